@@ -1,0 +1,1 @@
+"""The same run, shown: text, JSON, DOT and isl's own notation."""

@@ -1,0 +1,122 @@
+"""The text of a schedule tree: what golden files hold, and what `polyc explain` and `--emit tree` print.
+
+    domain [n] -> { S[t, i] : 0 <= t < n and 0 < i <= -2 + n }
+      band[c-] permutable tile(32, 32) parallel(0) { S[t, i] -> [floor(t/32), floor((t + i)/32)] }
+        band[c-] permutable point { S[t, i] -> [t, t + i] }
+
+`c` stands for a coincident member of a band. Sets and maps are sorted by name, what is known from further up is
+not said again, and leaves are not printed.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+import islpy as isl
+
+from polyc.explain import relations as r
+from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Member, Node, Role, Sequence
+
+WIDTH = 110
+
+
+def render_tree(tree: Domain) -> str:
+    """The whole tree, one node a line, two spaces a level, with a newline at the end."""
+    names = r.dim_names(tree.domain)
+    head = r.braces(r.union_set_text(tree.domain), f"domain {r.parameters(tree.domain)}", WIDTH)
+    lines = [head, *render_node(tree.child, 1, tree.domain, (), names)]
+    return "\n".join(lines) + "\n"
+
+
+def render_node(
+    node: Node, level: int, known: isl.UnionSet, outer: tuple[str, ...], names: dict[str, tuple[str, ...]]
+) -> list[str]:
+    """The lines of a subtree.
+
+    known: what reaches the node, so that it need not be printed again.
+    outer: names for the values of the bands above.
+    """
+    match node:
+        case Leaf():
+            return []
+        case Band():
+            below = (*outer, *(band_value_name(m) for m in node.members))
+            line = braced(level, band_head(node), band_parts(node, known, names))
+            return [line, *render_node(node.child, level + 1, known, below, names)]
+        case Mark():
+            words = [f'mark "{node.kind}"', *([node.text] if node.text else []), *node.names]
+            return ["  " * level + " ".join(words), *render_node(node.child, level + 1, known, outer, names)]
+        case Extension():
+            added = node.relation.range()
+            names = {**r.dim_names(added), **names}
+            parts = r.union_map_text(node.relation, {**names, "": distinct(outer)})
+            line = braced(level, "extension", parts)
+            return [line, *render_node(node.child, level + 1, known.union(added).coalesce(), outer, names)]
+        case Sequence():
+            lines = ["  " * level + "sequence"]
+            for step in node.children:
+                parts = r.union_set_text(r.gist_sets(step.filter, known), names)
+                lines.append(braced(level + 1, "filter", parts))
+                inside = known.intersect(step.filter)
+                lines += render_node(step.child, level + 2, inside, outer, names)
+            return lines
+        case _:
+            assert_never(node)
+
+
+def braced(level: int, head: str, parts: list[str]) -> str:
+    return r.braces(parts, "  " * level + head + " ", WIDTH)
+
+
+def band_head(band: Band) -> str:
+    """`band[c-] permutable tile(32, 8) parallel(0) vector(1)`, the last two with positions."""
+    words = ["band[" + "".join("c" if m.coincident else "-" for m in band.members) + "]"]
+    if band.permutable:
+        words.append("permutable")
+    if any(m.role is Role.TILE for m in band.members):
+        words.append(
+            "tile(" + ", ".join(str(m.size) if m.role is Role.TILE else "-" for m in band.members) + ")"
+        )
+    if any(m.role is Role.POINT for m in band.members):
+        words.append("point")
+    for flag, positions in (
+        ("parallel", [k for k, m in enumerate(band.members) if m.parallel]),
+        ("vector", [k for k, m in enumerate(band.members) if m.vector]),
+    ):
+        if positions:
+            words.append(f"{flag}({', '.join(map(str, positions))})")
+    return " ".join(words)
+
+
+def band_parts(band: Band, known: isl.UnionSet, names: dict[str, tuple[str, ...]]) -> list[str]:
+    """`S[i, j] -> [i, j]` for each statement below: the members' expressions side by side."""
+    domains = {r.tuple_name(s, r.SET): s for s in r.sets_of(known)}
+    members = [r.pw_affs_of(m.schedule) for m in band.members]
+    parts: list[str] = []
+    for statement in sorted({name for functions in members for name in functions}):
+        if statement not in domains and domains:
+            continue  # a filter above leaves nothing of it
+        dims = names.get(statement, ())
+        values = [
+            r.expression(functions[statement], domains.get(statement), dims)
+            if statement in functions
+            else "?"
+            for functions in members
+        ]
+        parts.append(f"{statement}[{', '.join(dims)}] -> [{', '.join(values)}]")
+    return parts
+
+
+def band_value_name(member: Member) -> str:
+    """A name for the value of a member that is not the name of the loop variable itself."""
+    return member.name + {Role.TILE: "_t", Role.POINT: "_p", Role.LOOP: "_o"}[member.role]
+
+
+def distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    """The same names with numbers where one occurs twice."""
+    seen: dict[str, int] = {}
+    answer: list[str] = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        answer.append(name if seen[name] == 1 else f"{name}{seen[name]}")
+    return tuple(answer)

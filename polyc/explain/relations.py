@@ -52,10 +52,7 @@ def dim_names(union: isl.UnionSet) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for piece in sets_of(union):
         count = piece.dim(SET)
-        names = tuple(
-            piece.get_dim_name(SET, k) if piece.has_dim_name(SET, k) else f"i{k}" for k in range(count)
-        )
-        found[tuple_name(piece, SET)] = tuple(names)
+        found[tuple_name(piece, SET)] = tuple(piece.get_dim_name(SET, k) or f"i{k}" for k in range(count))
     return found
 
 

@@ -4,8 +4,8 @@
       band[c-] permutable tile(32, 32) parallel(0) { S[t, i] -> [floor(t/32), floor((t + i)/32)] }
         band[c-] permutable point { S[t, i] -> [t, t + i] }
 
-`c` stands for a coincident member of a band. Sets and maps are sorted by name, what is known from further up is
-not said again, and leaves are not printed.
+`c` stands for a coincident member of a band. Sets and maps are sorted by name, what is known from further up
+is not said again, and leaves are not printed.
 """
 
 from __future__ import annotations

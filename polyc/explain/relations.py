@@ -160,3 +160,20 @@ def top_level(text: str) -> list[str]:
 def gist_sets(union: isl.UnionSet, known: isl.UnionSet) -> isl.UnionSet:
     """Each set without what `known` says of it; sets of which nothing is known stay as they are."""
     return union.gist(known.union(union.universe().subtract(known.universe())))
+
+
+def relation_text(relation: isl.Map, names: Names = NO_NAMES, width: int = 10_000) -> str:
+    """`[n] -> { [o0] -> S[i] : … }`, whole, on one line; isl reads it again."""
+    return braces([map_text(relation, names)], parameters(relation), width)
+
+
+def union_text(union: isl.UnionSet | isl.UnionMap) -> str:
+    """The whole union as isl reads it again, on one line, sorted."""
+    texts = union_set_text(union) if isinstance(union, isl.UnionSet) else union_map_text(union)
+    return braces(texts, parameters(union), 1 << 30)
+
+
+def function_text(function: isl.UnionPwAff) -> str:
+    """`{ S[i] -> [(i)] }`: isl's text without the parameters."""
+    text = str(function)
+    return text[text.index("{") :]

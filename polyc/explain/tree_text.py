@@ -88,13 +88,18 @@ def band_head(band: Band) -> str:
     return " ".join(words)
 
 
-def band_parts(band: Band, known: isl.UnionSet, names: dict[str, tuple[str, ...]]) -> list[str]:
-    """`S[i, j] -> [i, j]` for each statement below: the members' expressions side by side."""
+def band_parts(
+    band: Band, known: isl.UnionSet, names: dict[str, tuple[str, ...]], strict: bool = True
+) -> list[str]:
+    """`S[i, j] -> [i, j]` for each statement below: the members' expressions side by side.
+
+    strict: leave out statements of which nothing is in `known`.
+    """
     domains = {r.tuple_name(s, r.SET): s for s in r.sets_of(known)}
     members = [r.pw_affs_of(m.schedule) for m in band.members]
     parts: list[str] = []
     for statement in sorted({name for functions in members for name in functions}):
-        if statement not in domains and domains:
+        if strict and statement not in domains:
             continue  # a filter above leaves nothing of it
         dims = names.get(statement, ())
         values = [

@@ -1,0 +1,118 @@
+"""`polyc compile`: a C file in, the same file with its regions transformed out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from polyc.cli import options as o
+from polyc.cli import output
+from polyc.cli.failure import Command, write_report
+
+if TYPE_CHECKING:
+    from polyc.cli.run import Run
+
+
+@click.command("compile", cls=Command, short_help="Write the file with its loop nests transformed.")
+@click.argument("file")
+@click.option(
+    "-o",
+    "target_file",
+    metavar="OUT",
+    help="Where to write; '-' is standard output.  [default: STEM.polyc.c in the current folder]",
+)
+@o.options(o.TRANSFORM, o.INPUT, (o.compiler_option("cc"),))
+@click.option(
+    "--emit",
+    type=click.Choice(["source", "tree", "ast"]),
+    default="source",
+    show_default=True,
+    help="What to write: the C file, or the schedule trees or isl's ASTs (to standard output without -o).",
+)
+@click.option(
+    "--remarks",
+    type=click.Choice(["text", "json"]),
+    metavar="[text|json]",
+    help="Print every decision on standard error; as text where no form is named.",
+)
+@click.option(
+    "-MD", "dependencies", is_flag=True, help="Write a Makefile rule with what the output depends on."
+)
+@click.option(
+    "-MF",
+    "dependency_file",
+    metavar="FILE",
+    help="Where to write that rule (implies -MD).  [default: OUT with .d]",
+)
+@click.option("--timings", is_flag=True, help="Print the seconds of each stage on standard error.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Print what was found in each region, and what was approximated."
+)
+@click.option("-q", "--quiet", is_flag=True, help="Print no summary line.")
+def command(file: str, **values: Any) -> None:
+    """Compile FILE: its regions come back tiled, fused and parallel, the rest of it byte for byte."""
+    target = values["target_file"] or chosen_output(file, values["emit"])
+    rule_file = chosen_rule_file(file, target, values)
+    for name in filter(None, (target, rule_file)):
+        output.refuse_input(name, [file])
+    if rule_file is not None and rule_file == target != output.STDOUT:
+        raise click.UsageError(f"'{target}' cannot hold both the output and its dependencies")
+
+    from polyc.cli.run import compile_file
+
+    run = compile_file(file, values)
+    for name in filter(None, (target, rule_file)):
+        output.refuse_input(name, run.source.dependencies)
+    with run.watch.stage("print"):
+        text = emitted(run, values["emit"])
+    output.write(target, text)
+    if rule_file is not None:
+        rule_target = target if target != output.STDOUT else output.default_output(file)
+        output.write(rule_file, output.dependency_file(rule_target, run.source.dependencies))
+    tell(file, run, values)
+
+
+def chosen_output(file: str, emit: str) -> str:
+    return output.default_output(file) if emit == "source" else output.STDOUT
+
+
+def chosen_rule_file(file: str, target: str, values: dict[str, Any]) -> str | None:
+    """The dependency file, named after the output as gcc does: `out.polyc.c` gives `out.polyc.d`."""
+    if values["dependency_file"] is not None:
+        return str(values["dependency_file"])
+    if not values["dependencies"]:
+        return None
+    return str(Path(output.default_output(file) if target == output.STDOUT else target).with_suffix(".d"))
+
+
+def emitted(run: Run, emit: str) -> str:
+    """The text of the output."""
+    if emit == "source":
+        from polyc import codegen
+
+        return codegen.render_file(run.source, run.compiled, run.options)
+    if emit == "ast":
+        return "\n".join(one.ast.rstrip("\n") + "\n" for one in run.compiled)
+    from polyc.explain.tree_text import render_tree
+
+    return "\n".join(render_tree(one.program.tree) for one in run.compiled)
+
+
+def tell(file: str, run: Run, values: dict[str, Any]) -> None:
+    """Everything on standard error after a compile: warnings, remarks, timings, the summary."""
+    from polyc.cli import messages
+    from polyc.explain.summary import summary
+
+    for line in messages.fallbacks(run.compiled):
+        click.echo(line, err=True)
+        click.echo(f"polyc: a report is in {write_report(line, file)}", err=True)
+    if values["verbose"]:
+        click.echo(messages.findings(run), err=True, nl=False)
+    if values["remarks"] is not None:
+        click.echo(messages.remarks(run.compiled, values["remarks"]), err=True, nl=False)
+    if values["timings"]:
+        click.echo(messages.timings(run.watch), err=True, nl=False)
+    if not values["quiet"]:
+        click.echo(summary(file, run.compiled), err=True)

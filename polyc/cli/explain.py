@@ -1,0 +1,85 @@
+"""`polyc explain`: what was done with each loop nest, what was not, and why."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from polyc.cli import options as o
+from polyc.cli import output
+from polyc.cli.failure import Command
+
+if TYPE_CHECKING:
+    from polyc.model.program import Compiled, Snapshot
+
+
+@click.command("explain", cls=Command, short_help="Show what was done with each nest, and why.")
+@click.argument("file")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "dot", "isl"]),
+    default="text",
+    show_default=True,
+    help="For people, for scripts, for Graphviz, for isl.",
+)
+@click.option("--pass", "wanted", metavar="NAME", help="Show the tree after this pass, not the final one.")
+@click.option("--all-passes", is_flag=True, help="Show the dependences, and the tree after every pass.")
+@o.options(o.TRANSFORM, o.INPUT, (o.compiler_option("cc"),))
+def command(file: str, form: str, wanted: str | None, all_passes: bool, **values: Any) -> None:
+    """Explain what `polyc compile FILE` does with the same options. Writes no file."""
+    if wanted is not None and all_passes:
+        raise click.UsageError("--pass and --all-passes exclude each other")
+
+    from polyc.cli.run import compile_file
+
+    compiled = compile_file(file, values).compiled
+    shown = [chosen(one, wanted, all_passes) for one in compiled]
+    if wanted is not None and compiled and not any(shown):
+        known = ", ".join(dict.fromkeys(s.name for one in compiled for s in one.passes))
+        raise click.UsageError(f"there is no pass '{wanted}' in this run; there are: {known}")
+    output.write(output.STDOUT, rendered(compiled, shown, form, wanted, all_passes))
+
+
+def chosen(compiled: Compiled, wanted: str | None, all_passes: bool) -> tuple[Snapshot, ...]:
+    """The snapshots to show: every one, that of one pass, or the final one."""
+    from polyc.model.program import Snapshot
+
+    passes = compiled.passes
+    if all_passes:
+        return passes
+    if wanted is None:
+        return (Snapshot("final", compiled.program.tree, 0.0),)
+    return tuple(one for one in passes if one.name == wanted)
+
+
+def rendered(
+    compiled: list[Compiled],
+    shown: list[tuple[Snapshot, ...]],
+    form: str,
+    wanted: str | None,
+    all_passes: bool,
+) -> str:
+    """The whole output in one of the four forms."""
+    if form == "json":
+        from polyc.explain import data
+
+        answer = data.scops(compiled)
+        if wanted is not None:
+            for scop in answer["scops"]:
+                scop["passes"] = [one for one in scop["passes"] if one["name"] == wanted]
+        return json.dumps(answer, indent=2) + "\n"
+    if form == "dot":
+        from polyc.explain import dot
+
+        return dot.render(compiled, shown)
+    if form == "isl":
+        from polyc.explain import isl_form
+
+        return "\n".join(isl_form.render(one, trees) for one, trees in zip(compiled, shown, strict=True))
+    from polyc.explain import text
+
+    parts = [text.render(one, trees, all_passes) for one, trees in zip(compiled, shown, strict=True)]
+    return "\n".join(parts)

@@ -1,0 +1,52 @@
+"""The entry point: `polyc COMMAND …`. A command's module is imported when the command is asked for."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from polyc import __version__
+
+COMMANDS = ("compile", "explain", "verify", "doctor")
+
+
+class Commands(click.Group):
+    """The commands, each found in `polyc.cli.NAME` under the name `command`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        found = importlib.import_module(f"polyc.cli.{name}").command
+        assert isinstance(found, click.Command)
+        return found
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="polyc", message="%(prog)s %(version)s")
+def cli() -> None:
+    """A polyhedral compiler for C: the loop nests of a file come back tiled, fused and parallel.
+
+    Regions stand between '#pragma scop' and '#pragma endscop'; the rest of the file stays as it is. Every
+    output is checked before it is printed.
+
+    \b
+    polyc compile blur.c -o blur.polyc.c     write the transformed file
+    polyc explain blur.c                     what was done, what was not, and why
+    polyc verify blur.c                      run the original against the result
+    polyc doctor                             what polyc finds on this machine
+
+    Exit codes: 0 done, 1 the input cannot be compiled or verified, 2 wrong usage.
+    """
+
+
+def main() -> None:
+    """Run the command line of this process, and end it."""
+    try:
+        cli(prog_name="polyc")
+    except KeyboardInterrupt:
+        sys.exit(130)

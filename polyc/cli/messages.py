@@ -1,0 +1,81 @@
+"""What commands say on standard error: warnings, remarks, findings, timings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+from polyc.cli.run import Run, Stopwatch
+from polyc.errors import Diagnostic, Severity
+from polyc.explain.data import remark as remark_data
+from polyc.explain.text import remark_lines
+from polyc.frontend.report import render_all
+from polyc.model.program import Compiled
+
+FALLBACK = "verification-failed"
+
+
+def fallbacks(compiled: list[Compiled]) -> list[str]:
+    """A warning for each region whose transformed form did not pass the check."""
+    return [
+        Diagnostic(FALLBACK, remark.message, remark.span, severity=Severity.WARNING).render()
+        for one in compiled
+        for remark in one.program.remarks
+        if remark.code == FALLBACK
+    ]
+
+
+def remarks(compiled: list[Compiled], form: str) -> str:
+    """All decisions, as text under the place of their region, or as one JSON list a line."""
+    if form == "json":
+        return json.dumps([remark_data(m) for one in compiled for m in one.program.remarks]) + "\n"
+    lines: list[str] = []
+    for one in compiled:
+        scop = one.program.scop
+        lines.append(f"{scop.span.file}:{scop.span.line}: region in {scop.function}(): decisions")
+        lines += [line for remark in one.program.remarks for line in remark_lines(remark)]
+    return "".join(line + "\n" for line in lines)
+
+
+def findings(run: Run) -> str:
+    """What the frontend found in each region, and its notes on what was approximated."""
+    lines: list[str] = []
+    for region in run.source.regions:
+        scop = region.scop
+        lines.append(f"{scop.span.file}:{scop.span.line}: region in {scop.function}()")
+        lines.append("  parameters: " + listed(p.name for p in scop.parameters))
+        lines.append("  live-out: " + listed(sorted(scop.live_out)))
+        lines.append("  private: " + listed(sorted(scop.privatizable)))
+        lines += [f"  {s.name} (line {s.span.line}): {s.text}" for s in scop.statements.values()]
+        if scop.notes:
+            lines.append(render_all(scop.notes, {run.source.path: run.source.text}))
+    return "".join(line + "\n" for line in lines)
+
+
+def listed(names: Iterable[str]) -> str:
+    return ", ".join(names) or "none"
+
+
+def timings(watch: Stopwatch) -> str:
+    """A table of the stages with their milliseconds and shares."""
+    total = sum(watch.seconds.values())
+    rows = [
+        (name, f"{1000 * seconds:.1f} ms", f"{100 * seconds / total if total else 0:.0f} %")
+        for name, seconds in watch.seconds.items()
+    ]
+    return table([*rows, ("total", f"{1000 * total:.1f} ms", "")], right=(1, 2))
+
+
+def table(rows: Sequence[Sequence[str]], right: tuple[int, ...] = ()) -> str:
+    """Columns two spaces apart, those in `right` aligned to the right."""
+    if not rows:
+        return ""
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+    lines = (
+        "  ".join(
+            f"{cell:>{w}}" if k in right else f"{cell:<{w}}"
+            for k, (cell, w) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
+    )
+    return "".join("  " + line.rstrip() + "\n" for line in lines)

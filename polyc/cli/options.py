@@ -1,0 +1,210 @@
+"""The options that several commands share, and how their values become the compiler's own dataclasses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from polyc.model.program import InputOptions, Options
+
+F = TypeVar("F", bound=Callable[..., Any])
+LARGEST_TILE = 1 << 20
+
+
+if TYPE_CHECKING:
+    Parameter = click.ParamType[Any]
+else:
+    Parameter = click.ParamType  # no generic class before click 8.3
+
+
+class TileSizes(Parameter):
+    """`auto`, `none`, or positive sizes with commas: `32,8`."""
+
+    name = "sizes"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value in ("auto", None) or isinstance(value, tuple):
+            return value
+        if value == "none":
+            return None
+        words = str(value).split(",")
+        if not all(re.fullmatch(r"\s*\d{1,9}\s*", word) for word in words):
+            self.fail(f"'{value}' is not 'auto', 'none' or sizes such as '32,8'", param, ctx)
+        sizes = tuple(int(word) for word in words)
+        if not all(0 < size <= LARGEST_TILE for size in sizes):
+            self.fail(f"a tile size has to be from 1 to {LARGEST_TILE}: '{value}'", param, ctx)
+        return sizes
+
+
+class Bindings(Parameter):
+    """`NAME=VALUE`, several with commas."""
+
+    name = "name=value"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, tuple):
+            return value
+        found: list[tuple[str, int]] = []
+        for word in str(value).split(","):
+            match = re.fullmatch(r"\s*([A-Za-z_]\w*)\s*=\s*([-+]?(?:0[xX][0-9a-fA-F]+|\d+))\s*", word)
+            if match is None:
+                self.fail(f"'{word}' is not NAME=VALUE with an integer value", param, ctx)
+            text = match.group(2)
+            found.append((match.group(1), int(text, 16 if "x" in text.lower() else 10)))
+        return tuple(found)
+
+
+class Names(Parameter):
+    """C names, several with commas; an empty text is no name."""
+
+    name = "names"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, tuple):
+            return value
+        words = [word.strip() for word in str(value).split(",") if word.strip()]
+        for word in words:
+            if not re.fullmatch(r"[A-Za-z_]\w*", word):
+                self.fail(f"'{word}' is not a name", param, ctx)
+        return tuple(words)
+
+
+class Definition(Parameter):
+    """`NAME` or `NAME=VALUE` as the preprocessor takes it."""
+
+    name = "name[=value]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not re.match(r"[A-Za-z_]\w*(\([^()]*\))?(=|$)", str(value)):
+            self.fail(f"'{value}' does not start with a macro's name", param, ctx)
+        return value
+
+
+INPUT = (
+    click.option("-I", "include_dirs", metavar="DIR", multiple=True, help="Search DIR for headers."),
+    click.option(
+        "-D", "defines", metavar="NAME[=VALUE]", multiple=True, type=Definition(), help="Define a macro."
+    ),
+    click.option("-U", "undefines", metavar="NAME", multiple=True, help="Undefine a macro."),
+    click.option(
+        "--param",
+        "params",
+        metavar="NAME=VALUE",
+        multiple=True,
+        type=Bindings(),
+        help="Promise a parameter's value.",
+    ),
+    click.option(
+        "--assume", metavar="CONDITION", multiple=True, help="Promise a condition, such as 'N >= 4'."
+    ),
+    click.option(
+        "--live-out",
+        metavar="NAME,...",
+        multiple=True,
+        type=Names(),
+        help="The arrays that are needed after the regions; '' for none. Default: found out.",
+    ),
+    click.option("--allow-no-scop", is_flag=True, help="A file without a region is no error."),
+)
+
+TRANSFORM = (
+    click.option(
+        "--target",
+        type=click.Choice(["openmp", "c"]),
+        default="openmp",
+        show_default=True,
+        help="What to print.",
+    ),
+    click.option(
+        "--fuse",
+        type=click.Choice(["basteln", "min", "smart", "max"]),
+        default="basteln",
+        show_default=True,
+        help="How to fuse: by tiles, or with one of isl's own heuristics.",
+    ),
+    click.option(
+        "--tile-sizes",
+        metavar="auto|N,N,...|none",
+        type=TileSizes(),
+        default="auto",
+        show_default=True,
+        help="Tile sizes for the loops of a nest, the last one repeated.",
+    ),
+    click.option(
+        "--max-recompute",
+        metavar="PERCENT",
+        type=click.FloatRange(min=0),
+        help="How much repeated work fusion may cost. Default: as long as the estimated cost falls.",
+    ),
+    click.option("--no-verify", is_flag=True, help="Print code that was not checked."),
+    click.option("--reassociate", is_flag=True, help="Allow reductions in another order of additions."),
+    click.option(
+        "--budget",
+        metavar="N",
+        type=click.IntRange(min=1000),
+        default=20_000_000,
+        show_default=True,
+        help="isl operations that a pass may take before it declines.",
+    ),
+)
+
+
+def compiler_option(default: str) -> Callable[[F], F]:
+    """`--cc`, with the first choice of the command."""
+    text = "The C compiler that preprocesses" + (" and builds." if default == "gcc" else ".")
+    return click.option("--cc", metavar="COMMAND", default=None, help=f"{text}  [default: {default}]")
+
+
+def options(*groups: tuple[Callable[[F], F], ...]) -> Callable[[F], F]:
+    """A decorator that adds groups of options, in the order in which the help shows them."""
+
+    def add(function: F) -> F:
+        for group in reversed(groups):
+            for option in reversed(group):
+                function = option(function)
+        return function
+
+    return add
+
+
+def input_options(values: dict[str, Any], default_cc: str = "cc") -> InputOptions:
+    """The options of a command line, as the frontend takes them."""
+    from polyc.model.program import InputOptions
+
+    live_out = values["live_out"]
+    return InputOptions(
+        include_dirs=values["include_dirs"],
+        defines=values["defines"],
+        undefines=values["undefines"],
+        params=tuple(pair for group in values["params"] for pair in group),
+        assume=values["assume"],
+        live_out=tuple(name for group in live_out for name in group) if live_out else None,
+        allow_no_scop=values["allow_no_scop"],
+        cc=values["cc"] or first_compiler(default_cc),
+    )
+
+
+def transform_options(values: dict[str, Any]) -> Options:
+    """The options of a command line, as the pipeline takes them."""
+    from polyc.model.program import Options
+
+    return Options(
+        target=values["target"],
+        fuse=values["fuse"],
+        tile_sizes=values["tile_sizes"],
+        max_recompute=values["max_recompute"],
+        verify=not values["no_verify"],
+        reassociate=values["reassociate"],
+        budget=values["budget"],
+    )
+
+
+def first_compiler(preferred: str) -> str:
+    """The preferred compiler, or the first other one that there is, or the preferred one again."""
+    from shutil import which
+
+    return next((name for name in (preferred, "cc", "gcc", "clang") if which(name)), preferred)

@@ -1,0 +1,53 @@
+"""The one line that ends every compile: what was found, what was done, and why not more."""
+
+from __future__ import annotations
+
+from polyc.explain.nests import Nest, nests
+from polyc.model.program import Compiled
+
+
+def summary(path: str, compiled: list[Compiled]) -> str:
+    """`polyc: conv.c: 3 nests in 1 region: 1 group, 3 tiled, 3 fused, 3 parallel; verified`."""
+    if not compiled:
+        return f"polyc: {path}: no region, nothing to do"
+    found = [nest for one in compiled for nest in nests(one)]
+    groups = sum(len(one.program.groups) for one in compiled)
+    counts = [counted(groups, "group")] if groups else []
+    counts += [
+        f"{sum(getattr(nest, what) for nest in found)} {what}" for what in ("tiled", "fused", "parallel")
+    ]
+    head = f"polyc: {path}: {counted(len(found), 'nest')} in {counted(len(compiled), 'region')}"
+    line = f"{head}: {', '.join(counts)}; {state(compiled)}"
+    reasons = [text for what in ("tiled", "parallel") if (text := refusals(found, what))]
+    return "; ".join([line, *reasons])
+
+
+def state(compiled: list[Compiled]) -> str:
+    checked = sum(one.verified for one in compiled)
+    if checked == len(compiled):
+        return "verified"
+    asked = all(not one.program.options.verify for one in compiled)
+    if asked:
+        return "not verified (--no-verify)"
+    return f"NOT verified: {counted(len(compiled) - checked, 'region')} of {len(compiled)}"
+
+
+def refusals(found: list[Nest], what: str) -> str:
+    """`1 not parallel (line 12: no-parallel-loop)`."""
+    rest = [nest for nest in found if not getattr(nest, what)]
+    if not rest:
+        return ""
+    reasons: dict[str, list[int]] = {}
+    for nest in rest:
+        remark = nest.why_not(what)
+        if remark is not None:
+            reasons.setdefault(remark.code, []).append(nest.line)
+    words = [
+        f"{'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, lines))}: {code}"
+        for code, lines in reasons.items()
+    ]
+    return f"{len(rest)} not {what}" + (f" ({'; '.join(words)})" if words else "")
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")

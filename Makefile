@@ -1,0 +1,55 @@
+# Everything sets itself up: it needs python3 (3.11 or newer), make and gcc.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+JOBS ?= 2
+
+.PHONY: help setup demo test fast lint format golden polybench bench-compile clean
+
+help:
+	@echo "make demo           compile a convolution, run original and result, compare values and times"
+	@echo "make test           all tests"
+	@echo "make fast           the tests that run in-process, in about a minute"
+	@echo "make lint           formatting, lint and types"
+	@echo "make golden         rewrite the golden files (then read the diff)"
+	@echo "make polybench      the thirty kernels, plain and through polyc, dumps compared (DATASET=MINI)"
+	@echo "make bench-compile  how long polyc takes for each kernel"
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+demo: $(STAMP)
+	@$(MAKE) --no-print-directory -C benchmarks/demo POLYC=$(abspath $(BIN))/polyc
+
+test: $(STAMP)
+	$(BIN)/python -m pytest -q -n $(JOBS)
+
+fast: $(STAMP)
+	$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow"
+
+lint: $(STAMP)
+	$(BIN)/ruff format --check polyc tests benchmarks
+	$(BIN)/ruff check polyc tests benchmarks
+	$(BIN)/mypy
+
+format: $(STAMP)
+	$(BIN)/ruff format polyc tests benchmarks
+	$(BIN)/ruff check --fix polyc tests benchmarks
+
+golden: $(STAMP)
+	$(BIN)/python -m pytest -q --update-golden tests/passes
+
+DATASET ?= MINI
+polybench: $(STAMP)
+	$(MAKE) -C polybench check DATASET=$(DATASET) POLYC=$(abspath $(BIN))/polyc
+
+bench-compile: $(STAMP)
+	$(BIN)/python benchmarks/compile_time.py
+
+clean:
+	rm -rf $(VENV) build demo polybench/build

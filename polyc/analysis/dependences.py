@@ -1,0 +1,171 @@
+"""Value-based dependences of a region, in its original order.
+
+Flow dependences go from the last writer to the reader (Feautrier 1991; isl's `compute_flow`). Anti and output
+dependences are kept apart for arrays that each thread may have a copy of: those order live ranges, and isl's
+conditional validity lets them go where each live range stays within one iteration (Verdoolaege and Cohen, Live-range
+reordering, IMPACT 2016).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polyc.analysis.order import order_map, runs
+from polyc.model.program import Dependences
+from polyc.model.scop import Access, AccessKind, Scop
+from polyc.poly import empty_map
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Accesses:
+    """The accesses of some instances to one array (or to several)."""
+
+    reads: isl.UnionMap
+    writes: isl.UnionMap
+    """Must-writes."""
+    may_writes: isl.UnionMap
+
+    @property
+    def all_writes(self) -> isl.UnionMap:
+        return self.writes.union(self.may_writes)
+
+    @property
+    def all(self) -> isl.UnionMap:
+        return self.reads.union(self.all_writes)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Flow:
+    dependence: isl.UnionMap
+    """`{ writer -> reader }`."""
+    live_in: isl.UnionMap
+    """`{ reader -> A[x] }`: what may come from before."""
+
+
+def compute_flow(accesses: Accesses, order: isl.UnionMap) -> Flow:
+    """The flow of values through memory: each read with its last possible writers."""
+    info = isl.UnionAccessInfo.from_sink(accesses.reads)
+    info = info.set_must_source(accesses.writes).set_may_source(accesses.may_writes)
+    result = info.set_schedule_map(order).compute_flow()
+    return Flow(result.get_may_dependence().coalesce(), result.get_may_no_source().coalesce())
+
+
+def compute_false(accesses: Accesses, order: isl.UnionMap, every_pair: bool = False) -> isl.UnionMap:
+    """Anti and output dependences: earlier accesses of the cell that a write must not overtake.
+
+    Only up to the write before: the rest follows by transitivity. With `every_pair` all of them.
+    """
+    info = isl.UnionAccessInfo.from_sink(accesses.all_writes)
+    if every_pair:
+        info = info.set_may_source(accesses.all)
+    else:
+        info = info.set_must_source(accesses.writes).set_may_source(accesses.reads.union(accesses.may_writes))
+    return info.set_schedule_map(order).compute_flow().get_may_dependence().coalesce()
+
+
+def last_writers(accesses: Accesses, order: isl.UnionMap) -> Flow:
+    """`{ S[i] -> A[x] }`: the writes whose value may be in the array at the end (as `dependence`)."""
+    cells = accesses.all_writes.range()
+    # An instance `A[x]` of its own reads each cell after everything else: order [0, …] before [1, 0, …].
+    length = _range_length(order)
+    early = _prefixed(order, 0)
+    late = isl.UnionMap.from_domain(cells).from_domain_and_range(
+        cells, isl.UnionSet(f"{{ [{', '.join(['1'] + ['0'] * length)}] }}")
+    )
+    final = Accesses(cells.identity(), accesses.writes, accesses.may_writes)
+    return compute_flow(final, early.union(late))
+
+
+def _range_length(order: isl.UnionMap) -> int:
+    pieces = order.get_map_list()
+    return int(pieces.get_at(0).dim(isl.dim_type.out)) if pieces.n_map() else 0
+
+
+def _prefixed(order: isl.UnionMap, value: int) -> isl.UnionMap:
+    constant = isl.UnionMap.from_domain_and_range(order.domain(), isl.UnionSet(f"{{ [{value}] }}"))
+    return constant.flat_range_product(order)
+
+
+def accesses_of(scop: Scop, arrays: frozenset[str] | None = None) -> Accesses:
+    """The accesses of the region's statements, to some arrays or to all."""
+    start = empty_map(scop.domain)
+    by_kind = dict.fromkeys(AccessKind, start)
+    for statement in scop.statements.values():
+        for access in statement.accesses:
+            if arrays is None or access.array in arrays:
+                by_kind[access.kind] = by_kind[access.kind].union(isl.UnionMap.from_map(access.relation))
+    return Accesses(by_kind[AccessKind.READ], by_kind[AccessKind.WRITE], by_kind[AccessKind.MAY_WRITE])
+
+
+def compute_dependences(scop: Scop) -> Dependences:
+    """All dependences of a region.
+
+    ensures: every reordering that respects `flow`, `false` and `private_false` computes the same values.
+    """
+    start = empty_map(scop.domain)
+    order = order_map(runs(scop.tree))
+    flow, false, private_false, live_in = start, start, start, start
+    tagged_flow, tagged_false, last = start, start, start
+    flow_by_array: dict[str, isl.UnionMap] = {}
+    for name in scop.arrays:
+        one = accesses_of(scop, frozenset([name]))
+        if one.all_writes.is_empty():
+            live_in = live_in.union(one.reads)
+            continue
+        found = compute_flow(one, order)
+        flow_by_array[name] = found.dependence
+        flow = flow.union(found.dependence)
+        live_in = live_in.union(found.live_in)
+        if name in scop.live_out:
+            last = last.union(last_writers(one, order).dependence)
+        if name in scop.privatizable:
+            private_false = private_false.union(compute_false(one, order, every_pair=True))
+            tagged, tagged_order = _tagged(scop, name, order)
+            tagged_flow = tagged_flow.union(compute_flow(tagged, tagged_order).dependence)
+            tagged_false = tagged_false.union(compute_false(tagged, tagged_order, every_pair=True))
+            dead = one.all_writes.domain().subtract(found.dependence.domain())
+            # A write that nobody reads has no live range that would keep it away from the others'.
+            unordered = compute_false(one, order, every_pair=True)
+            false = false.union(unordered.intersect_domain(dead)).union(unordered.intersect_range(dead))
+        else:
+            false = false.union(compute_false(one, order))
+    return Dependences(
+        flow.coalesce(),
+        false.coalesce(),
+        private_false,
+        flow_by_array,
+        live_in,
+        last,
+        tagged_flow,
+        tagged_false,
+    )
+
+
+def _tagged(scop: Scop, array: str, order: isl.UnionMap) -> tuple[Accesses, isl.UnionMap]:
+    """The accesses with the label of each reference in their domain: `[S[i] -> ref[]] -> A[x]`."""
+    start = empty_map(scop.domain)
+    by_kind = dict.fromkeys(AccessKind, start)
+    tags = start
+    for statement in scop.statements.values():
+        for position, access in enumerate(statement.accesses):
+            if access.array != array:
+                continue
+            tag = tag_of(access, f"{statement.name}_{position}")
+            wrapped = tag.domain_map() if False else isl.UnionMap.from_map(tag).domain_map()
+            by_kind[access.kind] = by_kind[access.kind].union(
+                wrapped.apply_range(isl.UnionMap.from_map(access.relation))
+            )
+            tags = tags.union(wrapped)
+    accesses = Accesses(by_kind[AccessKind.READ], by_kind[AccessKind.WRITE], by_kind[AccessKind.MAY_WRITE])
+    return accesses, tags.apply_range(order)
+
+
+def tag_of(access: Access, label: str) -> isl.Map:
+    """`{ S[i] -> label[] }`."""
+    domain = access.relation.domain()
+    space = (
+        domain.get_space().params().add_named_tuple_id_ui(isl.Id.read_from_str(domain.get_ctx(), label), 0)
+    )
+    return isl.Map.from_domain_and_range(domain, isl.Set.universe(space))

@@ -1,0 +1,142 @@
+"""The order in which a schedule tree runs its instances, as relations.
+
+A statement that an extension node runs has one instance for each pair of tile and statement instance: the wrapped
+`[[o0, o1] -> S[i, j]]`. Everything here gives such expanded instances, so that dataflow can be computed on them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polyc.model.tree import Domain, Member, Path, Step, paths
+from polyc.poly import in_name, maps, set_name, sets
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    """One statement at one leaf of the tree."""
+
+    statement: str
+    path: Path
+    instances: isl.Set
+    """`{ S[i] }`, or `{ [[o] -> S[i]] }` below an extension node."""
+    contraction: isl.Map
+    """`instances -> S[i]`: forgets the tile."""
+    columns: tuple[isl.Map, ...]
+    """`instances -> [v]` for each step of the path, outermost first."""
+
+    def order(self, length: int) -> isl.Map:
+        """`instances -> [v0, …]`, padded with zeros to `length`."""
+        return _product(self.instances, [*self.columns, *self._zeros(length - len(self.columns))])
+
+    def prefix(self, depth: int) -> isl.Map:
+        """`instances -> [v0, …]`: the values of the first `depth` band members (no sequence positions)."""
+        values = [
+            column
+            for column, step in zip(self.columns, self.path.steps, strict=True)
+            if isinstance(step, Member)
+        ]
+        return _product(self.instances, values[:depth])
+
+    def before(self, position: int) -> isl.Map:
+        """`instances -> [v0, …]`: the first `position` steps of the path, sequence positions included."""
+        return _product(self.instances, list(self.columns[:position]))
+
+    def _zeros(self, count: int) -> list[isl.Map]:
+        return [_constant(self.instances, 0)] * count
+
+
+def runs(tree: Domain) -> list[Run]:
+    """Every (leaf, statement) pair of the tree, in the order of the leaves."""
+    found: list[Run] = []
+    for path in paths(tree):
+        for piece in sets(path.instances):
+            run = _extended_run(path, piece) if path.extension is not None else _plain_run(path, piece)
+            if run is not None:
+                found.append(run)
+    return found
+
+
+def order_length(found: list[Run]) -> int:
+    return max((len(run.columns) for run in found), default=0)
+
+
+def order_map(found: list[Run]) -> isl.UnionMap:
+    """`{ instance -> [v0, …] }`, all of one length, to be compared lexicographically."""
+    length = order_length(found)
+    union: isl.UnionMap | None = None
+    for run in found:
+        piece = isl.UnionMap.from_map(run.order(length))
+        union = piece if union is None else union.union(piece)
+    assert union is not None, "a schedule tree without instances has no order"
+    return union
+
+
+def _plain_run(path: Path, piece: isl.Set) -> Run:
+    columns = tuple(_column(step, piece) for step in path.steps)
+    return Run(
+        set_name(piece), path, piece, isl.Map.identity(_map_space(piece)).intersect_domain(piece), columns
+    )
+
+
+def _extended_run(path: Path, piece: isl.Set) -> Run | None:
+    assert path.extension is not None
+    relation = next((m for m in maps(path.extension) if _out_is(m, piece)), None)
+    if relation is None:
+        return _plain_run(path, piece)
+    relation = relation.intersect_range(piece)
+    instances = relation.wrap()
+    to_tile, to_statement = relation.domain_map(), relation.range_map()
+    columns: list[isl.Map] = []
+    depth = 0
+    for step in path.steps:
+        if isinstance(step, Step):
+            columns.append(_constant(instances, step.index))
+            continue
+        if depth < path.depth_of_extension:
+            columns.append(_one_dimension(to_tile, depth))
+        else:
+            columns.append(to_statement.apply_range(_column(step, piece)))
+        depth += 1
+    return Run(set_name(piece), path, instances, to_statement, tuple(columns))
+
+
+def _out_is(relation: isl.Map, piece: isl.Set) -> bool:
+    return str(relation.get_tuple_name(isl.dim_type.out)) == set_name(piece)
+
+
+def _map_space(piece: isl.Set) -> isl.Space:
+    return piece.get_space().map_from_set()
+
+
+def _column(step: Step | Member, piece: isl.Set) -> isl.Map:
+    if isinstance(step, Step):
+        return _constant(piece, step.index)
+    value = step.schedule.extract_pw_aff(piece.get_space().align_params(step.schedule.get_space()))
+    return isl.Map.from_pw_aff(value).intersect_domain(piece)
+
+
+def _constant(instances: isl.Set, value: int) -> isl.Map:
+    aff = isl.PwAff.val_on_domain(instances, isl.Val.int_from_si(instances.get_ctx(), value))
+    return isl.Map.from_pw_aff(aff)
+
+
+def _one_dimension(relation: isl.Map, position: int) -> isl.Map:
+    count = relation.dim(isl.dim_type.out)
+    one = relation.project_out(isl.dim_type.out, position + 1, count - position - 1)
+    return one.project_out(isl.dim_type.out, 0, position)
+
+
+def _product(instances: isl.Set, columns: list[isl.Map]) -> isl.Map:
+    if not columns:
+        space = instances.get_space().params().add_unnamed_tuple_ui(0)
+        return isl.Map.from_domain_and_range(instances, isl.Set.universe(space))
+    result = columns[0]
+    for column in columns[1:]:
+        result = result.flat_range_product(column)
+    return result
+
+
+__all__ = ["Run", "in_name", "order_length", "order_map", "runs"]

@@ -1,0 +1,5 @@
+"""From the schedule tree to C text. Decides nothing: all that it needs stands in the tree and the buffers."""
+
+from polyc.codegen.render import render_file, render_region
+
+__all__ = ["render_file", "render_region"]

@@ -1,0 +1,180 @@
+"""isl's AST expressions as C expressions, computed in 64 bits wherever 32 might overflow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polyc.model import ctree as c
+from polyc.model.scop import CType, Parameter
+
+_OPS = isl.ast_expr_op_type
+_COMPARE = {_OPS.eq: "==", _OPS.le: "<=", _OPS.lt: "<", _OPS.ge: ">=", _OPS.gt: ">"}
+_LOGIC = {_OPS.and_: "&&", _OPS.and_then: "&&", _OPS.or_: "||", _OPS.or_else: "||"}
+MIN, MAX, FLOORD = "polyc_min", "polyc_max", "polyc_floord"
+MACROS = {
+    MIN: f"#define {MIN}(a, b) ((a) < (b) ? (a) : (b))",
+    MAX: f"#define {MAX}(a, b) ((a) > (b) ? (a) : (b))",
+    FLOORD: f"#define {FLOORD}(n, d) ((n) < 0 ? -((-(n) + (d) - 1) / (d)) : (n) / (d))",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    expr: c.Expr
+    wide: bool
+    """Computed in (at least) 64 signed bits."""
+
+
+class ExprPrinter:
+    """Converts expressions under one set of names for iterators and parameters."""
+
+    def __init__(self, parameters: tuple[Parameter, ...], iterators: dict[str, c.Expr]) -> None:
+        self._parameters = {p.name: p for p in parameters}
+        self._iterators = iterators
+
+    def convert(self, expr: isl.AstExpr) -> c.Expr:
+        return self._value(expr).expr
+
+    def exclusive(self, expr: isl.AstExpr) -> c.Expr:
+        """`expr + 1`, pushed into minima and sums, so that `i <= N - 1` can be printed as `i < N`."""
+        return self._plus_one(expr).expr
+
+    def subscripts(self, access: isl.AstExpr) -> tuple[c.Expr, ...]:
+        """The indices of an access expression `A[i][j]`."""
+        count = access.op_get_n_arg()
+        return tuple(self.convert(access.op_get_arg(k)) for k in range(1, count))
+
+    def _plus_one(self, expr: isl.AstExpr) -> _Value:
+        if expr.get_type() == isl.ast_expr_type.op:
+            op = expr.op_get_type()
+            if op == _OPS.min:
+                values = [self._plus_one(expr.op_get_arg(k)) for k in range(expr.op_get_n_arg())]
+                return _nested(MIN, values)
+        return _add_constant(self._value(expr), 1)
+
+    def _value(self, expr: isl.AstExpr) -> _Value:
+        kind = expr.get_type()
+        if kind == isl.ast_expr_type.int:
+            return _literal(expr.get_val().to_python())
+        if kind == isl.ast_expr_type.id:
+            return self._identifier(str(expr.get_id().get_name()))
+        op = expr.op_get_type()
+        arguments = [self._value(expr.op_get_arg(k)) for k in range(expr.op_get_n_arg())]
+        return self._operation(op, arguments)
+
+    def _identifier(self, name: str) -> _Value:
+        if name in self._iterators:
+            return _Value(self._iterators[name], True)
+        parameter = self._parameters[name]
+        if _is_long(parameter.type):
+            return _Value(parameter.expr, True)
+        if not parameter.type.signed and parameter.type.size_bytes >= 4:
+            return _Value(c.Cast("long", parameter.expr), True)
+        return _Value(parameter.expr, False)
+
+    def _operation(self, op: isl.ast_expr_op_type, values: list[_Value]) -> _Value:
+        if op == _OPS.minus:
+            one = _widened(values[0])
+            if isinstance(one.expr, c.Literal):
+                return _literal(-int(one.expr.text.rstrip("L")))
+            return _Value(c.Unary("-", one.expr), one.wide)
+        if op in (_OPS.min, _OPS.max):
+            return _nested(MIN if op == _OPS.min else MAX, values)
+        if op in (_OPS.add, _OPS.sub, _OPS.mul):
+            return _arithmetic({_OPS.add: "+", _OPS.sub: "-", _OPS.mul: "*"}[op], values[0], values[1])
+        if op in (_OPS.div, _OPS.pdiv_q):
+            return _Value(c.Binary("/", values[0].expr, values[1].expr), values[0].wide)
+        if op in (_OPS.pdiv_r, _OPS.zdiv_r):
+            return _Value(c.Binary("%", values[0].expr, values[1].expr), values[0].wide)
+        if op == _OPS.fdiv_q:
+            numerator = _widened(values[0])
+            return _Value(c.Call(FLOORD, (numerator.expr, values[1].expr)), True)
+        if op in (_OPS.select, _OPS.cond):
+            wide = values[1].wide or values[2].wide
+            return _Value(c.Ternary(values[0].expr, values[1].expr, values[2].expr), wide)
+        if op in _COMPARE:
+            return _Value(c.Binary(_COMPARE[op], values[0].expr, values[1].expr), False)
+        if op in _LOGIC:
+            return _Value(c.Binary(_LOGIC[op], values[0].expr, values[1].expr), False)
+        raise AssertionError(f"isl printed an operation that polyc does not know: {op}")
+
+
+def _is_long(ctype: CType) -> bool:
+    return ctype.signed and ctype.size_bytes >= 8
+
+
+def _literal(value: int) -> _Value:
+    small = -(2**31) < value < 2**31
+    return _Value(c.Literal(str(value) if small else f"{value}L"), not small)
+
+
+def _constant(expr: c.Expr) -> int | None:
+    return int(expr.text.rstrip("L")) if isinstance(expr, c.Literal) else None
+
+
+def _widened(value: _Value) -> _Value:
+    """The value in 64 bits: a cast on its first operand where it has only 32."""
+    if value.wide or isinstance(value.expr, c.Literal):
+        return value
+    match value.expr:
+        case c.Binary(op="+" | "-" | "*", left=left, right=right):
+            widened = _widened(_Value(left, False)).expr
+            return _Value(c.Binary(value.expr.op, widened, right), True)
+        case _:
+            return _Value(c.Cast("long", value.expr), True)
+
+
+def _arithmetic(op: str, left: _Value, right: _Value) -> _Value:
+    """A sum or product; where both sides have 32 bits one of them is widened first."""
+    constant = _constant(right.expr)
+    if constant is not None and op in "+-":
+        return _add_constant(left, constant if op == "+" else -constant)
+    first = _constant(left.expr)
+    if first is not None and op == "+":
+        return _add_constant(right, first)
+    if not left.wide and not right.wide:
+        if constant is not None or first is not None:
+            left, right = _long_literal(left), _long_literal(right)
+        else:
+            left = _widened(left)
+    return _Value(c.Binary(op, left.expr, right.expr), True)
+
+
+def _long_literal(value: _Value) -> _Value:
+    constant = _constant(value.expr)
+    return value if constant is None else _Value(c.Literal(f"{constant}L"), True)
+
+
+def _add_constant(value: _Value, amount: int) -> _Value:
+    """`value + amount`, folded into a constant that the sum already ends in."""
+    known = _constant(value.expr)
+    if known is not None:
+        return _literal(known + amount)
+    match value.expr:
+        case c.Binary(op="+" | "-" as op, left=left, right=c.Literal()):
+            inner = _constant(value.expr.right)
+            assert inner is not None
+            # A left side of 32 bits was widened by the literal's L, so that it is narrow again without it.
+            was_wide = value.wide and not value.expr.right.text.endswith("L")
+            return _add_constant(_Value(left, was_wide), (inner if op == "+" else -inner) + amount)
+        case _:
+            pass
+    if amount == 0:
+        return value
+    op, size = ("+", amount) if amount > 0 else ("-", -amount)
+    literal = str(size)
+    if not value.wide:
+        if isinstance(value.expr, c.Binary):
+            value = _widened(value)
+        else:
+            literal += "L"
+    return _Value(c.Binary(op, value.expr, c.Literal(literal)), True)
+
+
+def _nested(macro: str, values: list[_Value]) -> _Value:
+    result = values[0]
+    for value in values[1:]:
+        result = _Value(c.Call(macro, (result.expr, value.expr)), result.wide or value.wide)
+    return result

@@ -1,0 +1,328 @@
+"""From the schedule tree to the C tree: isl makes the AST, this prints its loops and its statement instances."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import islpy as isl
+
+from polyc.codegen.exprs import ExprPrinter
+from polyc.codegen.naming import Namer
+from polyc.codegen.to_isl import Annotated, to_isl
+from polyc.errors import InternalError
+from polyc.model import ctree as c
+from polyc.model.program import Buffer, Program
+from polyc.model.scop import Access, Array, Statement, Storage
+from polyc.model.tree import Mark, Member, Role
+from polyc.poly import maps
+from polyc.verify.expand import shift
+
+_AST = isl.ast_node_type
+
+
+@dataclass(slots=True)
+class _Visit:
+    """One statement instance of the AST: what is needed to print it, kept from isl's callback."""
+
+    build: isl.AstBuild
+    schedule: isl.UnionMap
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """Where we are in the AST: names of the loops above, members by depth, marks."""
+
+    iterators: dict[str, c.Expr] = field(default_factory=dict)
+    names: frozenset[str] = frozenset()
+    members: dict[str, Member] = field(default_factory=dict)
+    """isl's iterator name -> the member it runs."""
+    buffers: tuple[Buffer, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    body: tuple[c.Stmt, ...]
+    ast: str
+    """isl's own text of the AST, for `--emit ast`."""
+
+
+def print_loops(program: Program) -> Printed:
+    """The program's tree as C statements.
+
+    requires: a tree that was verified; codegen decides nothing.
+    """
+    annotated = to_isl(program.tree)
+    context = program.scop.context.intersect(program.scop.assumed)
+    visits: list[_Visit] = []
+    failures: list[BaseException] = []
+
+    def at_each_domain(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
+        # An exception here would kill the process: keep it, and raise it when isl is done.
+        try:
+            visits.append(_Visit(build.copy(), build.get_schedule()))
+            return node.set_annotation(isl.Id.read_from_str(node.get_ctx(), f"v{len(visits) - 1}"))
+        except BaseException as error:
+            failures.append(error)
+            return node
+
+    build = isl.AstBuild.from_context(context)
+    ids = isl.IdList.alloc(context.get_ctx(), annotated.depth)
+    for k in range(annotated.depth):
+        ids = ids.add(isl.Id.read_from_str(context.get_ctx(), f"c{k}_"))
+    # The pair that set_at_each_domain answers has to live as long as the AST is made.
+    kept = build.set_iterators(ids).set_at_each_domain(at_each_domain)
+    node = kept[0].node_from_schedule(annotated.schedule)
+    if failures:
+        raise failures[0]
+    printer = _LoopPrinter(program, annotated, visits, kept[0])
+    body = printer.statements(node, _Scope())
+    return Printed(tuple(printer.declarations(body)) + body, node.to_C_str())
+
+
+class _LoopPrinter:
+    def __init__(
+        self, program: Program, annotated: Annotated, visits: list[_Visit], build: isl.AstBuild
+    ) -> None:
+        self.program = program
+        self.annotated = annotated
+        self.visits = visits
+        self.build = build
+        self.namer = Namer(_taken(program))
+        self.allocated: set[str] = set()
+
+    def statements(self, node: isl.AstNode, scope: _Scope) -> tuple[c.Stmt, ...]:
+        kind = node.get_type()
+        if kind == _AST.for_:
+            return (self.loop(node, scope),)
+        if kind == _AST.if_:
+            return (self.branch(node, scope),)
+        if kind == _AST.block:
+            items = node.block_get_children()
+            return tuple(
+                s for k in range(items.n_ast_node()) for s in self.statements(items.get_at(k), scope)
+            )
+        if kind == _AST.mark:
+            return self.marked(node, scope)
+        if kind == _AST.user:
+            return self.instance(node, scope)
+        raise InternalError(f"isl made an AST node of type {kind}")
+
+    # --- marks ---------------------------------------------------------------------------------------------------
+
+    def marked(self, node: isl.AstNode, scope: _Scope) -> tuple[c.Stmt, ...]:
+        name = str(node.mark_get_id().get_name())
+        inner = node.mark_get_node()
+        if name in self.annotated.bands:
+            band, depth = self.annotated.bands[name]
+            members = {f"c{depth + k}_": member for k, member in enumerate(band.members)}
+            return self.statements(inner, replace(scope, members=scope.members | members))
+        mark, _ = self.annotated.marks[name]
+        if mark.kind == "group":
+            return (c.Comment(mark.text), *self.statements(inner, scope))
+        assert mark.kind == "allocate", mark.kind
+        return self.allocation(mark, inner, scope)
+
+    def allocation(self, mark: Mark, inner: isl.AstNode, scope: _Scope) -> tuple[c.Stmt, ...]:
+        """Buffers and private copies, declared in a block of their own where the loop body is not one."""
+        chosen = tuple(self.program.buffers[name] for name in mark.names)
+        declared = tuple(self.declare(buffer) for buffer in chosen)
+        self.allocated |= {b.array for b in chosen if b.storage == "private"}
+        below = replace(
+            scope, buffers=(*scope.buffers, *chosen), names=scope.names | {b.name for b in chosen}
+        )
+        return (c.Block((*declared, *self.statements(inner, below))),)
+
+    def declare(self, buffer: Buffer) -> c.Decl:
+        array = self.program.scop.arrays[buffer.array]
+        if buffer.storage == "private":
+            extents = tuple(e for e in array.extents_c if e is not None)
+        else:
+            printer = ExprPrinter(self.program.scop.parameters, {})
+            extents = tuple(printer.convert(self.build.expr_from_pw_aff(e)) for e in buffer.extents)
+        return c.Decl(array.element.text, buffer.name, extents)
+
+    def declarations(self, body: tuple[c.Stmt, ...]) -> list[c.Decl]:
+        """Arrays that the region itself declared and that no mark declares below: at the top."""
+        used = {n.array for stmt in body for n in c.walk(stmt) if isinstance(n, c.ArrayRef)}
+        found: list[c.Decl] = []
+        for array in self.program.scop.arrays.values():
+            if array.storage is Storage.REGION and c_name(array) in used and array.name not in self.allocated:
+                extents = tuple(e for e in array.extents_c if e is not None)
+                found.append(c.Decl(array.element.text, c_name(array), extents))
+        return found
+
+    # --- loops and branches --------------------------------------------------------------------------------------
+
+    def loop(self, node: isl.AstNode, scope: _Scope) -> c.Stmt:
+        iterator = str(node.for_get_iterator().get_id().get_name())
+        member = scope.members.get(iterator)
+        wish = "c" if member is None else member.name + ("t" if member.role is Role.TILE else "")
+        name = self.namer.fresh(wish, scope.names)
+        inner = replace(
+            scope, iterators=scope.iterators | {iterator: c.Name(name)}, names=scope.names | {name}
+        )
+        outer_exprs, inner_exprs = self.printer(scope), self.printer(inner)
+        start = outer_exprs.convert(node.for_get_init())
+        if node.for_is_degenerate():
+            value = c.Decl("const long", name, (), start)
+            body = self.statements(node.for_get_body(), inner)
+            if any(isinstance(n, c.Name) and n.name == name for s in body for n in c.walk(s)):
+                return c.Block((value, *body))
+            return body[0] if len(body) == 1 else c.Block(body)
+        step = int(node.for_get_inc().get_val().to_python())
+        advance: c.Expr = c.Postfix("++", c.Name(name))
+        if step != 1:
+            advance = c.Assign("+=", c.Name(name), c.Literal(str(step)))
+        condition = self.condition(node.for_get_cond(), inner_exprs)
+        body = _block(self.statements(node.for_get_body(), inner))
+        pragmas = self.pragmas(member, condition, body)
+        return c.For(c.Decl("long", name, (), start), condition, advance, body, pragmas)
+
+    def condition(self, cond: isl.AstExpr, exprs: ExprPrinter) -> c.Expr:
+        """`i <= N - 1` as people write it: `i < N`."""
+        if cond.get_type() == isl.ast_expr_type.op and cond.op_get_type() == isl.ast_expr_op_type.le:
+            left = cond.op_get_arg(0)
+            if left.get_type() == isl.ast_expr_type.id:
+                return c.Binary("<", exprs.convert(left), exprs.exclusive(cond.op_get_arg(1)))
+        return exprs.convert(cond)
+
+    def pragmas(self, member: Member | None, condition: c.Expr, body: c.Stmt) -> tuple[str, ...]:
+        if member is None or self.program.options.target != "openmp":
+            return ()
+        if not (isinstance(condition, c.Binary) and condition.op in ("<", "<=")):
+            return ()  # not the canonical form that OpenMP asks for
+        if member.parallel:
+            return ("omp parallel for",)
+        # A vector loop may hold no other loop: isl splits a few, and those are left to the C compiler.
+        if member.vector and not any(isinstance(n, (c.For, c.While)) for n in c.walk(body)):
+            return ("omp simd",)
+        return ()
+
+    def branch(self, node: isl.AstNode, scope: _Scope) -> c.Stmt:
+        condition = self.printer(scope).convert(node.if_get_cond())
+        then = _block(self.statements(node.if_get_then_node(), scope))
+        if not node.if_has_else_node():
+            return c.If(condition, then)
+        return c.If(condition, then, _block(self.statements(node.if_get_else_node(), scope)))
+
+    def printer(self, scope: _Scope) -> ExprPrinter:
+        return ExprPrinter(self.program.scop.parameters, scope.iterators)
+
+    # --- statement instances -------------------------------------------------------------------------------------
+
+    def instance(self, node: isl.AstNode, scope: _Scope) -> tuple[c.Stmt, ...]:
+        visit = self.visits[int(str(node.get_annotation().get_name())[1:])]
+        (schedule,) = maps(visit.schedule)
+        statement = self.program.statements[str(schedule.get_tuple_name(isl.dim_type.in_))]
+        exprs = self.printer(scope)
+        body = _InstancePrinter(self.program, statement, visit, schedule, exprs, scope.buffers).body()
+        return body.body if isinstance(body, c.Block) and not _declares(body) else (body,)
+
+
+class _InstancePrinter:
+    """Prints a statement's body for the iterators of the AST."""
+
+    def __init__(
+        self,
+        program: Program,
+        statement: Statement,
+        visit: _Visit,
+        schedule: isl.Map,
+        exprs: ExprPrinter,
+        buffers: tuple[Buffer, ...],
+    ) -> None:
+        self.program = program
+        self.statement = statement
+        self.visit = visit
+        self.schedule = schedule
+        self.exprs = exprs
+        self.buffers = buffers
+        self.to_instance = schedule.reverse()
+        self.accesses: dict[str, Access] = {a.ref: a for a in statement.accesses if a.ref}
+        self.loops = self._loops()
+
+    def body(self) -> c.Stmt:
+        return c.rewrite(self.statement.body, self._change)
+
+    def _loops(self) -> dict[str, c.Expr]:
+        """What each loop variable of the statement is, in the AST's iterators."""
+        instance = isl.PwMultiAff.from_map(self.to_instance)
+        found: dict[str, c.Expr] = {}
+        for position, name in enumerate(self.statement.loops):
+            value = self.exprs.convert(self.visit.build.expr_from_pw_aff(instance.get_pw_aff(position)))
+            ctype = self.statement.loop_types[position]
+            if not ctype.signed and ctype.size_bytes >= 4:
+                value = c.Cast(ctype.text, value)
+            found[name] = value
+        return found
+
+    def _change(self, node: c.Node) -> c.Node | None:
+        if isinstance(node, c.Name) and node.name in self.loops:
+            return self.loops[node.name]
+        if isinstance(node, c.ArrayRef):
+            return self._reference(node)
+        return None
+
+    def _reference(self, node: c.ArrayRef) -> c.Expr:
+        array = self.program.scop.arrays[node.array]
+        access = self.accesses.get(node.ref)
+        buffer = self._buffer(node)
+        name = c_name(array) if buffer is None else buffer.name
+        if access is not None and access.exact and len(node.subscripts) == array.rank:
+            relation = self.to_instance.apply_range(access.relation)
+            if buffer is not None and buffer.corner is not None:
+                relation = self._outer(buffer.depth).range_product(relation).apply_range(shift(buffer))
+            if array.rank == 0:
+                return c.ArrayRef(name, (), node.ref)
+            index = self.visit.build.access_from_pw_multi_aff(isl.PwMultiAff.from_map(relation))
+            return c.ArrayRef(name, self.exprs.subscripts(index), node.ref)
+        if buffer is not None and buffer.corner is not None:
+            raise InternalError(f"an access to {array.c_name} that is not affine goes to a buffer")
+        return c.ArrayRef(name, tuple(c.rewrite(s, self._change) for s in node.subscripts), node.ref)
+
+    def _buffer(self, node: c.ArrayRef) -> Buffer | None:
+        for buffer in reversed(self.buffers):
+            if buffer.array == node.array and (self.statement.name, node.ref) in buffer.accesses:
+                return buffer
+            if buffer.array == node.array and buffer.storage == "private":
+                return buffer
+        return None
+
+    def _outer(self, depth: int) -> isl.Map:
+        """The AST's iterators -> the first `depth` of them."""
+        nested = self.schedule.range()
+        flat = isl.Map.identity(nested.get_space().map_from_set()).intersect_domain(nested).flatten_range()
+        count = flat.dim(isl.dim_type.out)
+        return flat.project_out(isl.dim_type.out, depth, count - depth).reset_tuple_id(isl.dim_type.out)
+
+
+def c_name(array: Array) -> str:
+    """How the array is spelled in the printed code."""
+    return array.name if array.storage is Storage.REGION else array.c_name
+
+
+def _block(items: tuple[c.Stmt, ...]) -> c.Stmt:
+    if len(items) == 1 and isinstance(items[0], c.Block):
+        return items[0]
+    return items[0] if len(items) == 1 else c.Block(items)
+
+
+def _declares(block: c.Block) -> bool:
+    return any(isinstance(item, c.Decl) for item in block.body)
+
+
+def _taken(program: Program) -> frozenset[str]:
+    """Names that a new loop variable must not hide: all that the statements mention but their own loops."""
+    taken = {a.c_name for a in program.scop.arrays.values()} | set(program.scop.arrays)
+    taken |= set(program.buffers)
+    for parameter in program.scop.parameters:
+        taken |= {n.name for n in c.walk(parameter.expr) if isinstance(n, c.Name)} | {parameter.name}
+    for statement in program.statements.values():
+        for node in c.walk(statement.body):
+            if isinstance(node, c.Name) and node.name not in statement.loops:
+                taken.add(node.name)
+            elif isinstance(node, c.Call):
+                taken.add(node.function)
+            elif isinstance(node, c.Decl):
+                taken.add(node.name)
+    return frozenset(taken)

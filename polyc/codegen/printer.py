@@ -1,0 +1,177 @@
+"""Print the C tree as text that a person would have written."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from polyc.model import ctree as c
+
+INDENT = "  "
+
+_BINARY = {
+    "*": 13, "/": 13, "%": 13, "+": 12, "-": 12, "<<": 11, ">>": 11, "<": 10, ">": 10, "<=": 10, ">=": 10,
+    "==": 9, "!=": 9, "&": 8, "^": 7, "|": 6, "&&": 5, "||": 4,
+}  # fmt: skip
+_TERNARY, _ASSIGN, _COMMA, _UNARY, _POSTFIX, _PRIMARY = 3, 2, 1, 14, 15, 16
+# gcc -Wall warns about these without parentheses, and people misread them.
+_MIXED = {("&&", "||"), ("+", "<<"), ("-", "<<"), ("+", ">>"), ("-", ">>")}
+_BITS = {"&", "^", "|"}
+
+
+def expression(expr: c.Expr) -> str:
+    """One expression as C text."""
+    return _expr(expr)[0]
+
+
+def _expr(expr: c.Expr) -> tuple[str, int]:
+    """The text and its precedence."""
+    match expr:
+        case c.Literal(text=text):
+            return text, _UNARY if text.startswith("-") else _PRIMARY
+        case c.Name(name=name):
+            return name, _PRIMARY
+        case c.ArrayRef(array=array, subscripts=subscripts):
+            return array + "".join(f"[{expression(s)}]" for s in subscripts), _POSTFIX
+        case c.Subscript(base=base, index=index):
+            return f"{_at_least(base, _POSTFIX)}[{expression(index)}]", _POSTFIX
+        case c.Member(base=base, field=name, arrow=arrow):
+            return f"{_at_least(base, _POSTFIX)}{'->' if arrow else '.'}{name}", _POSTFIX
+        case c.Call(function=function, arguments=arguments):
+            return f"{function}({', '.join(_at_least(a, _ASSIGN) for a in arguments)})", _POSTFIX
+        case c.Postfix(op=op, operand=operand):
+            return f"{_at_least(operand, _POSTFIX)}{op}", _POSTFIX
+        case c.Unary(op=op, operand=operand):
+            text = _at_least(operand, _UNARY)
+            space = " " if text.startswith(op[-1]) and op in ("-", "+", "&", "--", "++") else ""
+            return f"{op}{space}{text}", _UNARY
+        case c.Cast(type=type_, operand=operand):
+            return f"({type_}){_at_least(operand, _UNARY)}", _UNARY
+        case c.SizeOf(text=text):
+            return f"sizeof({text})", _PRIMARY
+        case c.Binary():
+            return _binary(expr)
+        case c.Ternary(condition=condition, then=then, otherwise=otherwise):
+            text = f"{_at_least(condition, _TERNARY + 1)} ? {_at_least(then, _TERNARY)} : "
+            return text + _at_least(otherwise, _TERNARY), _TERNARY
+        case c.Assign(op=op, target=target, value=value):
+            return f"{_at_least(target, _UNARY)} {op} {_at_least(value, _ASSIGN)}", _ASSIGN
+        case c.Comma(items=items):
+            return ", ".join(_at_least(i, _ASSIGN) for i in items), _COMMA
+        case c.InitList(items=items):
+            return "{" + ", ".join(_at_least(i, _ASSIGN) for i in items) + "}", _PRIMARY
+        case _:
+            assert_never(expr)
+
+
+def _binary(expr: c.Binary) -> tuple[str, int]:
+    level = _BINARY[expr.op]
+    left, right = _at_least(expr.left, level), _at_least(expr.right, level + 1)
+    if isinstance(expr.left, c.Binary) and not left.startswith("(") and _confusing(expr.left.op, expr.op):
+        left = f"({left})"
+    if isinstance(expr.right, c.Binary) and not right.startswith("(") and _confusing(expr.right.op, expr.op):
+        right = f"({right})"
+    if isinstance(expr.left, c.Binary) and _confusing(expr.left.op, expr.op):
+        left = f"({expression(expr.left)})"
+    if isinstance(expr.right, c.Binary) and _confusing(expr.right.op, expr.op):
+        right = f"({expression(expr.right)})"
+    return f"{left} {expr.op} {right}", level
+
+
+def _confusing(inner: str, outer: str) -> bool:
+    if inner == outer:
+        return False
+    comparisons = ("<", ">", "<=", ">=", "==", "!=")
+    return (
+        (inner, outer) in _MIXED
+        or outer in _BITS
+        or (outer in comparisons and inner in comparisons)
+        or (inner in _BITS and outer in comparisons)
+    )
+
+
+def _at_least(expr: c.Expr, level: int) -> str:
+    text, precedence = _expr(expr)
+    return text if precedence >= level else f"({text})"
+
+
+def statement(node: c.Stmt, depth: int = 0) -> list[str]:
+    """One statement as lines, indented by `depth` levels."""
+    pad = INDENT * depth
+    match node:
+        case c.ExprStmt(expr=expr):
+            return [f"{pad}{expression(expr)};"]
+        case c.Decl():
+            return [f"{pad}{declaration(node)};"]
+        case c.Block(body=body):
+            inner = [line for item in body for line in statement(item, depth + 1)]
+            return [f"{pad}{{", *inner, f"{pad}}}"]
+        case c.If(condition=condition, then=then, otherwise=otherwise):
+            lines = _headed(f"{pad}if ({expression(condition)})", then, depth, force=otherwise is not None)
+            if otherwise is not None:
+                rest = _headed(f"{pad}else", otherwise, depth)
+                joined = lines[-1].strip() == "}"
+                lines = [*lines[:-1], f"{pad}}} {rest[0].strip()}", *rest[1:]] if joined else lines + rest
+            return lines
+        case c.For(init=init, condition=condition, step=step, body=body, pragmas=pragmas):
+            head = f"{pad}for ({_for_part(init)}; {_for_part(condition)}; {_for_part(step)})"
+            return [*_pragmas(pragmas), *_headed(head, body, depth)]
+        case c.While(condition=condition, body=body, do_first=True):
+            lines = _headed(f"{pad}do", body, depth, force=True)
+            return [*lines[:-1], f"{pad}}} while ({expression(condition)});"]
+        case c.While(condition=condition, body=body):
+            return _headed(f"{pad}while ({expression(condition)})", body, depth)
+        case c.Jump(kind=kind):
+            return [f"{pad}{kind};"]
+        case c.Comment(text=text):
+            parts = text.replace("*/", "* /").splitlines() or [""]
+            if len(parts) == 1:
+                return [f"{pad}/* {parts[0]} */"]
+            middle = [f"{pad}   {part}".rstrip() for part in parts[1:]]
+            return [f"{pad}/* {parts[0]}", *middle[:-1], f"{middle[-1]} */"]
+        case c.Empty():
+            return [f"{pad};"]
+        case _:
+            assert_never(node)
+
+
+def declaration(node: c.Decl) -> str:
+    """`type name[e] = init`, without the semicolon."""
+    text = f"{node.type} {node.name}" + "".join(f"[{expression(e)}]" for e in node.extents)
+    return text if node.init is None else f"{text} = {_at_least(node.init, _ASSIGN)}"
+
+
+def _for_part(part: c.Decl | c.Expr | None) -> str:
+    if part is None:
+        return ""
+    return declaration(part) if isinstance(part, c.Decl) else expression(part)
+
+
+def _pragmas(pragmas: tuple[str, ...]) -> list[str]:
+    """OpenMP's pragmas, hidden from compilers that are run without it (they would warn)."""
+    if not pragmas:
+        return []
+    return ["#ifdef _OPENMP", *(f"#pragma {text}" for text in pragmas), "#endif"]
+
+
+def _headed(head: str, body: c.Stmt, depth: int, force: bool = False) -> list[str]:
+    """A loop or branch with its body; braces where the body is more than one simple statement."""
+    if isinstance(body, c.Block) and len(body.body) == 1 and _needs_no_braces(body.body[0]) and not force:
+        body = body.body[0]
+    if isinstance(body, c.Block) or force or not _needs_no_braces(body):
+        block = body if isinstance(body, c.Block) else c.Block((body,))
+        lines = statement(block, depth)
+        return [f"{head} {{", *lines[1:]]
+    return [head, *statement(body, depth + 1)]
+
+
+def _needs_no_braces(node: c.Stmt) -> bool:
+    """Whether the statement reads well (and parses) as the only one under a head, without braces."""
+    match node:
+        case c.For(pragmas=pragmas, body=body):
+            return not pragmas and (_needs_no_braces(body) or isinstance(body, c.Block))
+        case c.If(then=then, otherwise=None):
+            return _needs_no_braces(then) and not isinstance(then, c.If)
+        case c.ExprStmt() | c.Empty() | c.Jump():
+            return True
+        case _:
+            return False

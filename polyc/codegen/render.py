@@ -1,0 +1,96 @@
+"""The text of a region, and of the whole file, through the target's template."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import islpy as isl
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from polyc import __version__
+from polyc.codegen.exprs import MACROS, ExprPrinter
+from polyc.codegen.loops import print_loops
+from polyc.codegen.printer import expression, statement
+from polyc.model import ctree as c
+from polyc.model.program import Compiled, Options, Program
+from polyc.model.scop import Region, Source
+
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("polyc.codegen"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+
+
+def render_region(program: Program, region: Region, verified: bool) -> tuple[str, str]:
+    """The C text that replaces a region, and isl's AST."""
+    printed = print_loops(program)
+    depth = 1 if not _guard(program) else 2
+    lines = [line for item in printed.body for line in statement(item, depth)]
+    code = "\n".join(lines)
+    guard = _guard(program)
+    original = region.original.rstrip("\n")
+    everything = code + guard + (original if guard else "")
+    mentioned = set(_IDENTIFIER.findall(everything))
+    macros = [text for name, text in MACROS.items() if name in mentioned]
+    unused = [name for name in program.scop.orphans if name not in mentioned]
+    template = _environment().get_template(f"{program.options.target}.c.j2")
+    text = template.render(
+        part="region",
+        version=__version__,
+        summary=_summary(program, verified),
+        macros=macros,
+        guard=guard,
+        code=code,
+        original=original,
+        unused=unused,
+    )
+    return _indented(text, region.indent), printed.ast
+
+
+def render_file(source: Source, compiled: list[Compiled], options: Options) -> str:
+    """The whole file: every byte outside the regions as it was."""
+    segments: list[str] = []
+    position = 0
+    for region, result in zip(source.regions, compiled, strict=True):
+        segments += [source.text[position : region.start], result.text]
+        position = region.end
+    segments.append(source.text[position:])
+    template = _environment().get_template(f"{options.target}.c.j2")
+    return template.render(part="file", segments=segments)
+
+
+def _guard(program: Program) -> str:
+    """The condition under which the model holds, "" where it always does."""
+    scop = program.scop
+    needed = scop.assumed.gist(scop.context)
+    if needed.plain_is_universe() or scop.context.is_subset(scop.assumed):
+        return ""
+    build = isl.AstBuild.from_context(scop.context)
+    condition: c.Expr = ExprPrinter(scop.parameters, {}).convert(build.expr_from_set(needed))
+    return expression(condition)
+
+
+def _summary(program: Program, verified: bool) -> str:
+    groups = len(program.groups)
+    fused = sum(bool(g.fused) for g in program.groups)
+    words = [f"{len(program.scop.statements)} statements in {groups} group{'s' if groups != 1 else ''}"]
+    if fused:
+        words.append(f"{fused} fused tile by tile")
+    words.append("checked" if verified else "NOT checked")
+    return f"{program.scop.function}: {', '.join(words)}"
+
+
+def _indented(text: str, indent: str) -> str:
+    """The block at the indentation of its pragma; preprocessor lines stay at the margin."""
+    lines = text.split("\n")
+    return "\n".join(line if not line or line.startswith("#") else indent + line for line in lines)

@@ -1,0 +1,120 @@
+"""Hand a schedule tree to isl: printed in isl's own notation, and read again.
+
+Marks carry their identity as text (`kind:number`), bands get a mark of their own, so that the AST, which knows no
+bands, still says which loop is which member.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Node, Sequence
+
+
+@dataclass(slots=True)
+class Annotated:
+    """A tree in isl's form, and what its marks stand for."""
+
+    schedule: isl.Schedule
+    bands: dict[str, tuple[Band, int]] = field(default_factory=dict)
+    """Mark name -> the band, and the depth of its first member."""
+    marks: dict[str, tuple[Mark, int]] = field(default_factory=dict)
+    """Mark name -> the mark, and how many band members stand above it."""
+    depth: int = 0
+    """The largest number of band members on any path."""
+
+
+def band_space(band: Band) -> isl.MultiUnionPwAff:
+    """The band's partial schedule as one isl object."""
+    first = band.members[0].schedule
+    pieces = isl.UnionPwAffList.alloc(first.get_ctx(), len(band.members))
+    for member in band.members:
+        pieces = pieces.add(member.schedule)
+    params = first.get_space().params()
+    for member in band.members:
+        params = params.align_params(member.schedule.get_space().params())
+    space = params.add_unnamed_tuple_ui(len(band.members))
+    return isl.MultiUnionPwAff.from_union_pw_aff_list(space, pieces)
+
+
+def to_isl(tree: Domain) -> Annotated:
+    """The tree as an isl schedule, with a mark above each band."""
+    bands: dict[str, tuple[Band, int]] = {}
+    marks: dict[str, tuple[Mark, int]] = {}
+    deepest = 0
+
+    def text(node: Node, depth: int) -> str:
+        """The node as `key: value` pairs without the outer braces; "" for a leaf."""
+        nonlocal deepest
+        deepest = max(deepest, depth)
+        match node:
+            case Leaf():
+                return ""
+            case Band():
+                name = f"band:{len(bands)}"
+                bands[name] = (node, depth)
+                coincident = ", ".join("1" if m.coincident else "0" for m in node.members)
+                inner = (
+                    f'schedule: "{band_space(node)}", permutable: {int(node.permutable)}, '
+                    f"coincident: [ {coincident} ]" + below(node.child, depth + len(node.members))
+                )
+                return f'mark: "{name}", child: {{ {inner} }}'
+            case Mark():
+                name = f"mark:{len(marks)}"
+                marks[name] = (node, depth)
+                return f'mark: "{name}"' + below(node.child, depth)
+            case Extension():
+                return f'extension: "{node.relation}"' + below(node.child, depth)
+            case Sequence():
+                steps = ", ".join(step(s, depth) for s in node.children)
+                return f"sequence: [ {steps} ]"
+
+    def step(item: Filter, depth: int) -> str:
+        return f'{{ filter: "{item.filter}"' + below(item.child, depth) + " }"
+
+    def below(node: Node, depth: int) -> str:
+        inner = text(node, depth)
+        return f", child: {{ {inner} }}" if inner else ""
+
+    whole = f'{{ domain: "{tree.domain}"' + below(tree.child, 0) + " }"
+    schedule = isl.Schedule.read_from_str(tree.domain.get_ctx(), whole)
+    return Annotated(schedule, bands, marks, deepest)
+
+
+def from_isl(schedule: isl.Schedule) -> Domain:
+    """isl's tree as ours. Member names are filled in later (`passes/naming.py`)."""
+    from polyc.model.tree import LEAF, Member
+
+    kinds = isl.schedule_node_type
+
+    def convert(node: isl.ScheduleNode) -> Node:
+        kind = node.get_type()
+        if kind == kinds.leaf:
+            return LEAF
+        if kind == kinds.band:
+            partial = (
+                node.band_get_partial_schedule_union_pw_affs() if False else node.band_get_partial_schedule()
+            )
+            members = tuple(
+                Member(partial.get_union_pw_aff(k), bool(node.band_member_get_coincident(k)))
+                for k in range(node.band_n_member())
+            )
+            child = convert(node.child(0))
+            if not members:
+                return child
+            return Band(members, bool(node.band_get_permutable()), child)
+        if kind in (kinds.sequence, kinds.set):
+            steps = []
+            for k in range(node.n_children()):
+                inner = node.child(k)
+                steps.append(Filter(inner.filter_get_filter(), convert(inner.child(0))))
+            return Sequence(tuple(steps))
+        if kind == kinds.filter:
+            return convert(node.child(0))
+        if kind == kinds.context or kind == kinds.guard or kind == kinds.mark:
+            return convert(node.child(0))
+        raise AssertionError(f"isl's scheduler made a node of type {kind}")
+
+    return Domain(schedule.get_domain(), convert(schedule.get_root().child(0)))

@@ -1,0 +1,73 @@
+"""What can go wrong, as values: located diagnostics for the user, and one exception that carries them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in the user's source: 1-based line and column, and how many characters to underline."""
+
+    file: str
+    line: int
+    column: int = 1
+    length: int = 1
+
+
+class Severity(Enum):
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One message in gcc's form. `code` is stable and is listed in docs/language.md; `hint` says what to do."""
+
+    code: str
+    message: str
+    span: Span | None = None
+    hint: str = ""
+    severity: Severity = Severity.ERROR
+
+    def render(self, source_line: str | None = None) -> str:
+        """The text for a terminal; with the source line, a caret line points at the place.
+
+        t.c:3:5: error: array index 'i*i' is not affine in the loop variables [non-affine-index]
+            3 |     A[i*i] = B[i] + 1;
+              |       ^~~
+        """
+        text = f"{self.severity.value}: {self.message} [{self.code}]"
+        if self.span is None:
+            head = f"polyc: {text}"
+        else:
+            head = f"{self.span.file}:{self.span.line}:{self.span.column}: {text}"
+        lines = [head]
+        if self.span is not None and source_line is not None:
+            shown = source_line.rstrip("\r\n").replace("\t", " ")
+            length = max(1, min(self.span.length, len(shown) - self.span.column + 1))
+            gutter = f"{self.span.line:>5} | "
+            lines.append(gutter + shown)
+            underline = "^" + "~" * (length - 1)
+            lines.append(" " * 5 + " | " + " " * (self.span.column - 1) + underline)
+        if self.hint:
+            lines.append(f"    hint: {self.hint}")
+        return "\n".join(lines)
+
+
+class UserError(Exception):
+    """The input cannot be compiled. Carries every problem that was found, in source order."""
+
+    def __init__(self, diagnostics: list[Diagnostic]) -> None:
+        super().__init__("; ".join(d.message for d in diagnostics))
+        self.diagnostics = diagnostics
+
+    @staticmethod
+    def of(code: str, message: str, span: Span | None = None, hint: str = "") -> UserError:
+        return UserError([Diagnostic(code, message, span, hint)])
+
+
+class InternalError(Exception):
+    """polyc itself is wrong. Never raised for bad input; the command line turns it into a report file."""

@@ -1,0 +1,284 @@
+"""The C tree of polyc: what the frontend makes of a region, and what codegen prints.
+
+Some twenty frozen dataclasses, no visitors: walk them with `match`, rebuild them with `rewrite`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
+from typing import TypeAlias, TypeVar
+
+from polyc.errors import Span
+
+# --- expressions -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant as the user spelled it: `1.5f`, `10u`, `'a'`, `"text"`."""
+
+    text: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """An identifier that is not an array or scalar of the model: a loop variable, a parameter, a function, an enum."""
+
+    name: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayRef:
+    """A reference to an array or scalar of the model, `A[i][j + 1]` or `t`.
+
+    `array` is the key in `Scop.arrays` (which may differ from the C name where two declarations shadow each other);
+    `ref` is the label that `Access.ref` shares, "" for references in opaque parts that have no access of their own.
+    """
+
+    array: str
+    subscripts: tuple[Expr, ...] = ()
+    ref: str = ""
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Subscript:
+    """An index of something that is no array of the model (an element of a struct's member, a lookup by pointer)."""
+
+    base: Expr
+    index: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    base: Expr
+    field: str
+    arrow: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """A prefix operator: `-`, `+`, `!`, `~`, `++`, `--`, `*`, `&`."""
+
+    op: str
+    operand: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Postfix:
+    """`++` or `--` after its operand."""
+
+    op: str
+    operand: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    op: str
+    left: Expr
+    right: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """`target op value` with op in `=`, `+=`, `-=`, …; an expression, as in C."""
+
+    op: str
+    target: Expr
+    value: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Ternary:
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    function: str
+    arguments: tuple[Expr, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """`(type) operand`; `type` is C text, e.g. `double` or `unsigned char`."""
+
+    type: str
+    operand: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SizeOf:
+    """`sizeof(text)`: its operand is not evaluated and stays text."""
+
+    text: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Comma:
+    items: tuple[Expr, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class InitList:
+    """`{ a, b }` in an initialiser."""
+
+    items: tuple[Expr, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Expr: TypeAlias = (
+    Literal
+    | Name
+    | ArrayRef
+    | Subscript
+    | Member
+    | Unary
+    | Postfix
+    | Binary
+    | Assign
+    | Ternary
+    | Call
+    | Cast
+    | SizeOf
+    | Comma
+    | InitList
+)
+
+# --- statements ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ExprStmt:
+    expr: Expr
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Decl:
+    """A declaration of one name: `type name[e0][e1] = init;`. `type` is C text without the declarator."""
+
+    type: str
+    name: str
+    extents: tuple[Expr, ...] = ()
+    init: Expr | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    body: tuple[Stmt, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    condition: Expr
+    then: Stmt
+    otherwise: Stmt | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """A C loop. `pragmas` are printed on lines of their own before it."""
+
+    init: Decl | Expr | None
+    condition: Expr | None
+    step: Expr | None
+    body: Stmt
+    pragmas: tuple[str, ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class While:
+    condition: Expr
+    body: Stmt
+    do_first: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """`break;` or `continue;` inside an opaque loop."""
+
+    kind: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """One comment of one or more lines; printed as a C block comment."""
+
+    text: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Empty:
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+Stmt: TypeAlias = ExprStmt | Decl | Block | If | For | While | Jump | Comment | Empty
+
+Node: TypeAlias = Expr | Stmt
+N = TypeVar("N", bound=Node)
+
+# --- walking and rebuilding ------------------------------------------------------------------------------------------
+
+
+def children(node: Node) -> Iterator[Node]:
+    """The direct children of a node, in the order of its fields (not always C's order of evaluation)."""
+    for item in fields(node):
+        value = getattr(node, item.name)
+        if item.name in ("span", "pragmas") or value is None or isinstance(value, (str, bool)):
+            continue
+        if isinstance(value, tuple):
+            yield from value
+        else:
+            yield value
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and everything below it, parents first."""
+    yield node
+    for child in children(node):
+        yield from walk(child)
+
+
+def rewrite(node: N, change: Callable[[Node], Node | None]) -> N:
+    """Rebuild a tree, parents first: where `change` answers a node it replaces the old one, None goes on below."""
+    answer = change(node)
+    if answer is not None:
+        return answer  # type: ignore[return-value]
+    updates: dict[str, object] = {}
+    for item in fields(node):
+        value = getattr(node, item.name)
+        if item.name in ("span", "pragmas") or value is None or isinstance(value, (str, bool)):
+            continue
+        if isinstance(value, tuple):
+            changed = tuple(rewrite(v, change) for v in value)
+            if any(a is not b for a, b in zip(changed, value, strict=True)):
+                updates[item.name] = changed
+        else:
+            single = rewrite(value, change)
+            if single is not value:
+                updates[item.name] = single
+    return replace(node, **updates) if updates else node

@@ -1,0 +1,183 @@
+"""What flows through the passes: the Program of the moment, its buffers, groups and remarks, and the options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import islpy as isl
+
+from polyc.errors import Span
+from polyc.model.scop import Scop, Statement
+from polyc.model.tree import Domain
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user asked for; the same for every region of a file."""
+
+    target: str = "openmp"
+    """`openmp` or `c`."""
+    fuse: str = "basteln"
+    """`basteln`, or isl's own `min`, `smart`, `max`."""
+    tile_sizes: tuple[int, ...] | str | None = "auto"
+    """`auto`, None for no tiling, or sizes for the dimensions of a tile band (the last one repeats)."""
+    max_recompute: float | None = None
+    """Percentage of repeated instances that fusion may cost; None: let the cost decide."""
+    verify: bool = True
+    reassociate: bool = False
+    budget: int = 20_000_000
+    """isl operations that one pass may take before it declines."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputOptions:
+    """How to read a file."""
+
+    include_dirs: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+    """`NAME` or `NAME=VALUE`."""
+    undefines: tuple[str, ...] = ()
+    params: tuple[tuple[str, int], ...] = ()
+    """Values that the user promises for parameters (`--param N=100`)."""
+    assume: tuple[str, ...] = ()
+    """Affine conditions on parameters that the user promises (`--assume 'N >= 4'`)."""
+    live_out: tuple[str, ...] | None = None
+    """Arrays whose values are needed after the regions; None: find out."""
+    allow_no_scop: bool = False
+    cc: str = "cc"
+    """The C compiler whose preprocessor reads the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """One decision of one pass."""
+
+    code: str
+    """Stable, e.g. `not-fused`."""
+    stage: str
+    """The pass's name."""
+    message: str
+    span: Span | None
+    statements: tuple[str, ...] = ()
+    data: dict[str, Any] = field(default_factory=dict)
+    """The numbers that made it decide; JSON values."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dependences:
+    """Dependences between statement instances, `[n] -> { S[i] -> T[j] }`, in the original order."""
+
+    flow: isl.UnionMap
+    """Value-based: from the last writer to the reader."""
+    false: isl.UnionMap
+    """Anti and output dependences of arrays that cannot be privatised."""
+    private_false: isl.UnionMap
+    """Anti and output dependences of arrays that can be privatised: they order live ranges, and hold no loop."""
+    flow_by_array: dict[str, isl.UnionMap]
+    live_in: isl.UnionMap
+    """`{ S[i] -> A[x] }`: reads that may see a value from before the region."""
+    last_writer: isl.UnionMap
+    """`{ S[i] -> A[x] }`: writes whose value may be what is in a live-out array at the end."""
+    tagged_flow: isl.UnionMap
+    """`{ [S[i] -> ref[]] -> [T[j] -> ref[]] }`, of privatizable arrays, for isl's conditional validity."""
+    tagged_private_false: isl.UnionMap
+
+    @property
+    def all(self) -> isl.UnionMap:
+        return self.flow.union(self.false).union(self.private_false)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExtensionSchedule:
+    """Relation (15)/(17) for one statement of a fused producer."""
+
+    statement: str
+    relation: isl.Map
+    """`{ [outer bands, tile band] -> S[i, j] }`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """A fusion group: the nests that run in one tile loop nest."""
+
+    statements: tuple[str, ...]
+    outputs: tuple[str, ...]
+    """Statements that were tiled; the others are extensions."""
+    fused: tuple[str, ...]
+    """Statements pulled in by extension schedules."""
+    tile_sizes: tuple[int, ...]
+    parallel: bool
+    extensions: tuple[ExtensionSchedule, ...] = ()
+    footprints: tuple[isl.Map, ...] = ()
+    """Relations (13): `{ [tile] -> A[x, y] }`, one an upward-exposed array."""
+    recomputation: float = 0.0
+    """Repeated instances of the fused statements, as a share of their instances."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Buffer:
+    """A data tile: a small array that holds a box of a big one for the time of a tile (or a private copy)."""
+
+    name: str
+    """Its C name and the tuple name in access relations."""
+    array: str
+    corner: isl.MultiAff | None
+    """`[n] -> { [outer bands, tile band] -> A[l0, l1] }`: the array element that buffer[0][0] stands for; None for
+    a private copy of the whole array."""
+    depth: int
+    """How many band values stand above its declaration, the domain of `corner`."""
+    extents: tuple[isl.PwAff, ...]
+    """Sizes, affine in the parameters (constants where possible)."""
+    storage: str
+    """`tile` for a tile-local array, `private` for a privatised scalar or small array."""
+    accesses: frozenset[tuple[str, str]]
+    """(statement, ref) of the accesses that use it instead of the array."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """The state after a pass, for `explain`."""
+
+    name: str
+    tree: Domain
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Program:
+    scop: Scop
+    options: Options
+    dependences: Dependences
+    tree: Domain
+    statements: dict[str, Statement]
+    """Those of the scop, and copies that promotion made."""
+    groups: tuple[Group, ...] = ()
+    buffers: dict[str, Buffer] = field(default_factory=dict)
+    copies: frozenset[str] = frozenset()
+    """Names of the statements that only move data between an array and its buffer."""
+    remarks: tuple[Remark, ...] = ()
+
+    def remark(
+        self, code: str, stage: str, message: str, statements: tuple[str, ...] = (), **data: Any
+    ) -> Program:
+        """The program with one more remark, placed at the first of its statements."""
+        known = [self.statements[s].span for s in statements if s in self.statements]
+        span = known[0] if known else self.scop.span
+        return replace(self, remarks=(*self.remarks, Remark(code, stage, message, span, statements, data)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compiled:
+    """A region after the pipeline."""
+
+    program: Program
+    """The last program that passed the static check."""
+    initial: Program
+    passes: tuple[Snapshot, ...]
+    verified: bool
+    text: str
+    """The C text that replaces the region."""
+    ast: str
+    """The AST as isl prints it, for `--emit ast`."""
+    timings: tuple[tuple[str, float], ...] = ()

@@ -1,0 +1,171 @@
+"""What the frontend found in a region: statements with their domains and accesses, arrays, parameters, the order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+import islpy as isl
+
+from polyc.errors import Diagnostic, Span
+from polyc.model import ctree as c
+from polyc.model.tree import Domain
+
+
+class Storage(Enum):
+    """Where an array lives in the user's program."""
+
+    ARGUMENT = "argument"
+    GLOBAL = "global"
+    LOCAL = "local"  # of the function, declared outside the region
+    REGION = "region"  # declared inside the region; codegen has to declare it again
+
+
+class AccessKind(Enum):
+    READ = "read"  # may read: reads are never assumed to happen
+    WRITE = "write"  # must write: kills what was there
+    MAY_WRITE = "may-write"
+
+
+@dataclass(frozen=True, slots=True)
+class CType:
+    """An element's or a scalar's type as far as polyc has to know it."""
+
+    text: str
+    """How to spell it in a declaration: `double`, `unsigned char`, `struct pixel`, `DATA_TYPE`."""
+    kind: str
+    """`int`, `float`, `struct`, `pointer` or `other`."""
+    size_bytes: int
+    """Size in bytes on an LP64 machine; 0 where unknown."""
+    signed: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Array:
+    """An array, or a scalar as an array without dimensions."""
+
+    name: str
+    """The key, unique in the region; the tuple name in isl relations."""
+    c_name: str
+    """The name in C, which may be shared by region-local declarations in different blocks."""
+    element: CType
+    extents: tuple[isl.PwAff | None, ...]
+    """Affine sizes in the parameters, one a dimension; None where unknown (the first of a pointer) or not affine."""
+    extents_c: tuple[c.Expr | None, ...]
+    """The same sizes as C expressions, for declarations."""
+    storage: Storage
+    constant: bool = False
+    """Declared const: never written."""
+
+    @property
+    def rank(self) -> int:
+        return len(self.extents)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Access:
+    """One access relation of a statement."""
+
+    ref: str
+    """The label of the `ArrayRef` in the body that this belongs to (a compound assignment has two with one label);
+    "" for accesses of opaque parts that are printed by substitution only."""
+    array: str
+    kind: AccessKind
+    relation: isl.Map
+    """`[n] -> { S[i, j] -> A[x, y] }`, restricted to the statement's domain."""
+    exact: bool
+    """True: a function of the instance that codegen may print anew. False: an over-approximation; the
+    subscripts are printed as the user wrote them, with the loop variables substituted."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Statement:
+    name: str
+    domain: isl.Set
+    """`[n] -> { S[i, j] : … }`; dimensions are the C values of the enclosing affine loops' variables, outermost first."""
+    loops: tuple[str, ...]
+    """The names of the loop variables, one a dimension."""
+    loop_types: tuple[CType, ...]
+    """Their C types (an unsigned one is cast back where the body uses its value)."""
+    accesses: tuple[Access, ...]
+    """In C's order of evaluation as far as it matters: all reads that feed a write stand before it."""
+    body: c.Stmt
+    """With `ArrayRef` for every access; loop variables appear as `Name`."""
+    text: str
+    """The statement as the user wrote it, on one line."""
+    span: Span
+    opaque: bool = False
+    """True where control or subscripts inside depend on data, so that its accesses are approximations."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parameter:
+    name: str
+    """The isl parameter's name; a C identifier unless `expr` says otherwise."""
+    type: CType
+    expr: c.Expr
+    """What to print for it: `Name(n)`, or an expression such as `p->n`, invariant in the region."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scop:
+    """A region of the program. Immutable."""
+
+    function: str
+    span: Span
+    """The place of `#pragma scop`."""
+    end_line: int
+    parameters: tuple[Parameter, ...]
+    context: isl.Set
+    """What is known of the parameters, `[n] -> { : … }`."""
+    assumed: isl.Set
+    """What has to hold for the model to be right and is not known; codegen guards the region with it."""
+    arrays: dict[str, Array]
+    statements: dict[str, Statement]
+    """In source order."""
+    tree: Domain
+    """The schedule tree of the original order."""
+    live_out: frozenset[str]
+    """Arrays whose final values are read after the region."""
+    privatizable: frozenset[str]
+    """Scalars and small constant-size arrays that are not live-out and not live-in: each thread may have its own."""
+    used_names: frozenset[str]
+    """Every identifier in the region's function and at file level: not free for new names."""
+    orphans: tuple[str, ...] = ()
+    """Local names that only the region used; where the printed code uses them no more it says `(void)name`."""
+    notes: tuple[Diagnostic, ...] = ()
+    """What was approximated, and why."""
+
+    @property
+    def domain(self) -> isl.UnionSet:
+        return self.tree.domain
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Region:
+    """A region's place in the text of the file."""
+
+    scop: Scop
+    start: int
+    """Offset of the first character of the `#pragma scop` line in `Source.text`."""
+    end: int
+    """Offset just after the newline of the `#pragma endscop` line."""
+    indent: str
+    """White space before `#pragma scop`."""
+    original: str
+    """The preprocessed text between the pragmas (macros expanded), as the fallback and for `polyc verify`."""
+    preamble: str
+    """Preprocessed declarations (typedefs, structs, functions, constants) that the region's text needs to compile
+    as a function of its own; no definitions of the region's arrays."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """A user's file, read and modelled."""
+
+    path: str
+    text: str
+    """Decoded as UTF-8 with surrogateescape, so that every byte comes out again."""
+    regions: tuple[Region, ...]
+    dependencies: tuple[str, ...]
+    """The file and every header that it includes, for `-MD`."""

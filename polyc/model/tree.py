@@ -1,0 +1,239 @@
+"""Schedule trees: isl's node types as frozen dataclasses, with the names and marks that codegen needs.
+
+The tree that isl's scheduler answers is converted to this form once (`passes/schedule.py`); passes rebuild it
+with plain Python, and `codegen/` hands it back to isl as text to generate the AST. What a node means is isl's
+definition (Grosser, Verdoolaege, Cohen: Polyhedral AST Generation Is More Than Scanning Polyhedra, 2015).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import TypeAlias
+
+import islpy as isl
+
+
+class Role(Enum):
+    """What a band member's loop is for."""
+
+    LOOP = "loop"
+    TILE = "tile"
+    POINT = "point"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Member:
+    """One dimension of a band: one loop."""
+
+    schedule: isl.UnionPwAff
+    """`[n] -> { S[i, j] -> [(i)] }` for every statement below."""
+    coincident: bool = False
+    """No dependence is carried by this loop (given the outer ones), so it may run in parallel."""
+    name: str = "c"
+    """The user's name of the loop, for printing."""
+    role: Role = Role.LOOP
+    size: int = 1
+    """Tile size, for role TILE."""
+    parallel: bool = False
+    """Print as a parallel loop."""
+    vector: bool = False
+    """Print as a vector loop."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Leaf:
+    pass
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Band:
+    members: tuple[Member, ...]
+    permutable: bool
+    child: Node
+
+    @property
+    def coincident_prefix(self) -> int:
+        """How many of the outermost members are coincident."""
+        for position, member in enumerate(self.members):
+            if not member.coincident:
+                return position
+        return len(self.members)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Filter:
+    """A child of a sequence: the instances that run in this step."""
+
+    filter: isl.UnionSet
+    child: Node
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sequence:
+    children: tuple[Filter, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Mark:
+    """A note to codegen. Kinds: `group` (comment), `allocate` (declare buffers or private arrays below here)."""
+
+    kind: str
+    child: Node
+    text: str = ""
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Extension:
+    """Adds instances below here: `relation` maps the outer bands' values to statement instances, (15) of the paper."""
+
+    relation: isl.UnionMap
+    child: Node
+
+
+Node: TypeAlias = Band | Sequence | Mark | Extension | Leaf
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Domain:
+    """The root."""
+
+    domain: isl.UnionSet
+    child: Node
+
+
+LEAF = Leaf()
+
+# --- walking ---------------------------------------------------------------------------------------------------------
+
+
+def child_nodes(node: Node) -> tuple[Node, ...]:
+    match node:
+        case Leaf():
+            return ()
+        case Sequence(children=steps):
+            return tuple(step.child for step in steps)
+        case Band(child=child) | Mark(child=child) | Extension(child=child):
+            return (child,)
+
+
+def walk(node: Node) -> Iterator[Node]:
+    yield node
+    for child in child_nodes(node):
+        yield from walk(child)
+
+
+def rewrite(node: Node, change: Callable[[Node], Node]) -> Node:
+    """Rebuild bottom-up: `change` sees each node with its children already rebuilt."""
+    match node:
+        case Leaf():
+            return change(node)
+        case Sequence(children=steps):
+            return change(Sequence(tuple(replace(s, child=rewrite(s.child, change)) for s in steps)))
+        case Band() | Mark() | Extension():
+            return change(replace(node, child=rewrite(node.child, change)))
+
+
+def restrict(node: Node, instances: isl.UnionSet) -> Node:
+    """The same subtree for fewer statement instances: filters are intersected, empty steps and bands dropped."""
+    match node:
+        case Leaf():
+            return node
+        case Band():
+            members = tuple(replace(m, schedule=m.schedule.intersect_domain(instances)) for m in node.members)
+            return replace(node, members=members, child=restrict(node.child, instances))
+        case Mark() | Extension():
+            return replace(node, child=restrict(node.child, instances))
+        case Sequence(children=steps):
+            kept: list[Filter] = []
+            for step in steps:
+                inside = step.filter.intersect(instances)
+                if not inside.is_empty():
+                    kept.append(Filter(inside, restrict(step.child, inside)))
+            if len(kept) == 1:
+                return kept[0].child
+            return Sequence(tuple(kept))
+
+
+def sequence_of(steps: list[tuple[isl.UnionSet, Node]]) -> Node:
+    """A sequence, or just the child where there is one step only."""
+    live = [(f, n) for f, n in steps if not f.is_empty()]
+    if len(live) == 1:
+        return live[0][1]
+    return Sequence(tuple(Filter(f, n) for f, n in live))
+
+
+# --- one leaf at a time ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """A position in a sequence on the way to a leaf."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Path:
+    """The way from the root to one leaf: sequence positions and band members, outermost first."""
+
+    instances: isl.UnionSet
+    """What reaches the leaf, of the domain and of extensions."""
+    steps: tuple[Step | Member, ...]
+    extension: isl.UnionMap | None
+    """Where the instances come from an extension: `{ [outer band values] -> S[…] }`."""
+    depth_of_extension: int = 0
+    """How many band members stood above that extension."""
+    marks: tuple[Mark, ...] = field(default=())
+
+
+def paths(tree: Domain) -> list[Path]:
+    """Every leaf of a tree with the way to it, in order."""
+    found: list[Path] = []
+
+    def descend(node: Node, path: Path, depth: int) -> None:
+        match node:
+            case Leaf():
+                found.append(path)
+            case Band(members=members):
+                descend(node.child, replace(path, steps=path.steps + members), depth + len(members))
+            case Mark():
+                descend(node.child, replace(path, marks=(*path.marks, node)), depth)
+            case Extension(relation=relation):
+                # Instances from outside go on with the filters below; those added here are told apart by name
+                # in the filters, so both kinds walk on together until a filter separates them.
+                below = replace(
+                    path,
+                    instances=path.instances.union(relation.range()),
+                    extension=relation,
+                    depth_of_extension=depth,
+                )
+                outer = path
+                match node.child:
+                    case Sequence(children=steps):
+                        added = relation.range()
+                        for index, step in enumerate(steps):
+                            names_added = (
+                                not step.filter.intersect(added).is_empty()
+                                and step.filter.intersect(outer.instances).is_empty()
+                            )
+                            source = below if names_added else outer
+                            instances = step.filter.intersect(added if names_added else outer.instances)
+                            descend(
+                                step.child,
+                                replace(source, instances=instances, steps=(*path.steps, Step(index))),
+                                depth,
+                            )
+                    case other:
+                        descend(other, below, depth)
+            case Sequence(children=steps):
+                for index, step in enumerate(steps):
+                    inside = path.instances.intersect(step.filter)
+                    descend(
+                        step.child, replace(path, instances=inside, steps=(*path.steps, Step(index))), depth
+                    )
+
+    descend(tree.child, Path(tree.domain, (), None), 0)
+    return found

@@ -1,0 +1,404 @@
+"""Tile the outputs and fuse into each tile what it needs (Algorithms 3 and 4)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations
+
+import islpy as isl
+
+from polyc.model.program import Buffer, ExtensionSchedule, Group, Program
+from polyc.model.tree import Band, Extension, Filter, Mark, Member, Node, Sequence, restrict
+from polyc.passes.clusters import Cluster, Declined, Fuser, output_band
+from polyc.passes.nests import Nest, Outer, at_sequences, coincident_first, inside, sequence
+from polyc.passes.promotion import DataTile, copy_statement
+from polyc.passes.tiling import point_members, sizes_for, tile_members, worth_tiling
+from polyc.poly import empty_map, in_name, maps, names, out_name
+
+STAGE = "basteln"
+
+
+def fuse_tiles(program: Program) -> Program:
+    """Tile every output nest and pull the nests that make its inputs into its tiles.
+
+    tree:     sequence(P: band, O: band)
+              -> sequence(P reserved, O: band(tile) - extension(e) - sequence(P: band, O: band(point)))
+    math:     e of (17) for each producer, in reverse topological order (Algorithm 2); reserved as in (20);
+              an intermediate array that nobody else needs lives in a buffer of the tile
+    requires: Algorithm 1's groups, coincident members outermost
+    ensures:  flow is kept, since a tile runs all instances that its reads need, and values that overlap stay in it
+    source:   Zhao et al. 2024, Sections 4.5 and 5, Algorithms 2, 3 and 4. Nests are visited from the last to the
+              first, which is the reverse topological order that Algorithm 2 asks for. Values are followed instead
+              of locations, so that a producer that works in place is told from its input.
+    """
+    ordered = program
+    if program.options.fuse != "basteln":
+        from polyc.model.tree import rewrite
+
+        child = rewrite(program.tree.child, lambda n: coincident_first(n) if isinstance(n, Band) else n)
+        ordered = replace(program, tree=replace(program.tree, child=child))
+    composer = _Composer(ordered)
+    tree = at_sequences(ordered.tree, composer.compose)
+    return replace(composer.program, tree=tree)
+
+
+class _Composer:
+    """Applies Algorithm 4 to each sequence of nests, and collects groups, buffers and remarks."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    @property
+    def fusing(self) -> bool:
+        return self.program.options.fuse == "basteln" and self.program.options.tile_sizes is not None
+
+    def compose(self, nests: tuple[Nest, ...], outer: Outer) -> Node:
+        """One sequence: clusters from the last nest to the first, then their trees in order."""
+        fuser = Fuser(self.program, nests, outer)
+        waiting: list[Nest | None] = list(nests)
+        placed: list[Nest | None] = [None] * len(nests)
+        for position in reversed(range(len(nests))):
+            nest = waiting[position]
+            if nest is None:
+                continue
+            waiting[position] = None
+            band = output_band(nest)
+            if band is None or self.program.options.tile_sizes is None:
+                placed[position] = self.left_alone(nest, band, outer)
+                continue
+            cluster = self.grown(fuser, position, nest, band, waiting)
+            placed[position] = self.built(cluster, outer)
+        return sequence([n for n in placed if n is not None])
+
+    # --- Algorithm 4 -------------------------------------------------------------------------------------------------
+
+    def grown(
+        self, fuser: Fuser, position: int, nest: Nest, band: Band, waiting: list[Nest | None]
+    ) -> Cluster:
+        """The cluster of one output: other outputs that share its data, then producers as far as it pays."""
+        count = band.coincident_prefix
+        tile = tile_members(band.members, sizes_for(self.program.options, band))[:count]
+        cluster = fuser.cluster(position, nest, tile)
+        if not self.fusing:
+            return cluster
+        for q in reversed(range(position)):
+            other = waiting[q]
+            if other is not None and (joined := self.joint(fuser, cluster, q, other)) is not None:
+                cluster = joined
+                waiting[q] = None
+        for q in reversed(range(position)):
+            other = waiting[q]
+            if other is None:
+                continue
+            answer = fuser.extend(cluster, q, other)
+            if answer is None:
+                continue
+            if isinstance(answer, Declined):
+                self.decline(other, cluster, answer)
+                continue
+            cluster = answer
+            reserved = answer.producers[0].reserved
+            waiting[q] = None if reserved.is_empty() else Nest(reserved, restrict(other.node, reserved))
+        return cluster
+
+    def joint(self, fuser: Fuser, cluster: Cluster, q: int, other: Nest) -> Cluster | None:
+        """The cluster with another output in the same tile loops, where the two share data tile by tile.
+
+        math: (22): the tiles of both read the same cells of an array, f_1 = f_2, so that the tile of one is the
+              tile of the other; independent groups of Section 5.4 that read one input are the same case
+        """
+        band = output_band(other)
+        first = cluster.outputs[0].band
+        if band is None or first is None or band.coincident_prefix != first.coincident_prefix:
+            return None
+        every = fuser.flow.union(fuser.false)
+        later = [*fuser.nests[q + 1 : cluster.position], *cluster.outputs]
+        for nest in later:
+            pairs = every.intersect_domain(other.instances).intersect_range(nest.instances)
+            if not fuser.outer.same_iteration(pairs).is_empty():
+                return None
+        count = first.coincident_prefix
+        sizes = tuple(m.size for m in cluster.tile)
+        for order in permutations(band.members[:count]):
+            tile = tile_members(tuple(order), sizes)
+            alone = fuser.cluster(q, other, tile)
+            shared = self._shared_data(cluster, alone)
+            if not shared:
+                continue
+            ordered = replace(other, node=replace(band, members=(*order, *band.members[count:])))
+            members = tuple(
+                replace(a, schedule=a.schedule.union_add(b.schedule))
+                for a, b in zip(cluster.tile, tile, strict=True)
+            )
+            self.program = self.program.remark(
+                "outputs-joined",
+                STAGE,
+                f"{', '.join(other.statements)} and {', '.join(cluster.outputs[0].statements)} read the same "
+                f"tiles of {', '.join(shared)} and share their tile loops",
+                other.statements,
+                arrays=list(shared),
+            )
+            return replace(
+                cluster,
+                outputs=(ordered, *cluster.outputs),
+                tile=members,
+                tile_of=cluster.tile_of.union(alone.tile_of),
+            )
+        return None
+
+    def _shared_data(self, one: Cluster, two: Cluster) -> list[str]:
+        """Arrays of which both clusters' tiles read the same cells."""
+        first, second = self._footprints(one), self._footprints(two)
+        return [a for a, f in second.items() if a in first and f.is_equal(first[a])]
+
+    def _footprints(self, cluster: Cluster) -> dict[str, isl.Map]:
+        reads = empty_map(cluster.tile_of)
+        for name in names(cluster.instances):
+            for access in self.program.statements[name].accesses:
+                if access.kind.value == "read" and access.relation.dim(isl.dim_type.out) > 0:
+                    reads = reads.union(isl.UnionMap.from_map(access.relation))
+        return {out_name(m): m for m in maps(cluster.tile_of.reverse().apply_range(reads))}
+
+    def decline(self, nest: Nest, cluster: Cluster, why: Declined) -> None:
+        into = ", ".join(s for o in cluster.outputs for s in o.statements)
+        self.program = self.program.remark(
+            "not-fused",
+            STAGE,
+            f"{', '.join(nest.statements)} not fused into the tiles of {into}: {why.message}",
+            nest.statements,
+            reason=why.code,
+            into=[s for o in cluster.outputs for s in o.statements],
+            **why.data,
+        )
+
+    # --- Algorithm 3 -------------------------------------------------------------------------------------------------
+
+    def left_alone(self, nest: Nest, band: Band | None, outer: Outer) -> Nest:
+        """A nest without a tile band: what is inside its sequential loops is tried in its turn."""
+        before = len(self.program.groups)
+        node = inside(nest, outer, self.compose)
+        if len(self.program.groups) > before:
+            return replace(nest, node=node)
+        if self.program.options.tile_sizes is None:
+            code, why = "not-tiled", "tiling is off (--tile-sizes none)"
+        elif nest.band is None:
+            code, why = "not-tiled", "it is not a loop nest"
+        elif band is None:
+            code, why = "not-parallel", "no loop of its outer band is parallel: each carries a dependence"
+        self._record(nest.statements, (), (), band is not None, code, why)
+        return replace(nest, node=node)
+
+    def _record(
+        self,
+        statements: tuple[str, ...],
+        fused: tuple[str, ...],
+        sizes: tuple[int, ...],
+        parallel: bool,
+        code: str = "",
+        why: str = "",
+    ) -> None:
+        group = Group((*fused, *statements), statements, fused, sizes, parallel)
+        self.program = replace(self.program, groups=(group, *self.program.groups))
+        if code:
+            self.program = self.program.remark(
+                code, STAGE, f"{', '.join(statements)} not tiled: {why}", statements
+            )
+
+    def built(self, cluster: Cluster, outer: Outer) -> Nest:
+        """The cluster's tree: Figure 10."""
+        outputs = cluster.outputs
+        instances = outputs[0].instances
+        for output in outputs[1:]:
+            instances = instances.union(output.instances)
+        band = outputs[0].band
+        assert band is not None
+        statements = tuple(s for o in outputs for s in o.statements)
+        if not cluster.producers and len(outputs) == 1 and not worth_tiling(self.program, band):
+            self._record(
+                statements,
+                (),
+                (),
+                True,
+                "not-tiled",
+                "no tile would meet its data again; its outer loop runs in parallel",
+            )
+            return outputs[0]
+        sizes = sizes_for(self.program.options, band)
+        steps, extension, declared = self._members(cluster, outer)
+        below: Node
+        if len(steps) == 1 and extension.is_empty():
+            below = steps[0].child
+        else:
+            below = Sequence(tuple(steps))
+            if not extension.is_empty():
+                below = Extension(extension, below)
+        if declared:
+            below = Mark("allocate", below, names=declared)
+        permutable = all(o.band is not None and o.band.permutable for o in outputs)
+        node: Node = Band(cluster.tile, permutable, below)
+        fused = tuple(s for p in cluster.producers for s in p.nest.statements)
+        node = Mark("group", node, text=self._comment(cluster, sizes))
+        group = Group(
+            (*fused, *statements),
+            statements,
+            fused,
+            sizes,
+            True,
+            tuple(
+                ExtensionSchedule(out_name(m), m)
+                for p in cluster.producers
+                for m in maps(p.extension)
+                if out_name(m) in fused
+            ),
+            cluster.footprints,
+            max((p.estimate.recompute_percent / 100.0 for p in cluster.producers), default=0.0),
+        )
+        self.program = replace(self.program, groups=(group, *self.program.groups))
+        for producer in cluster.producers:
+            found = producer.estimate
+            self.program = self.program.remark(
+                "fused",
+                STAGE,
+                f"{', '.join(producer.nest.statements)} runs in the tiles of {', '.join(statements)}; "
+                f"{found.recompute_percent:.1f} % of its instances are repeated",
+                producer.nest.statements,
+                into=list(statements),
+                recompute_percent=round(found.recompute_percent, 2),
+                extra_cycles=round(found.extra_cycles),
+                saved_cycles=round(found.saved_cycles),
+            )
+        return Nest(instances, node)
+
+    def _members(self, cluster: Cluster, outer: Outer) -> tuple[list[Filter], isl.UnionMap, tuple[str, ...]]:
+        """The steps inside a tile in order, all that the extension node adds, and the buffers to declare."""
+        depth = len(outer.members) + len(cluster.tile)
+        extension = empty_map(cluster.tile_of)
+        steps: list[Filter] = []
+        declared: list[str] = []
+        fills: list[Filter] = []
+        outs: dict[str, Filter] = {}
+        for data in cluster.data:
+            name, fill, out = self._buffer(data, depth)
+            declared.append(name)
+            if fill is not None:
+                fills.append(fill[0])
+                extension = extension.union(fill[1])
+            if out is not None:
+                outs[data.array] = out[0]
+                extension = extension.union(out[1])
+        steps += fills
+        for producer in cluster.producers:
+            ran = producer.extension.range()
+            extension = extension.union(producer.extension)
+            every = isl.UnionSet.empty(ran.get_space())
+            for piece in maps(producer.extension):
+                every = every.union(isl.UnionSet.from_set(piece.range()))
+            steps.append(Filter(every, restrict(producer.nest.node, every)))
+            for array in self._arrays_written(producer.nest):
+                if array in outs:
+                    steps.append(outs.pop(array))
+        for output in cluster.outputs:
+            steps.append(Filter(output.instances, self._output(output, len(cluster.tile))))
+        return steps, extension, tuple(declared)
+
+    def _output(self, nest: Nest, tiled: int) -> Node:
+        """What is left of an output below the tile band: tiles of its sequential loops, then points."""
+        band = nest.band
+        assert band is not None
+        sizes = sizes_for(self.program.options, band)
+        node: Node = Band(point_members(band.members), band.permutable, band.child)
+        if tiled < len(band.members):
+            rest = tile_members(band.members, sizes)[tiled:]
+            node = Band(rest, band.permutable, node)
+        return node
+
+    def _arrays_written(self, nest: Nest) -> set[str]:
+        return {
+            a.array
+            for s in nest.statements
+            for a in self.program.statements[s].accesses
+            if a.kind.value != "read"
+        }
+
+    def _buffer(
+        self, data: DataTile, depth: int
+    ) -> tuple[str, tuple[Filter, isl.UnionMap] | None, tuple[Filter, isl.UnionMap] | None]:
+        """Declare a data tile, and make the statements that copy into and out of it."""
+        scop = self.program.scop
+        array = scop.arrays[data.array]
+        name = _fresh(f"{array.c_name}_tile", scop.used_names | set(self.program.buffers))
+        accesses = set(data.accesses)
+        copies: list[tuple[Filter, isl.UnionMap] | None] = []
+        for prefix, cells, into in (("fill", data.fill, True), ("store", data.copy_out, False)):
+            if cells is None:
+                copies.append(None)
+                continue
+            statement = copy_statement(self.program, array, f"{prefix}_{name}", into)
+            accesses.add((statement.name, "inside"))
+            relation = cells.set_tuple_id(
+                isl.dim_type.out, isl.Id.read_from_str(cells.get_ctx(), statement.name)
+            )
+            self.program = replace(
+                self.program,
+                statements=self.program.statements | {statement.name: statement},
+                copies=self.program.copies | {statement.name},
+            )
+            ran = isl.UnionSet.from_set(relation.range())
+            copies.append(
+                (Filter(ran, _loops_over(statement.loops, relation.range())), isl.UnionMap.from_map(relation))
+            )
+        params = scop.context.get_space().params()
+        extents = tuple(
+            isl.PwAff.val_on_domain(isl.Set.universe(params), isl.Val.int_from_si(params.get_ctx(), e))
+            for e in data.extents
+        )
+        buffer = Buffer(name, data.array, data.box.corner, depth, extents, "tile", frozenset(accesses))
+        self.program = replace(self.program, buffers=self.program.buffers | {name: buffer})
+        if data.guard is not None:
+            assumed = scop.assumed.intersect(data.guard)
+            self.program = replace(self.program, scop=replace(scop, assumed=assumed))
+        return name, copies[0], copies[1]
+
+    def _comment(self, cluster: Cluster, sizes: tuple[int, ...]) -> str:
+        """What a reader of the printed code should know of the group."""
+        outputs = ", ".join(s for o in cluster.outputs for s in o.statements)
+        lines = [f"{outputs} in tiles of {' x '.join(map(str, sizes))}"]
+        for producer in cluster.producers:
+            percent = producer.estimate.recompute_percent
+            cost = f", {percent:.0f} % repeated" if percent >= 1 else ""
+            lines.append(f"{', '.join(producer.nest.statements)} computed in the tile that needs it{cost}")
+        if cluster.data:
+            lines.append(
+                "kept in the tile: "
+                + ", ".join(self.program.scop.arrays[d.array].c_name for d in cluster.data)
+            )
+        return "\n".join(lines)
+
+
+def _fresh(wish: str, taken: frozenset[str] | set[str]) -> str:
+    name, number = wish, 2
+    while name in taken:
+        name, number = f"{wish}{number}", number + 1
+    return name
+
+
+def _loops_over(names_: tuple[str, ...], cells: isl.Set) -> Node:
+    """A band that visits the cells of an array in order, for copies."""
+    from polyc.model.tree import LEAF
+
+    space = cells.get_space()
+    local = isl.LocalSpace.from_space(space)
+    members = tuple(
+        Member(
+            isl.UnionPwAff.from_pw_aff(
+                isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, d)).intersect_domain(cells)
+            ),
+            coincident=True,
+            name=name,
+        )
+        for d, name in enumerate(names_)
+    )
+    return Band(members, True, LEAF)
+
+
+__all__ = ["fuse_tiles", "in_name"]

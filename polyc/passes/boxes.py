@@ -1,0 +1,135 @@
+"""The bounding box of a tile's data, for its buffer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Box:
+    """`corner` is the lowest cell, `extents` the sizes."""
+
+    corner: isl.MultiAff
+    """`{ [o0, o1] -> A[l0, l1] }`."""
+    extents: tuple[isl.PwAff, ...]
+    """Affine in the parameters."""
+
+    def constant_extents(self) -> tuple[int, ...] | None:
+        sizes = [constant_of(e) for e in self.extents]
+        return tuple(s for s in sizes if s is not None) if None not in sizes else None
+
+
+def constant_of(value: isl.PwAff) -> int | None:
+    """The value of an expression that is one integer, or None."""
+    if value.n_piece() != 1 or not value.is_cst():
+        return None
+    affs: list[isl.Aff] = []
+    value.foreach_piece(lambda _domain, aff: affs.append(aff))
+    return int(affs[0].get_constant_val().to_python())
+
+
+def bounding_box(relation: isl.Map, context: isl.Set) -> Box | None:
+    """The smallest box with an affine corner that holds a tile's cells, for every tile; None if there is none.
+
+    math:     for each dimension d, among the lower bounds l(o) <= x_d that the cells' hull has, the one with the
+              smallest max over all tiles of x_d - l(o); that maximum + 1 is the extent
+    source:   isl's fixed box hull does the same, but cannot be read from here
+    """
+    relation = relation.intersect_params(context).coalesce()
+    rank = relation.dim(isl.dim_type.out)
+    array = relation.get_space().range()
+    corners: list[isl.Aff] = []
+    extents: list[isl.PwAff] = []
+    for d in range(rank):
+        one = relation.project_out(isl.dim_type.out, d + 1, rank - d - 1).project_out(isl.dim_type.out, 0, d)
+        best = _best_bound(one.reset_tuple_id(isl.dim_type.out))
+        if best is None:
+            return None
+        corners.append(best[0])
+        extents.append(best[1])
+    space = relation.get_space().domain().map_from_domain_and_range(array)
+    pieces = isl.AffList.alloc(relation.get_ctx(), rank)
+    for corner in corners:
+        pieces = pieces.add(corner)
+    return Box(
+        isl.MultiAff.from_aff_list(space.align_params(corners[0].get_space()) if corners else space, pieces),
+        tuple(extents),
+    )
+
+
+def _best_bound(one: isl.Map) -> tuple[isl.Aff, isl.PwAff] | None:
+    """The best lower bound of `{ [o] -> [x] }`, as an affine function of o, with the extent that it leaves."""
+    hull = one.unshifted_simple_hull() if False else one.simple_hull()
+    outer = one.dim(isl.dim_type.in_)
+    flat = isl.Set.from_basic_set(hull.wrap().flatten())
+    best: tuple[isl.Aff, isl.PwAff] | None = None
+    for bound in _lower_bounds(hull, outer):
+        extent = _extent(flat, bound, outer)
+        if extent is not None and (best is None or _smaller(extent, best[1])):
+            best = (bound, extent)
+    return best
+
+
+def _lower_bounds(hull: isl.BasicMap, outer: int) -> list[isl.Aff]:
+    """`l(o)` for each constraint `x >= l(o)` with unit coefficient and without division."""
+    found: list[isl.Aff] = []
+    domain = hull.get_space().domain()
+    for constraint in hull.get_constraints():
+        coefficient = constraint.get_coefficient_val(isl.dim_type.out, 0).to_python()
+        usable = coefficient == 1 or (constraint.is_equality() and coefficient == -1)
+        if (
+            not usable
+            or constraint.is_div_constraint()
+            or (constraint.dim(isl.dim_type.div)
+            and any(
+                not constraint.get_coefficient_val(isl.dim_type.div, k).is_zero()
+                for k in range(constraint.dim(isl.dim_type.div))
+            ))
+        ):
+            continue
+        sign = -coefficient
+        aff = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(domain))
+        aff = aff.set_constant_val(constraint.get_constant_val() * sign)
+        for kind, target in ((isl.dim_type.in_, isl.dim_type.in_), (isl.dim_type.param, isl.dim_type.param)):
+            for k in range(constraint.dim(kind)):
+                aff = aff.set_coefficient_val(target, k, constraint.get_coefficient_val(kind, k) * sign)
+        found.append(aff)
+    return found
+
+
+def _extent(flat: isl.Set, bound: isl.Aff, outer: int) -> isl.PwAff | None:
+    """`max over all tiles of (x - l(o)) + 1`, in the parameters."""
+    space = flat.get_space()
+    local = isl.LocalSpace.from_space(space)
+    difference = isl.Aff.var_on_domain(local, isl.dim_type.set, outer)
+    difference = difference.sub(isl.Aff.zero_on_domain(local).set_constant_val(bound.get_constant_val()))
+    for k in range(outer):
+        factor = bound.get_coefficient_val(isl.dim_type.in_, k)
+        difference = difference.add_coefficient_val(isl.dim_type.in_, k, factor.neg())
+    for k in range(bound.dim(isl.dim_type.param)):
+        name = bound.get_dim_name(isl.dim_type.param, k)
+        at = difference.find_dim_by_name(isl.dim_type.param, name)
+        factor = bound.get_coefficient_val(isl.dim_type.param, k)
+        if at < 0:
+            if factor.is_zero():
+                continue
+            return None
+        difference = difference.add_coefficient_val(isl.dim_type.param, at, factor.neg())
+    largest = flat.max_val(difference)
+    if largest.is_int():
+        universe = isl.Set.universe(space.params())
+        return isl.PwAff.val_on_domain(universe, largest.add(isl.Val.one(flat.get_ctx())))
+    reached = isl.Map.from_aff(difference).intersect_domain(flat).range()
+    if reached.is_empty() or not reached.dim_is_bounded_above(0):
+        return None
+    top = reached.dim_max(0)
+    return top.add(isl.PwAff.val_on_domain(top.domain(), isl.Val.one(flat.get_ctx()))).coalesce()
+
+
+def _smaller(a: isl.PwAff, b: isl.PwAff) -> bool:
+    one, two = constant_of(a), constant_of(b)
+    if one is not None and two is not None:
+        return one < two
+    return one is not None

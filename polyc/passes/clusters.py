@@ -1,0 +1,339 @@
+"""Tile shapes by upward-exposed data (Algorithm 2) and who may be fused with whom (Algorithm 4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import islpy as isl
+
+from polyc.model.program import Program
+from polyc.model.scop import Access, AccessKind
+from polyc.model.tree import Band, Member
+from polyc.passes.cost import Estimate, estimate
+from polyc.passes.nests import Nest, Outer, values
+from polyc.passes.promotion import DataTile, RefFlow, plan_buffer
+from polyc.poly import empty_map, empty_set, maps, out_name
+
+STACK_BYTES = 256 * 1024
+"""What the buffers of one tile may take of a thread's stack."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Producer:
+    """An intermediate iteration space that runs inside the tiles."""
+
+    nest: Nest
+    extension: isl.UnionMap
+    """(17): `{ [outer, tile] -> S[i] }`."""
+    reserved: isl.UnionSet
+    """(20): what still has to run where it was."""
+    estimate: Estimate
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cluster:
+    """Output nests that share a tile band, and the producers pulled into it."""
+
+    position: int
+    outputs: tuple[Nest, ...]
+    tile: tuple[Member, ...]
+    """The coincident tile members; empty: not tiled."""
+    tile_of: isl.UnionMap
+    """(11): `{ S[i] -> [outer, tile] }` for the outputs and, multi-valued, the producers."""
+    producers: tuple[Producer, ...] = ()
+    data: tuple[DataTile, ...] = ()
+    """Arrays whose values stay in the tile."""
+    footprints: tuple[isl.Map, ...] = ()
+    """(13), for the arrays that the producers make."""
+
+    @property
+    def instances(self) -> isl.UnionSet:
+        return self.tile_of.domain()
+
+    @property
+    def produced(self) -> isl.UnionSet:
+        start = empty_set(self.tile_of)
+        for producer in self.producers:
+            start = start.union(producer.extension.range())
+        return start
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """Why a nest was not pulled into a cluster."""
+
+    code: str
+    message: str
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+class Fuser:
+    """The questions of Algorithms 2 and 4 about the nests of one sequence."""
+
+    def __init__(self, program: Program, nests: tuple[Nest, ...], outer: Outer) -> None:
+        self.program = program
+        self.nests = nests
+        self.outer = outer
+        d = program.dependences
+        self.flow = d.flow
+        self.false = d.false.union(d.private_false)
+        self.refs = RefFlow(program)
+
+    def cluster(self, position: int, nest: Nest, tile: tuple[Member, ...]) -> Cluster:
+        """The output alone: relation (11)."""
+        return Cluster(position, (nest,), tile, values(self.outer.members + tile, nest.instances))
+
+    # --- Algorithm 2 ---------------------------------------------------------------------------------------------
+
+    def extension(self, cluster: Cluster, nest: Nest) -> isl.UnionMap | None:
+        """(15) and (17): which of the nest's instances a tile needs, whole iterations of its parallel loops.
+
+        math: h = t^-1 . flow^-1, the instances whose values the tile reads; e = h . b . b^-1, with b the values of
+              the nest's coincident loops, which plays the part of the grouping relation (16)
+        """
+        flow = self.outer.same_iteration(
+            self.flow.intersect_domain(nest.instances).intersect_range(cluster.instances)
+        )
+        if flow.is_empty():
+            return None
+        assert nest.band is not None
+        needed = cluster.tile_of.reverse().apply_range(flow.reverse())
+        parallel = nest.band.members[: nest.band.coincident_prefix]
+        grouping = values(self.outer.members + parallel, nest.instances)
+        same = needed.apply_range(grouping).apply_range(grouping.reverse())
+        same = self._same_outer(same)
+        known = self.program.scop.context.intersect(self.program.scop.assumed)
+        return same.intersect_params(known).coalesce()
+
+    def _same_outer(self, extension: isl.UnionMap) -> isl.UnionMap:
+        """Keep the pairs whose tile and instance belong to one iteration of the outer loops."""
+        if not self.outer.members:
+            return extension
+        kept = empty_map(extension)
+        count = len(self.outer.members)
+        at = values(self.outer.members, extension.range())
+        for piece in maps(extension):
+            tiles = piece.domain()
+            first = isl.Map.identity(tiles.get_space().map_from_set()).intersect_domain(tiles)
+            total = first.dim(isl.dim_type.out)
+            first = first.project_out(isl.dim_type.out, count, total - count)
+            allowed = isl.UnionMap.from_map(first).apply_range(at.reverse())
+            kept = kept.union(isl.UnionMap.from_map(piece).intersect(allowed))
+        return kept
+
+    def extend(self, cluster: Cluster, position: int, nest: Nest) -> Cluster | Declined | None:
+        """The cluster with one more producer; why not; or None where the nest gives it no values."""
+        related = self.outer.same_iteration(
+            self.flow.intersect_domain(nest.instances).intersect_range(cluster.instances)
+        )
+        if related.is_empty():
+            return None
+        if nest.band is None or nest.band.coincident_prefix == 0:
+            return Declined(
+                "fewer-parallel-loops",
+                "it has no parallel loop, and its consumer has (m > n in Algorithm 2)",
+                {"m": 1, "n": 0},
+            )
+        if any(self.program.statements[s].opaque for s in nest.statements):
+            return Declined("data-dependent", "its accesses depend on data, so that its tiles are not known")
+        extension = self.extension(cluster, nest)
+        assert extension is not None
+        overlapping = not extension.reverse().is_single_valued()
+        shared = self._needed_before(cluster, position, nest)
+        twice = shared.intersect(extension.range())
+        producer_data: list[DataTile] = []
+        for array in self._written_arrays(nest):
+            plan = self._plan(cluster, nest, extension, array, overlapping)
+            if isinstance(plan, Declined):
+                return plan
+            if plan is not None:
+                producer_data.append(plan)
+        stays_global = {a for a in self._written_arrays(nest)} - {
+            d.array for d in producer_data if d.copy_out is None
+        }
+        if not twice.is_empty() and (stays_global or self.program.options.max_recompute is None):
+            return Declined(
+                "shared-producer",
+                "another nest that runs earlier needs the same instances (neither (21) nor (22) holds)",
+            )
+        hazard = self._hazard(cluster, position, nest, extension, stays_global)
+        if hazard is not None:
+            return hazard
+        bytes_used = sum(d.size_bytes for d in (*cluster.data, *producer_data))
+        if bytes_used > STACK_BYTES:
+            return Declined(
+                "tile-too-large",
+                f"the tile's buffers would take {bytes_used} bytes",
+                {"bytes": bytes_used, "limit": STACK_BYTES},
+            )
+        judged = self._judged(nest, extension, producer_data, twice)
+        if isinstance(judged, Declined):
+            return judged
+        reserved = self._reserved(nest, extension, shared)
+        return replace(
+            cluster,
+            tile_of=cluster.tile_of.union(extension.reverse()),
+            producers=(Producer(nest, extension, reserved, judged), *cluster.producers),
+            data=(*cluster.data, *producer_data),
+            footprints=(*cluster.footprints, *self._footprints(cluster, nest, extension)),
+        )
+
+    def _footprints(self, cluster: Cluster, nest: Nest, extension: isl.UnionMap) -> list[isl.Map]:
+        """(13): what the cluster's tiles read of the arrays that the nest writes."""
+        found: list[isl.Map] = []
+        for array in self._written_arrays(nest):
+            reads = empty_map(extension)
+            for name in {str(m.get_tuple_name(isl.dim_type.in_)) for m in maps(cluster.tile_of)}:
+                for access in self.program.statements[name].accesses:
+                    if access.array == array and access.kind is AccessKind.READ:
+                        reads = reads.union(isl.UnionMap.from_map(access.relation))
+            found += maps(cluster.tile_of.reverse().apply_range(reads).coalesce())
+        return found
+
+    # --- recomputation, and when it is right ---------------------------------------------------------------------
+
+    def _written_arrays(self, nest: Nest) -> list[str]:
+        """Arrays that the nest writes, but those that are private to its iterations."""
+        found: dict[str, None] = {}
+        for name in nest.statements:
+            for access in self.program.statements[name].accesses:
+                if access.kind is not AccessKind.READ and not self._stays_inside(nest, access.array):
+                    found[access.array] = None
+        return list(found)
+
+    def _stays_inside(self, nest: Nest, array: str) -> bool:
+        if array not in self.program.scop.privatizable:
+            return False
+        flow = self.program.dependences.flow_by_array.get(array)
+        if flow is None:
+            return True
+        out = flow.intersect_domain(nest.instances)
+        return bool(out.is_subset(out.intersect_range(nest.instances)))
+
+    def _plan(
+        self, cluster: Cluster, nest: Nest, extension: isl.UnionMap, array: str, overlapping: bool
+    ) -> DataTile | Declined | None:
+        """How the array's values stay in the tile; None: they go to the array itself, each by one tile only."""
+        plan = plan_buffer(self.program, self.refs, cluster.tile_of, nest, extension, array, self.outer)
+        if isinstance(plan, DataTile):
+            if plan.copy_out is None or overlapping:
+                return plan
+            return None
+        if overlapping:
+            return Declined(
+                "not-promotable", f"tiles overlap, and {array} cannot be kept in the tile: {plan}"
+            )
+        return None
+
+    def _needed_before(self, cluster: Cluster, position: int, nest: Nest) -> isl.UnionSet:
+        """Instances whose values are read by nests that run between the nest's place and the cluster's."""
+        found = empty_set(self.flow)
+        out = self.outer.same_iteration(self.flow.intersect_domain(nest.instances))
+        for other in self.nests[position + 1 : cluster.position]:
+            rest = other.instances.subtract(cluster.instances)
+            found = found.union(out.intersect_range(rest).domain())
+        return found
+
+    def _hazard(
+        self,
+        cluster: Cluster,
+        position: int,
+        nest: Nest,
+        extension: isl.UnionMap,
+        stays_global: set[str],
+    ) -> Declined | None:
+        """Whether moving the nest into the tiles lets it read what was overwritten, or overwrite what is read."""
+        moved = extension.range()
+        kept_inside = {d.array for d in cluster.data}
+        for other in (*self.nests[position + 1 : cluster.position], *cluster.outputs):
+            in_cluster = any(other is o for o in cluster.outputs)
+            for array in self.program.scop.arrays:
+                if array in self.program.scop.privatizable and self._stays_inside(nest, array):
+                    continue
+                reads = self._cells(moved, array, write=False)
+                writes_other = self._cells(other.instances, array, write=True)
+                if not reads.intersect(writes_other).is_empty() and array not in kept_inside:
+                    own = self.refs.reads_own_values(nest, array)
+                    if not own or in_cluster:
+                        return Declined(
+                            "input-overwritten",
+                            f"{array}, which it reads, is overwritten before its consumer's tiles run",
+                            {"array": array},
+                        )
+                if array in stays_global and not in_cluster:
+                    touched = self._cells(other.instances, array, write=True)
+                    if not self._cells(moved, array, write=True).intersect(touched).is_empty():
+                        return Declined(
+                            "order-of-writes",
+                            f"another nest writes {array} between it and its consumer",
+                            {"array": array},
+                        )
+        return None
+
+    def _cells(self, instances: isl.UnionSet, array: str, write: bool) -> isl.UnionSet:
+        found = empty_set(instances)
+        for access in self._accesses(instances, array):
+            if (access.kind is not AccessKind.READ) == write:
+                relation = isl.UnionMap.from_map(access.relation).intersect_domain(instances)
+                found = found.union(relation.range())
+        return found
+
+    def _accesses(self, instances: isl.UnionSet, array: str) -> list[Access]:
+        from polyc.poly import names
+
+        return [a for s in names(instances) for a in self.program.statements[s].accesses if a.array == array]
+
+    def _judged(
+        self, nest: Nest, extension: isl.UnionMap, data: list[DataTile], twice: isl.UnionSet
+    ) -> Estimate | Declined:
+        """Section 5.4: fuse where the cost falls, or where the user's threshold allows the recomputation."""
+        saved = 0.0
+        for array in self._written_arrays(nest):
+            size = self.program.scop.arrays[array].element.size_bytes or 8
+            kept = next((d for d in data if d.array == array), None)
+            # Kept in the tile: neither written (with the read for ownership) nor read again; else not read again.
+            saved += 3.0 * size if kept is not None and kept.copy_out is None else 1.0 * size
+        found = estimate(self.program, extension, nest.instances, saved)
+        numbers = {
+            "recompute_percent": round(found.recompute_percent, 2),
+            "extra_cycles": round(found.extra_cycles),
+            "saved_cycles": round(found.saved_cycles),
+        }
+        limit = self.program.options.max_recompute
+        if limit is not None:
+            if found.recompute_percent > limit:
+                return Declined(
+                    "recompute-limit",
+                    f"fusion would repeat {found.recompute_percent:.0f} % of its instances, "
+                    f"more than --max-recompute {limit:g}",
+                    numbers,
+                )
+        elif found.extra_cycles > found.saved_cycles:
+            return Declined(
+                "recompute-cost",
+                f"fusion would repeat {found.recompute_percent:.0f} % of its instances, "
+                "which costs more than the memory traffic that it saves",
+                numbers,
+            )
+        return found
+
+    def _reserved(self, nest: Nest, extension: isl.UnionMap, shared: isl.UnionSet) -> isl.UnionSet:
+        """(20), without instances whose values nobody needs."""
+        rest = nest.instances.subtract(extension.range())
+        d = self.program.dependences
+        live = d.last_writer.domain().union(d.flow.domain())
+        if rest.is_empty() or rest.intersect(live).is_empty():
+            rest = empty_set(rest)
+        return rest.union(shared).coalesce()
+
+
+def output_band(nest: Nest) -> Band | None:
+    """The band that is tiled, if the nest can be an output: permutable, with a parallel loop."""
+    band = nest.band
+    if band is None or not band.permutable or band.coincident_prefix == 0:
+        return None
+    return band
+
+
+__all__ = ["Cluster", "Declined", "Fuser", "Producer", "out_name", "output_band"]

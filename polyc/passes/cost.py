@@ -1,0 +1,149 @@
+"""What fusing a producer costs and saves, on one interior tile of a sample size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polyc.model import ctree as c
+from polyc.model.program import Program
+from polyc.model.scop import Statement
+from polyc.poly import maps, set_name, sets
+
+SAMPLE_SIZES = (2000, 500, 100, 32, 8, 3, 1)
+"""Tried in turn for each parameter that the user gave no value for."""
+OPERATIONS_PER_CYCLE = 4.0
+BYTES_PER_CYCLE = 4.0
+"""Of one core to and from memory, when all cores ask: copy bandwidth over clock on common machines."""
+CALL_OPERATIONS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """For one producer, over the whole region at the sample size."""
+
+    instances: float
+    """Instances as written."""
+    repeated: float
+    """Instances that run more than once, counted as often as they repeat."""
+    extra_cycles: float
+    saved_cycles: float
+
+    @property
+    def recompute_percent(self) -> float:
+        return 100.0 * self.repeated / self.instances if self.instances else 0.0
+
+
+def sample_parameters(program: Program, instances: isl.UnionSet) -> isl.Set:
+    """One point of the parameters at which the statements run, as large as the context allows."""
+    known = program.scop.context.intersect(program.scop.assumed)
+    for piece in sets(instances):
+        with_piece = known.intersect(piece.params())
+        known = known if with_piece.is_empty() else with_piece
+    for position in range(known.dim(isl.dim_type.param)):
+        for size in SAMPLE_SIZES:
+            fixed = known.fix_val(isl.dim_type.param, position, isl.Val.int_from_si(known.get_ctx(), size))
+            if not fixed.is_empty():
+                known = fixed
+                break
+        else:
+            point = known.sample_point()
+            known = isl.Set.from_point(point)
+    return known
+
+
+def box_volume(piece: isl.Set) -> float:
+    """The number of points of the bounding box of a set without parameters."""
+    if piece.is_empty():
+        return 0.0
+    volume = 1.0
+    for d in range(piece.dim(isl.dim_type.set)):
+        low, high = piece.dim_min_val(d), piece.dim_max_val(d)
+        if not (low.is_int() and high.is_int()):
+            return float("inf")
+        volume *= high.to_python() - low.to_python() + 1
+    return volume
+
+
+def operations(statement: Statement) -> float:
+    """Arithmetic operations of one instance, calls counted as several."""
+    count = 0
+    for node in c.walk(statement.body):
+        if isinstance(node, c.Binary | c.Unary | c.Ternary):
+            count += 1
+        elif isinstance(node, c.Assign):
+            count += node.op != "="
+        elif isinstance(node, c.Call):
+            count += CALL_OPERATIONS
+    return float(max(count, 1))
+
+
+def estimate(
+    program: Program, extension: isl.UnionMap, instances: isl.UnionSet, saved_bytes: float
+) -> Estimate:
+    """Compare the instances that the tiles run with those that there are.
+
+    `saved_bytes`: memory traffic that fusion saves for each cell that the producer writes.
+    """
+    at = sample_parameters(program, instances)
+    total = ran = work = extra = 0.0
+    widest = 0.0
+    for piece in sets(instances):
+        relation = next(
+            (m for m in maps(extension) if str(m.get_tuple_name(isl.dim_type.out)) == set_name(piece)), None
+        )
+        every = box_volume(piece.intersect_params(at))
+        if relation is None or every == 0.0:
+            continue
+        relation = relation.intersect_params(at)
+        tiles = relation.domain()
+        middle = _middle(tiles)
+        if middle is None:
+            continue
+        one = box_volume(relation.intersect_domain(middle).range())
+        runs = one * _tile_count(tiles)
+        ops = operations(program.statements[set_name(piece)])
+        total += every
+        ran += max(runs, every)
+        work += every * ops
+        extra += max(runs - every, 0.0) * ops
+        widest = max(widest, _written_cells(program, piece.intersect_params(at)))
+    return Estimate(total, ran - total, extra / OPERATIONS_PER_CYCLE, widest * saved_bytes / BYTES_PER_CYCLE)
+
+
+def _written_cells(program: Program, piece: isl.Set) -> float:
+    statement = program.statements[set_name(piece)]
+    from polyc.model.scop import AccessKind
+
+    cells = [
+        box_volume(a.relation.intersect_domain(piece).range())
+        for a in statement.accesses
+        if a.kind is not AccessKind.READ and a.relation.dim(isl.dim_type.out) > 0
+    ]
+    return max(cells, default=0.0)
+
+
+def _middle(tiles: isl.Set) -> isl.Set | None:
+    """A tile in the interior."""
+    chosen = tiles
+    for d in range(tiles.dim(isl.dim_type.set)):
+        low, high = chosen.dim_min_val(d), chosen.dim_max_val(d)
+        if not (low.is_int() and high.is_int()):
+            return None
+        half = (low.to_python() + high.to_python()) // 2
+        above = chosen.lower_bound_val(isl.dim_type.set, d, isl.Val.int_from_si(chosen.get_ctx(), half))
+        value = above.dim_min_val(d) if not above.is_empty() else low
+        chosen = chosen.fix_val(isl.dim_type.set, d, value)
+    return chosen
+
+
+def _tile_count(tiles: isl.Set) -> float:
+    """How many tiles there are, by their steps in each dimension."""
+    count = 1.0
+    for d in range(tiles.dim(isl.dim_type.set)):
+        low, high = tiles.dim_min_val(d).to_python(), tiles.dim_max_val(d).to_python()
+        above = tiles.lower_bound_val(isl.dim_type.set, d, isl.Val.int_from_si(tiles.get_ctx(), low + 1))
+        step = above.dim_min_val(d).to_python() - low if not above.is_empty() else 1
+        count *= (high - low) // max(step, 1) + 1
+    return count

@@ -1,0 +1,52 @@
+"""Give the loops of a schedule the user's names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+
+from polyc.model.scop import Scop
+from polyc.model.tree import Band, Domain, Member, Node, rewrite
+from polyc.poly import set_name
+
+
+def name_members(tree: Domain, scop: Scop) -> Domain:
+    """Name each band member after the loop whose variable it runs over, `t_i` where it runs over a combination."""
+
+    def change(node: Node) -> Node:
+        if not isinstance(node, Band):
+            return node
+        return replace(node, members=tuple(replace(m, name=_name(m, scop)) for m in node.members))
+
+    return Domain(tree.domain, rewrite(tree.child, change))
+
+
+def _name(member: Member, scop: Scop) -> str:
+    """The name by the statement with the most loops that the member moves along."""
+    best: tuple[str, ...] = ()
+    pieces = member.schedule.get_pw_aff_list()
+    candidates: list[tuple[str, ...]] = []
+    for k in range(pieces.n_pw_aff()):
+        piece = pieces.get_at(k)
+        statement = scop.statements.get(set_name(piece.domain()))
+        if statement is None:
+            continue
+        moved = tuple(
+            loop
+            for position, loop in enumerate(statement.loops)
+            if piece.involves_dims(isl.dim_type.in_, position, 1) and _moves(piece, position)
+        )
+        if moved:
+            candidates.append(moved)
+    if not candidates:
+        return "c"
+    best = min(candidates, key=lambda c: (len(c), c))
+    return "_".join(best[-2:]) if len(best) > 1 else best[0]
+
+
+def _moves(piece: isl.PwAff, position: int) -> bool:
+    """Whether the value itself, not only its domain, depends on the dimension."""
+    affs: list[isl.Aff] = []
+    piece.foreach_piece(lambda _domain, aff: affs.append(aff))
+    return any(aff.involves_dims(isl.dim_type.in_, position, 1) for aff in affs)

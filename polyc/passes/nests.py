@@ -1,0 +1,126 @@
+"""What Algorithms 1 to 4 see of a program: the nests of one sequence, their outer bands, and dependences between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from polyc.model.tree import Band, Domain, Filter, Leaf, Member, Node, Sequence
+from polyc.poly import names
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nest:
+    """One child of a sequence (or the only nest under a node): an iteration space in the paper's words."""
+
+    instances: isl.UnionSet
+    node: Node
+
+    @property
+    def band(self) -> Band | None:
+        return self.node if isinstance(self.node, Band) else None
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        return tuple(names(self.instances))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outer:
+    """The band members above a sequence: they stay fixed while its nests run once."""
+
+    members: tuple[Member, ...] = ()
+
+    def under(self, band: Band) -> Outer:
+        return Outer(self.members + band.members)
+
+    def same_iteration(self, relation: isl.UnionMap) -> isl.UnionMap:
+        """The pairs of a relation that belong to one iteration of the outer loops."""
+        if not self.members or relation.is_empty():
+            return relation
+        return relation.eq_at_multi_union_pw_aff(partial_schedule(self.members))
+
+
+def partial_schedule(members: tuple[Member, ...]) -> isl.MultiUnionPwAff:
+    """The members' schedules as one isl object: `{ S[i, j] -> [v0, v1] }`."""
+    space = members[0].schedule.get_space().params()
+    for member in members:
+        space = space.align_params(member.schedule.get_space().params())
+    pieces = isl.UnionPwAffList.alloc(space.get_ctx(), len(members))
+    for member in members:
+        pieces = pieces.add(member.schedule)
+    return isl.MultiUnionPwAff.from_union_pw_aff_list(space.add_unnamed_tuple_ui(len(members)), pieces)
+
+
+def values(members: tuple[Member, ...], instances: isl.UnionSet) -> isl.UnionMap:
+    """`{ S[i, j] -> [v0, v1] }` for some instances."""
+    if not members:
+        space = instances.get_space().params().add_unnamed_tuple_ui(0)
+        target = isl.UnionSet.from_set(isl.Set.universe(space))
+        return isl.UnionMap.from_domain_and_range(instances, target)
+    schedule = isl.UnionMap.from_multi_union_pw_aff(partial_schedule(members))
+    return schedule.intersect_domain(instances)
+
+
+def at_sequences(tree: Domain, change: Callable[[tuple[Nest, ...], Outer], Node]) -> Domain:
+    """Rebuild the tree with `change` applied where nests stand beside each other (or a nest stands alone).
+
+    A band without a parallel loop is not a nest to tile: it is entered, with its loops as outer ones.
+    """
+
+    return Domain(tree.domain, at_sequences_below(tree.child, tree.domain, Outer(), change))
+
+
+def inside(nest: Nest, outer: Outer, change: Callable[[tuple[Nest, ...], Outer], Node]) -> Node:
+    """The nest's node with `change` applied to what is below its sequential outer band."""
+    match nest.node:
+        case Band() as band if band.coincident_prefix == 0:
+            below = at_sequences_below(band.child, nest.instances, outer.under(band), change)
+            return replace(band, child=below)
+        case Sequence():
+            return at_sequences_below(nest.node, nest.instances, outer, change)
+        case other:
+            return other
+
+
+def at_sequences_below(
+    node: Node,
+    instances: isl.UnionSet,
+    outer: Outer,
+    change: Callable[[tuple[Nest, ...], Outer], Node],
+) -> Node:
+    match node:
+        case Leaf():
+            return node
+        case Sequence(children=steps):
+            return change(tuple(Nest(instances.intersect(s.filter), s.child) for s in steps), outer)
+        case Band() if node.coincident_prefix > 0:
+            return change((Nest(instances, node),), outer)
+        case Band():
+            below = at_sequences_below(node.child, instances, outer.under(node), change)
+            return replace(node, child=below)
+        case _:
+            return replace(node, child=at_sequences_below(node.child, instances, outer, change))
+
+
+def between(relation: isl.UnionMap, first: Nest, second: Nest) -> isl.UnionMap:
+    """The part of a dependence relation from one nest to another."""
+    return relation.intersect_domain(first.instances).intersect_range(second.instances)
+
+
+def coincident_first(band: Band) -> Band:
+    """The band with its coincident members outermost, which a permutable band allows."""
+    if not band.permutable:
+        return band
+    ordered = sorted(band.members, key=lambda m: not m.coincident)
+    return replace(band, members=tuple(ordered))
+
+
+def sequence(nests: list[Nest]) -> Node:
+    """Nests one after the other."""
+    live = [n for n in nests if not n.instances.is_empty()]
+    if len(live) == 1:
+        return live[0].node
+    return Sequence(tuple(Filter(n.instances, n.node) for n in live))

@@ -1,0 +1,73 @@
+"""Mark the loops that are printed as parallel and as vector loops."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from polyc.model.program import Program
+from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Node, Role, Sequence, child_nodes, walk
+
+STAGE = "parallel"
+
+
+def mark_loops(program: Program) -> Program:
+    """Make the outermost coincident loop of each nest parallel, and the innermost one a vector loop.
+
+    tree:     band[cc] … -> the same with `parallel` on the first coincident member of each path,
+              `vector` on a coincident member with no loop below
+    requires: coincidence as isl or a pass that proved it set it
+    ensures:  at most one parallel loop on a path; an innermost loop inside sequential loops is left to the vector
+              unit, since starting threads for it costs more than it runs
+    """
+    child = _vector(_parallel(program.tree.child, sequential_above=False))
+    return replace(program, tree=Domain(program.tree.domain, child))
+
+
+def _parallel(node: Node, sequential_above: bool) -> Node:
+    match node:
+        case Leaf():
+            return node
+        case Sequence(children=steps):
+            return Sequence(tuple(replace(s, child=_parallel(s.child, sequential_above)) for s in steps))
+        case Band(members=members):
+            for position, member in enumerate(members):
+                if not member.coincident:
+                    sequential_above = True
+                    continue
+                innermost = position == len(members) - 1 and not _has_loops(node.child)
+                if innermost and sequential_above:
+                    return node
+                changed = (*members[:position], replace(member, parallel=True), *members[position + 1 :])
+                return replace(node, members=changed)
+            return replace(node, child=_parallel(node.child, True))
+        case _:
+            return replace(node, child=_parallel(node.child, sequential_above))
+
+
+def _vector(node: Node) -> Node:
+    match node:
+        case Leaf():
+            return node
+        case Sequence(children=steps):
+            return Sequence(tuple(Filter(s.filter, _vector(s.child)) for s in steps))
+        case Band(members=members):
+            last = members[-1]
+            if _has_loops(node.child):
+                return replace(node, child=_vector(node.child))
+            if not last.coincident or last.parallel or last.role is Role.TILE:
+                return node
+            return replace(node, members=(*members[:-1], replace(last, vector=True)))
+        case _:
+            return replace(node, child=_vector(node.child))
+
+
+def _has_loops(node: Node) -> bool:
+    return any(isinstance(n, Band) for n in walk(node))
+
+
+def has_parallel(node: Node) -> bool:
+    """Whether a loop of the subtree is marked parallel."""
+    return any(isinstance(n, Band) and any(m.parallel for m in n.members) for n in walk(node))
+
+
+__all__ = ["Mark", "child_nodes", "has_parallel", "mark_loops"]

@@ -1,0 +1,154 @@
+"""Fuse nests before tiling where that costs nothing (Algorithm 1)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+
+from polyc.model.program import Program
+from polyc.model.tree import Band, Filter, Member, Node, Sequence, rewrite
+from polyc.passes.nests import (
+    Nest,
+    Outer,
+    at_sequences,
+    between,
+    coincident_first,
+    inside,
+    partial_schedule,
+    sequence,
+    values,
+)
+from polyc.poly import maps
+
+STAGE = "pretiling"
+
+
+def fuse_quasi_identical(program: Program) -> Program:
+    """Join neighbouring nests whose dependences are quasi-identity relations into one nest.
+
+    rewrite:  for h for w S2; for h for w for kh for kw S3; for h for w S4
+              -> for h for w { S2; for kh for kw S3; S4 }
+    tree:     sequence(band(h,w), band(h,w,kh,kw), band(h,w)) -> band(h,w) - sequence(leaf, band(kh,kw), leaf)
+    math:     Definition 4.1 on schedule values: for c = min(m, n), every dependence R(v) -> T(v') between the two
+              has v'_i = v_i for i <= c, and the other values of a flow dependence are constants
+    requires: isl's schedule without fusion
+    ensures:  coincidence and permutability of the common loops stay: the dependences have distance 0 there
+    source:   Zhao et al. 2024, Section 4.1, Algorithm 1. We also ask that no parallel loop is lost: where one nest
+              has fewer coincident loops than the other among the common ones, they stay apart.
+    """
+    if program.options.fuse != "basteln":
+        return program
+    ordered = replace(program, tree=replace(program.tree, child=rewrite(program.tree.child, _ordered)))
+    merger = _Merger(ordered)
+    tree = at_sequences(ordered.tree, merger.merge)
+    return replace(merger.program, tree=tree)
+
+
+def _ordered(node: Node) -> Node:
+    return coincident_first(node) if isinstance(node, Band) else node
+
+
+class _Merger:
+    """Walks the sequences and remembers the remarks."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        d = program.dependences
+        self.flow = d.flow
+        self.every = d.flow.union(d.false).union(d.private_false)
+
+    def merge(self, nests: tuple[Nest, ...], outer: Outer) -> Node:
+        groups: list[list[Nest]] = []
+        for nest in nests:
+            if groups and (joined := self.joined(groups[-1], nest, outer)):
+                groups[-1] = joined
+            else:
+                groups.append([nest])
+        merged: list[Nest] = []
+        for group in groups:
+            merged.append(self.group_nest(group) if len(group) > 1 else group[0])
+        done = [replace(n, node=inside(n, outer, self.merge)) for n in merged]
+        return sequence(done)
+
+    def joined(self, group: list[Nest], nest: Nest, outer: Outer) -> list[Nest] | None:
+        """The group with one more nest, if Definition 4.1 holds between it and all that the group has."""
+        bands = [n.band for n in (*group, nest)]
+        if any(b is None or b.coincident_prefix == 0 for b in bands):
+            return None
+        common = min(len(b.members) for b in bands if b is not None)
+        parallel = {min(b.coincident_prefix, common) for b in bands if b is not None}
+        if len(parallel) != 1:
+            return None
+        if all(between(self.flow, g, nest).is_empty() for g in group):
+            return None
+        for member in group:
+            dependence = outer.same_iteration(between(self.every, member, nest))
+            flow = outer.same_iteration(between(self.flow, member, nest))
+            if not self.quasi_identity(dependence, flow, member, nest, common):
+                return None
+        # What is lost when a deeper band is cut to the common loops: its tilability below (condition of 4.1 that
+        # the remaining values are constant keeps this to initialisations and final steps).
+        return [*group, nest]
+
+    def quasi_identity(
+        self, every: isl.UnionMap, flow: isl.UnionMap, first: Nest, second: Nest, common: int
+    ) -> bool:
+        if every.is_empty():
+            return True
+        assert first.band is not None
+        assert second.band is not None
+        one, two = first.band.members, second.band.members
+        shared = tuple(_joined_member(a, b) for a, b in zip(one[:common], two[:common], strict=True))
+        if not every.is_subset(every.eq_at_multi_union_pw_aff(partial_schedule(shared))):
+            return False
+        rest = [(m, first.instances) for m in one[common:]], [(m, second.instances) for m in two[common:]]
+        sources = all(_constant(m, i.intersect(flow.domain())) for m, i in rest[0])
+        targets = all(_constant(m, i.intersect(flow.range())) for m, i in rest[1])
+        return sources and targets
+
+    def group_nest(self, group: list[Nest]) -> Nest:
+        """One band over the common loops, a sequence of what is left of each nest below."""
+        bands = [n.band for n in group if n.band is not None]
+        common = min(len(b.members) for b in bands)
+        members = bands[0].members[:common]
+        for band in bands[1:]:
+            members = tuple(_joined_member(a, b) for a, b in zip(members, band.members, strict=False))
+        steps: list[Filter] = []
+        instances = group[0].instances
+        for nest, band in zip(group, bands, strict=True):
+            rest = band.members[common:]
+            node = replace(band, members=rest) if rest else band.child
+            steps += _flattened(nest.instances, node)
+            instances = instances.union(nest.instances)
+        permutable = all(b.permutable for b in bands)
+        statements = tuple(s for n in group for s in n.statements)
+        self.program = self.program.remark(
+            "pretiling-fused",
+            STAGE,
+            f"{', '.join(statements)} share their outer {common} loops: the dependences between them are "
+            "quasi-identity relations (Definition 4.1)",
+            statements,
+            loops=common,
+        )
+        return Nest(instances, Band(members, permutable, Sequence(tuple(steps))))
+
+
+def _flattened(instances: isl.UnionSet, node: Node) -> list[Filter]:
+    """A step of the new sequence; steps of a sequence inside come up one level."""
+    if isinstance(node, Sequence):
+        return [Filter(s.filter.intersect(instances), s.child) for s in node.children]
+    return [Filter(instances, node)]
+
+
+def _joined_member(a: Member, b: Member) -> Member:
+    schedule = a.schedule.union_add(b.schedule)
+    return replace(a, schedule=schedule, coincident=a.coincident and b.coincident)
+
+
+def _constant(member: Member, instances: isl.UnionSet) -> bool:
+    """Whether a schedule value is one constant (in the parameters) for some instances."""
+    for piece in maps(values((member,), instances)):
+        if not isl.Map.from_range(piece.range()).is_single_valued():
+            return False
+    return True

@@ -1,0 +1,132 @@
+"""Declare private scalars and small arrays inside the loops whose iterations they belong to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from polyc.model.program import Buffer, Program
+from polyc.model.scop import Array, Storage
+from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence
+from polyc.poly import set_name, sets
+
+STAGE = "privatize"
+
+
+def place_private_arrays(program: Program) -> Program:
+    """Give each iteration that a private array's values do not leave a copy of its own.
+
+    rewrite:  double t; parallel for (i) { t = …; … = t; }  ->  parallel for (i) { double t; t = …; … = t; }
+    tree:     band(i, j) - x  ->  band(i) - mark(allocate t) - band(j) - x
+    math:     at a loop with value v, for every flow dependence x -> y through the array, v(x) = v(y)
+    requires: the array is not live-in and not live-out
+    """
+    for name in sorted(program.scop.privatizable):
+        array = program.scop.arrays[name]
+        flow = program.dependences.flow_by_array.get(name)
+        if flow is None:
+            continue
+        users = frozenset(
+            s.name for s in program.statements.values() if any(a.array == name for a in s.accesses)
+        )
+        placed = _Placing(program, array, flow, users)
+        child = placed.at(program.tree.child, 0, False)
+        program = replace(
+            program,
+            tree=Domain(program.tree.domain, child),
+            buffers=program.buffers | placed.buffers,
+        )
+    return program
+
+
+@dataclass(slots=True)
+class _Placing:
+    program: Program
+    array: Array
+    flow: isl.UnionMap
+    users: frozenset[str]
+    buffers: dict[str, Buffer] = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        self.buffers = {}
+
+    def at(self, node: Node, depth: int, concurrent: bool) -> Node:
+        """The subtree with the declaration as deep as it may stand; `concurrent`: some loop above is parallel."""
+        if not self._used(node):
+            return node
+        match node:
+            case Leaf():
+                return self._declare(node, depth, concurrent)
+            case Mark() | Extension():
+                return replace(node, child=self.at(node.child, depth, concurrent))
+            case Sequence(children=steps):
+                if self._connected(steps):
+                    return self._declare(node, depth, concurrent)
+                return Sequence(tuple(self._step(s, depth, concurrent) for s in steps))
+            case Band(members=members):
+                inside = 0
+                while inside < len(members) and self._stays(members[inside]):
+                    concurrent = concurrent or members[inside].parallel or members[inside].vector
+                    inside += 1
+                if inside == len(members):
+                    return replace(node, child=self.at(node.child, depth + inside, concurrent))
+                if inside == 0:
+                    return self._declare(node, depth, concurrent)
+                rest = replace(node, members=members[inside:])
+                below = self._declare(rest, depth + inside, concurrent)
+                return replace(node, members=members[:inside], child=below)
+
+    def _step(self, step: Filter, depth: int, concurrent: bool) -> Filter:
+        if not {set_name(x) for x in sets(step.filter)} & self.users:
+            return step
+        return replace(step, child=self.at(step.child, depth, concurrent))
+
+    def _declare(self, node: Node, depth: int, concurrent: bool) -> Node:
+        if depth == 0 or not (concurrent or self.array.storage is Storage.REGION):
+            return node
+        c_name = self.array.name if self.array.storage is Storage.REGION else self.array.c_name
+        key = f"{self.array.name}@{len(self.buffers)}"
+        refs = frozenset(
+            (s.name, a.ref)
+            for s in self.program.statements.values()
+            for a in s.accesses
+            if a.array == self.array.name
+        )
+        extents = tuple(e for e in self.array.extents if e is not None)
+        self.buffers[key] = Buffer(c_name, self.array.name, None, depth, extents, "private", refs)
+        return Mark("allocate", node, names=(key,))
+
+    def _used(self, node: Node) -> bool:
+        """Whether a statement below uses the array (bands and filters name the statements below)."""
+        match node:
+            case Leaf():
+                return True
+            case Band(members=members):
+                here = {set_name(s) for s in sets(members[0].schedule.domain())}
+                return bool(here & self.users) or self._used(node.child)
+            case Sequence(children=steps):
+                return any({set_name(s) for s in sets(f.filter)} & self.users for f in steps)
+            case Mark() | Extension():
+                return self._used(node.child)
+
+    def _connected(self, steps: tuple[Filter, ...]) -> bool:
+        """Whether a value goes from one step of the sequence to another, or all is in leaves."""
+        using = [s for s in steps if {set_name(x) for x in sets(s.filter)} & self.users]
+        for first in using:
+            from_here = self.flow.intersect_domain(first.filter)
+            if not from_here.is_subset(from_here.intersect_range(first.filter)):
+                return True
+        return len(using) != len({id(s) for s in using}) or (
+            len(using) > 1 and all(isinstance(s.child, Leaf) for s in using)
+        )
+
+    def _stays(self, member: Member) -> bool:
+        domain = member.schedule.domain()
+        inside = self.flow.intersect_domain(domain).intersect_range(domain)
+        if inside.is_empty():
+            return True
+        space = member.schedule.get_space().params().add_unnamed_tuple_ui(1)
+        pieces = isl.UnionPwAffList.alloc(domain.get_ctx(), 1).add(member.schedule)
+        value = isl.MultiUnionPwAff.from_union_pw_aff_list(space, pieces)
+        return bool(inside.is_subset(inside.eq_at_multi_union_pw_aff(value)))

@@ -1,0 +1,209 @@
+"""Keep a fused producer's values in a small array of the tile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polyc.analysis.dependences import Accesses, Flow, accesses_of, compute_flow
+from polyc.analysis.order import order_map, runs
+from polyc.model import ctree as c
+from polyc.model.program import Program
+from polyc.model.scop import Access, AccessKind, Array, Statement
+from polyc.passes.boxes import Box, bounding_box, constant_of
+from polyc.passes.nests import Nest, Outer
+from polyc.poly import empty_map, in_name, maps, names
+
+PARAMETRIC_SLACK = 64
+"""How far a parametric extent may exceed its smallest value before the guard sends the program to the original."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DataTile:
+    """The part of one array that a tile keeps for itself."""
+
+    array: str
+    box: Box
+    extents: tuple[int, ...]
+    """Constant sizes of the buffer."""
+    accesses: frozenset[tuple[str, str]]
+    fill: isl.Map | None
+    """`{ [outer, tile] -> A[x] }`: cells that the tile reads and that its producer does not make."""
+    copy_out: isl.Map | None
+    """`{ [outer, tile] -> A[x] }`: cells that are needed outside, each in one tile, its owner."""
+    guard: isl.Set | None
+    """What the parameters must satisfy for `extents` to be enough."""
+    size_bytes: int
+
+
+class RefFlow:
+    """Where each read's values come from, reference by reference (computed once, kept)."""
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._order = order_map(runs(program.scop.tree))
+        self._known: dict[tuple[str, str, str], Flow] = {}
+
+    def of(self, statement: str, access: Access) -> Flow:
+        key = (statement, access.ref, str(access.relation))
+        if key not in self._known:
+            every = accesses_of(self._program.scop, frozenset([access.array]))
+            one = Accesses(isl.UnionMap.from_map(access.relation), every.writes, every.may_writes)
+            self._known[key] = compute_flow(one, self._order)
+        return self._known[key]
+
+    def reads_own_values(self, nest: Nest, array: str) -> bool:
+        """Whether the nest reads nothing of the array but what it wrote itself."""
+        for name in nest.statements:
+            for access in self._program.statements[name].accesses:
+                if access.array != array or access.kind is not AccessKind.READ:
+                    continue
+                flow = self.of(name, access)
+                if (
+                    not flow.live_in.is_empty()
+                    or not flow.dependence.subtract_domain(nest.instances).is_empty()
+                ):
+                    return False
+        return True
+
+
+def plan_buffer(
+    program: Program,
+    refs: RefFlow,
+    tile_of: isl.UnionMap,
+    nest: Nest,
+    extension: isl.UnionMap,
+    array: str,
+    outer: Outer,
+) -> DataTile | str:
+    """A data tile for what `nest` writes to `array` inside the tiles, or why there can be none.
+
+    requires: `tile_of` for the consumers, `extension` for the nest
+    ensures:  every access listed sees the same values in the buffer as it would in the array (the static check
+              shows it again)
+    source:   Zhao et al. 2024, Section 6.4; the box instead of the exact footprint, as there
+    """
+    scop = program.scop
+    tile = tile_of.union(extension.reverse())
+    members = tile.domain()
+    moved = extension.range()
+    start = empty_map(tile)
+    chosen: set[tuple[str, str]] = set()
+    cells, foreign = start, start
+    for name in names(members):
+        in_nest = name in nest.statements
+        for access in program.statements[name].accesses:
+            if access.array != array:
+                continue
+            relation = isl.UnionMap.from_map(access.relation).intersect_domain(members)
+            if access.kind is not AccessKind.READ:
+                if not in_nest:
+                    return f"its consumer {name} writes it too"
+            else:
+                flow = refs.of(name, access)
+                here = outer.same_iteration(flow.dependence.intersect_range(members))
+                if here.intersect_domain(moved).is_empty():
+                    continue
+                others = (
+                    flow.dependence.intersect_range(members).subtract(here.intersect_domain(moved)).range()
+                )
+                others = others.union(flow.live_in.domain().intersect(members))
+                foreign = foreign.union(tile.reverse().apply_range(relation.intersect_domain(others)))
+            if not access.exact:
+                return f"an access of {name} is not affine"
+            chosen.add((name, access.ref))
+            cells = cells.union(tile.reverse().apply_range(relation))
+    pieces = maps(cells)
+    if len(pieces) != 1 or pieces[0].dim(isl.dim_type.out) == 0:
+        return "it is a scalar"
+    context = scop.context.intersect(scop.assumed)
+    box = bounding_box(pieces[0], context)
+    if box is None:
+        return "no bounded box holds its tile"
+    sized = _sizes(box, context)
+    if sized is None:
+        return "its tile has no bounded size"
+    extents, guard = sized
+    copy_out = _copy_out(program, tile, nest, moved, array, outer)
+    if isinstance(copy_out, str):
+        return copy_out
+    fill = maps(foreign.coalesce())
+    size = scop.arrays[array].element.size_bytes or 8
+    for extent in extents:
+        size *= extent
+    return DataTile(array, box, extents, frozenset(chosen), fill[0] if fill else None, copy_out, guard, size)
+
+
+def _sizes(box: Box, context: isl.Set) -> tuple[tuple[int, ...], isl.Set | None] | None:
+    """Constant sizes, and the condition on the parameters under which they are enough."""
+    sizes: list[int] = []
+    guard: isl.Set | None = None
+    for extent in box.extents:
+        known = constant_of(extent)
+        if known is None:
+            least = extent.intersect_params(context).min_val()
+            limit = (least.to_python() if least.is_int() else 0) + PARAMETRIC_SLACK
+            fits = extent.le_set(
+                isl.PwAff.val_on_domain(extent.domain(), isl.Val.int_from_si(extent.get_ctx(), limit))
+            ).params()
+            guard = fits if guard is None else guard.intersect(fits)
+            known = limit
+        sizes.append(known)
+    return tuple(sizes), guard
+
+
+def _copy_out(
+    program: Program, tile: isl.UnionMap, nest: Nest, moved: isl.UnionSet, array: str, outer: Outer
+) -> isl.Map | str | None:
+    """The cells that somebody outside needs, each given to the first of the tiles that have it."""
+    d = program.dependences
+    flow = d.flow_by_array.get(array, empty_map(tile)).intersect_domain(moved)
+    within = outer.same_iteration(flow.intersect_range(tile.domain()))
+    needed = flow.subtract(within).domain()
+    for piece in maps(d.last_writer):
+        if str(piece.get_tuple_name(isl.dim_type.out)) == array:
+            needed = needed.union(isl.UnionSet.from_set(piece.domain()))
+    needed = needed.intersect(moved)
+    if needed.is_empty():
+        return None
+    if outer.members:
+        return "its values are needed outside the tile, and in other iterations of the loops around"
+    writes = empty_map(tile)
+    for name in nest.statements:
+        for access in program.statements[name].accesses:
+            if access.array == array and access.kind is not AccessKind.READ:
+                writes = writes.union(isl.UnionMap.from_map(access.relation))
+    per_tile = tile.reverse().apply_range(writes.intersect_domain(needed)).coalesce()
+    (owner,) = maps(per_tile.reverse().lexmin())
+    return owner.reverse().coalesce()
+
+
+def copy_statement(program: Program, array: Array, prefix: str, to_buffer: bool) -> Statement:
+    """`A[x] = A[x]` for one cell, one side of which goes to the buffer: moves data in or out."""
+    name = f"{prefix}_{array.name}"
+    loops = tuple(f"x{d}" for d in range(array.rank))
+    ctx = program.scop.domain.get_ctx()
+    space = program.scop.context.get_space().params()
+    source = isl.Set.universe(space.add_named_tuple_id_ui(isl.Id.read_from_str(ctx, name), array.rank))
+    cell = isl.Set.universe(space.add_named_tuple_id_ui(isl.Id.read_from_str(ctx, array.name), array.rank))
+    relation = isl.Map.from_domain_and_range(source, cell)
+    for d in range(array.rank):
+        relation = relation.equate(isl.dim_type.in_, d, isl.dim_type.out, d)
+    subscripts = tuple(c.Name(loop) for loop in loops)
+    inside, outside = "inside", "outside"
+    target, value = (inside, outside) if to_buffer else (outside, inside)
+    accesses = (
+        Access(value, array.name, AccessKind.READ, relation, True),
+        Access(target, array.name, AccessKind.WRITE, relation, True),
+    )
+    body = c.ExprStmt(
+        c.Assign("=", c.ArrayRef(array.name, subscripts, target), c.ArrayRef(array.name, subscripts, value))
+    )
+    first = next(iter(program.scop.statements.values()))
+    long = first.loop_types[0] if first.loop_types else array.element
+    text = f"copy of {array.c_name} {'into' if to_buffer else 'out of'} the tile"
+    return Statement(name, source, loops, (long,) * array.rank, accesses, body, text, program.scop.span)
+
+
+__all__ = ["DataTile", "RefFlow", "copy_statement", "in_name", "plan_buffer"]

@@ -1,0 +1,72 @@
+"""Small helpers over isl that give a better name to what several modules do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+import islpy as isl
+
+
+def maps(union: isl.UnionMap) -> list[isl.Map]:
+    """The maps of a union, sorted by their tuples' names."""
+    pieces = union.get_map_list()
+    found = [pieces.get_at(k) for k in range(pieces.n_map())]
+    return sorted(found, key=lambda m: str(m.get_space()))
+
+
+def sets(union: isl.UnionSet) -> list[isl.Set]:
+    """The sets of a union, sorted by name."""
+    pieces = union.get_set_list()
+    found = [pieces.get_at(k) for k in range(pieces.n_set())]
+    return sorted(found, key=lambda s: str(s.get_space()))
+
+
+def set_name(piece: isl.Set) -> str:
+    return str(piece.get_tuple_name() or "")
+
+
+def in_name(piece: isl.Map) -> str:
+    return str(piece.get_tuple_name(isl.dim_type.in_) or "")
+
+
+def out_name(piece: isl.Map) -> str:
+    return str(piece.get_tuple_name(isl.dim_type.out) or "")
+
+
+def names(union: isl.UnionSet) -> list[str]:
+    """The names of the tuples of a union, sorted."""
+    return [set_name(s) for s in sets(union)]
+
+
+def empty_map(like: isl.UnionMap | isl.UnionSet | isl.Set | isl.Map) -> isl.UnionMap:
+    return isl.UnionMap.empty(like.get_space().params())
+
+
+def empty_set(like: isl.UnionMap | isl.UnionSet | isl.Set | isl.Map) -> isl.UnionSet:
+    return isl.UnionSet.empty(like.get_space().params())
+
+
+def union_of(pieces: Iterable[isl.Map], start: isl.UnionMap) -> isl.UnionMap:
+    """The union of some maps; `start` gives the space (and its own maps)."""
+    for piece in pieces:
+        start = start.union(isl.UnionMap.from_map(piece))
+    return start
+
+
+def project_range(relation: isl.Map, keep: int) -> isl.Map:
+    """The relation to the first `keep` dimensions of its range, anonymous."""
+    count = relation.dim(isl.dim_type.out)
+    return relation.project_out(isl.dim_type.out, keep, count - keep).reset_tuple_id(isl.dim_type.out)
+
+
+@contextmanager
+def budget(context: isl.Context, operations: int) -> Iterator[None]:
+    """Let isl do so many operations inside, and raise isl.Error when they are used up (0: no bound)."""
+    context.reset_operations()
+    context.set_max_operations(operations)
+    try:
+        yield
+    finally:
+        context.set_max_operations(0)
+        context.reset_operations()

@@ -1,0 +1,235 @@
+"""Is the transformed program the original one? The static check of every compile.
+
+math: let F be the original's value-based flow, F' the transformed program's on expanded instances, with copies
+      looked through, and c the contraction that forgets the tile. The program is right if
+        (1) every read sees the same writer:        c . F' . c^-1 = F, on the instances that run,
+        (2) or the same cell from before the region: live-in' = live-in, on the instances that run,
+        (3) every live-out cell has the same last writer,
+        (4) possible writers of one cell stay in their order, where writes may or may not happen,
+        (5) every buffer access lies inside the buffer.
+      (1) to (3) give equal values by induction over the flow; races are the other half (`races.py`).
+source: the design's "Nothing wrong leaves the house"; pet's check of generated code does (1) for the whole text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from polyc.analysis.dependences import (
+    Accesses,
+    Flow,
+    accesses_of,
+    compute_false,
+    compute_flow,
+    last_writers,
+)
+from polyc.analysis.order import order_map, runs
+from polyc.model.program import Program
+from polyc.model.scop import AccessKind
+from polyc.poly import empty_map, in_name, maps, out_name
+from polyc.verify.expand import Expanded, expand
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that the check found, with a witness in isl's notation."""
+
+    kind: str
+    message: str
+    witness: str
+
+
+def dataflow_faults(program: Program, expanded: Expanded | None = None) -> list[Fault]:
+    """Everything in which the program's dataflow differs from its scop's; empty means equal."""
+    now = expanded or expand(program)
+    faults = _buffer_faults(program, now)
+    before_order = order_map(runs(program.scop.tree))
+    executed = now.contraction.range()
+    for array in _written(program):
+        faults += _array_faults(program, now, array, before_order, executed)
+    return faults
+
+
+def _written(program: Program) -> list[str]:
+    """Arrays in the order of the scop; those that nobody writes are only read, and every read is live-in."""
+    return list(program.scop.arrays)
+
+
+def _array_faults(
+    program: Program, now: Expanded, array: str, before_order: isl.UnionMap, executed: isl.UnionSet
+) -> list[Fault]:
+    """Checks (1) to (4) for one array and the buffers that stand for parts of it."""
+    before = accesses_of(program.scop, frozenset([array]))
+    cells = {array} | {b.name for b in program.buffers.values() if b.array == array}
+    after = Accesses(
+        _to(now.accesses.reads, cells), _to(now.accesses.writes, cells), _to(now.accesses.may_writes, cells)
+    )
+    faults: list[Fault] = []
+    if before.all_writes.is_empty():
+        read_then = before.reads.intersect_domain(executed)
+        read_now = _contracted_access(now, after.reads)
+        faults += _difference(program, "live-in", f"reads of {array}", read_then, read_now)
+        return faults
+    flow_then = compute_flow(before, before_order)
+    flow_now = _seen_through_copies(program, now, compute_flow(after, now.order), array)
+    dependence = flow_now.dependence.apply_domain(now.contraction).apply_range(now.contraction)
+    expected = flow_then.dependence.intersect_range(executed)
+    faults += _difference(program, "flow", f"the values read from {array}", expected, dependence)
+    live_in = _contracted_access(now, flow_now.live_in)
+    faults += _difference(
+        program,
+        "live-in",
+        f"the first reads of {array}",
+        flow_then.live_in.intersect_domain(executed),
+        live_in,
+    )
+    if array in program.scop.live_out:
+        final_then = last_writers(before, before_order).dependence
+        in_array = Accesses(
+            _to(after.reads, {array}), _to(after.writes, {array}), _to(after.may_writes, {array})
+        )
+        final_now = _final_writers(program, now, in_array, flow_now)
+        faults += _difference(program, "live-out", f"the last writers of {array}", final_then, final_now)
+        faults += _lost_cells(program, array, before, in_array)
+    if not before.may_writes.is_empty():
+        faults += _reordered(now, before, after, before_order, array)
+    return faults
+
+
+def _to(relation: isl.UnionMap, arrays: set[str]) -> isl.UnionMap:
+    kept = empty_map(relation)
+    for piece in maps(relation):
+        if out_name(piece) in arrays:
+            kept = kept.union(isl.UnionMap.from_map(piece))
+    return kept
+
+
+def _contracted_access(now: Expanded, relation: isl.UnionMap) -> isl.UnionMap:
+    return relation.apply_domain(now.contraction)
+
+
+def _seen_through_copies(program: Program, now: Expanded, flow: Flow, array: str) -> Flow:
+    """Replace `writer -> copy -> reader` by `writer -> reader`, and `cell -> copy -> reader` by `cell -> reader`.
+
+    A copy moves one cell, so what it writes is what it read. Its own reads are then dropped.
+    """
+    if not program.copies:
+        return flow
+    copying = empty_map(flow.dependence).domain()
+    for run in now.runs:
+        if run.statement in program.copies:
+            copying = copying.union(isl.UnionSet.from_set(run.instances))
+    dependence, live_in = flow.dependence, flow.live_in
+    for _ in range(3):  # out of a buffer, and into another one
+        through = dependence.intersect_domain(copying)
+        if through.is_empty():
+            break
+        into = dependence.intersect_range(copying)
+        live_in = live_in.union(through.reverse().apply_range(live_in.intersect_domain(copying)))
+        dependence = dependence.subtract_domain(copying).union(into.apply_range(through))
+    return Flow(dependence.subtract_range(copying), live_in.subtract_domain(copying))
+
+
+def _final_writers(program: Program, now: Expanded, in_array: Accesses, flow: Flow) -> isl.UnionMap:
+    """Last writers of the array itself; a copy-out stands for the writer of the value that it copies."""
+    final = last_writers(in_array, now.order).dependence
+    if program.copies:
+        sources = compute_flow(now.accesses, now.order).dependence
+        resolved = empty_map(final)
+        for piece in maps(final):
+            one = isl.UnionMap.from_map(piece)
+            contracted = one.domain().apply(now.contraction)
+            if any(name in program.copies for name in _names(contracted)):
+                one = sources.intersect_range(one.domain()).apply_range(one)
+            resolved = resolved.union(one)
+        final = resolved
+    return final.apply_domain(now.contraction)
+
+
+def _names(union: isl.UnionSet) -> list[str]:
+    from polyc.poly import names
+
+    return names(union)
+
+
+def _lost_cells(program: Program, array: str, before: Accesses, after: Accesses) -> list[Fault]:
+    """Live-out cells that the original writes and nobody writes now."""
+    then, seen = before.all_writes.range(), after.all_writes.range()
+    lost = then.subtract(seen)
+    if lost.is_empty():
+        return []
+    return [Fault("live-out", f"cells of {array} are not written any more", _sample_set(lost))]
+
+
+def _reordered(
+    now: Expanded, before: Accesses, after: Accesses, before_order: isl.UnionMap, array: str
+) -> list[Fault]:
+    """Check (4): pairs of writers, one of them only possible, whose order changed."""
+    pairs = compute_false(
+        Accesses(empty_map(before.reads), empty_map(before.reads), before.all_writes), before_order, True
+    )
+    new_order = now.order.apply_domain(now.contraction)
+    in_order = new_order.lex_lt_union_map(new_order)
+    executed = now.contraction.range()
+    broken = pairs.intersect_domain(executed).intersect_range(executed).subtract(in_order)
+    if broken.is_empty():
+        return []
+    return [Fault("order", f"writes of {array} that may happen changed their order", _sample(broken))]
+
+
+def _buffer_faults(program: Program, now: Expanded) -> list[Fault]:
+    """Check (5)."""
+    faults: list[Fault] = []
+    for buffer in program.buffers.values():
+        if buffer.corner is None:
+            continue
+        touched = _to(now.accesses.all, {buffer.name}).range()
+        for piece in [touched.get_set_list().get_at(k) for k in range(touched.n_set())]:
+            box = isl.Set.universe(piece.get_space())
+            for position, extent in enumerate(buffer.extents):
+                box = box.intersect(_below(piece.get_space(), position, extent))
+            outside = piece.intersect_params(program.scop.context).intersect_params(program.scop.assumed)
+            outside = outside.subtract(box)
+            if not outside.is_empty():
+                faults.append(
+                    Fault("buffer-bounds", f"{buffer.name} is too small", str(outside.sample_point()))
+                )
+    return faults
+
+
+def _below(space: isl.Space, position: int, extent: isl.PwAff) -> isl.Set:
+    """`{ buffer[x] : 0 <= x[position] < extent }`."""
+    local = isl.LocalSpace.from_space(space)
+    value = isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, position))
+    universe = isl.Set.universe(space)
+    limit = extent.insert_domain(space) if extent.dim(isl.dim_type.in_) == 0 else extent
+    zero = isl.PwAff.val_on_domain(universe, isl.Val.zero(space.get_ctx()))
+    return value.ge_set(zero).intersect(value.lt_set(limit))
+
+
+def _difference(
+    program: Program, kind: str, what: str, expected: isl.UnionMap, found: isl.UnionMap
+) -> list[Fault]:
+    known = program.scop.context.intersect(program.scop.assumed)
+    expected, found = expected.intersect_params(known), found.intersect_params(known)
+    missing, extra = expected.subtract(found), found.subtract(expected)
+    faults = []
+    if not missing.is_empty():
+        faults.append(Fault(kind, f"{what}: a value is not seen any more", _sample(missing)))
+    if not extra.is_empty():
+        faults.append(Fault(kind, f"{what}: another value is seen", _sample(extra)))
+    return faults
+
+
+def _sample(relation: isl.UnionMap) -> str:
+    piece = maps(relation)[0]
+    return str(piece.sample())
+
+
+def _sample_set(union: isl.UnionSet) -> str:
+    return str(union.sample_point())
+
+
+__all__ = ["AccessKind", "Fault", "dataflow_faults", "in_name", "replace"]

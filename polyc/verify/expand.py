@@ -1,0 +1,83 @@
+"""The accesses of a transformed program, instance by instance, with its buffers as arrays of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polyc.analysis.dependences import Accesses
+from polyc.analysis.order import Run, order_map, runs
+from polyc.model.program import Buffer, Program
+from polyc.model.scop import Access, AccessKind
+from polyc.poly import empty_map
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Expanded:
+    """What the tree runs. An instance is `S[i]`, or `[[o] -> S[i]]` below an extension node."""
+
+    runs: tuple[Run, ...]
+    order: isl.UnionMap
+    accesses: Accesses
+    contraction: isl.UnionMap
+    """`{ instance -> S[i] }`."""
+    per_run: tuple[tuple[Run, tuple[tuple[Access, isl.Map], ...]], ...]
+    """Each run with its accesses, `instance -> cell`."""
+
+
+def expand(program: Program) -> Expanded:
+    """Compute the expanded accesses of the program's current tree."""
+    found = runs(program.tree)
+    start = empty_map(program.scop.domain)
+    by_kind = dict.fromkeys(AccessKind, start)
+    contraction = start
+    per_run: list[tuple[Run, tuple[tuple[Access, isl.Map], ...]]] = []
+    for run in found:
+        contraction = contraction.union(
+            isl.UnionMap.from_map(run.contraction.intersect_domain(run.instances))
+        )
+        one: list[tuple[Access, isl.Map]] = []
+        for access in program.statements[run.statement].accesses:
+            relation = run.contraction.intersect_domain(run.instances).apply_range(access.relation)
+            buffer = buffer_of(program, run, access)
+            if buffer is not None and buffer.corner is not None:
+                relation = through_buffer(relation, run, buffer)
+            by_kind[access.kind] = by_kind[access.kind].union(isl.UnionMap.from_map(relation))
+            one.append((access, relation))
+        per_run.append((run, tuple(one)))
+    accesses = Accesses(by_kind[AccessKind.READ], by_kind[AccessKind.WRITE], by_kind[AccessKind.MAY_WRITE])
+    return Expanded(tuple(found), order_map(found), accesses, contraction, tuple(per_run))
+
+
+def buffer_of(program: Program, run: Run, access: Access) -> Buffer | None:
+    """The buffer that an access uses at this leaf: declared by a mark above it."""
+    for mark in reversed(run.path.marks):
+        if mark.kind != "allocate":
+            continue
+        for name in mark.names:
+            buffer = program.buffers[name]
+            if buffer.array == access.array and (run.statement, access.ref) in buffer.accesses:
+                return buffer
+    return None
+
+
+def through_buffer(relation: isl.Map, run: Run, buffer: Buffer) -> isl.Map:
+    """`instance -> A[x]` as `instance -> buffer[x - corner(tile)]`."""
+    assert buffer.corner is not None
+    tile = run.prefix(buffer.depth)
+    return tile.range_product(relation).apply_range(shift(buffer))
+
+
+def shift(buffer: Buffer) -> isl.Map:
+    """`{ [[o] -> A[x]] -> buffer[x - corner(o)] }`."""
+    assert buffer.corner is not None
+    corner = isl.Map.from_multi_aff(buffer.corner)
+    # { o -> A[l] } and { o -> A[x] }: the difference of the two, for each x.
+    array = corner.get_space().range()
+    everything = isl.Map.from_domain_and_range(
+        isl.Set.universe(corner.get_space().domain()), isl.Set.universe(array)
+    )
+    to_tile, to_cell = everything.domain_map(), everything.range_map()
+    difference = to_cell.sum(to_tile.apply_range(corner).neg())
+    return difference.set_tuple_id(isl.dim_type.out, isl.Id.read_from_str(corner.get_ctx(), buffer.name))

@@ -1,0 +1,97 @@
+"""No loop that is printed as parallel or as a vector loop may carry a dependence on memory.
+
+math: for a loop at position d of the tree, P(x) the steps before it and v(x) its value:
+      two instances x, y with P(x) = P(y) and v(x) != v(y) must not touch one cell when one of them writes it,
+      unless the cell belongs to a buffer or private copy that is declared inside the loop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polyc.analysis.order import Run
+from polyc.model.program import Program
+from polyc.model.scop import Access, AccessKind
+from polyc.model.tree import Member
+from polyc.poly import empty_map, maps
+from polyc.verify.dataflow import Fault
+from polyc.verify.expand import Expanded, buffer_of, expand
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Loop:
+    """A marked loop: where it stands on the paths that share it."""
+
+    member: Member
+    position: int
+    """Steps of the path above it."""
+    depth: int
+    """Band members above it."""
+
+
+def race_faults(program: Program, expanded: Expanded | None = None) -> list[Fault]:
+    """Every marked loop that carries a dependence, with two instances and the cell they share."""
+    now = expanded or expand(program)
+    loops: dict[int, _Loop] = {}
+    for run in now.runs:
+        depth = 0
+        for position, step in enumerate(run.path.steps):
+            if isinstance(step, Member):
+                if step.parallel or step.vector:
+                    loops[id(step)] = _Loop(step, position, depth)
+                depth += 1
+    faults: list[Fault] = []
+    for loop in loops.values():
+        faults += _loop_faults(program, now, loop)
+    return faults
+
+
+def _loop_faults(program: Program, now: Expanded, loop: _Loop) -> list[Fault]:
+    below = [
+        (run, accesses)
+        for run, accesses in now.per_run
+        if len(run.path.steps) > loop.position and run.path.steps[loop.position] is loop.member
+    ]
+    start = empty_map(program.scop.domain)
+    outer, through = start, start
+    by_array: dict[str, tuple[isl.UnionMap, isl.UnionMap]] = {}
+    for run, accesses in below:
+        outer = outer.union(isl.UnionMap.from_map(run.before(loop.position)))
+        through = through.union(isl.UnionMap.from_map(run.before(loop.position + 1)))
+        for access, relation in accesses:
+            if _private_to(program, run, access, loop):
+                continue
+            writes, every = by_array.get(access.array, (start, start))
+            one = isl.UnionMap.from_map(relation)
+            if access.kind is not AccessKind.READ:
+                writes = writes.union(one)
+            by_array[access.array] = (writes, every.union(one))
+    faults: list[Fault] = []
+    for array, (writes, every) in by_array.items():
+        if writes.is_empty():
+            continue
+        # Instances that touch one cell, in one iteration of the outer loops, but not in one of this loop.
+        carried = _same(writes, every, outer).subtract(_same(writes, every, through))
+        if not carried.is_empty():
+            kind = "parallel" if loop.member.parallel else "vector"
+            message = f"the {kind} loop {loop.member.name} carries a dependence on {array}"
+            faults.append(Fault("race", message, str(maps(carried)[0].sample())))
+    return faults
+
+
+def _same(writes: isl.UnionMap, every: isl.UnionMap, position: isl.UnionMap) -> isl.UnionMap:
+    """`{ x -> y }`: y touches a cell that x writes, at the same position."""
+    at = position.intersect_domain(writes.domain()).range_product(writes)
+    other = position.intersect_domain(every.domain()).range_product(every)
+    return at.apply_range(other.reverse())
+
+
+def _private_to(program: Program, run: Run, access: Access, loop: _Loop) -> bool:
+    """Whether the access goes to storage that is declared inside the loop."""
+    buffer = buffer_of(program, run, access)
+    return buffer is not None and buffer.depth > loop.depth
+
+
+__all__ = ["expand", "race_faults"]

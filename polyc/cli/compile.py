@@ -37,9 +37,7 @@ if TYPE_CHECKING:
     metavar="[text|json]",
     help="Print every decision on standard error; as text where no form is named.",
 )
-@click.option(
-    "-MD", "dependencies", is_flag=True, help="Write a Makefile rule with what the output depends on."
-)
+@click.option("-MD", "dependencies", is_flag=True, help="Write a Makefile rule with what the output depends on.")
 @click.option(
     "-MF",
     "dependency_file",
@@ -47,9 +45,7 @@ if TYPE_CHECKING:
     help="Where to write that rule (implies -MD).  [default: OUT with .d]",
 )
 @click.option("--timings", is_flag=True, help="Print the seconds of each stage on standard error.")
-@click.option(
-    "-v", "--verbose", is_flag=True, help="Print what was found in each region, and what was approximated."
-)
+@click.option("-v", "--verbose", is_flag=True, help="Print what was found in each region, and what was approximated.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no summary line.")
 def command(file: str, **values: Any) -> None:
     """Compile FILE: its regions come back tiled, fused and parallel, the rest of it byte for byte."""

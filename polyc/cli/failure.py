@@ -73,9 +73,7 @@ def write_report(details: str, path: str | None) -> str:
     """Write `polyc-report-XXXX.txt` in the folder for temporary files; answers where."""
     parts = [
         f"polyc {__version__}, Python {platform.python_version()}, {platform.platform()}",
-        "  ".join(
-            f"{name} {version_of(name)}" for name in ("islpy", "pycparser", "numpy", "click", "jinja2")
-        ),
+        "  ".join(f"{name} {version_of(name)}" for name in ("islpy", "pycparser", "numpy", "click", "jinja2")),
         "command: " + " ".join(map(repr, sys.argv)),
         f"folder: {os.getcwd()}",
         "",

@@ -86,9 +86,7 @@ class Definition(Parameter):
 
 INPUT = (
     click.option("-I", "include_dirs", metavar="DIR", multiple=True, help="Search DIR for headers."),
-    click.option(
-        "-D", "defines", metavar="NAME[=VALUE]", multiple=True, type=Definition(), help="Define a macro."
-    ),
+    click.option("-D", "defines", metavar="NAME[=VALUE]", multiple=True, type=Definition(), help="Define a macro."),
     click.option("-U", "undefines", metavar="NAME", multiple=True, help="Undefine a macro."),
     click.option(
         "--param",
@@ -98,9 +96,7 @@ INPUT = (
         type=Bindings(),
         help="Promise a parameter's value.",
     ),
-    click.option(
-        "--assume", metavar="CONDITION", multiple=True, help="Promise a condition, such as 'N >= 4'."
-    ),
+    click.option("--assume", metavar="CONDITION", multiple=True, help="Promise a condition, such as 'N >= 4'."),
     click.option(
         "--live-out",
         metavar="NAME,...",

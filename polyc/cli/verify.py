@@ -2,17 +2,81 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from polyc.cli import options as o
 from polyc.cli.failure import Command
 
+if TYPE_CHECKING:
+    from polyc.model.program import Compiled
+    from polyc.runtime import Report
+
 
 @click.command("verify", cls=Command, short_help="Run the original against the result, and compare.")
 @click.argument("file")
-@click.option("--sizes", metavar="N,N,...", help="x")
 @o.options(o.TRANSFORM, o.INPUT, (o.compiler_option("gcc"),))
 def command(file: str, **values: Any) -> None:
-    """Verify FILE."""
+    """Build the regions of FILE and their results as functions, call both on the same random arrays at several
+    sizes, and compare every array that is needed afterwards, bit by bit.
+
+    Exits with 1, and the first difference, where they differ or where nothing could be compared.
+    """
+    from polyc.cli.run import compile_file
+    from polyc.errors import UserError
+    from polyc.runtime import BuildError, compare
+
+    run = compile_file(file, values, "gcc")
+    faults: list[str] = []
+    for region, compiled in zip(run.source.regions, run.compiled, strict=True):
+        try:
+            report = compare(region, compiled, cc=run.input.cc)
+        except BuildError as problem:
+            raise UserError.of("no-compiler", str(problem), hint="name a C compiler with --cc") from None
+        click.echo(table(compiled, report), nl=False)
+        faults += [located(compiled, message) for message in problems(compiled, report)]
+    for fault in faults:
+        click.echo(fault, err=True)
+    if faults:
+        raise click.exceptions.Exit(1)
+    click.echo(f"polyc: {file}: original and result agree", err=True)
+
+
+def table(compiled: Compiled, report: Report) -> str:
+    """What was compared, a line a run, and what was not."""
+    from polyc.cli import messages
+
+    scop = compiled.program.scop
+    check = "static check passed" if compiled.verified else "NOT checked statically"
+    lines = [f"{scop.span.file}:{scop.span.line}: region in {scop.function}(), {check}\n"]
+    rows = [
+        (
+            ", ".join(f"{name} = {value}" for name, value in row.values.items()) or "fixed sizes",
+            ", ".join(row.arrays) or "nothing",
+            f"{row.elements} elements",
+            "equal" if not row.differences else "DIFFER",
+        )
+        for row in report.rows
+    ]
+    lines.append(messages.table(rows, right=(2,)))
+    lines += [f"  not run: {reason}\n" for reason in report.skipped]
+    return "".join(lines)
+
+
+def problems(compiled: Compiled, report: Report) -> list[str]:
+    """Why the region does not count as verified: the first difference, or nothing to show."""
+    if report.differences:
+        return [report.differences[0].message]
+    found = []
+    if not report.rows:
+        found.append("nothing could be run: the result is not verified")
+    if not compiled.verified and compiled.program.options.verify:
+        found.append("the static check was not passed")
+    return found
+
+
+def located(compiled: Compiled, message: str) -> str:
+    from polyc.errors import Diagnostic
+
+    return Diagnostic("not-verified", message, compiled.program.scop.span).render()

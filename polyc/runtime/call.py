@@ -1,0 +1,106 @@
+"""Calling the original and the result in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polyc.model.scop import Scop
+from polyc.runtime import child, csource
+from polyc.runtime.inputs import Data
+from polyc.runtime.layout import Shape
+
+THREADS = 4
+
+
+@dataclass(slots=True)
+class Setting:
+    """What all runs of a region share."""
+
+    scop: Scop
+    source: csource.CSource
+    folder: Path
+    library: Path
+    element_bytes: dict[str, int]
+    reassociated: bool
+    limit_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How the two calls ended; "" is well."""
+
+    original_fault: str = ""
+    result_fault: str = ""
+
+
+def run_child(setting: Setting, arrays: dict[str, Data], shapes: dict[str, Shape], values: dict[str, int]) -> Ended:
+    """Call both functions in a process of its own; their arrays come back as files."""
+    folder = setting.folder
+    arguments = []
+    for parameter in setting.scop.parameters:
+        size_bytes = parameter.type.size_bytes or 4
+        data = values[parameter.name].to_bytes(size_bytes, sys.byteorder, signed=values[parameter.name] < 0)
+        arguments.append(argument(folder, f"parameter-{parameter.name}", data))
+    for name in setting.source.arrays:
+        one = argument(folder, f"array-{name}", arrays[name].tobytes())
+        one["offset"] = offset(shapes[name], arrays[name])
+        arguments.append(one)
+    for name in setting.source.rows:
+        data = np.array(shapes[name].extents, dtype=np.int64).tobytes()
+        arguments.append(argument(folder, f"extents-{name}", data))
+    calls = []
+    for function in (csource.ORIGINAL, csource.RESULT):
+        own = [{**a, "result": f"{a['file']}.{function}"} for a in arguments]
+        calls.append({"function": function, "arguments": own})
+    job = folder / "job.json"
+    job.write_text(json.dumps({"library": str(setting.library), "calls": calls}))
+    environment = {"OMP_NUM_THREADS": str(THREADS), **os.environ, "OMP_WAIT_POLICY": "passive"}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", child.__file__, str(job)],
+            capture_output=True,
+            check=False,
+            timeout=setting.limit_seconds,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+        )
+        output, fault = done.stdout, exit_fault(done.returncode)
+    except subprocess.TimeoutExpired as late:
+        output, fault = late.stdout or b"", f"did not end within {setting.limit_seconds:g} s"
+    lines = [json.loads(line) for line in output.splitlines() if line.startswith(b"{")]
+    names = [*(p.name for p in setting.scop.parameters), *setting.source.arrays, *setting.source.rows]
+    ended = Ended()
+    for line in lines:
+        overrun = ", ".join(names[position] for position in line["damaged"])
+        if overrun and line["function"] == csource.ORIGINAL:
+            ended = replace(ended, original_fault=f"writes outside of {overrun}")
+        elif overrun:
+            ended = replace(ended, result_fault=f"writes outside of {overrun}")
+    if len(lines) == 0:
+        return replace(ended, original_fault=fault or "did not run")
+    return ended if len(lines) == 2 else replace(ended, result_fault=fault or "did not run")
+
+
+def exit_fault(code: int) -> str:
+    if code == 0:
+        return ""
+    return f"crashes (signal {-code})" if code < 0 else f"ends the program with exit code {code}"
+
+
+def argument(folder: Path, name: str, data: bytes) -> dict[str, Any]:
+    file = folder / name
+    file.write_bytes(data)
+    return {"file": str(file), "offset": 0}
+
+
+def offset(shape: Shape, data: Data) -> int:
+    """Bytes from the start of the memory to the element with all subscripts zero."""
+    return -sum(low * stride for low, stride in zip(shape.corner, data.strides, strict=True))

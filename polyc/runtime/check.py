@@ -1,0 +1,171 @@
+"""The original of a region against its result: both run on the same random input, at several sizes."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import islpy as isl
+import numpy as np
+
+from polyc.model.program import Compiled
+from polyc.model.scop import Region, Scop
+from polyc.runtime import csource, sizes
+from polyc.runtime.build import BuildError, build, has_openmp
+from polyc.runtime.call import Setting, run_child
+from polyc.runtime.differences import Difference, first_difference
+from polyc.runtime.inputs import Data, random_array
+from polyc.runtime.layout import Layout, Unsafe
+
+SIZES = (1, 5, 17, 40)
+LARGEST_BYTES = 1 << 30
+LARGEST_WORK = 2_000_000_000
+LIMIT_SECONDS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one run compared."""
+
+    values: dict[str, int]
+    arrays: tuple[str, ...]
+    elements: int
+    differences: int
+
+
+@dataclass(slots=True)
+class Report:
+    """All runs of a region."""
+
+    rows: list[Row] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    """Sizes that were not run, and why."""
+
+
+def check(
+    region: Region, compiled: Compiled, sizes: tuple[int, ...] = SIZES, cc: str = "gcc", seed: int = 0
+) -> list[Difference]:
+    """The differences between a region and its result; the first one of each array and size."""
+    return compare(region, compiled, sizes, cc, seed).differences
+
+
+def compare(
+    region: Region,
+    compiled: Compiled,
+    wanted: tuple[int, ...] = SIZES,
+    cc: str = "gcc",
+    seed: int = 0,
+    limit_seconds: float = LIMIT_SECONDS,
+) -> Report:
+    """Build and run both forms at the sizes that are wanted. Raises BuildError where `cc` does not run."""
+    report = Report()
+    try:
+        source = csource.c_source(region, compiled.text)
+    except csource.Unrunnable as problem:
+        report.skipped.append(f"the region cannot be run on its own: {problem}")
+        return report
+    with tempfile.TemporaryDirectory(prefix="polyc-verify-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        openmp = compiled.program.options.target == "openmp" and has_openmp(cc)
+        try:
+            library = build(source.text, folder, cc, openmp)
+        except BuildError as problem:
+            tell_build_error(region, problem, folder, cc, report)
+            return report
+        reassociated = compiled.program.options.reassociate
+        setting = Setting(
+            region.scop, source, folder, library, element_bytes(library, source), reassociated, limit_seconds
+        )
+        found = sizes.feasible(region.scop)
+        tried: list[dict[str, int]] = []
+        for size in wanted:
+            values = sizes.near(found, size)
+            if values is None:
+                report.skipped.append("no values of the parameters keep every access inside its array")
+                break
+            if values not in tried:
+                tried.append(values)
+                run_size(setting, values, seed + size, report)
+    return report
+
+
+def tell_build_error(region: Region, problem: BuildError, folder: Path, cc: str, report: Report) -> None:
+    """The result is wrong where the original alone can be built; otherwise polyc lacks something to build both."""
+    try:
+        build(csource.c_source(region, region.original).text, folder, cc)
+    except BuildError as other:
+        report.skipped.append(f"the region cannot be built on its own: {first_error(other)}")
+    else:
+        report.differences.append(Difference(f"the result does not compile: {first_error(problem)}", {}))
+
+
+def first_error(problem: BuildError) -> str:
+    """The compiler's first error, without the name of the file that it never gave us."""
+    lines = str(problem).splitlines()
+    found = next((line for line in lines if "error:" in line), lines[0] if lines else "no message")
+    return found.partition("error:")[2].strip() or found
+
+
+def element_bytes(library: Path, source: csource.CSource) -> dict[str, int]:
+    """The sizes of the arrays' elements, as the compiler sees them."""
+    found = ctypes.CDLL(str(library))
+    table = (ctypes.c_ulong * max(1, len(source.arrays))).in_dll(found, csource.ELEMENT_SIZES)
+    return dict(zip(source.arrays, table, strict=False))
+
+
+def run_size(setting: Setting, values: dict[str, int], seed: int, report: Report) -> None:
+    """Run both forms for some values of the parameters, and note what differs."""
+    named = ", ".join(f"{name} = {value}" for name, value in values.items()) or "these sizes"
+    try:
+        shapes = Layout(setting.scop, values).shapes()
+    except Unsafe as problem:
+        report.skipped.append(f"{named}: {problem}")
+        return
+    total = sum(math.prod(s.extents) * setting.element_bytes[n] for n, s in shapes.items())
+    if total > LARGEST_BYTES or work(setting.scop, values) > LARGEST_WORK:
+        report.skipped.append(f"{named}: too large to run")
+        return
+    rng = np.random.default_rng(seed)
+    arrays = {
+        name: random_array(shapes[name], setting.scop.arrays[name].element, setting.element_bytes[name], rng)
+        for name in setting.source.arrays
+    }
+    follow_parameters(setting.scop, arrays, values)
+    ended = run_child(setting, arrays, shapes, values)
+    if ended.original_fault:
+        report.skipped.append(f"{named}: the original {ended.original_fault} on this input")
+        return
+    if ended.result_fault:
+        message = f"the result {ended.result_fault} where the original does not, with {named}"
+        report.differences.append(Difference(message, values))
+        return
+    differences = [d for name in compared(setting) if (d := first_difference(setting, name, arrays, values))]
+    report.differences += differences
+    elements = sum(arrays[name].size for name in compared(setting))
+    report.rows.append(Row(values, tuple(compared(setting)), elements, len(differences)))
+
+
+def compared(setting: Setting) -> list[str]:
+    return [name for name in setting.source.arrays if name in setting.scop.live_out]
+
+
+def work(scop: Scop, values: dict[str, int]) -> int:
+    """At most so many statement instances run: the boxes around their domains."""
+    point = sizes.fixed(values)
+    total = 0
+    for statement in scop.statements.values():
+        domain = statement.domain.intersect_params(point)
+        spans = [sizes.bounds(domain, k) for k in range(domain.dim(isl.dim_type.set))]
+        total += math.prod(span[1] - span[0] + 1 if span else 0 for span in spans)
+    return total
+
+
+def follow_parameters(scop: Scop, arrays: dict[str, Data], values: dict[str, int]) -> None:
+    """A scalar that is a parameter as well has the parameter's value."""
+    for parameter in scop.parameters:
+        if parameter.name in arrays and arrays[parameter.name].ndim == 0:
+            arrays[parameter.name] = np.array(values[parameter.name], dtype=arrays[parameter.name].dtype)

@@ -1,0 +1,144 @@
+"""A region and its result as two C functions of one file, with all their data in an array of pointers.
+
+void polyc_original(void **polyc_args) {
+  int n = *(int *)polyc_args[0];
+  double (*A)[n] = polyc_args[1];
+  double s = *(double *)polyc_args[2];
+  …the region…
+  *(double *)polyc_args[2] = s;
+}
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from polyc.codegen.printer import expression
+from polyc.model import ctree as c
+from polyc.model.scop import Array, Parameter, Region, Scop, Storage
+
+ORIGINAL, RESULT, ELEMENT_SIZES = "polyc_original", "polyc_result", "polyc_element_sizes"
+ROWS = """
+#ifndef __cplusplus
+extern void *malloc(__SIZE_TYPE__);
+#endif
+static void *polyc_rows(char *base, int levels, const long *extents, long size)
+{
+  if (levels == 1)
+    return base;
+  for (int k = 1; k < levels; k++)
+    size *= extents[k];
+  void **rows = malloc(extents[0] * sizeof(void *));
+  for (long r = 0; r < extents[0]; r++)
+    rows[r] = polyc_rows(base + r * size, levels - 1, extents + 1, size / (levels > 1 ? extents[1] : 1));
+  return rows;
+}
+"""
+
+
+class Unrunnable(Exception):
+    """The region cannot be made a function of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class CSource:
+    """The C text, and what stands at each position of the array of pointers."""
+
+    text: str
+    parameters: tuple[str, ...]
+    arrays: tuple[str, ...]
+    """Follow the parameters, in this order."""
+    rows: tuple[str, ...]
+    """Arrays of pointers to rows: their extents follow the arrays, as long numbers."""
+
+
+def c_source(region: Region, result: str) -> CSource:
+    """Both forms of a region. Raises Unrunnable."""
+    scop = region.scop
+    arrays = tuple(name for name, array in scop.arrays.items() if array.storage is not Storage.REGION)
+    rows = tuple(name for name in arrays if is_rows(scop.arrays[name]))
+    parameters = tuple(parameter.name for parameter in scop.parameters)
+    opening, closing = declarations(scop, parameters, arrays, rows)
+    functions = []
+    for name, body in ((ORIGINAL, region.original), (RESULT, result)):
+        body = with_names(body, scop.parameters)
+        functions.append(f"void {name}(void **polyc_args)\n{{\n{opening}{{\n{body}\n}}\n{closing}}}\n")
+    types = ", ".join(f"sizeof({scop.arrays[name].element.text})" for name in arrays)
+    sizes = f"const unsigned long {ELEMENT_SIZES}[] = {{ {types or 0} }};\n"
+    text = "\n".join([region.preamble, ROWS if rows else "", sizes, *functions])
+    return CSource(text, parameters, arrays, rows)
+
+
+def is_rows(array: Array) -> bool:
+    """Whether the array is made of pointers to rows (`double **A`)."""
+    inner = list(zip(array.extents[1:], array.extents_c[1:], strict=True))
+    unknown = [extent is None and text is None for extent, text in inner]
+    if any(unknown) and not all(unknown):
+        raise Unrunnable(f"'{array.c_name}' mixes pointers to rows with rows of known length")
+    return any(unknown)
+
+
+def declarations(
+    scop: Scop, parameters: tuple[str, ...], arrays: tuple[str, ...], rows: tuple[str, ...]
+) -> tuple[str, str]:
+    """What stands before the region's text, and after it."""
+    before: list[str] = []
+    after: list[str] = []
+    for position, parameter in enumerate(scop.parameters):
+        name = plain_name(parameter)
+        before.append(f"{parameter.type.text} {name} = *({parameter.type.text} *)polyc_args[{position}];")
+    known = {plain_name(parameter) for parameter in scop.parameters}
+    for position, key in enumerate(arrays, len(parameters)):
+        array = scop.arrays[key]
+        element, name, place = array.element.text, array.c_name, f"polyc_args[{position}]"
+        if name in known:
+            continue  # a scalar that is a parameter as well
+        known.add(name)
+        if array.rank == 0:
+            before.append(f"{element} {name} = *({element} *){place};")
+            after.append(f"*({element} *){place} = {name};")
+        elif key in rows:
+            extents = f"polyc_args[{len(parameters) + len(arrays) + rows.index(key)}]"
+            value = f"polyc_rows({place}, {array.rank}, {extents}, sizeof({element}))"
+            before.append(f"{element} {'*' * array.rank}{name} = {value};")
+        else:
+            inner = "".join(f"[{size_text(scop, array, k)}]" for k in range(1, array.rank))
+            pointer = f"(*{name}){inner}" if inner else f"*{name}"
+            before.append(f"{element} {pointer} = {place};")
+    for name, ctype in free_names(scop).items():
+        if name not in known:
+            before.append(f"{ctype} {name};")
+    return "".join(f"  {line}\n" for line in before), "".join(f"  {line}\n" for line in after)
+
+
+def free_names(scop: Scop) -> dict[str, str]:
+    """Names that the region uses and that hold no value before it: loop variables declared outside of it."""
+    found = dict.fromkeys(scop.orphans, "long")
+    for statement in scop.statements.values():
+        found |= {name: t.text for name, t in zip(statement.loops, statement.loop_types, strict=True)}
+    inside = {array.c_name for array in scop.arrays.values() if array.storage is Storage.REGION}
+    return {name: text for name, text in found.items() if name not in inside or name in scop.orphans}
+
+
+def size_text(scop: Scop, array: Array, position: int) -> str:
+    """An inner extent as C."""
+    text = array.extents_c[position]
+    if text is None:
+        raise Unrunnable(f"the size of '{array.c_name}' cannot be written in C")
+    return with_names(expression(text), scop.parameters)
+
+
+def plain_name(parameter: Parameter) -> str:
+    """The name of a parameter in both functions, also where it is an expression such as `p->n`."""
+    return parameter.expr.name if isinstance(parameter.expr, c.Name) else f"polyc_{parameter.name}"
+
+
+def with_names(text: str, parameters: tuple[Parameter, ...]) -> str:
+    """The text with parameters that are expressions replaced by names."""
+    for parameter in parameters:
+        if not isinstance(parameter.expr, c.Name):
+            tokens = re.findall(r"\w+|->|[^\w\s]", expression(parameter.expr))
+            pattern = r"\s*".join(re.escape(token) for token in tokens)
+            text = re.sub(rf"(?<![\w.>]){pattern}(?![\w\[])", plain_name(parameter), text)
+    return text

@@ -1,0 +1,45 @@
+"""Random arrays for a run: the same seed gives the same ones."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyc.model.scop import CType
+from polyc.runtime.layout import Shape
+
+Data = NDArray[np.generic]
+
+
+def dtype_of(element: CType, size_bytes: int) -> np.dtype[np.generic]:
+    """NumPy's type for an element; plain bytes for structs and whatever else NumPy has no type for."""
+    if element.kind == "float" and size_bytes in (4, 8):
+        return np.dtype(f"f{size_bytes}")
+    if element.kind == "float" and size_bytes == np.dtype(np.longdouble).itemsize:
+        return np.dtype(np.longdouble)
+    if element.kind == "int" and size_bytes in (1, 2, 4, 8):
+        return np.dtype(f"{'i' if element.signed else 'u'}{size_bytes}")
+    return np.dtype((np.void, size_bytes))
+
+
+def random_array(shape: Shape, element: CType, size_bytes: int, rng: np.random.Generator) -> Data:
+    """Floats from 0.5 to 1.5, with a heavy diagonal where the array is square (so that factorisations stay
+    finite); integers from the shape's range; anything else small bytes."""
+    dtype = dtype_of(element, size_bytes)
+    extents = shape.extents
+    if dtype.kind == "f":
+        values = rng.uniform(0.5, 1.5, extents)
+        if len(extents) >= 2 and extents[-1] == extents[-2]:
+            diagonal = np.arange(extents[-1])
+            values[..., diagonal, diagonal] += 2.0 * extents[-1]
+        return np.asarray(values, dtype=dtype, order="C")
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)  # type: ignore[type-var]
+        low = max(shape.contents.low or 0, int(limits.min))
+        high = min(shape.contents.high or 0, int(limits.max), 1 if element.text == "_Bool" else 1 << 62)
+        drawn = rng.integers(min(low, high), high, extents, endpoint=True)
+        if shape.sorted:
+            drawn = np.sort(drawn, axis=-1)
+        return np.ascontiguousarray(drawn.astype(dtype))
+    raw = rng.integers(0, 0x3F, (*extents, size_bytes), dtype=np.uint8)
+    return np.ascontiguousarray(raw).view(dtype).reshape(extents)

@@ -1,0 +1,126 @@
+"""Values of the parameters for a run: what is promised holds, and every access is inside its array."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polyc.model.scop import Scop
+
+PARAM, SET = isl.dim_type.param, isl.dim_type.set
+SCAN = 24
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Feasible:
+    """Which values of the parameters may be run."""
+
+    names: tuple[str, ...]
+    allowed: isl.Set
+    """`{ [n, m] : … }`, one dimension a parameter: promises hold, arrays are not empty."""
+    busy: isl.Set
+    """The part of `allowed` for which every statement runs."""
+
+
+def feasible(scop: Scop) -> Feasible:
+    """Collect the conditions of a region on its parameters."""
+    allowed = scop.context.params().intersect(scop.assumed.params())
+    for array in scop.arrays.values():
+        for extent in array.extents:
+            if extent is not None:
+                allowed = allowed.intersect(on_parameters(extent).pos_set().params())
+    for statement in scop.statements.values():
+        for access in statement.accesses:
+            if access.exact:
+                outside = access.relation.range().subtract(inside(scop, access.array, access.relation))
+                allowed = allowed.subtract(outside.params()).coalesce()
+    busy = allowed
+    for statement in scop.statements.values():
+        running = busy.intersect(statement.domain.params())
+        busy = busy if running.is_empty() else running
+    names = tuple(parameter.name for parameter in scop.parameters)
+    return Feasible(names, as_dimensions(allowed, names), as_dimensions(busy, names))
+
+
+def on_parameters(extent: isl.PwAff) -> isl.PwAff:
+    """The extent as a function of the parameters alone."""
+    return extent if extent.domain().is_params() else extent.project_domain_on_params()
+
+
+def inside(scop: Scop, name: str, relation: isl.Map) -> isl.Set:
+    """The elements that an array has, as far as its extents are known, in the space of the relation's range.
+
+    math: { A[x] : 0 <= x_k < extent_k }; a first extent that is unknown bounds nothing
+    """
+    space = relation.range().get_space()
+    box = isl.Set.universe(space)
+    for position, extent in enumerate(scop.arrays[name].extents):
+        index = isl.PwAff.from_aff(isl.Aff.var_on_domain(isl.LocalSpace.from_space(space), SET, position))
+        if extent is not None:
+            size = on_parameters(extent)
+            params = space.params().align_params(size.get_space().params())
+            lifted = size.align_params(params).insert_domain(space.align_params(params))
+            box = box.intersect(index.nonneg_set()).intersect(index.lt_set(lifted))
+        elif position > 0:
+            box = box.intersect(index.nonneg_set())
+    return box
+
+
+def as_dimensions(values: isl.Set, names: tuple[str, ...]) -> isl.Set:
+    """A set of parameters' values with the parameters as its dimensions, in the order of `names`."""
+    space = isl.Space.params_alloc(values.get_ctx(), len(names))
+    for position, name in enumerate(names):
+        space = space.set_dim_name(PARAM, position, name)
+    values = isl.Set.universe(space).intersect(values)
+    for position in reversed(range(values.dim(PARAM))):
+        if values.get_dim_name(PARAM, position) not in names:
+            values = values.project_out(PARAM, position, 1)
+    return isl.Set.from_params(values).move_dims(SET, 0, PARAM, 0, len(names))
+
+
+def near(found: Feasible, size: int) -> dict[str, int] | None:
+    """Parameter values around `size`, all different where they may be; None where nothing is allowed."""
+    for space in (found.busy, found.allowed):
+        if not space.is_empty():
+            return chosen(space, found.names, size)
+    return None
+
+
+def chosen(space: isl.Set, names: tuple[str, ...], size: int) -> dict[str, int]:
+    """Fix one parameter after the other as close to what is wanted as the others leave room for."""
+    values: dict[str, int] = {}
+    for position, name in enumerate(names):
+        value = closest(space, position, size + position % 3)
+        space = space.fix_val(SET, position, isl.Val.int_from_si(space.get_ctx(), value))
+        values[name] = value
+    return values
+
+
+def closest(space: isl.Set, position: int, wanted: int) -> int:
+    low, high = space.dim_min_val(position), space.dim_max_val(position)
+    if low.is_int():
+        wanted = max(wanted, low.to_python())
+    if high.is_int():
+        wanted = min(wanted, high.to_python())
+    context = space.get_ctx()
+    for distance in range(SCAN):
+        for value in dict.fromkeys((wanted + distance, wanted - distance)):
+            if not space.fix_val(SET, position, isl.Val.int_from_si(context, value)).is_empty():
+                return value
+    point = space.sample_point()
+    return int(point.get_coordinate_val(SET, position).to_python())
+
+
+def fixed(values: dict[str, int]) -> isl.Set:
+    """`[n] -> { : n = 5 }`."""
+    conditions = " and ".join(f"{name} = {value}" for name, value in values.items())
+    return isl.Set(f"[{', '.join(values)}] -> {{ : {conditions} }}" if values else "{ : }")
+
+
+def bounds(piece: isl.Set, position: int) -> tuple[int, int] | None:
+    """Least and greatest value of a dimension of a set without parameters; None where there is none."""
+    if piece.is_empty():
+        return None
+    low, high = piece.dim_min_val(position), piece.dim_max_val(position)
+    return (low.to_python(), high.to_python()) if low.is_int() and high.is_int() else None

@@ -1,0 +1,183 @@
+"""Accesses of a statement: `[n] -> { S[i] -> A[x] }`, and its body with a labelled reference for each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import islpy as isl
+
+from polyc.errors import Span
+from polyc.frontend.affine import Affine
+from polyc.frontend.facts import base_key
+from polyc.frontend.references import resolve
+from polyc.frontend.region import CTX, Env, Region, number, variable
+from polyc.frontend.symbols import Symbol
+from polyc.model import ctree as c
+from polyc.model.scop import AccessKind
+
+READ, WRITE, MAY = AccessKind.READ, AccessKind.WRITE, AccessKind.MAY_WRITE
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Raw:
+    """An access before its statement has a name."""
+
+    ref: str
+    array: str
+    kind: AccessKind
+    relation: isl.Map
+    """`[n, i] -> { [] -> A[x] }`."""
+    exact: bool
+
+
+@dataclass(slots=True)
+class Collector:
+    """Rebuilds a statement's body and collects what it accesses, in C's order of evaluation."""
+
+    region: Region
+    internal: frozenset[str] = frozenset()
+    """Names that belong to an opaque statement: its own declarations and loop variables."""
+    accesses: list[Raw] = field(default_factory=list)
+    labels: int = 0
+    certain: bool = True
+    """What is evaluated here is evaluated in every instance."""
+    inexact: bool = False
+
+    def label(self) -> str:
+        self.labels += 1
+        return f"r{self.labels - 1}"
+
+    # --- expressions
+
+    def read(self, expr: c.Expr, env: Env) -> c.Expr:
+        """An expression that is evaluated for its value."""
+        match expr:
+            case c.Name() | c.Subscript() | c.Member() | c.Unary(op="*"):
+                return self.reference(expr, env, (READ,))
+            case c.Literal() | c.SizeOf() | c.ArrayRef():
+                return expr
+            case c.Unary(op="++" | "--", operand=inner) | c.Postfix(operand=inner):
+                return replace(expr, operand=self.reference(inner, env, (READ, WRITE)))
+            case c.Unary(operand=inner) | c.Cast(operand=inner):
+                return replace(expr, operand=self.read(inner, env))
+            case c.Assign():
+                return self.assign(expr, env)
+            case c.Binary(op="&&" | "||" as op, left=left, right=right):
+                first = self.read(left, env)
+                holds = Affine(self.region).condition(left, env)
+                inside = self.where(holds if op == "&&" or holds is None else holds.complement(), env)
+                return replace(expr, left=first, right=self.maybe(right, inside, holds is None))
+            case c.Binary(left=left, right=right):
+                return replace(expr, left=self.read(left, env), right=self.read(right, env))
+            case c.Ternary(condition=condition, then=then, otherwise=otherwise):
+                test = self.read(condition, env)
+                holds = Affine(self.region).condition(condition, env)
+                first = self.maybe(then, self.where(holds, env), holds is None)
+                inverse = holds.complement() if holds is not None else None
+                second = self.maybe(otherwise, self.where(inverse, env), holds is None)
+                return replace(expr, condition=test, then=first, otherwise=second)
+            case c.Call(arguments=arguments):
+                return replace(expr, arguments=tuple(self.read(a, env) for a in arguments))
+            case c.Comma(items=items) | c.InitList(items=items):
+                return replace(expr, items=tuple(self.read(i, env) for i in items))
+
+    def where(self, holds: isl.Set | None, env: Env) -> Env:
+        return env if holds is None else env.within(holds)
+
+    def maybe(self, expr: c.Expr, env: Env, uncertain: bool) -> c.Expr:
+        """An operand that is evaluated under a condition only."""
+        before = self.certain
+        self.certain = before and not uncertain
+        found = self.read(expr, env)
+        self.certain = before
+        return found
+
+    def assign(self, expr: c.Assign, env: Env) -> c.Expr:
+        value = self.read(expr.value, env)
+        kinds = (WRITE,) if expr.op == "=" else (READ, WRITE)
+        return replace(expr, value=value, target=self.reference(expr.target, env, kinds))
+
+    # --- references
+
+    def reference(self, expr: c.Expr, env: Env, kinds: tuple[AccessKind, ...]) -> c.Expr:
+        """A name, an element, a member: the array reference that it is a part of becomes an access."""
+        key = base_key(expr)
+        found = resolve(self.region.scope, expr)
+        if found is None or key in self.internal or key in env.variables:
+            return self.inside(expr, env)
+        symbol, subscripts, rest = found.symbol, found.subscripts, found.rest
+        if rest and kinds != (READ,):
+            kinds = (READ, MAY)
+        inner = tuple(self.read(s, env) for s in subscripts)
+        ref = self.access(symbol, subscripts, env, kinds, expr)
+        result: c.Expr = c.ArrayRef(symbol.key, inner, ref, expr.span)
+        for link in rest:
+            match link:
+                case c.Member():
+                    result = c.Member(result, link.field, False, link.span)
+                case c.Subscript(index=index):
+                    result = c.Subscript(result, self.read(index, env), link.span)
+        return result
+
+    def inside(self, expr: c.Expr, env: Env) -> c.Expr:
+        """A reference to something that is no array of the model: only its subscripts are evaluated."""
+        match expr:
+            case c.Subscript(base=base, index=index):
+                return replace(expr, base=self.inside(base, env), index=self.read(index, env))
+            case c.Member(base=base):
+                return replace(expr, base=self.inside(base, env))
+            case c.Unary(op="*", operand=inner):
+                return replace(expr, operand=self.inside(inner, env))
+            case c.Name():
+                return expr
+        return self.read(expr, env)
+
+    # --- relations
+
+    def access(
+        self, symbol: Symbol, subscripts: tuple[c.Expr, ...], env: Env, kinds: tuple[AccessKind, ...], expr: c.Expr
+    ) -> str:
+        """Record an access of every kind with one label; the label."""
+        relation, exact = self.relation(symbol, subscripts, env, expr.span)
+        ref = self.label()
+        for kind in kinds:
+            actual = MAY if kind is WRITE and not (self.certain and exact) else kind
+            self.accesses.append(Raw(ref, symbol.key, actual, relation, exact and not env.inner))
+        self.inexact = self.inexact or not exact
+        return ref
+
+    def relation(
+        self, symbol: Symbol, subscripts: tuple[c.Expr, ...], env: Env, span: Span | None
+    ) -> tuple[isl.Map, bool]:
+        """`[n, i] -> { [] -> A[x] }` and whether it is exact.
+
+        A subscript that is not affine may be anything from 0 to its dimension's size, as far as that is certain.
+        """
+        affine = Affine(self.region)
+        exact = True
+        items = isl.PwAffList.alloc(CTX, len(subscripts))
+        unknown: list[str] = []
+        bounds = env.domain.params()
+        for position, (subscript, dim) in enumerate(zip(subscripts, symbol.shape.dims, strict=True)):
+            value = affine.value(subscript, env)
+            index = affine.observe(value, env) if value is not None and value[1].size_bytes < 8 else value and value[0]
+            if index is None:
+                exact = False
+                unknown.append(f"{symbol.key}'{position}")
+                index = variable(unknown[-1])
+                if dim.size is not None and not (position == 0 and symbol.storage.value == "argument"):
+                    inside = index.ge_set(number(0)).intersect(index.lt_set(number(dim.size)))
+                    bounds = bounds.intersect(inside.params())
+                message = f"this subscript of '{symbol.c_name}' is not affine: any element may be accessed"
+                self.region.note("non-affine-index", message, subscript.span or span)
+            items = items.add(index)
+        space = isl.Space.alloc(CTX, 0, 0, len(subscripts)).set_tuple_name(isl.dim_type.out, symbol.key)
+        for position in range(items.n_pw_aff()):
+            space = space.align_params(items.get_at(position).get_space())
+        relation = isl.Map.from_multi_pw_aff(isl.MultiPwAff.from_pw_aff_list(space, items))
+        relation = relation.intersect_params(bounds)
+        for name in (*unknown, *env.inner):
+            place = relation.find_dim_by_name(isl.dim_type.param, name)
+            if place >= 0:
+                relation = relation.project_out(isl.dim_type.param, place, 1)
+        return relation, exact

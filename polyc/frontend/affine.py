@@ -1,0 +1,312 @@
+"""C's integer expressions as isl's piecewise affine ones, wherever C's semantics allow it.
+
+An expression of unsigned type stands for its mathematical value modulo 2^bits until somebody looks at it (compares,
+divides, widens, subscripts). Then it has to lie in its type's range: known, or assumed of the parameters, or it is not
+affine. Signed arithmetic does not overflow in a C program that has a meaning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polyc.frontend.ctype import INT, basic, literal_value
+from polyc.frontend.facts import base_key, mentions
+from polyc.frontend.region import CTX, EVERYTHING, Env, Region, limits, number, variable
+from polyc.model import ctree as c
+from polyc.model.scop import CType
+
+_COMPARE = {"<": "lt_set", "<=": "le_set", ">": "gt_set", ">=": "ge_set", "==": "eq_set", "!=": "ne_set"}
+Value = tuple[isl.PwAff, CType]
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """Answers None where an expression is not affine."""
+
+    region: Region
+
+    def observed(self, expr: c.Expr, env: Env) -> isl.PwAff | None:
+        """The value of an integer expression."""
+        value = self.value(expr, env)
+        return None if value is None else self.observe(value, env)
+
+    def observe(self, value: Value, env: Env) -> isl.PwAff | None:
+        """The value, once it is certain that it lies in its type's range."""
+        affine, type_ = value
+        if type_.signed and type_.size_bytes >= 4:
+            return affine
+        return affine if self.fits(affine, type_, env) else None
+
+    def fits(self, affine: isl.PwAff, type_: CType, env: Env) -> bool:
+        low, high = limits(type_)
+        wrong = affine.lt_set(number(low))
+        if type_.size_bytes < 8 or type_.signed:
+            wrong = wrong.union(affine.gt_set(number(high)))
+        return self.region.holds(wrong, env)
+
+    def converted(self, value: Value, target: CType, env: Env) -> isl.PwAff | None:
+        """The value after a conversion to an integer type (which may wrap to an unsigned or narrow one)."""
+        affine, source = value
+        if source.size_bytes < target.size_bytes and self.observe(value, env) is None:
+            return None
+        low, high = limits(target)
+        source_low, source_high = limits(source)
+        if low <= source_low and source_high <= high and (source.signed or source.size_bytes < target.size_bytes):
+            return affine
+        return affine if self.fits(affine, target, env) else None
+
+    # --- values
+
+    def value(self, expr: c.Expr, env: Env) -> Value | None:
+        """The value modulo 2^bits of its type, with that type."""
+        match expr:
+            case c.Literal(text=text):
+                return self.literal(text)
+            case c.Name(name=name):
+                return self.name(expr, name, env)
+            case c.Member():
+                return self.member(expr, env)
+            case c.Unary(op="-" | "+" as op, operand=inner):
+                operand = self.value(inner, env)
+                if operand is None:
+                    return None
+                return (operand[0].neg() if op == "-" else operand[0]), promote(operand[1])
+            case c.Binary(op="+" | "-" | "*" as op, left=left, right=right):
+                return self.arithmetic(expr, op, left, right, env)
+            case c.Binary(op="/" | "%" | "<<" | ">>" | "&" as op, left=left, right=right):
+                return self.division(op, left, right, env)
+            case c.Ternary(condition=condition, then=then, otherwise=otherwise):
+                return self.choice(condition, then, otherwise, env)
+            case c.Cast(type=text, operand=inner):
+                return self.cast(text, inner, env)
+        return None
+
+    def literal(self, text: str) -> Value | None:
+        value = literal_value(text)
+        if value is None or value >= 1 << 63:
+            return None
+        suffix = text.lower().lstrip("0123456789abcdefx")
+        unsigned = "u" in suffix
+        if "l" in suffix or value >= 1 << 32 or (value >= 1 << 31 and not unsigned and text.isdigit()):
+            return number(value), basic("unsigned long" if unsigned else "long", "long")
+        if unsigned or value >= 1 << 31:
+            return number(value), basic("unsigned int", "unsigned int")
+        return number(value), INT
+
+    def name(self, expr: c.Name, name: str, env: Env) -> Value | None:
+        symbol = self.region.symbol(name)
+        if symbol is None:
+            constant = self.region.scope.types.constants.get(name)
+            return None if constant is None else (number(constant), INT)
+        if not symbol.is_integer:
+            return None
+        type_ = symbol.shape.element
+        if name in env.variables:
+            return variable(name), type_
+        if name in env.values:
+            return env.values[name], type_
+        if name in self.region.written:
+            return None
+        return self.region.parameter(name, type_, expr), type_
+
+    def member(self, expr: c.Member, env: Env) -> Value | None:
+        """`p->n` and `s.n` of a struct that the region does not write are parameters."""
+        names: list[str] = []
+        inner: c.Expr = expr
+        arrows = 0
+        while isinstance(inner, c.Member):
+            names.append(inner.field)
+            arrows += inner.arrow
+            inner = inner.base
+        if not isinstance(inner, c.Name) or inner.name in self.region.written:
+            return None
+        symbol = self.region.symbol(inner.name)
+        if symbol is None or symbol.rank != arrows or (arrows and not expr_arrow_first(expr)):
+            return None
+        node = symbol.shape.node
+        shape = None
+        for field_name in reversed(names):
+            shape = self.region.scope.types.field(node, field_name)
+            if shape is None or shape.dims or "volatile" in shape.qualifiers:
+                return None
+            node = shape.node
+        if shape is None or shape.element.kind != "int":
+            return None
+        name = "_".join([inner.name, *reversed(names)])
+        return self.region.parameter(name, shape.element, expr), shape.element
+
+    def arithmetic(self, expr: c.Expr, op: str, left: c.Expr, right: c.Expr, env: Env) -> Value | None:
+        first, second = self.value(left, env), self.value(right, env)
+        if first is None or second is None:
+            return None
+        type_ = common(first[1], second[1])
+        a, b = self.widened(first, type_, env), self.widened(second, type_, env)
+        if a is None or b is None:
+            return None
+        if op == "+":
+            return a + b, type_
+        if op == "-":
+            return a - b, type_
+        if is_constant(a) or is_constant(b):
+            return a * b, type_
+        if mentions(expr) & set(env.variables) or mentions(expr) & set(env.values):
+            return None
+        if first[1].size_bytes < 4 or second[1].size_bytes < 4 or not type_.signed:
+            return None
+        return self.product(expr, type_), type_
+
+    def product(self, expr: c.Expr, type_: CType) -> isl.PwAff:
+        """`n * m` of two parameters is a parameter of its own."""
+        name = "_".join(sorted(mentions(expr))) or "product"
+        return self.region.parameter(name, type_, expr)
+
+    def widened(self, value: Value, type_: CType, env: Env) -> isl.PwAff | None:
+        """An operand in the common type: sign or zero extension needs the operand's own value."""
+        if value[1].size_bytes < type_.size_bytes:
+            return self.observe(value, env)
+        return value[0]
+
+    def division(self, op: str, left: c.Expr, right: c.Expr, env: Env) -> Value | None:
+        """`/` and `%` truncate toward zero; shifts and masks by constants are divisions and remainders too."""
+        first, second = self.value(left, env), self.value(right, env)
+        if first is None or second is None or not is_constant(second[0]):
+            return None
+        type_ = promote(first[1]) if op in ("<<", ">>") else common(first[1], second[1])
+        operand = self.converted(first, type_, env)
+        amount = constant_of(second[0])
+        if operand is None:
+            return None
+        if op in ("<<", ">>"):
+            if not 0 <= amount < 31:
+                return None
+            amount = 1 << amount
+            if op == "<<":
+                return operand * number(amount), type_
+            return operand.div(number(amount)).floor(), type_
+        if op == "&":
+            if amount <= 0 or amount & (amount + 1):
+                return None
+            return operand.mod_val(isl.Val.int_from_si(CTX, amount + 1)), type_
+        if amount == 0 or (amount < 0 and not type_.signed):
+            return None
+        return self.truncated(op, operand, amount, env), type_
+
+    def truncated(self, op: str, operand: isl.PwAff, amount: int, env: Env) -> isl.PwAff:
+        size = abs(amount)
+        negative = operand.lt_set(number(0)).intersect(env.domain).intersect(self.region.context)
+        if negative.is_empty():
+            quotient = operand.div(number(size)).floor()
+            remainder = operand.mod_val(isl.Val.int_from_si(CTX, size))
+        else:
+            quotient, remainder = operand.tdiv_q(number(size)), operand.tdiv_r(number(size))
+        if op == "%":
+            return remainder
+        return quotient if amount > 0 else quotient.neg()
+
+    def choice(self, condition: c.Expr, then: c.Expr, otherwise: c.Expr, env: Env) -> Value | None:
+        when = self.condition(condition, env)
+        if when is None:
+            return None
+        first = self.value(then, env.within(when))
+        second = self.value(otherwise, env.within(when.complement()))
+        if first is None or second is None:
+            return None
+        type_ = common(first[1], second[1])
+        a, b = self.widened(first, type_, env), self.widened(second, type_, env)
+        if a is None or b is None:
+            return None
+        return a.intersect_domain(when).union_add(b.intersect_domain(when.complement())).coalesce(), type_
+
+    def cast(self, text: str, inner: c.Expr, env: Env) -> Value | None:
+        type_ = self.named_type(text)
+        value = self.value(inner, env)
+        if type_ is None or type_.kind != "int" or value is None:
+            return None
+        converted = self.converted(value, type_, env)
+        return None if converted is None else (converted, type_)
+
+    def named_type(self, text: str) -> CType | None:
+        types = self.region.scope.types
+        seen = text
+        node = types.typedefs.get(seen)
+        if node is not None:
+            shape = types.shape(node)
+            return shape.element if not shape.dims else None
+        return basic(text, text)
+
+    # --- conditions
+
+    def condition(self, expr: c.Expr, env: Env) -> isl.Set | None:
+        """The places where a condition holds: `[n, i] -> { [] : … }`."""
+        match expr:
+            case c.Binary(op="&&", left=left, right=right):
+                first = self.condition(left, env)
+                second = self.condition(right, env.within(first)) if first is not None else None
+                return None if first is None or second is None else first.intersect(second)
+            case c.Binary(op="||", left=left, right=right):
+                first = self.condition(left, env)
+                second = self.condition(right, env.within(first.complement())) if first is not None else None
+                return None if first is None or second is None else first.union(second).coalesce()
+            case c.Unary(op="!", operand=inner):
+                inside = self.condition(inner, env)
+                return None if inside is None else inside.complement()
+            case c.Binary(op="<" | "<=" | ">" | ">=" | "==" | "!=" as op, left=left, right=right):
+                return self.comparison(op, left, right, env)
+            case c.Ternary(condition=test, then=then, otherwise=otherwise):
+                return self.conditional(test, then, otherwise, env)
+        value = self.observed(expr, env)
+        return None if value is None else value.ne_set(number(0))
+
+    def conditional(self, test: c.Expr, then: c.Expr, otherwise: c.Expr, env: Env) -> isl.Set | None:
+        when = self.condition(test, env)
+        if when is None:
+            return None
+        first = self.condition(then, env.within(when))
+        second = self.condition(otherwise, env.within(when.complement()))
+        if first is None or second is None:
+            return None
+        return when.intersect(first).union(when.complement().intersect(second)).coalesce()
+
+    def comparison(self, op: str, left: c.Expr, right: c.Expr, env: Env) -> isl.Set | None:
+        first, second = self.value(left, env), self.value(right, env)
+        if first is None or second is None:
+            return None
+        type_ = common(first[1], second[1])
+        a, b = self.converted(first, type_, env), self.converted(second, type_, env)
+        if a is None or b is None:
+            return None
+        found: isl.Set = getattr(a, _COMPARE[op])(b)
+        return found
+
+
+def expr_arrow_first(expr: c.Member) -> bool:
+    """Whether only the innermost member is reached by `->`."""
+    inner: c.Expr = expr
+    while isinstance(inner, c.Member):
+        if inner.arrow and isinstance(inner.base, c.Member):
+            return False
+        inner = inner.base
+    return base_key(expr) is not None
+
+
+def promote(type_: CType) -> CType:
+    return type_ if type_.size_bytes >= 4 else INT
+
+
+def common(first: CType, second: CType) -> CType:
+    """C's usual arithmetic conversions."""
+    first, second = promote(first), promote(second)
+    if first.size_bytes != second.size_bytes:
+        return first if first.size_bytes > second.size_bytes else second
+    return second if first.signed else first
+
+
+def is_constant(affine: isl.PwAff) -> bool:
+    return affine.n_piece() == 1 and bool(affine.is_cst()) and affine.domain().plain_is_universe()
+
+
+def constant_of(affine: isl.PwAff) -> int:
+    """The value of an affine expression that is a constant."""
+    return int(affine.max_val().to_python()) if affine.domain().is_equal(EVERYTHING) else 0

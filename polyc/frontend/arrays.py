@@ -1,0 +1,70 @@
+"""The arrays of a region, with affine extents where they have some."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+from pycparser import c_ast
+
+from polyc.frontend.affine import Affine
+from polyc.frontend.convert import Converter
+from polyc.frontend.liveness import walk
+from polyc.frontend.region import Env, Region, number
+from polyc.frontend.symbols import Symbol
+from polyc.model import ctree as c
+from polyc.model.scop import Array, Storage
+
+
+def make_array(symbol: Symbol, region: Region, converter: Converter, function: c_ast.FuncDef) -> Array:
+    """The model's array of a symbol."""
+    pairs = [extent(symbol, position, region, converter, function) for position in range(symbol.rank)]
+    return Array(
+        symbol.key,
+        symbol.c_name,
+        symbol.shape.element,
+        tuple(size for size, _ in pairs),
+        tuple(text for _, text in pairs),
+        symbol.storage,
+        symbol.constant,
+    )
+
+
+def extent(
+    symbol: Symbol, position: int, region: Region, converter: Converter, function: c_ast.FuncDef
+) -> tuple[isl.PwAff | None, c.Expr | None]:
+    """One dimension's size, in the parameters and as C."""
+    dim = symbol.shape.dims[position]
+    if dim.extent is None:
+        return None, None
+    quiet = replace(converter, problems=[], notes=[])
+    expr = quiet.expr(dim.extent)[0]
+    if dim.size is not None:
+        return number(dim.size), expr
+    if quiet.problems or not settled(dim.extent, symbol, converter, function):
+        return None, expr
+    before, region.strict = region.strict, True
+    size = Affine(region).observed(expr, Env())
+    region.strict = before
+    return size, expr
+
+
+def settled(extent: c_ast.Node, symbol: Symbol, converter: Converter, function: c_ast.FuncDef) -> bool:
+    """Whether the variables of an extent still have the values of the time of the declaration."""
+    names = {node.name for node in walk(extent) if isinstance(node, c_ast.ID)}
+    declared = converter.parsed.offset(symbol.node.coord) if symbol.node is not None else 0
+    for node in walk(function.body):
+        target = None
+        if isinstance(node, c_ast.Assignment):
+            target = node.lvalue
+        elif isinstance(node, c_ast.UnaryOp) and node.op in ("p++", "p--", "++", "--", "&"):
+            target = node.expr
+        if isinstance(target, c_ast.ID) and target.name in names and converter.parsed.offset(target.coord) > declared:
+            return False
+    return True
+
+
+def positive_extents(array: Array) -> list[isl.PwAff]:
+    """Sizes that C promises to be positive: those of variable length arrays, the outermost of a parameter apart."""
+    first = 1 if array.storage is Storage.ARGUMENT else 0
+    return [size for size in array.extents[first:] if size is not None and array.storage is not Storage.GLOBAL]

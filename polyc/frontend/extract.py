@@ -1,0 +1,177 @@
+"""From a region's C tree to statements with domains and accesses, in their original order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from polyc.errors import Span
+from polyc.frontend.accesses import WRITE, Collector, Raw
+from polyc.frontend.affine import Affine
+from polyc.frontend.exits import exit_value, substituted
+from polyc.frontend.facts import constant
+from polyc.frontend.loops import Loop, NotAffine, analyse
+from polyc.frontend.opaque import Opaque
+from polyc.frontend.region import Env, Region
+from polyc.model import ctree as c
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draft:
+    """A statement that is not finished."""
+
+    env: Env
+    accesses: tuple[Raw, ...]
+    body: c.Stmt
+    span: Span | None
+    opaque: bool
+    text: str | None = None
+    exit_of: str = ""
+    """The loop variable whose final value this statement writes."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LoopItem:
+    """A loop in the original order."""
+
+    key: str
+    step: int
+    items: tuple[Item, ...]
+
+
+Item: TypeAlias = Draft | LoopItem
+
+
+@dataclass(slots=True)
+class Extractor:
+    """Walks a region; what it cannot model exactly becomes one opaque statement."""
+
+    region: Region
+    needed: frozenset[str]
+    """Loop variables whose values are read outside of their loops."""
+    affine: Affine = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.affine = Affine(self.region)
+
+    def block(self, statements: tuple[c.Stmt, ...], env: Env) -> list[Item]:
+        found: list[Item] = []
+        for statement in statements:
+            items, env = self.statement(statement, env)
+            found += items
+        return found
+
+    def statement(self, node: c.Stmt, env: Env) -> tuple[list[Item], Env]:
+        """The items of a statement, and the env with what its declaration made known."""
+        if env.domain.is_empty():
+            return [], env
+        match node:
+            case c.Block(body=body):
+                return self.block(body, env), env
+            case c.For():
+                return self.for_loop(node, env), env
+            case c.If():
+                return self.branch(node, env), env
+            case c.While():
+                self.region.note("while-loop", "this loop is kept whole as one statement", node.span)
+                return [self.opaque(node, env)], env
+            case c.Decl():
+                return self.declaration(node, env)
+            case c.ExprStmt():
+                return self.expression(node, env), env
+        return [], env
+
+    def for_loop(self, node: c.For, env: Env) -> list[Item]:
+        before = self.region.assumed
+        try:
+            loop = analyse(self.region, node, env)
+        except NotAffine as reason:
+            self.region.assumed = before
+            span = (reason.node.span if reason.node is not None else None) or node.span
+            self.region.note(reason.code, f"{reason}: it is kept whole as one statement", span)
+            return [self.opaque(node, env)]
+        key = loop.head.key
+        inside = replace(env, domain=loop.domain.coalesce(), dims=(*env.dims, key))
+        items = tuple(self.statement(node.body, inside)[0])
+        found: list[Item] = [LoopItem(key, loop.head.step, items)] if items else []
+        if key in self.needed and not loop.head.declared:
+            found.append(self.final_value(node, loop, env))
+        return found
+
+    def branch(self, node: c.If, env: Env) -> list[Item]:
+        before = self.region.assumed
+        holds = self.affine.condition(node.condition, env)
+        if holds is None:
+            self.region.assumed = before
+            message = "this condition depends on data: its statement is kept whole"
+            self.region.note("non-affine-condition", message, node.condition.span or node.span)
+            return [self.opaque(node, env)]
+        found = self.statement(node.then, env.within(holds))[0]
+        if node.otherwise is not None:
+            found += self.statement(node.otherwise, env.within(holds.complement()))[0]
+        return found
+
+    def expression(self, node: c.ExprStmt, env: Env) -> list[Item]:
+        collector = Collector(self.region)
+        body = c.ExprStmt(collector.read(node.expr, env), node.span)
+        accesses = tuple(collector.accesses)
+        if not any(a.kind.value != "read" for a in accesses):
+            return []
+        return [Draft(env, accesses, body, node.span, collector.inexact)]
+
+    def declaration(self, node: c.Decl, env: Env) -> tuple[list[Item], Env]:
+        """`double t = e;` is the assignment `t = e;` of a variable that codegen declares."""
+        if node.init is None:
+            return [], env
+        items = self.expression(c.ExprStmt(initialisation(node), node.span), env)
+        symbol = self.region.symbol(node.name)
+        if symbol is None or not symbol.is_integer or node.name not in self.region.settled:
+            return items, env
+        value = self.affine.value(node.init, env)
+        known = self.affine.converted(value, symbol.shape.element, env) if value is not None else None
+        return items, env if known is None else replace(env, values={**env.values, node.name: known})
+
+    def opaque(self, node: c.Stmt, env: Env) -> Draft:
+        """A statement that is kept whole."""
+        opaque = Opaque(self.region, self.needed)
+        body = opaque.model(node, env)
+        return Draft(env, tuple(opaque.collector.accesses), body, node.span, True)
+
+    def final_value(self, node: c.For, loop: Loop, env: Env) -> Draft:
+        """The statement after a loop that gives its variable the value that it has there."""
+        symbol = self.region.scope.symbols[loop.head.key]
+        collector = Collector(self.region)
+        value = exit_value(self.region, node, loop, env)
+        start = collector.read(value if value is not None else loop.head.start, env)
+        target = collector.reference(c.Name(symbol.key, node.span), env, (WRITE,))
+        body: c.Stmt = c.ExprStmt(c.Assign("=", target, start, node.span), node.span)
+        if value is None:
+            names = {symbol.key: target}
+            condition = substituted(node.condition, names) if node.condition is not None else None
+            step = substituted(node.step, names) if node.step is not None else None
+            body = c.For(c.Assign("=", target, start), condition, step, c.Block(()), span=node.span)
+        text = f"{symbol.c_name} after its loop"
+        return Draft(env, tuple(collector.accesses), body, node.span, False, text, symbol.key)
+
+
+def initialisation(node: c.Decl) -> c.Expr:
+    """A declaration's initialiser as assignments: `double w[2] = {1, 2};` -> `w[0] = 1, w[1] = 2`."""
+    target = c.Name(node.name, node.span)
+    if not isinstance(node.init, c.InitList):
+        return c.Assign("=", target, node.init or c.Literal("0"), node.span)
+    if not node.extents:
+        return c.Assign("=", target, c.Cast(node.type, node.init, node.init.span), node.span)
+    items = list(element_values(target, node.extents, node.init))
+    return items[0] if len(items) == 1 else c.Comma(tuple(items), node.span)
+
+
+def element_values(target: c.Expr, extents: tuple[c.Expr, ...], value: c.Expr | None) -> Iterator[c.Expr]:
+    """One assignment an element; what the list leaves out is zero."""
+    if not extents:
+        yield c.Assign("=", target, value or c.Literal("0"), target.span)
+        return
+    items = value.items if isinstance(value, c.InitList) else ()
+    for position in range(constant(extents[0]) or len(items)):
+        inner = c.Subscript(target, c.Literal(str(position)), target.span)
+        yield from element_values(inner, extents[1:], items[position] if position < len(items) else None)

@@ -1,0 +1,75 @@
+"""Questions about values that only dataflow answers: what may live in a thread, which final values somebody reads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+
+from polyc.frontend.accesses import READ, WRITE
+from polyc.frontend.build import Placed, lifted_set, order_map, place, without_empty
+from polyc.frontend.extract import Draft, Item
+from polyc.frontend.region import CTX, Region
+
+
+def accesses_of(placed: list[Placed], arrays: frozenset[str], *, reads: bool) -> isl.UnionMap:
+    """Reads, or must-writes, of some arrays: `{ S[i] -> A[x] }`."""
+    kind = READ if reads else WRITE
+    whole = isl.UnionMap.empty(isl.Space.params_alloc(CTX, 0))
+    for item in placed:
+        for raw in item.draft.accesses:
+            if raw.kind is kind and raw.array in arrays:
+                whole = whole.union(isl.UnionMap.from_map(item.access(raw)))
+    return whole
+
+
+def written_first(placed: list[Placed], arrays: frozenset[str], context: isl.Set) -> frozenset[str]:
+    """The arrays none of whose reads may see a value from before the region.
+
+    math: may_no_source(flow(reads, must-writes)) has no element of them
+    """
+    if not arrays:
+        return arrays
+    reads = accesses_of(placed, arrays, reads=True).intersect_params(context.params())
+    writes = accesses_of(placed, arrays, reads=False)
+    info = isl.UnionAccessInfo.from_sink(reads).set_must_source(writes).set_schedule_map(order_map(placed))
+    exposed = info.compute_flow().get_may_no_source().range()
+    sets = exposed.get_set_list()
+    seen = {sets.get_at(i).get_tuple_name() for i in range(sets.n_set()) if not sets.get_at(i).is_empty()}
+    return arrays - seen
+
+
+def needed_exits(items: list[Item], region: Region, live: frozenset[str]) -> list[Item]:
+    """Restrict the final values of loop variables to the instances that somebody reads, and drop the rest.
+
+    A read sees the last instance before it; after the region the last one of all is seen.
+    """
+    placed = place(items)
+    exits = {p.draft.exit_of for p in placed if p.draft.exit_of}
+    if not exits:
+        return items
+    arrays = frozenset(exits)
+    order = order_map(placed)
+    depth = max((len(p.order) for p in placed), default=1)
+    reads = accesses_of(placed, arrays, reads=True)
+    after = isl.UnionMap.empty(isl.Space.params_alloc(CTX, 0))
+    for key in exits & live:
+        after = after.union(isl.UnionMap.read_from_str(CTX, f"{{ END_[] -> {key}[] }}"))
+    last = [str(len(items) + 1), *(["0"] * (depth - 1))]
+    order = order.union(isl.UnionMap.read_from_str(CTX, f"{{ END_[] -> [{', '.join(last)}] }}"))
+    writes = accesses_of(placed, arrays, reads=False)
+    info = isl.UnionAccessInfo.from_sink(reads.union(after)).set_must_source(writes).set_schedule_map(order)
+    used = info.compute_flow().get_may_dependence().domain()
+    names = {id(p.draft): p for p in placed}
+
+    def keep(draft: Draft) -> Draft | None:
+        if not draft.exit_of:
+            return draft
+        here = names[id(draft)]
+        left = used.extract_set(here.domain.get_space()).intersect(here.domain).coalesce()
+        if left.is_empty():
+            return None
+        domain = lifted_set(left, draft.env.dims)
+        return replace(draft, env=replace(draft.env, domain=domain))
+
+    return without_empty(items, keep)

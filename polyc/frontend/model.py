@@ -1,0 +1,376 @@
+"""One region from its pragmas to its Scop: the table of contents of the frontend."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+import islpy as isl
+from pycparser import c_ast
+
+from polyc.errors import Diagnostic, Severity, Span, UserError
+from polyc.frontend.arrays import make_array, positive_extents
+from polyc.frontend.build import Placed, build_tree, finish, place
+from polyc.frontend.checks import Checker
+from polyc.frontend.chunks import Chunks
+from polyc.frontend.convert import Converter
+from polyc.frontend.ctype import Types
+from polyc.frontend.extract import Extractor, Item
+from polyc.frontend.facts import assigned_scalars, induction, lvalues, read_outside_loops, writes
+from polyc.frontend.flow import needed_exits, written_first
+from polyc.frontend.liveness import Path, escapes, read_after, unknown_call_after
+from polyc.frontend.parse import IDENTIFIER, Parsed, clean
+from polyc.frontend.places import Places
+from polyc.frontend.pragmas import Marked
+from polyc.frontend.promises import condition_set, names_in
+from polyc.frontend.region import EVERYTHING, Env, Region, number, project, variable
+from polyc.frontend.symbols import Symbol, scope_before
+from polyc.model import ctree as c
+from polyc.model.program import InputOptions
+from polyc.model.scop import AccessKind, Array, Parameter, Scop, Storage
+
+PRIVATE_BYTES = 4096
+_ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b")
+
+
+@dataclass(slots=True)
+class Modeller:
+    """Builds the Scop of one region."""
+
+    marked: Marked
+    parsed: Parsed
+    chunks: Chunks
+    places: Places
+    options: InputOptions
+    assumptions: list[object]
+    pure: frozenset[str]
+    file_names: frozenset[str]
+    others: list[Marked]
+    """All regions of the function."""
+    path: Path = field(default_factory=list)
+    known: set[str] = field(default_factory=set)
+    """Parameters' names that promises may use."""
+
+    def scop(self) -> Scop:
+        """Model the region. Raises UserError with everything that is refused in it."""
+        items, span, end_line = self.locate()
+        types = Types()
+        types.add_all(self.parsed.tree)
+        scope = scope_before(types, self.parsed.tree, self.parsed.function, self.path)
+        converter = Converter(self.parsed, self.places, scope)
+        body = c.Block(converter.block(items))
+        region = Region(scope, frozenset(writes(body)), settled_names(body), problems=converter.problems)
+        region.notes = converter.notes
+        self.check(region, body)
+        self.promise(region)
+        needed, live = self.needed_loops(region, body)
+        statements = Extractor(region, needed).block(body.body, Env())
+        statements = needed_exits(statements, region, live)
+        if region.problems:
+            raise UserError(unique(region.problems))
+        return self.assemble(region, converter, statements, span, end_line)
+
+    # --- where the region stands
+
+    def locate(self) -> tuple[list[c_ast.Node], Span, int]:
+        """The region's statements, its pragma's place, and the line of its end; sets `path`."""
+        _, line = self.places.pre.place(self.marked.start)
+        _, end_line = self.places.pre.place(self.marked.end)
+        text = self.places.user.line(line)
+        column = len(text) - len(text.lstrip()) + 1
+        span = Span(self.places.user.path, line, column, len(text.strip()))
+        found = self.search(self.parsed.function.body, [])
+        if found is None:
+            hint = "put both pragmas into the same block"
+            message = "the region starts in one block and ends in another"
+            raise UserError.of("region-crosses-block", message, span, hint)
+        block, first, last = found
+        self.path = [*self.path, (block, last)]
+        return (block.block_items or [])[first + 1 : last], span, end_line
+
+    def search(self, node: c_ast.Node, path: Path) -> tuple[c_ast.Compound, int, int] | None:
+        """The block that holds both pragmas."""
+        if isinstance(node, c_ast.Compound):
+            items = node.block_items or []
+            marks = [n for n, item in enumerate(items) if isinstance(item, c_ast.Pragma) and self.is_mark(item)]
+            if len(marks) == 2:
+                self.path = path
+                return node, marks[0], marks[1]
+            for position, item in enumerate(items):
+                found = self.search(item, [*path, (node, position)])
+                if found is not None:
+                    return found
+            return None
+        for child in node:
+            found = self.search(child, [*path, (node, 0)])
+            if found is not None:
+                return found
+        return None
+
+    def is_mark(self, node: c_ast.Pragma) -> bool:
+        offset = self.parsed.original(self.parsed.offset(node.coord))
+        return self.marked.start <= offset < self.marked.body or self.marked.end <= offset < self.marked.end + 20
+
+    # --- what is refused
+
+    def check(self, region: Region, body: c.Block) -> None:
+        """Refuse what cannot be modelled. Raises UserError where there is anything."""
+        text = self.chunks.text
+        for match in _ASM.finditer(text, self.marked.body, self.marked.end):
+            hint = "end the region before it"
+            span = self.places.span(match.start(), match.end())
+            region.refuse("asm", "inline assembly cannot stand in a region", span, hint)
+        Checker(region, self.pure).statement(body)
+        self.check_aliases(region, body)
+        if region.problems:
+            raise UserError(unique(region.problems))
+
+    def check_aliases(self, region: Region, body: c.Block) -> None:
+        """A local pointer that was made from another array of the region is the same memory by another name."""
+        used = {item.name for item in c.walk(body) if isinstance(item, c.Name)}
+        arrays = {s.c_name: s for key in used if (s := region.symbol(key)) is not None and s.rank}
+        for target, value in assignments(self.parsed.function):
+            symbol = arrays.get(target)
+            source = pointer_source(value)
+            if symbol is None or source not in arrays or source == target or not symbol.shape.dims[0].pointer:
+                continue
+            start = self.parsed.offset(value.coord)
+            span = converter_span(self.places, self.parsed, start)
+            message = f"'{target}' points into '{source}', and the region uses both"
+            region.refuse("aliased-pointer", message, span, f"use '{source}' alone in the region")
+
+    # --- what is known
+
+    def promise(self, region: Region) -> None:
+        """Take the user's promises into the context."""
+        for name, value in self.options.params:
+            if self.is_parameter(region, name):
+                region.context = region.context.intersect(variable(name).eq_set(number(value)))
+        for tree in self.assumptions:
+            names = names_in(tree)  # type: ignore[arg-type]
+            known = {name for name in names if self.is_parameter(region, name)}
+            self.known |= known
+            if known == names:
+                region.context = region.context.intersect(condition_set(tree))  # type: ignore[arg-type]
+        if region.context.is_empty():
+            raise UserError.of("impossible-assume", "what --param and --assume promise contradicts itself")
+
+    def is_parameter(self, region: Region, name: str) -> bool:
+        symbol = region.scope.find(name)
+        return symbol is not None and symbol.is_integer and symbol.key == name and name not in region.written
+
+    # --- what lives after the region
+
+    def needed_loops(self, region: Region, body: c.Block) -> tuple[frozenset[str], frozenset[str]]:
+        """Loop variables from outside whose values are read outside of their loops, and those read after the region."""
+        heads = [induction(item) for item in c.walk(body) if isinstance(item, c.For)]
+        keys = {h.key for h in heads if h is not None and not h.declared}
+        outer = {key for key in keys if (s := region.symbol(key)) is not None and s.storage is not Storage.REGION}
+        live = {key for key in outer if self.is_live(region.scope.symbols[key])}
+        return frozenset(live | (keys & read_outside_loops(body))), frozenset(live)
+
+    def is_live(self, symbol: Symbol) -> bool:
+        """Whether the value of something declared outside of the region may be read after it."""
+        if symbol.storage is Storage.GLOBAL or (symbol.rank and symbol.shape.dims[0].pointer):
+            return True
+        if symbol.storage is Storage.ARGUMENT and symbol.rank:
+            return True
+        ranks = {s.c_name: s.rank for s in [symbol]}
+        gone = escapes(self.parsed.function, ranks)
+        if symbol.c_name in gone.to_pointer:
+            return True
+        if symbol.c_name in gone.to_call and unknown_call_after(self.path):
+            return True
+        return read_after(symbol.c_name, self.path, self.parsed.function)
+
+    def live_out(self, region: Region, written: set[str]) -> frozenset[str]:
+        """The arrays that are needed after the region: those that were named, or those that are found."""
+        given = self.marked.live_out
+        if given is not None:
+            self.check_live_out(region, [(name, span) for name, span in given])
+            return frozenset(self.keys_of(region, [name for name, _ in given]) & written)
+        if self.options.live_out is not None:
+            return frozenset(self.keys_of(region, list(self.options.live_out)) & written)
+        symbols = [region.scope.symbols[key] for key in written]
+        return frozenset(s.key for s in symbols if s.storage is not Storage.REGION and self.is_live(s))
+
+    def keys_of(self, region: Region, names: list[str]) -> set[str]:
+        return {s.key for s in region.scope.symbols.values() if s.c_name in names and s.storage is not Storage.REGION}
+
+    def check_live_out(self, region: Region, names: list[tuple[str, Span]]) -> None:
+        for name, span in names:
+            if region.scope.find(name) is None:
+                message = f"'{name}' is not an array or variable of this function"
+                region.refuse("unknown-array", message, span)
+
+    # --- putting it together
+
+    def assemble(
+        self, region: Region, converter: Converter, items: list[Item], span: Span, end_line: int
+    ) -> Scop:
+        placed = place(items)
+        parameters = parameter_keys(region)
+        keys = {raw.array for p in placed for raw in p.draft.accesses} - parameters
+        arrays = {key: make_array(region.scope.symbols[key], region, converter, self.parsed.function) for key in sorted(keys)}
+        region.notes += row_notes(arrays, region, span)
+        for array in arrays.values():
+            for size in positive_extents(array):
+                region.context = region.context.intersect(size.gt_set(number(0)))
+        texts = converter.ranges
+
+        def text(where: Span) -> str:
+            piece = texts.get(where)
+            return self.places.source(*piece).rstrip(";").strip() + ";" if piece else ""
+
+        statements = {p.name: finish(p, region, text, parameters) for p in placed}
+        written = {a.array for s in statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
+        live = self.live_out(region, written)
+        if region.problems:
+            raise UserError(unique(region.problems))
+        used = self.used_parameters(region, statements, arrays, placed)
+        names = tuple(p.name for p in used)
+        context = only(region.context, names).coalesce()
+        assumed = only(region.assumed, names).gist(context).coalesce()
+        if not assumed.plain_is_universe():
+            note = f"compiled for parameters with {condition_text(assumed)}; others run the original code"
+            region.note("assumed", note, span)
+        return Scop(
+            self.parsed.function.decl.name,
+            span,
+            end_line,
+            used,
+            context.params(),
+            assumed.params(),
+            arrays,
+            statements,
+            build_tree(items, placed, region),
+            live,
+            self.privatizable(region, arrays, placed, live, context),
+            self.file_names | self.function_names(),
+            self.orphans(region),
+            tuple(unique(region.notes)),
+        )
+
+    def privatizable(
+        self, region: Region, arrays: dict[str, Array], placed: list[Placed], live: frozenset[str], context: isl.Set
+    ) -> frozenset[str]:
+        """Small local arrays that each thread may have for itself."""
+        candidates: set[str] = set()
+        for key in arrays:
+            symbol = region.scope.symbols[key]
+            local = symbol.storage in (Storage.LOCAL, Storage.REGION)
+            local = local or (symbol.storage is Storage.ARGUMENT and not symbol.rank)
+            pointer = any(d.pointer for d in symbol.shape.dims)
+            small = symbol.rank == 0 or 0 < symbol.shape.size_bytes <= PRIVATE_BYTES
+            written = key in region.written
+            if local and small and written and not pointer and key not in live:
+                candidates.add(key)
+        return written_first(placed, frozenset(candidates), context)
+
+    def used_parameters(
+        self, region: Region, statements: dict[str, object], arrays: dict[str, Array], placed: list[Placed]
+    ) -> tuple[Parameter, ...]:
+        return tuple(region.parameters.values())
+
+    def function_names(self) -> frozenset[str]:
+        return frozenset(IDENTIFIER.findall(self.chunks.text_of(self.marked.chunk)))
+
+    def orphans(self, region: Region) -> tuple[str, ...]:
+        """Locals of the function that nothing outside of its regions mentions, their declaration apart."""
+        item = self.chunks.items[self.marked.chunk]
+        text = clean(self.chunks.text_of(self.marked.chunk))
+        inside = set(IDENTIFIER.findall(self.chunks.text[self.marked.body : self.marked.end]))
+        for other in sorted(self.others, key=lambda r: -r.start):
+            text = text[: other.body - item.start] + text[other.end - item.start :]
+        counts: dict[str, int] = {}
+        for name in IDENTIFIER.findall(text):
+            counts[name] = counts.get(name, 0) + 1
+        found = [
+            s.c_name
+            for s in region.scope.symbols.values()
+            if s.storage in (Storage.LOCAL, Storage.ARGUMENT) and s.c_name in inside and counts.get(s.c_name, 0) == 1
+        ]
+        return tuple(dict.fromkeys(found))
+
+
+def settled_names(body: c.Block) -> frozenset[str]:
+    """Names declared in the region that are written by their initialiser only."""
+    declared = {item.name for item in c.walk(body) if isinstance(item, c.Decl)}
+    counts: dict[str, int] = {}
+    for target in lvalues(body):
+        if isinstance(target, c.Name):
+            counts[target.name] = counts.get(target.name, 0) + 1
+    return frozenset(key for key in declared & assigned_scalars(body) if counts[key] == 1)
+
+
+def parameter_keys(region: Region) -> frozenset[str]:
+    """Keys of plain variables that are parameters."""
+    return frozenset(p.expr.name for p in region.parameters.values() if isinstance(p.expr, c.Name))
+
+
+def only(domain: isl.Set, names: tuple[str, ...]) -> isl.Set:
+    """The set without parameters of other names."""
+    present = [domain.get_dim_name(isl.dim_type.param, i) for i in range(domain.dim(isl.dim_type.param))]
+    return project(domain, tuple(name for name in present if name not in names))
+
+
+def condition_text(domain: isl.Set) -> str:
+    text = str(domain.params())
+    return text.rpartition(":")[2].strip(" }") if ":" in text else "no values at all"
+
+
+def row_notes(arrays: dict[str, Array], region: Region, span: Span) -> list[Diagnostic]:
+    found: list[Diagnostic] = []
+    for key, array in arrays.items():
+        if any(d.pointer for d in region.scope.symbols[key].shape.dims[1:]):
+            message = f"the rows of '{array.c_name}' are taken to be distinct"
+            found.append(Diagnostic("distinct-rows", message, span, severity=Severity.NOTE))
+    return found
+
+
+def unique(items: list[Diagnostic]) -> list[Diagnostic]:
+    """Each message once, in source order."""
+    found = {(d.code, d.message, d.span): d for d in items}
+    return sorted(found.values(), key=lambda d: (d.span.line, d.span.column) if d.span else (0, 0))
+
+
+def assignments(function: c_ast.FuncDef) -> list[tuple[str, c_ast.Node]]:
+    """Every `name = value` of a function, initialisers too."""
+    found: list[tuple[str, c_ast.Node]] = []
+
+    def visit(node: c_ast.Node) -> None:
+        if isinstance(node, c_ast.Decl) and node.init is not None and node.name:
+            found.append((node.name, node.init))
+        if isinstance(node, c_ast.Assignment) and node.op == "=" and isinstance(node.lvalue, c_ast.ID):
+            found.append((node.lvalue.name, node.rvalue))
+        for child in node:
+            visit(child)
+
+    visit(function.body)
+    return found
+
+
+def pointer_source(node: c_ast.Node) -> str:
+    """The array that a pointer is made from: `A` for `A + n`, `&A[1]`, `(double *)A`; "" where there is none."""
+    while True:
+        match node:
+            case c_ast.ID():
+                return str(node.name)
+            case c_ast.Cast():
+                node = node.expr
+            case c_ast.UnaryOp() if node.op in ("&", "*"):
+                node = node.expr
+            case c_ast.ArrayRef():
+                node = node.name
+            case c_ast.BinaryOp() if node.op in "+-":
+                node = node.left
+            case _:
+                return ""
+
+
+def converter_span(places: Places, parsed: Parsed, offset: int) -> Span:
+    start = parsed.original(offset)
+    return places.span(start, start + 1)
+
+
+__all__ = ["EVERYTHING", "Modeller", "replace"]

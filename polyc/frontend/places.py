@@ -1,0 +1,103 @@
+"""From a character of the preprocessed text to its line and column in the user's file.
+
+`cc -E` keeps lines but squeezes white space and expands macros. The tokens of an output line are matched with the
+tokens of the user's line; one that comes out of a macro points to the macro's use.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from difflib import SequenceMatcher
+
+from polyc.errors import Span
+from polyc.frontend.preprocess import Preprocessed
+from polyc.frontend.source import TOKEN, UserFile
+
+_COMMENT = re.compile(r"\s+")
+
+
+class Places:
+    """Lazy: a line is matched when somebody asks for a place in it."""
+
+    def __init__(self, user: UserFile, pre: Preprocessed) -> None:
+        self.user = user
+        self.pre = pre
+        self._segments: dict[int, list[tuple[int, int]]] | None = None
+        self._lines: dict[int, tuple[list[int], list[tuple[int, int]]]] = {}
+
+    def span(self, start: int, end: int) -> Span:
+        """The place of the characters `start` to `end` of the preprocessed text."""
+        name, line = self.pre.place(start)
+        if name != self.user.path or not 0 < line <= len(self.user.line_starts):
+            return Span(name, line)
+        first, last = self.range(start, end)
+        first_line_end = self.user.line_starts[line] - 1 if line < len(self.user.line_starts) else len(self.user.text)
+        column = first - self.user.line_starts[line - 1] + 1
+        return Span(name, line, column, max(1, min(last, first_line_end) - first))
+
+    def range(self, start: int, end: int) -> tuple[int, int]:
+        """Offsets in the user's text of a piece of the preprocessed text."""
+        first = self._token(start)[0]
+        last = self._token(max(start, end - 1))[1]
+        return first, max(last, first + 1)
+
+    def source(self, start: int, end: int) -> str:
+        """The user's own text for a piece of the preprocessed text, comments dropped, on one line."""
+        first, last = self.range(start, end)
+        return _COMMENT.sub(" ", self.user.code[first:last]).strip()
+
+    def _token(self, offset: int) -> tuple[int, int]:
+        """Start and end in the user's text of the token at an offset of the preprocessed text."""
+        name, line = self.pre.place(offset)
+        if name != self.user.path or not 0 < line <= len(self.user.line_starts):
+            return 0, 1
+        offsets, ranges = self._matched(line)
+        position = bisect.bisect_right(offsets, offset) - 1
+        if position < 0:
+            start = self.user.line_starts[line - 1]
+            return start, start + 1
+        return ranges[position]
+
+    def _matched(self, line: int) -> tuple[list[int], list[tuple[int, int]]]:
+        if line not in self._lines:
+            self._lines[line] = self._match(line)
+        return self._lines[line]
+
+    def _match(self, line: int) -> tuple[list[int], list[tuple[int, int]]]:
+        base = self.user.line_starts[line - 1]
+        original = [(m.group(), base + m.start(), base + m.end()) for m in TOKEN.finditer(self.user.line(line))]
+        made = [
+            (m.group(), m.start())
+            for start, end in self._pieces().get(line, [])
+            for m in TOKEN.finditer(self.pre.text, start, end)
+        ]
+        offsets = [offset for _, offset in made]
+        left, right = [t for t, _, _ in original], [t for t, _ in made]
+        if left == right:
+            return offsets, [(start, end) for _, start, end in original]
+        if not original:
+            return offsets, [(base, base + 1)] * len(offsets)
+        ranges: list[tuple[int, int]] = []
+        for _, i1, i2, j1, j2 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+            if i2 - i1 == j2 - j1 and left[i1:i2] == right[j1:j2]:
+                ranges += [(start, end) for _, start, end in original[i1:i2]]
+            elif j2 > j1:
+                first = original[min(i1, len(original) - 1)]
+                last = original[max(min(i2, len(original)) - 1, min(i1, len(original) - 1))]
+                ranges += [(first[1], last[2])] * (j2 - j1)
+        return offsets, ranges
+
+    def _pieces(self) -> dict[int, list[tuple[int, int]]]:
+        """Line of the user's file -> its pieces of the preprocessed text."""
+        if self._segments is None:
+            self._segments = {}
+            for start, end, first in self.pre.own_runs():
+                position, line = start, first
+                while position < end:
+                    stop = self.pre.text.find("\n", position, end)
+                    stop = end if stop < 0 else stop
+                    if stop > position and self.pre.text[position] != "#":
+                        self._segments.setdefault(line, []).append((position, stop))
+                    position, line = stop + 1, line + 1
+        return self._segments

@@ -1,0 +1,39 @@
+"""The preprocessed declarations that a region needs to compile as a function of its own."""
+
+from __future__ import annotations
+
+import re
+
+from polyc.frontend.chunks import Chunks, declared_names
+from polyc.frontend.parse import IDENTIFIER, Parsed
+from polyc.frontend.pragmas import Marked
+from polyc.model import ctree as c
+from polyc.model.scop import Scop
+
+_HASH_LINE = re.compile(r"^#[^\n]*\n?", re.MULTILINE)
+
+
+def original_text(text: str) -> str:
+    """Preprocessed text without line markers and pragmas."""
+    return _HASH_LINE.sub("", text)
+
+
+def preamble(chunks: Chunks, marked: Marked, parsed: Parsed, scop: Scop) -> str:
+    """Typedefs, structs, constants and functions that the region mentions, and what these need, in their order."""
+    known = {array.c_name for array in scop.arrays.values()}
+    known |= {p.expr.name for p in scop.parameters if isinstance(p.expr, c.Name)}
+    types = " ".join(array.element.text for array in scop.arrays.values())
+    types += " ".join(p.type.text for p in scop.parameters)
+    wanted = set(IDENTIFIER.findall(chunks.text[marked.body : marked.end] + " " + types)) - known
+    chosen: set[int] = set()
+    seen: set[str] = set()
+    while wanted:
+        name = wanted.pop()
+        seen.add(name)
+        for number in chunks.mentions.get(name, ()):
+            if number in chosen or number >= marked.chunk or name not in declared_names(chunks.items[number]):
+                continue
+            chosen.add(number)
+            wanted |= set(IDENTIFIER.findall(chunks.text_of(number))) - seen - known
+    pieces = [original_text(chunks.text_of(number)).strip() for number in sorted(chosen)]
+    return "".join(f"{piece}\n" for piece in pieces if piece)

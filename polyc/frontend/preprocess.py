@@ -1,0 +1,100 @@
+"""The C compiler's own preprocessor, and the way back from its output to the user's lines."""
+
+from __future__ import annotations
+
+import bisect
+import os
+import re
+import subprocess
+from dataclasses import dataclass, field
+
+from polyc.errors import Diagnostic, Span, UserError
+from polyc.model.program import InputOptions
+
+MARKER = re.compile(r'^#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"[^\n]*$', re.MULTILINE)
+_DEFINE = re.compile(r"^#(?:define|undef) (\w+)[^\n]*$", re.MULTILINE)
+_MESSAGE = re.compile(r"^(.*?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$")
+
+
+@dataclass(slots=True)
+class Preprocessed:
+    """The output of `cc -E`, with its line markers still in it."""
+
+    path: str
+    text: str
+    starts: list[int] = field(default_factory=list)
+    """Offsets where a run of lines of one file starts."""
+    runs: list[tuple[str, int]] = field(default_factory=list)
+    """File and line number of the first line of each run."""
+    macros: frozenset[str] = frozenset()
+    dependencies: tuple[str, ...] = ()
+
+    def place(self, offset: int) -> tuple[str, int]:
+        """File and 1-based line that the character came from."""
+        run = bisect.bisect_right(self.starts, offset) - 1
+        if run < 0:
+            return self.path, 1
+        name, line = self.runs[run]
+        return name, line + self.text.count("\n", self.starts[run], offset)
+
+    def own_runs(self) -> list[tuple[int, int, int]]:
+        """(start, end, first line) of the runs of the user's own file."""
+        ends = [*self.starts[1:], len(self.text)]
+        return [
+            (start, end, line)
+            for start, end, (name, line) in zip(self.starts, ends, self.runs, strict=True)
+            if name == self.path
+        ]
+
+
+def preprocess(path: str, options: InputOptions) -> Preprocessed:
+    """Run `cc -E` on the file; its own errors become diagnostics."""
+    given = f".{os.sep}{path}" if path.startswith("-") else path
+    command = [options.cc, "-E", "-dD", "-x", "c"]
+    command += [f"-I{folder}" for folder in options.include_dirs]
+    command += [f"-D{name}" for name in options.defines] + [f"-U{name}" for name in options.undefines]
+    environment = {**os.environ, "LC_ALL": "C"}
+    try:
+        done = subprocess.run([*command, given], capture_output=True, check=False, env=environment)
+    except OSError as problem:
+        hint = "install gcc or clang, or name another compiler"
+        raise UserError.of("no-compiler", f"'{options.cc}' does not run: {problem.strerror}", hint=hint) from None
+    output = done.stdout.decode("utf-8", "surrogateescape")
+    if done.returncode != 0:
+        raise UserError(_complaints(done.stderr.decode("utf-8", "replace"), path, given))
+    return read_markers(output, path, given)
+
+
+def _complaints(stderr: str, path: str, given: str) -> list[Diagnostic]:
+    found: list[Diagnostic] = []
+    for line in stderr.splitlines():
+        match = _MESSAGE.match(line)
+        if match is None:
+            continue
+        name, row, column, message = match.groups()
+        span = Span(path if name == given else name, int(row), int(column or 1))
+        hint = "give its folder with -I" if "No such file" in message else ""
+        found.append(Diagnostic("preprocessor", message, span, hint))
+    if not found:
+        first = stderr.strip().splitlines()[0] if stderr.strip() else "it gave no reason"
+        found.append(Diagnostic("preprocessor", f"the preprocessor failed: {first}"))
+    return found
+
+
+def read_markers(text: str, path: str, given: str) -> Preprocessed:
+    """Index the line markers; the user's file gets the name that the user gave it."""
+    macros = frozenset(_DEFINE.findall(text))
+    text = _DEFINE.sub(lambda m: " " * len(m.group()), text)
+    result = Preprocessed(path, text, macros=macros)
+    seen: dict[str, None] = {path: None}
+    names: dict[str, str] = {given: path}
+    for match in MARKER.finditer(text):
+        name = names.get(match.group(2))
+        if name is None:
+            name = names.setdefault(match.group(2), re.sub(r"\\(.)", r"\1", match.group(2)))
+        result.starts.append(min(match.end() + 1, len(text)))
+        result.runs.append((name, int(match.group(1))))
+        if not name.startswith("<"):
+            seen.setdefault(name)
+    result.dependencies = tuple(seen)
+    return result

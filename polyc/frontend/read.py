@@ -1,0 +1,122 @@
+"""A file with its regions."""
+
+from __future__ import annotations
+
+import ast
+
+from polyc.errors import Diagnostic, UserError
+from polyc.frontend.chunks import Chunks, cut
+from polyc.frontend.model import Modeller, unique
+from polyc.frontend.parse import Parsed, parse_function
+from polyc.frontend.places import Places
+from polyc.frontend.pragmas import Marked, find_pragmas, place_regions
+from polyc.frontend.preamble import original_text, preamble
+from polyc.frontend.preprocess import Preprocessed, preprocess
+from polyc.frontend.promises import names_in, parse_condition
+from polyc.frontend.source import UserFile, load
+from polyc.model.program import InputOptions
+from polyc.model.scop import Region, Scop, Source
+
+
+def read(path: str, options: InputOptions) -> Source:
+    """Read a C file and model its regions. Raises UserError with every problem of the file."""
+    user = load(path)
+    assumptions = [parse_condition(text) for text in options.assume]
+    pre = preprocess(path, options)
+    places = Places(user, pre)
+    pragmas = find_pragmas(pre.text, places)
+    if not pragmas.regions and not pragmas.problems:
+        if options.allow_no_scop:
+            return Source(path, user.text, (), pre.dependencies)
+        hint = "put '#pragma scop' and '#pragma endscop' around the loops to compile, or say --allow-no-scop"
+        raise UserError.of("no-scop", f"'{path}' has no region to compile", None, hint)
+    if not pragmas.regions:
+        raise UserError(unique(pragmas.problems))
+    chunks = cut(pre.text, places)
+    place_regions(pragmas, chunks, places)
+    reader = _Reader(user, pre, places, chunks, options, assumptions, frozenset(pragmas.pure))
+    problems = pragmas.problems
+    regions = reader.regions(pragmas.regions, problems)
+    if problems:
+        raise UserError(unique(problems))
+    return Source(path, user.text, tuple(regions), pre.dependencies)
+
+
+class _Reader:
+    """The state of reading one file."""
+
+    def __init__(
+        self,
+        user: UserFile,
+        pre: Preprocessed,
+        places: Places,
+        chunks: Chunks,
+        options: InputOptions,
+        assumptions: list[ast.expr],
+        pure: frozenset[str],
+    ) -> None:
+        self.user = user
+        self.places = places
+        self.chunks = chunks
+        self.options = options
+        self.assumptions = assumptions
+        self.pure = pure
+        self.file_names = frozenset(chunks.mentions) | pre.macros
+
+    def regions(self, marked: list[Marked], problems: list[Diagnostic]) -> list[Region]:
+        """Model every region; what is wrong with them is added to `problems`."""
+        found: list[Region] = []
+        known: set[str] = set()
+        by_function: dict[int, list[Marked]] = {}
+        for item in marked:
+            by_function.setdefault(item.chunk, []).append(item)
+        for index, group in by_function.items():
+            try:
+                parsed = parse_function(self.chunks, index, [(m.start, m.end) for m in group], self.places)
+            except UserError as problem:
+                problems += problem.diagnostics
+                continue
+            for item in group:
+                modeller = self.modeller(item, parsed, group)
+                try:
+                    found.append(self.region(item, modeller.scop(), parsed))
+                except UserError as problem:
+                    problems += problem.diagnostics
+                known |= modeller.known
+        if not problems:
+            self.check_names(known, found, problems)
+        return found
+
+    def modeller(self, item: Marked, parsed: Parsed, group: list[Marked]) -> Modeller:
+        return Modeller(
+            item,
+            parsed,
+            self.chunks,
+            self.places,
+            self.options,
+            self.assumptions,
+            self.pure,
+            self.file_names,
+            group,
+        )
+
+    def check_names(self, known: set[str], found: list[Region], problems: list[Diagnostic]) -> None:
+        """Names in --assume and --live-out have to mean something in at least one region."""
+        for tree in self.assumptions:
+            for name in sorted(names_in(tree) - known):
+                message = f"'{name}' in an assumption is not a parameter of any region"
+                problems.append(Diagnostic("bad-assume", message))
+        visible = {array.c_name for region in found for array in region.scop.arrays.values()}
+        for name in self.options.live_out or ():
+            if name not in visible:
+                message = f"'{name}', given as live-out, is not an array of any region"
+                problems.append(Diagnostic("unknown-array", message))
+
+    def region(self, marked: Marked, scop: Scop, parsed: Parsed) -> Region:
+        """The region with its place in the user's text."""
+        start = self.user.line_starts[scop.span.line - 1]
+        lines = self.user.line_starts
+        end = lines[scop.end_line] if scop.end_line < len(lines) else len(self.user.text)
+        line = self.user.text[start : start + scop.span.column - 1]
+        text = original_text(self.chunks.text[marked.body : marked.end])
+        return Region(scop, start, end, line, text, preamble(self.chunks, marked, parsed, scop))

@@ -1,0 +1,77 @@
+"""References: the chain of subscripts, dereferences and members from a name to what is accessed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from polyc.frontend.facts import base_key
+from polyc.frontend.symbols import Scope, Symbol
+from polyc.model import ctree as c
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reference:
+    """`p[i].x[2]` is `subscripts` (i) of `p`, and the rest `.x` and `[2]`."""
+
+    symbol: Symbol
+    subscripts: tuple[c.Expr, ...]
+    rest: tuple[c.Expr, ...]
+
+
+def resolve(scope: Scope, expr: c.Expr) -> Reference | None:
+    """The element of an array that an expression refers to, None where it is no whole element."""
+    key = base_key(expr)
+    symbol = scope.symbols.get(key) if key is not None else None
+    chain = links(expr)
+    if symbol is None or chain is None:
+        return None
+    subscripts, rest = split_chain(chain, symbol.rank)
+    return None if subscripts is None else Reference(symbol, subscripts, tuple(rest))
+
+
+def links(expr: c.Expr) -> list[c.Expr] | None:
+    """`p[i]->x` as its links from the name outwards: subscript, dereference and member nodes."""
+    found: list[c.Expr] = []
+    while not isinstance(expr, c.Name):
+        match expr:
+            case c.Subscript(base=c.Unary(op="*", operand=inner), index=index):
+                found += [expr, c.Unary("*", inner)]
+                expr = inner
+            case c.Subscript(base=inner):
+                found.append(expr)
+                expr = inner
+            case c.Member(base=inner, arrow=arrow, span=span):
+                found.append(expr)
+                if arrow:
+                    found.append(c.Unary("*", inner, span))
+                expr = inner
+            case c.Unary(op="*", operand=c.Binary(op="+", left=inner, right=index)):
+                found.append(c.Subscript(inner, index, expr.span))
+                expr = inner
+            case c.Unary(op="*", operand=inner):
+                found.append(expr)
+                expr = inner
+            case _:
+                return None
+    return found[::-1]
+
+
+def split_chain(chain: list[c.Expr], rank: int) -> tuple[tuple[c.Expr, ...] | None, list[c.Expr]]:
+    """The first `rank` links as subscripts (a dereference is `[0]`), and the members after them."""
+    subscripts: list[c.Expr] = []
+    for link in chain[:rank]:
+        match link:
+            case c.Subscript(index=index):
+                subscripts.append(index)
+            case c.Unary(op="*"):
+                subscripts.append(c.Literal("0"))
+            case _:
+                return None, []
+    if len(subscripts) != rank:
+        return None, []
+    rest = chain[rank:]
+    if any(isinstance(link, c.Unary) for link in rest):
+        return None, []
+    if rest and not isinstance(rest[0], c.Member):
+        return None, []
+    return tuple(subscripts), rest

@@ -1,0 +1,132 @@
+"""What is known of a region while its statements are extracted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import islpy as isl
+
+from polyc.errors import Diagnostic, Severity, Span
+from polyc.frontend.symbols import ISL_WORDS, Scope, Symbol
+from polyc.model import ctree as c
+from polyc.model.scop import CType, Parameter
+
+CTX = isl.DEFAULT_CONTEXT
+POINT = isl.Space.set_alloc(CTX, 0, 0)
+"""The space of everything here: loop variables are isl parameters until a statement is finished."""
+EVERYTHING = isl.Set.universe(POINT)
+_ZERO = isl.LocalSpace.from_space(POINT)
+
+
+def number(value: int) -> isl.PwAff:
+    return isl.PwAff.val_on_domain(EVERYTHING, isl.Val.int_from_si(CTX, value))
+
+
+def variable(name: str) -> isl.PwAff:
+    """The isl parameter of that name as an affine expression."""
+    space = isl.Space.set_alloc(CTX, 1, 0).set_dim_name(isl.dim_type.param, 0, name)
+    return isl.PwAff.from_aff(isl.Aff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.param, 0))
+
+
+def project(domain: isl.Set, names: tuple[str, ...]) -> isl.Set:
+    """The domain without some of its parameters."""
+    for name in names:
+        position = domain.find_dim_by_name(isl.dim_type.param, name)
+        if position >= 0:
+            domain = domain.project_out(isl.dim_type.param, position, 1)
+    return domain
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Env:
+    """Where in the region we are."""
+
+    domain: isl.Set = EVERYTHING
+    """`[n, i, j] -> { [] : … }`: when this place is reached."""
+    dims: tuple[str, ...] = ()
+    """Variables of the loops around the statement, outermost first."""
+    inner: tuple[str, ...] = ()
+    """Variables of loops inside an opaque statement."""
+    values: dict[str, isl.PwAff] = field(default_factory=dict)
+    """Region-local integers with a known affine value."""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return self.dims + self.inner
+
+    def within(self, domain: isl.Set) -> Env:
+        return replace(self, domain=self.domain.intersect(domain).coalesce())
+
+
+@dataclass(slots=True)
+class Region:
+    """The growing model."""
+
+    scope: Scope
+    written: frozenset[str]
+    """Names that the region writes, loops' heads included."""
+    settled: frozenset[str] = frozenset()
+    """Names that are declared in the region with a value and never written again."""
+    strict: bool = False
+    """Nothing new may be assumed of the parameters."""
+    parameters: dict[str, Parameter] = field(default_factory=dict)
+    ranges: isl.Set = EVERYTHING
+    """The values that the parameters' types can hold."""
+    context: isl.Set = EVERYTHING
+    assumed: isl.Set = EVERYTHING
+    notes: list[Diagnostic] = field(default_factory=list)
+    problems: list[Diagnostic] = field(default_factory=list)
+
+    def symbol(self, key: str) -> Symbol | None:
+        return self.scope.symbols.get(key)
+
+    def parameter(self, name: str, type_: CType, expr: c.Expr) -> isl.PwAff:
+        """The isl parameter for an invariant expression; the same expression gets the same one."""
+        for known in self.parameters.values():
+            if known.expr == expr:
+                return variable(known.name)
+        base = f"{name}_" if name in ISL_WORDS else name
+        fresh, count = base, 1
+        while fresh in self.parameters or (fresh in self.scope.symbols and not isinstance(expr, c.Name)):
+            count += 1
+            fresh = f"{base}_{count}"
+        self.parameters[fresh] = Parameter(fresh, type_, expr)
+        value = variable(fresh)
+        low, high = limits(type_)
+        bounds = value.ge_set(number(low)).intersect(value.le_set(number(high)))
+        self.ranges = self.ranges.intersect(bounds)
+        if not type_.signed:
+            self.context = self.context.intersect(value.nonneg_set())
+        return value
+
+    def note(self, code: str, message: str, span: Span | None, hint: str = "") -> None:
+        self.notes.append(Diagnostic(code, message, span, hint, Severity.NOTE))
+
+    def refuse(self, code: str, message: str, span: Span | None, hint: str = "") -> None:
+        self.problems.append(Diagnostic(code, message, span, hint))
+
+    def holds(self, wrong: isl.Set, env: Env) -> bool:
+        """Make sure that no place in `wrong` is reached: known, or assumed of the parameters, or False.
+
+        math: wrong ∩ domain = ∅, or assumed := assumed \\ params(wrong ∩ domain) where that leaves anything to run
+        """
+        reached = wrong.intersect(env.domain).intersect(self.context).intersect(self.ranges).intersect(self.assumed)
+        if reached.is_empty():
+            return True
+        if self.strict:
+            return False
+        bad = project(reached, env.variables)
+        left = project(env.domain, env.variables).intersect(self.context).intersect(self.assumed).subtract(bad)
+        if left.is_empty():
+            return False
+        known = self.context.intersect(self.ranges)
+        self.assumed = self.assumed.intersect(bad.complement().gist(known)).coalesce()
+        return True
+
+
+def limits(type_: CType) -> tuple[int, int]:
+    """The least and greatest value of an integer type; nothing that runs has 2^63 iterations."""
+    bits = 8 * (type_.size_bytes or 4)
+    if type_.text == "_Bool":
+        return 0, 1
+    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if type_.signed else (0, (1 << min(bits, 63)) - 1)

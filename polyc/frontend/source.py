@@ -1,0 +1,77 @@
+"""The user's file as text, or the reason why it is none."""
+
+from __future__ import annotations
+
+import bisect
+import os
+import re
+from dataclasses import dataclass, field
+
+from polyc.errors import Span, UserError
+
+COMMENT_OR_STRING = re.compile(
+    r"""//(?:[^\\\n]|\\.|\\\n)*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""", re.DOTALL
+)
+TOKEN = re.compile(
+    r"""[A-Za-z_$][\w$]*|\.?\d(?:[eEpP][+-]|[\w.])*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'"""
+    r"""|<<=|>>=|\.\.\.|->|\+\+|--|&&|\|\||[-+*/%&|^<>=!]=|<<|>>|[^\s\w]"""
+)
+
+
+@dataclass(slots=True)
+class UserFile:
+    """A file's text, with offsets of its lines."""
+
+    path: str
+    text: str
+    line_starts: list[int] = field(init=False)
+    _code: str | None = None
+
+    def __post_init__(self) -> None:
+        self.line_starts = [0, *(m.end() for m in re.finditer("\n", self.text))]
+
+    @property
+    def code(self) -> str:
+        """The text with its comments blanked, offset for offset."""
+        if self._code is None:
+            self._code = COMMENT_OR_STRING.sub(_blank_comment, self.text)
+        return self._code
+
+    def line(self, number: int) -> str:
+        """The line of that 1-based number, without its newline, comments blanked."""
+        start = self.line_starts[number - 1]
+        end = self.line_starts[number] if number < len(self.line_starts) else len(self.text)
+        return self.code[start:end].rstrip("\r\n")
+
+    def offset(self, line: int, column: int) -> int:
+        return self.line_starts[line - 1] + column - 1
+
+    def span(self, offset: int, length: int = 1) -> Span:
+        line = bisect.bisect_right(self.line_starts, offset)
+        return Span(self.path, line, offset - self.line_starts[line - 1] + 1, length)
+
+
+def _blank_comment(match: re.Match[str]) -> str:
+    found = match.group()
+    return found if found[0] in "\"'" else re.sub(r"[^\n]", " ", found)
+
+
+def load(path: str) -> UserFile:
+    """Read the file. Every byte comes out again: decoded as UTF-8 with surrogateescape."""
+    if os.path.isdir(path):
+        raise UserError.of("is-directory", f"'{path}' is a directory", hint="give the name of a C file")
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except FileNotFoundError:
+        raise UserError.of("file-not-found", f"'{path}': no such file") from None
+    except (OSError, ValueError) as problem:
+        reason = getattr(problem, "strerror", None) or str(problem)
+        raise UserError.of("unreadable", f"'{path}' cannot be read: {reason}") from None
+    if b"\0" in data:
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
+        raise UserError.of("binary-file", "the file holds NUL bytes: it is no C text", Span(path, line))
+    text = data.decode("utf-8", "surrogateescape")
+    if not text.strip():
+        raise UserError.of("empty-file", "the file is empty", Span(path, 1))
+    return UserFile(path, text)

@@ -56,6 +56,8 @@ class Types:
     typedefs: dict[str, c_ast.Node] = field(default_factory=dict)
     tags: dict[str, c_ast.Node] = field(default_factory=dict)
     constants: dict[str, int] = field(default_factory=dict)
+    layouts: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """id of a struct's node -> size and alignment."""
 
     def add_all(self, node: c_ast.Node) -> None:
         """Take up every typedef, struct, union and enum below a node."""
@@ -121,6 +123,12 @@ class Types:
 
     def _layout(self, node: c_ast.Node) -> tuple[int, int]:
         """Size and alignment of a struct or union; (0, 1) where unknown."""
+        if id(node) not in self.layouts:
+            self.layouts[id(node)] = 0, 1
+            self.layouts[id(node)] = self._compute_layout(node)
+        return self.layouts[id(node)]
+
+    def _compute_layout(self, node: c_ast.Node) -> tuple[int, int]:
         size, alignment = 0, 1
         for item in node.decls or ():
             if not isinstance(item, c_ast.Decl) or item.bitsize is not None:

@@ -135,7 +135,12 @@ class Collector:
     # --- relations
 
     def access(
-        self, symbol: Symbol, subscripts: tuple[c.Expr, ...], env: Env, kinds: tuple[AccessKind, ...], expr: c.Expr
+        self,
+        symbol: Symbol,
+        subscripts: tuple[c.Expr, ...],
+        env: Env,
+        kinds: tuple[AccessKind, ...],
+        expr: c.Expr,
     ) -> str:
         """Record an access of every kind with one label; the label."""
         relation, exact = self.relation(symbol, subscripts, env, expr.span)

@@ -161,7 +161,12 @@ class Checker:
         key = base_key(inner)
         symbol = self.region.symbol(key) if key is not None else None
         address = isinstance(argument, c.Unary) and argument.op == "&"
-        if symbol is not None and symbol.rank and resolve(self.region.scope, inner) is None and links(inner) is not None:
+        if (
+            symbol is not None
+            and symbol.rank
+            and resolve(self.region.scope, inner) is None
+            and links(inner) is not None
+        ):
             address = True
         if address:
             hint = "pass values instead, or end the region before the call"

@@ -11,6 +11,13 @@ from polyc.frontend.places import Places
 _STRUCTURE = re.compile(r"""^#[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[{}();]""", re.MULTILINE)
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 _ATTRIBUTES = re.compile(r"__attribute__|__attribute|__declspec|__asm__|__asm|\basm\b|_Alignas|__alignof__")
+_FUNCTION = re.compile(r"[\w\s*]*?\b([A-Za-z_]\w*)\s*\((?!\s*[*(])")
+_WORDS = """
+auto break case char const continue default do double else enum extern float for goto if inline int long register
+restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm
+__attribute__ __extension__ __asm__ __inline __restrict __declspec _Alignas _Static_assert __typeof__
+"""
+KEYWORDS = frozenset(_WORDS.split())
 _BRACES = re.compile(r"\{[^{}]*\}")
 
 
@@ -24,6 +31,8 @@ class Chunk:
     """Its text without what stands in braces."""
     is_function: bool
     """A definition with a body."""
+    function_name: str = ""
+    """What a plain prototype or definition declares; "" for everything else."""
 
 
 @dataclass(slots=True)
@@ -101,8 +110,10 @@ def _opens_body(header: str) -> bool:
 def _add(result: Chunks, start: int, end: int, pieces: list[str], is_function: bool) -> None:
     header = re.sub(r"^#[^\n]*$", "", " ".join(pieces), flags=re.MULTILINE)
     index = len(result.items)
-    result.items.append(Chunk(start, end, header, is_function))
-    for name in set(_IDENTIFIER.findall(header)):
+    plain = None if "typedef" in header else _FUNCTION.match(header)
+    name = plain.group(1) if plain is not None and plain.group(1) not in KEYWORDS else ""
+    result.items.append(Chunk(start, end, header, is_function, name))
+    for name in {name} if name else set(_IDENTIFIER.findall(header)) - KEYWORDS:
         result.mentions.setdefault(name, []).append(index)
 
 
@@ -141,6 +152,8 @@ def close_paren(text: str, position: int) -> int:
 
 def declared_names(chunk: Chunk) -> set[str]:
     """The names that a chunk declares at file level: functions, variables, typedefs, tags, enum constants."""
+    if chunk.function_name:
+        return {chunk.function_name}
     header = drop_attributes(chunk.header)
     found = set(re.findall(r"\b(?:struct|union|enum)\s+([A-Za-z_]\w*)", header))
     for body in re.findall(r"\benum\b[^{;]*\{([^}]*)\}", header):

@@ -134,7 +134,12 @@ class Converter:
                 hint = "end the region with '#pragma endscop' before it"
                 self.refuse("return", "return would leave the region", span, hint)
             case c_ast.Goto() | c_ast.Label():
-                self.refuse("goto", "goto and labels cannot stand in a region", span, "use loops and conditions instead")
+                self.refuse(
+                    "goto",
+                    "goto and labels cannot stand in a region",
+                    span,
+                    "use loops and conditions instead",
+                )
                 if isinstance(node, c_ast.Label):
                     self.statement(node.stmt)
             case _:
@@ -217,7 +222,9 @@ class Converter:
             hint = "declare it before '#pragma scop'"
             self.refuse("static-local", f"'{node.name}' is declared static inside the region", span, hint)
         extents = tuple(
-            self.expr(d.extent)[0] if d.extent is not None else c.Literal("") for d in symbol.shape.dims if not d.pointer
+            self.expr(d.extent)[0] if d.extent is not None else c.Literal("")
+            for d in symbol.shape.dims
+            if not d.pointer
         )
         end = init_range[2] if init_range else self.token_end(start)
         first = self.declaration_start(start)

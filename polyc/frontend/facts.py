@@ -26,7 +26,9 @@ def base_key(expr: c.Expr) -> str | None:
         match expr:
             case c.Name(name=name):
                 return name
-            case c.Subscript(base=inner) | c.Member(base=inner) | c.Unary(op="*", operand=inner) | c.Cast(operand=inner):
+            case (
+                c.Subscript(base=inner) | c.Member(base=inner) | c.Unary(op="*", operand=inner) | c.Cast(operand=inner)
+            ):
                 expr = inner
             case c.Binary(op="+" | "-", left=inner):
                 expr = inner

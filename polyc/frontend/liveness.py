@@ -106,17 +106,16 @@ class Escapes:
     """Kept in another variable, or returned."""
 
 
-def escapes(function: c_ast.FuncDef, ranks: dict[str, int]) -> Escapes:
-    """Every variable whose address is taken; `ranks` are the dimensions of arrays."""
+def escapes(function: c_ast.FuncDef, rank: int) -> Escapes:
+    """Every variable whose address is taken, if it has `rank` dimensions."""
     found = Escapes()
 
     def visit(node: c_ast.Node, sink: set[str] | None) -> None:
         match node:
             case c_ast.FuncCall():
                 name = node.name.name if isinstance(node.name, c_ast.ID) else ""
-                target = None if name in HARMLESS else found.to_call
                 for argument in node.args.exprs if node.args is not None else ():
-                    visit(argument, target if target is not None else found.to_call if name == "" else None)
+                    visit(argument, None if name in HARMLESS else found.to_call)
                 return
             case c_ast.UnaryOp() if node.op == "sizeof":
                 return
@@ -129,7 +128,7 @@ def escapes(function: c_ast.FuncDef, ranks: dict[str, int]) -> Escapes:
                     visit(base.subscript, None)
                     depth, base = depth + 1, base.name
                 if isinstance(base, c_ast.ID):
-                    if ranks.get(base.name, 0) > depth and sink is not None:
+                    if rank > depth and sink is not None:
                         sink.add(base.name)
                 else:
                     visit(base, sink)

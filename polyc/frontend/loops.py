@@ -68,7 +68,13 @@ def first_domain(env: Env, head: Induction, start: isl.PwAff) -> isl.Set:
 
 
 def iterations(
-    region: Region, condition: c.Expr, head: Induction, inside: Env, start: isl.PwAff, outer: Env, symbol: Symbol
+    region: Region,
+    condition: c.Expr,
+    head: Induction,
+    inside: Env,
+    start: isl.PwAff,
+    outer: Env,
+    symbol: Symbol,
 ) -> isl.Set:
     """The values that the variable takes in the body.
 
@@ -114,9 +120,7 @@ def bound_of(part: c.Expr, key: str) -> tuple[str, c.Expr | None]:
     return "", None
 
 
-def unequal(
-    region: Region, head: Induction, start: isl.PwAff, limit: isl.PwAff, outer: Env, symbol: Symbol
-) -> isl.Set:
+def unequal(region: Region, head: Induction, start: isl.PwAff, limit: isl.PwAff, outer: Env, symbol: Symbol) -> isl.Set:
     """`i != limit` in steps of one: the loop has to start on the right side of the limit.
 
     Otherwise a signed variable would overflow, which no C program may do; one that wraps needs the assumption.

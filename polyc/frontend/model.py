@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import islpy as isl
 from pycparser import c_ast
@@ -18,16 +19,16 @@ from polyc.frontend.ctype import Types
 from polyc.frontend.extract import Extractor, Item
 from polyc.frontend.facts import assigned_scalars, induction, lvalues, read_outside_loops, writes
 from polyc.frontend.flow import needed_exits, written_first
-from polyc.frontend.liveness import Path, escapes, read_after, unknown_call_after
+from polyc.frontend.liveness import Escapes, Path, escapes, read_after, unknown_call_after
 from polyc.frontend.parse import IDENTIFIER, Parsed, clean
 from polyc.frontend.places import Places
 from polyc.frontend.pragmas import Marked
 from polyc.frontend.promises import condition_set, names_in
-from polyc.frontend.region import EVERYTHING, Env, Region, number, project, variable
+from polyc.frontend.region import Env, Region, number, project, variable
 from polyc.frontend.symbols import Symbol, scope_before
 from polyc.model import ctree as c
 from polyc.model.program import InputOptions
-from polyc.model.scop import AccessKind, Array, Parameter, Scop, Storage
+from polyc.model.scop import AccessKind, Array, Scop, Storage
 
 PRIVATE_BYTES = 4096
 _ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b")
@@ -42,7 +43,7 @@ class Modeller:
     chunks: Chunks
     places: Places
     options: InputOptions
-    assumptions: list[object]
+    assumptions: list[ast.expr]
     pure: frozenset[str]
     file_names: frozenset[str]
     others: list[Marked]
@@ -50,6 +51,7 @@ class Modeller:
     path: Path = field(default_factory=list)
     known: set[str] = field(default_factory=set)
     """Parameters' names that promises may use."""
+    gone: dict[int, Escapes] = field(default_factory=dict)
 
     def scop(self) -> Scop:
         """Model the region. Raises UserError with everything that is refused in it."""
@@ -147,11 +149,11 @@ class Modeller:
             if self.is_parameter(region, name):
                 region.context = region.context.intersect(variable(name).eq_set(number(value)))
         for tree in self.assumptions:
-            names = names_in(tree)  # type: ignore[arg-type]
+            names = names_in(tree)
             known = {name for name in names if self.is_parameter(region, name)}
             self.known |= known
             if known == names:
-                region.context = region.context.intersect(condition_set(tree))  # type: ignore[arg-type]
+                region.context = region.context.intersect(condition_set(tree))
         if region.context.is_empty():
             raise UserError.of("impossible-assume", "what --param and --assume promise contradicts itself")
 
@@ -175,13 +177,18 @@ class Modeller:
             return True
         if symbol.storage is Storage.ARGUMENT and symbol.rank:
             return True
-        ranks = {s.c_name: s.rank for s in [symbol]}
-        gone = escapes(self.parsed.function, ranks)
+        gone = self.escaped(symbol)
         if symbol.c_name in gone.to_pointer:
             return True
         if symbol.c_name in gone.to_call and unknown_call_after(self.path):
             return True
         return read_after(symbol.c_name, self.path, self.parsed.function)
+
+    def escaped(self, symbol: Symbol) -> Escapes:
+        """Where addresses go in the function; walked once for all scalars, and once for each rank of arrays."""
+        if symbol.rank not in self.gone:
+            self.gone[symbol.rank] = escapes(self.parsed.function, symbol.rank)
+        return self.gone[symbol.rank]
 
     def live_out(self, region: Region, written: set[str]) -> frozenset[str]:
         """The arrays that are needed after the region: those that were named, or those that are found."""
@@ -205,13 +212,13 @@ class Modeller:
 
     # --- putting it together
 
-    def assemble(
-        self, region: Region, converter: Converter, items: list[Item], span: Span, end_line: int
-    ) -> Scop:
+    def assemble(self, region: Region, converter: Converter, items: list[Item], span: Span, end_line: int) -> Scop:
         placed = place(items)
         parameters = parameter_keys(region)
         keys = {raw.array for p in placed for raw in p.draft.accesses} - parameters
-        arrays = {key: make_array(region.scope.symbols[key], region, converter, self.parsed.function) for key in sorted(keys)}
+        arrays = {
+            key: make_array(region.scope.symbols[key], region, converter, self.parsed.function) for key in sorted(keys)
+        }
         region.notes += row_notes(arrays, region, span)
         for array in arrays.values():
             for size in positive_extents(array):
@@ -227,7 +234,7 @@ class Modeller:
         live = self.live_out(region, written)
         if region.problems:
             raise UserError(unique(region.problems))
-        used = self.used_parameters(region, statements, arrays, placed)
+        used = tuple(region.parameters.values())
         names = tuple(p.name for p in used)
         context = only(region.context, names).coalesce()
         assumed = only(region.assumed, names).gist(context).coalesce()
@@ -252,7 +259,12 @@ class Modeller:
         )
 
     def privatizable(
-        self, region: Region, arrays: dict[str, Array], placed: list[Placed], live: frozenset[str], context: isl.Set
+        self,
+        region: Region,
+        arrays: dict[str, Array],
+        placed: list[Placed],
+        live: frozenset[str],
+        context: isl.Set,
     ) -> frozenset[str]:
         """Small local arrays that each thread may have for itself."""
         candidates: set[str] = set()
@@ -266,11 +278,6 @@ class Modeller:
             if local and small and written and not pointer and key not in live:
                 candidates.add(key)
         return written_first(placed, frozenset(candidates), context)
-
-    def used_parameters(
-        self, region: Region, statements: dict[str, object], arrays: dict[str, Array], placed: list[Placed]
-    ) -> tuple[Parameter, ...]:
-        return tuple(region.parameters.values())
 
     def function_names(self) -> frozenset[str]:
         return frozenset(IDENTIFIER.findall(self.chunks.text_of(self.marked.chunk)))
@@ -310,7 +317,7 @@ def parameter_keys(region: Region) -> frozenset[str]:
 
 def only(domain: isl.Set, names: tuple[str, ...]) -> isl.Set:
     """The set without parameters of other names."""
-    present = [domain.get_dim_name(isl.dim_type.param, i) for i in range(domain.dim(isl.dim_type.param))]
+    present = [domain.get_dim_name(isl.dim_type.param, i) or "" for i in range(domain.dim(isl.dim_type.param))]
     return project(domain, tuple(name for name in present if name not in names))
 
 
@@ -371,6 +378,3 @@ def pointer_source(node: c_ast.Node) -> str:
 def converter_span(places: Places, parsed: Parsed, offset: int) -> Span:
     start = parsed.original(offset)
     return places.span(start, start + 1)
-
-
-__all__ = ["EVERYTHING", "Modeller", "replace"]

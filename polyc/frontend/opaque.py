@@ -54,9 +54,7 @@ class Opaque:
         """A scalar that the statement always assigns before it reads it is not read from outside."""
         scalars = {a.array for a in self.collector.accesses if self.region.scope.symbols[a.array].rank == 0}
         covered = {key for key in scalars if first_use(node, key) is not Use.READ}
-        self.collector.accesses = [
-            a for a in self.collector.accesses if a.array not in covered or a.kind is not READ
-        ]
+        self.collector.accesses = [a for a in self.collector.accesses if a.array not in covered or a.kind is not READ]
 
     def statement(self, node: c.Stmt, env: Env) -> c.Stmt:
         match node:

@@ -16,13 +16,15 @@ from pycparser import c_ast
 from pycparser.c_parser import CParser, ParseError
 
 from polyc.errors import Diagnostic, UserError
-from polyc.frontend.chunks import Chunks, close_paren, declared_names, drop_attributes
+from polyc.frontend.chunks import KEYWORDS, Chunks, close_paren, declared_names, drop_attributes
 from polyc.frontend.places import Places
 
 IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 SKIPPED = "__polyc_skipped"
 _DIRECTIVE = re.compile(r"^#(?!pragma (?:end)?scop\b)[^\n]*$", re.MULTILINE)
-_WORDS = re.compile(r"\b(?:__extension__|__restrict__|__restrict|__inline__|__inline|__const|__signed__|__volatile__|__thread)\b")
+_WORDS = re.compile(
+    r"\b(?:__extension__|__restrict__|__restrict|__inline__|__inline|__const|__signed__|__volatile__|__thread)\b"
+)
 _PLAIN = {
     "__restrict": "restrict",
     "__restrict__": "restrict",
@@ -35,10 +37,6 @@ _PLAIN = {
 _TYPEOF = re.compile(r"\b(?:__typeof__|__typeof|typeof)\b")
 _BUILTIN_TYPES = re.compile(r"\b(?:__builtin_va_list|_Float\w+|__float128|__fp16|__bf16|__m\d+[di]?)\b")
 _STRUCTURE = re.compile(r"""^#[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[{}();]""", re.MULTILINE)
-_KEYWORDS = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline int long "
-    "register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while".split()
-)
 
 
 @dataclass(slots=True)
@@ -101,7 +99,7 @@ def parse_function(chunks: Chunks, index: int, kept: list[tuple[int, int]], plac
 
 def needed_declarations(chunks: Chunks, index: int) -> list[int]:
     """The chunks that declare types, constants and variables that the function mentions, and what these need."""
-    wanted = set(IDENTIFIER.findall(chunks.text_of(index))) - _KEYWORDS
+    wanted = set(IDENTIFIER.findall(chunks.text_of(index))) - KEYWORDS
     chosen: set[int] = set()
     seen: set[str] = set()
     while wanted:
@@ -109,20 +107,12 @@ def needed_declarations(chunks: Chunks, index: int) -> list[int]:
         seen.add(name)
         for number in chunks.mentions.get(name, ()):
             item = chunks.items[number]
-            if number in chosen or number >= index or item.is_function or is_prototype(item.header):
+            if number in chosen or number >= index or item.function_name:
                 continue
             if name in declared_names(item):
                 chosen.add(number)
-                wanted |= set(IDENTIFIER.findall(chunks.text_of(number))) - _KEYWORDS - seen
+                wanted |= set(IDENTIFIER.findall(chunks.text_of(number))) - KEYWORDS - seen
     return sorted(chosen)
-
-
-def is_prototype(header: str) -> bool:
-    """Whether a chunk declares a function (and nothing else that matters)."""
-    if "(" not in header or "typedef" in header or "{" in header:
-        return False
-    plain = drop_attributes(header)
-    return re.match(r"[^=(\[]*\w\s*\(\s*(?!\s*\*)", plain) is not None and "struct {" not in plain
 
 
 def clean(text: str, kept: Sequence[tuple[int, int]] = ()) -> str:
@@ -163,7 +153,7 @@ def _without(body: str, origin: int, skips: list[tuple[int, int]]) -> list[tuple
     pieces: list[tuple[int, str]] = []
     position = 0
     for start, stop in skips:
-        names = sorted(set(IDENTIFIER.findall(body[start:stop])) - _KEYWORDS)
+        names = sorted(set(IDENTIFIER.findall(body[start:stop])) - KEYWORDS)
         pieces.append((origin + position, body[position:start]))
         pieces.append((origin + start, f"{SKIPPED}({', '.join(f'&{name}' for name in names)});"))
         position = stop

@@ -95,9 +95,16 @@ def place_regions(found: Pragmas, chunks: Chunks, places: Places) -> None:
         index = chunks.at(region.start)
         match = _PRAGMA.match(chunks.text, region.start)
         inside = index is not None and chunks.items[index].is_function and region.end < chunks.items[index].end
-        if index is None or match is None or not inside or "{" not in chunks.text[chunks.items[index].start : region.start]:
+        if (
+            index is None
+            or match is None
+            or not inside
+            or "{" not in chunks.text[chunks.items[index].start : region.start]
+        ):
             span = pragma_span(match, places) if match else None
-            found.problems.append(Diagnostic("pragma-outside-function", "a region has to stand inside a function", span))
+            found.problems.append(
+                Diagnostic("pragma-outside-function", "a region has to stand inside a function", span)
+            )
             continue
         region.chunk = index
         placed.append(region)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from polyc.frontend.chunks import Chunks, declared_names
+from polyc.frontend.chunks import KEYWORDS, Chunks, declared_names
 from polyc.frontend.parse import IDENTIFIER, Parsed
 from polyc.frontend.pragmas import Marked
 from polyc.model import ctree as c
@@ -26,7 +26,8 @@ def preamble(chunks: Chunks, marked: Marked, parsed: Parsed, scop: Scop) -> str:
     types += " ".join(p.type.text for p in scop.parameters)
     wanted = set(IDENTIFIER.findall(chunks.text[marked.body : marked.end] + " " + types)) - known
     chosen: set[int] = set()
-    seen: set[str] = set()
+    seen = set(KEYWORDS)
+    wanted -= KEYWORDS
     while wanted:
         name = wanted.pop()
         seen.add(name)

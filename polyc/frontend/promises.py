@@ -33,7 +33,9 @@ def parse_condition(text: str) -> ast.expr:
     except (SyntaxError, Junk, ValueError) as problem:
         reason = str(problem) if isinstance(problem, Junk) else "it is no condition"
         hint = "write affine comparisons of parameters, as in 'N >= 4 && M < N'"
-        raise UserError([Diagnostic("bad-assume", f"cannot use the assumption '{text}': {reason}", None, hint)]) from None
+        raise UserError(
+            [Diagnostic("bad-assume", f"cannot use the assumption '{text}': {reason}", None, hint)]
+        ) from None
     return tree
 
 
@@ -54,10 +56,10 @@ def condition_set(node: ast.expr) -> isl.Set:
             return condition_set(inner).complement()
         case ast.Compare(left=left, ops=ops, comparators=comparators):
             found = EVERYTHING
-            for op, right in zip(ops, comparators, strict=True):
-                if type(op) not in _COMPARE:
+            for sign, right in zip(ops, comparators, strict=True):
+                if type(sign) not in _COMPARE:
                     raise Junk("it is no comparison")
-                found = found.intersect(getattr(value_of(left), _COMPARE[type(op)])(value_of(right)))
+                found = found.intersect(getattr(value_of(left), _COMPARE[type(sign)])(value_of(right)))
                 left = right
             return found
     raise Junk("it is no condition")

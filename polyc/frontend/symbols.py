@@ -9,10 +9,11 @@ from pycparser import c_ast
 from polyc.frontend.ctype import Shape, Types
 from polyc.model.scop import Storage
 
-ISL_WORDS = frozenset(
-    "and or not exists implies mod floor ceil min max floord ceild rat true false infty NaN nan all domain schedule "
-    "filter sequence set band mark child coincident permutable options context extension contraction expansion".split()
-)
+_ISL = """
+and or not exists implies mod floor ceil min max floord ceild rat true false infty NaN nan all domain schedule filter
+sequence set band mark child coincident permutable options context extension contraction expansion
+"""
+ISL_WORDS = frozenset(_ISL.split())
 
 
 @dataclass(slots=True, eq=False)
@@ -94,7 +95,9 @@ class Scope:
         return key
 
 
-def scope_before(types: Types, tree: c_ast.FileAST, function: c_ast.FuncDef, path: list[tuple[c_ast.Node, int]]) -> Scope:
+def scope_before(
+    types: Types, tree: c_ast.FileAST, function: c_ast.FuncDef, path: list[tuple[c_ast.Node, int]]
+) -> Scope:
     """What is visible at a place: file level, parameters, and the blocks on the way to it."""
     scope = Scope(types)
     for item in tree.ext:

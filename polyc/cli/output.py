@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import stat
+import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -37,9 +38,9 @@ def write(target: str, text: str) -> None:
     """Write the text, as the bytes that it was read from, to the file `target` or to standard output."""
     data = text.encode("utf-8", "surrogateescape")
     if target == STDOUT:
-        stream = click.get_binary_stream("stdout")
-        stream.write(data)
-        stream.flush()
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
         return
     try:
         replace_file(target, data)

@@ -21,15 +21,12 @@ def scop(compiled: Compiled) -> dict[str, Any]:
         "function": found.function,
         "line": found.span.line,
         "parameters": [parameter.name for parameter in found.parameters],
-        "statements": [
-            {"name": s.name, "line": s.span.line, "text": s.text} for s in found.statements.values()
-        ],
+        "statements": [{"name": s.name, "line": s.span.line, "text": s.text} for s in found.statements.values()],
         "groups": [group(program, one) for one in program.groups],
         "buffers": [buffer(one) for one in program.buffers.values()],
         "remarks": [remark(one) for one in program.remarks],
         "passes": [
-            {"name": s.name, "tree": render_tree(s.tree), "seconds": round(s.seconds, 6)}
-            for s in compiled.passes
+            {"name": s.name, "tree": render_tree(s.tree), "seconds": round(s.seconds, 6)} for s in compiled.passes
         ],
         "verified": compiled.verified,
     }
@@ -44,8 +41,7 @@ def group(program: Program, found: Group) -> dict[str, Any]:
         "tile_sizes": list(found.tile_sizes),
         "parallel": found.parallel,
         "extensions": [
-            {"statement": e.statement, "relation": r.relation_text(e.relation, names)}
-            for e in found.extensions
+            {"statement": e.statement, "relation": r.relation_text(e.relation, names)} for e in found.extensions
         ],
         "recomputation": float(found.recomputation),
     }

@@ -88,8 +88,6 @@ def numbered(tree: Domain) -> Iterator[tuple[int, int, str]]:
 
 def label(text: str) -> str:
     """A quoted label, lines to the left and not too long."""
-    lines = [
-        line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…" for line in text.split("\n")
-    ]
+    lines = [line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…" for line in text.split("\n")]
     escaped = [line.replace("\\", "\\\\").replace('"', '\\"') for line in lines]
     return '"' + "\\l".join(escaped) + ('\\l"' if len(lines) > 1 else '"')

@@ -37,9 +37,7 @@ class Nest:
         """The remark that tells why the nest is not `tiled`, `fused` or `parallel`; the last one counts."""
         words = REASONS[what]
         found = [m for m in self.remarks if any(word in m.code.split("-") for word in words)]
-        refusals = [
-            m for m in found if set(m.code.split("-")) & {"not", "no", "cannot"} or "un" in m.code[:2]
-        ]
+        refusals = [m for m in found if set(m.code.split("-")) & {"not", "no", "cannot"} or "un" in m.code[:2]]
         chosen = refusals or found
         return chosen[-1] if chosen else None
 

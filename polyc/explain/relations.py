@@ -135,11 +135,7 @@ def expression(function: isl.PwAff, domain: isl.Set | None = None, names: Sequen
     pieces: list[str] = []
     for part in top_level(inside):
         arrow = part.find("-> [(")
-        value = (
-            part[arrow + 5 : part.index(")]", arrow)]
-            if arrow >= 0
-            else re.sub(r"^\[\((.*?)\)\]", r"\1", part)
-        )
+        value = part[arrow + 5 : part.index(")]", arrow)] if arrow >= 0 else re.sub(r"^\[\((.*?)\)\]", r"\1", part)
         rest = part.partition(")]")[2].strip()
         alone = function.n_piece() == 1
         pieces.append(tidy(value) if alone or not rest else f"{tidy(value)} {tidy(rest)}")

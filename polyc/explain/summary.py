@@ -13,9 +13,7 @@ def summary(path: str, compiled: list[Compiled]) -> str:
     found = [nest for one in compiled for nest in nests(one)]
     groups = sum(len(one.program.groups) for one in compiled)
     counts = [counted(groups, "group")] if groups else []
-    counts += [
-        f"{sum(getattr(nest, what) for nest in found)} {what}" for what in ("tiled", "fused", "parallel")
-    ]
+    counts += [f"{sum(getattr(nest, what) for nest in found)} {what}" for what in ("tiled", "fused", "parallel")]
     head = f"polyc: {path}: {counted(len(found), 'nest')} in {counted(len(compiled), 'region')}"
     line = f"{head}: {', '.join(counts)}; {state(compiled)}"
     reasons = [text for what in ("tiled", "parallel") if (text := refusals(found, what))]

@@ -47,9 +47,7 @@ def nest_lines(compiled: Compiled, program: Program) -> list[str]:
         for missing in missing_facts(nest):
             reason = nest.why_not(missing)
             if reason is not None:
-                lines.append(
-                    f"  {'':<{first}}  {'':<{second}}  not {missing}: {reason.message} [{reason.code}]"
-                )
+                lines.append(f"  {'':<{first}}  {'':<{second}}  not {missing}: {reason.message} [{reason.code}]")
     return lines
 
 
@@ -124,13 +122,7 @@ def folded(conditions: str, width: int) -> list[str]:
 def buffer_text(buffer: Buffer, program: Program) -> str:
     """`A_tile[34][34]: a tile of A, 9248 bytes`."""
     extents = "".join(f"[{size}]" for size in buffer.extents)
-    what = (
-        "a tile of"
-        if buffer.storage == "tile"
-        else "a private copy of"
-        if buffer.storage == "private"
-        else "of"
-    )
+    what = "a tile of" if buffer.storage == "tile" else "a private copy of" if buffer.storage == "private" else "of"
     array = program.scop.arrays.get(buffer.array)
     size_bytes = math.prod(buffer.extents) * array.element.size_bytes if array else 0
     return f"{buffer.name}{extents}: {what} {buffer.array}" + (f", {size_bytes} bytes" if size_bytes else "")
@@ -158,9 +150,7 @@ def dependence_lines(program: Program) -> list[str]:
     found = program.dependences
     lines = ["  dependences"]
     for array, relation in sorted(found.flow_by_array.items()):
-        lines += [
-            line for text in r.union_map_text(relation) for line in relation_lines(f"flow of {array}", text)
-        ]
+        lines += [line for text in r.union_map_text(relation) for line in relation_lines(f"flow of {array}", text)]
     for kind, relation in (("anti or output", found.false), ("of a private array", found.private_false)):
         lines += [line for text in r.union_map_text(relation) for line in relation_lines(kind, text)]
     return lines

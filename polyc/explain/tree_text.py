@@ -74,9 +74,7 @@ def band_head(band: Band) -> str:
     if band.permutable:
         words.append("permutable")
     if any(m.role is Role.TILE for m in band.members):
-        words.append(
-            "tile(" + ", ".join(str(m.size) if m.role is Role.TILE else "-" for m in band.members) + ")"
-        )
+        words.append("tile(" + ", ".join(str(m.size) if m.role is Role.TILE else "-" for m in band.members) + ")")
     if any(m.role is Role.POINT for m in band.members):
         words.append("point")
     for flag, positions in (
@@ -88,9 +86,7 @@ def band_head(band: Band) -> str:
     return " ".join(words)
 
 
-def band_parts(
-    band: Band, known: isl.UnionSet, names: dict[str, tuple[str, ...]], strict: bool = True
-) -> list[str]:
+def band_parts(band: Band, known: isl.UnionSet, names: dict[str, tuple[str, ...]], strict: bool = True) -> list[str]:
     """`S[i, j] -> [i, j]` for each statement below: the members' expressions side by side.
 
     strict: leave out statements of which nothing is in `known`.
@@ -103,9 +99,7 @@ def band_parts(
             continue  # a filter above leaves nothing of it
         dims = names.get(statement, ())
         values = [
-            r.expression(functions[statement], domains.get(statement), dims)
-            if statement in functions
-            else "?"
+            r.expression(functions[statement], domains.get(statement), dims) if statement in functions else "?"
             for functions in members
         ]
         parts.append(f"{statement}[{', '.join(dims)}] -> [{', '.join(values)}]")

@@ -143,7 +143,7 @@ def run_size(setting: Setting, values: dict[str, int], seed: int, report: Report
         message = f"the result {ended.result_fault} where the original does not, with {named}"
         report.differences.append(Difference(message, values))
         return
-    differences = [d for name in compared(setting) if (d := first_difference(setting, name, arrays, values))]
+    differences = [d for name in compared(setting) if (d := first_difference(setting, shapes[name], values))]
     report.differences += differences
     elements = sum(arrays[name].size for name in compared(setting))
     report.rows.append(Row(values, tuple(compared(setting)), elements, len(differences)))

@@ -10,6 +10,7 @@ import numpy as np
 from polyc.runtime import csource
 from polyc.runtime.call import Setting
 from polyc.runtime.inputs import Data, dtype_of
+from polyc.runtime.layout import Shape
 
 TOLERANCE = {2: 1e-2, 4: 1e-4, 8: 1e-9, 16: 1e-9}
 """Relative, by bytes of the element, where `--reassociate` allows another order of additions."""
@@ -29,11 +30,12 @@ class Difference:
     result: str = ""
 
 
-def first_difference(setting: Setting, name: str, arrays: dict[str, Data], values: dict[str, int]) -> Difference | None:
+def first_difference(setting: Setting, shape: Shape, values: dict[str, int]) -> Difference | None:
     """The first element of an array that the two programs leave with different values."""
+    name = shape.name
     array = setting.scop.arrays[name]
     dtype = dtype_of(array.element, setting.element_bytes[name])
-    extents = arrays[name].shape
+    extents = shape.extents
     original, result = (
         np.fromfile(setting.folder / f"array-{name}.{function}", dtype=dtype).reshape(extents)
         for function in (csource.ORIGINAL, csource.RESULT)
@@ -42,8 +44,9 @@ def first_difference(setting: Setting, name: str, arrays: dict[str, Data], value
     if not unlike.any():
         return None
     index = tuple(int(k) for k in np.unravel_index(int(np.argmax(unlike)), extents)) if extents else ()
-    subscript = "".join(f"[{k}]" for k in index)
     before, after = shown(original[index]), shown(result[index])
+    index = tuple(k + low for k, low in zip(index, shape.corner, strict=True))
+    subscript = "".join(f"[{k}]" for k in index)
     given = ", ".join(f"{key} = {value}" for key, value in values.items())
     message = f"{array.c_name}{subscript} is {after} and was {before} in the original"
     message += f", with {given}" if given else ""

@@ -40,6 +40,6 @@ def random_array(shape: Shape, element: CType, size_bytes: int, rng: np.random.G
         drawn = rng.integers(min(low, high), high, extents, endpoint=True)
         if shape.sorted:
             drawn = np.sort(drawn, axis=-1)
-        return np.ascontiguousarray(drawn.astype(dtype))
+        return np.asarray(drawn, dtype=dtype, order="C")
     raw = rng.integers(0, 0x3F, (*extents, size_bytes), dtype=np.uint8)
-    return np.ascontiguousarray(raw).view(dtype).reshape(extents)
+    return raw.view(dtype).reshape(extents)

@@ -72,7 +72,7 @@ def as_dimensions(values: isl.Set, names: tuple[str, ...]) -> isl.Set:
     space = isl.Space.params_alloc(values.get_ctx(), len(names))
     for position, name in enumerate(names):
         space = space.set_dim_name(PARAM, position, name)
-    values = isl.Set.universe(space).intersect(values)
+    values = values.align_params(space)
     for position in reversed(range(values.dim(PARAM))):
         if values.get_dim_name(PARAM, position) not in names:
             values = values.project_out(PARAM, position, 1)
@@ -91,7 +91,8 @@ def chosen(space: isl.Set, names: tuple[str, ...], size: int) -> dict[str, int]:
     """Fix one parameter after the other as close to what is wanted as the others leave room for."""
     values: dict[str, int] = {}
     for position, name in enumerate(names):
-        value = closest(space, position, size + position % 3)
+        wanted = (size, size + 1, size // 2 + 1, size // 3 + 1)[position % 4]  # windows come after what they slide over
+        value = closest(space, position, wanted)
         space = space.fix_val(SET, position, isl.Val.int_from_si(space.get_ctx(), value))
         values[name] = value
     return values

@@ -8,7 +8,7 @@ import islpy as isl
 
 from polyc.errors import Span
 from polyc.frontend.affine import Affine
-from polyc.frontend.facts import base_key
+from polyc.frontend.facts import base_key, mentions
 from polyc.frontend.references import resolve
 from polyc.frontend.region import CTX, Env, Region, number, variable
 from polyc.frontend.symbols import Symbol
@@ -35,6 +35,8 @@ class Collector:
     """Rebuilds a statement's body and collects what it accesses, in C's order of evaluation."""
 
     region: Region
+    whole: Env
+    """Where the statement stands."""
     internal: frozenset[str] = frozenset()
     """Names that belong to an opaque statement: its own declarations and loop variables."""
     accesses: list[Raw] = field(default_factory=list)
@@ -144,10 +146,14 @@ class Collector:
     ) -> str:
         """Record an access of every kind with one label; the label."""
         relation, exact = self.relation(symbol, subscripts, env, expr.span)
+        if env.domain is not self.whole.domain and relation.is_empty():
+            # What is never evaluated still stands in the body, and needs its place.
+            relation, exact = self.relation(symbol, subscripts, self.whole, expr.span)
+        alone = not any(mentions(s) & set(env.inner) for s in subscripts)
         ref = self.label()
         for kind in kinds:
             actual = MAY if kind is WRITE and not (self.certain and exact) else kind
-            self.accesses.append(Raw(ref, symbol.key, actual, relation, exact and not env.inner))
+            self.accesses.append(Raw(ref, symbol.key, actual, relation, exact and alone))
         self.inexact = self.inexact or not exact
         return ref
 

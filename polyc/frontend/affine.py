@@ -134,8 +134,7 @@ class Affine:
             node = shape.node
         if shape is None or shape.element.kind != "int":
             return None
-        name = "_".join([inner.name, *reversed(names)])
-        return self.region.parameter(name, shape.element, expr), shape.element
+        return self.region.parameter(label(expr), shape.element, expr), shape.element
 
     def arithmetic(self, expr: c.Expr, op: str, left: c.Expr, right: c.Expr, env: Env) -> Value | None:
         first, second = self.value(left, env), self.value(right, env)
@@ -159,8 +158,7 @@ class Affine:
 
     def product(self, expr: c.Expr, type_: CType) -> isl.PwAff:
         """`n * m` of two parameters is a parameter of its own."""
-        name = "_".join(sorted(mentions(expr))) or "product"
-        return self.region.parameter(name, type_, expr)
+        return self.region.parameter(label(expr), type_, expr)
 
     def widened(self, value: Value, type_: CType, env: Env) -> isl.PwAff | None:
         """An operand in the common type: sign or zero extension needs the operand's own value."""
@@ -279,6 +277,20 @@ class Affine:
             return None
         found: isl.Set = getattr(a, _COMPARE[op])(b)
         return found
+
+
+def label(expr: c.Expr) -> str:
+    """A name for the value of an invariant expression: `n_m` for `n * m`, `p_n` for `p->n`."""
+    match expr:
+        case c.Name(name=name):
+            return name
+        case c.Member(base=base, field=field):
+            return f"{label(base)}_{field}"
+        case c.Binary(left=left, right=right):
+            return f"{label(left)}_{label(right)}"
+        case c.Literal(text=text) if text.isalnum():
+            return text
+    return "v"
 
 
 def expr_arrow_first(expr: c.Member) -> bool:

@@ -113,8 +113,8 @@ def _add(result: Chunks, start: int, end: int, pieces: list[str], is_function: b
     plain = None if "typedef" in header else _FUNCTION.match(header)
     name = plain.group(1) if plain is not None and plain.group(1) not in KEYWORDS else ""
     result.items.append(Chunk(start, end, header, is_function, name))
-    for name in {name} if name else set(_IDENTIFIER.findall(header)) - KEYWORDS:
-        result.mentions.setdefault(name, []).append(index)
+    for declared in {name} if name else set(_IDENTIFIER.findall(header)) - KEYWORDS:
+        result.mentions.setdefault(declared, []).append(index)
 
 
 def drop_attributes(text: str) -> str:

@@ -31,6 +31,8 @@ class Converter:
     notes: list[Diagnostic] = field(default_factory=list)
     ranges: dict[Span, tuple[int, int]] = field(default_factory=dict)
     """Span of a statement -> its piece of the preprocessed text, for statements' texts."""
+    end: int = 0
+    """Where the statement that was converted last ends."""
     loops: int = 0
     """How many loops of the region stand around this place."""
 
@@ -85,7 +87,7 @@ class Converter:
         """One statement; declarations of several names come out as several."""
         match node:
             case c_ast.Compound():
-                return [c.Block(self.block(node.block_items))]
+                return [self.compound(node)]
             case c_ast.For():
                 return [self.for_loop(node)]
             case c_ast.While() | c_ast.DoWhile():
@@ -97,6 +99,7 @@ class Converter:
             case c_ast.DeclList():
                 return [s for d in node.decls for s in self.declaration(d, Storage.REGION)]
             case c_ast.EmptyStatement():
+                self.end = self.parsed.offset(node.coord) + 1
                 return []
             case c_ast.Break() | c_ast.Continue():
                 return [self.jump(node)]
@@ -119,11 +122,20 @@ class Converter:
                 )
                 return []
         expr, start, end = self.expr(node)
-        return [c.ExprStmt(expr, self.statement_span(start, end, end))]
+        self.end = self.after(end, ";")
+        return [c.ExprStmt(expr, self.statement_span(start, end))]
 
-    def statement_span(self, start: int, end: int, text_end: int) -> Span:
+    def compound(self, node: c_ast.Compound) -> c.Block:
+        start = self.parsed.offset(node.coord)
+        self.end = max(self.end, start + 1)
+        body = self.block(node.block_items)
+        self.end = self.after(self.end, "}")
+        return c.Block(body)
+
+    def statement_span(self, start: int, end: int) -> Span:
+        """The place of a statement's head; its text goes to where the conversion is."""
         span = self.span(start, end)
-        self.ranges[span] = (self.parsed.original(start), self.parsed.original(max(start, text_end - 1)) + 1)
+        self.ranges[span] = (self.parsed.original(start), self.parsed.original(max(start, self.end - 1)) + 1)
         return span
 
     def refuse_jump(self, node: c_ast.Node) -> None:
@@ -149,6 +161,7 @@ class Converter:
         start = self.parsed.offset(node.coord)
         kind = "break" if isinstance(node, c_ast.Break) else "continue"
         span = self.span(start, start + len(kind))
+        self.end = self.after(start, ";")
         if not self.loops:
             hint = "put the whole loop into the region"
             self.refuse("break", f"{kind} would leave the region", span, hint)
@@ -175,7 +188,7 @@ class Converter:
         body = self.single(node.stmt)
         self.loops -= 1
         self.scope.blocks.pop()
-        return c.For(init, condition, step, body, span=self.statement_span(start, head_end, head_end))
+        return c.For(init, condition, step, body, span=self.statement_span(start, head_end))
 
     def head_end(self, start: int) -> int:
         """The offset after the parenthesis that closes a statement's head."""
@@ -189,7 +202,9 @@ class Converter:
         body = self.single(node.stmt)
         self.loops -= 1
         end = self.head_end(start) if isinstance(node, c_ast.While) else start + 2
-        return c.While(condition, body, isinstance(node, c_ast.DoWhile), self.statement_span(start, end, end))
+        if isinstance(node, c_ast.DoWhile):
+            self.end = self.after(self.end, ";")
+        return c.While(condition, body, isinstance(node, c_ast.DoWhile), self.statement_span(start, end))
 
     def branch(self, node: c_ast.If) -> c.Stmt:
         start = self.parsed.offset(node.coord)
@@ -197,12 +212,12 @@ class Converter:
         end = self.head_end(start)
         then = self.single(node.iftrue) if node.iftrue is not None else c.Block(())
         otherwise = self.single(node.iffalse) if node.iffalse is not None else None
-        return c.If(condition, then, otherwise, self.statement_span(start, end, end))
+        return c.If(condition, then, otherwise, self.statement_span(start, end))
 
     def single(self, node: c_ast.Node) -> c.Stmt:
         """The body of a loop or branch."""
         if isinstance(node, c_ast.Compound):
-            return c.Block(self.block(node.block_items))
+            return self.compound(node)
         self.scope.blocks.append({})
         found = self.statement(node)
         self.scope.blocks.pop()
@@ -228,7 +243,8 @@ class Converter:
         )
         end = init_range[2] if init_range else self.token_end(start)
         first = self.declaration_start(start)
-        whole = self.statement_span(first, end, end)
+        self.end = end if is_loop else self.after(end, ";")
+        whole = self.statement_span(first, end)
         init = init_range[0] if init_range else None
         return [c.Decl(symbol.shape.element.text, symbol.key, extents, init, whole)]
 

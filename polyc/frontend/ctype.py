@@ -142,10 +142,8 @@ class Types:
             if bytes_ == 0:
                 return 0, 1
             alignment = max(alignment, align)
-            if isinstance(node, c_ast.Union):
-                size = max(size, bytes_)
-            else:
-                size = (size + align - 1) // align * align + bytes_
+            start = 0 if isinstance(node, c_ast.Union) else (size + align - 1) // align * align
+            size = max(size, start + bytes_)
         return (size + alignment - 1) // alignment * alignment, alignment
 
     def field(self, node: c_ast.Node | None, name: str) -> Shape | None:

@@ -113,7 +113,7 @@ class Extractor:
         return found
 
     def expression(self, node: c.ExprStmt, env: Env) -> list[Item]:
-        collector = Collector(self.region)
+        collector = Collector(self.region, env)
         body = c.ExprStmt(collector.read(node.expr, env), node.span)
         accesses = tuple(collector.accesses)
         if not any(a.kind.value != "read" for a in accesses):
@@ -134,14 +134,14 @@ class Extractor:
 
     def opaque(self, node: c.Stmt, env: Env) -> Draft:
         """A statement that is kept whole."""
-        opaque = Opaque(self.region, self.needed)
-        body = opaque.model(node, env)
+        opaque = Opaque(self.region, env, self.needed)
+        body = opaque.model(node)
         return Draft(env, tuple(opaque.collector.accesses), body, node.span, True)
 
     def final_value(self, node: c.For, loop: Loop, env: Env) -> Draft:
         """The statement after a loop that gives its variable the value that it has there."""
         symbol = self.region.scope.symbols[loop.head.key]
-        collector = Collector(self.region)
+        collector = Collector(self.region, env)
         value = exit_value(self.region, node, loop, env)
         start = collector.read(value if value is not None else loop.head.start, env)
         target = collector.reference(c.Name(symbol.key, node.span), env, (WRITE,))

@@ -227,7 +227,7 @@ class Modeller:
 
         def text(where: Span) -> str:
             piece = texts.get(where)
-            return self.places.source(*piece).rstrip(";").strip() + ";" if piece else ""
+            return self.places.source(*piece) if piece else ""
 
         statements = {p.name: finish(p, region, text, parameters) for p in placed}
         written = {a.array for s in statements.values() for a in s.accesses if a.kind is not AccessKind.READ}

@@ -20,22 +20,23 @@ class Opaque:
     """Models one statement. Loops inside it that are affine still bound what is accessed."""
 
     region: Region
+    env: Env
     needed: frozenset[str]
     collector: Collector = field(init=False)
     affine: Affine = field(init=False)
 
     def __post_init__(self) -> None:
         self.affine = Affine(self.region)
-        self.collector = Collector(self.region)
+        self.collector = Collector(self.region, self.env)
 
-    def model(self, node: c.Stmt, env: Env) -> c.Stmt:
+    def model(self, node: c.Stmt) -> c.Stmt:
         """The statement's body; the accesses are in `collector`. Nothing is assumed for the sake of precision."""
         declared = {item.name for item in c.walk(node) if isinstance(item, c.Decl)}
         hidden = self.hidden_variables(node, declared)
         self.collector.internal = frozenset(declared | set(hidden))
         notes, strict = self.region.notes, self.region.strict
         self.region.notes, self.region.strict = [], True
-        body = self.statement(node, env)
+        body = self.statement(node, self.env)
         self.region.notes, self.region.strict = notes, strict
         self.drop_covered_reads(node)
         if not hidden:

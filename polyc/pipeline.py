@@ -79,9 +79,7 @@ def _declined_at_budget(name: str, run: Pass, program: Program) -> Program:
     except isl.Error as error:
         if "operations" not in str(error) and "quota" not in str(error).lower():
             raise
-        return program.remark(
-            "budget", name, f"the pass {name} ran over its budget of isl operations and was left out"
-        )
+        return program.remark("budget", name, f"the pass {name} ran over its budget of isl operations and was left out")
 
 
 def _last_right(programs: list[Program]) -> tuple[Program, bool]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from enum import Enum
+from typing import cast
 
 import islpy as isl
 
@@ -70,3 +72,20 @@ def budget(context: isl.Context, operations: int) -> Iterator[None]:
     finally:
         context.set_max_operations(0)
         context.reset_operations()
+
+
+def kind_of(node: isl.AstNode | isl.AstExpr | isl.ScheduleNode) -> str:
+    """isl's name for what a node is: `for_`, `block`, `band`, `op`, … (the type stubs call it an int)."""
+    return cast(Enum, node.get_type()).name
+
+
+def operation_of(expr: isl.AstExpr) -> str:
+    """isl's name for the operation of an expression: `add`, `min`, `fdiv_q`, …"""
+    return cast(Enum, expr.op_get_type()).name
+
+
+def value_on(schedule: isl.UnionPwAff, space: isl.Space) -> isl.PwAff:
+    """The piece `S[i] -> [v]` of a schedule, for the set space of one statement."""
+    aligned = space.align_params(schedule.get_space())
+    return schedule.extract_pw_aff(isl.Space.map_from_domain_and_range(aligned, aligned.params().add_unnamed_tuple_ui(1)))
+

@@ -153,7 +153,7 @@ def _tagged(scop: Scop, array: str, order: isl.UnionMap) -> tuple[Accesses, isl.
             if access.array != array:
                 continue
             tag = tag_of(access, f"{statement.name}_{position}")
-            wrapped = tag.domain_map() if False else isl.UnionMap.from_map(tag).domain_map()
+            wrapped = isl.UnionMap.from_map(tag).domain_map()
             by_kind[access.kind] = by_kind[access.kind].union(
                 wrapped.apply_range(isl.UnionMap.from_map(access.relation))
             )
@@ -165,7 +165,5 @@ def _tagged(scop: Scop, array: str, order: isl.UnionMap) -> tuple[Accesses, isl.
 def tag_of(access: Access, label: str) -> isl.Map:
     """`{ S[i] -> label[] }`."""
     domain = access.relation.domain()
-    space = (
-        domain.get_space().params().add_named_tuple_id_ui(isl.Id.read_from_str(domain.get_ctx(), label), 0)
-    )
+    space = domain.get_space().params().add_named_tuple_id_ui(isl.Id.read_from_str(domain.get_ctx(), label), 0)
     return isl.Map.from_domain_and_range(domain, isl.Set.universe(space))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polyc.model.tree import Domain, Member, Path, Step, paths
-from polyc.poly import in_name, maps, set_name, sets
+from polyc.poly import in_name, maps, set_name, sets, value_on
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,9 +34,7 @@ class Run:
     def prefix(self, depth: int) -> isl.Map:
         """`instances -> [v0, …]`: the values of the first `depth` band members (no sequence positions)."""
         values = [
-            column
-            for column, step in zip(self.columns, self.path.steps, strict=True)
-            if isinstance(step, Member)
+            column for column, step in zip(self.columns, self.path.steps, strict=True) if isinstance(step, Member)
         ]
         return _product(self.instances, values[:depth])
 
@@ -76,9 +74,7 @@ def order_map(found: list[Run]) -> isl.UnionMap:
 
 def _plain_run(path: Path, piece: isl.Set) -> Run:
     columns = tuple(_column(step, piece) for step in path.steps)
-    return Run(
-        set_name(piece), path, piece, isl.Map.identity(_map_space(piece)).intersect_domain(piece), columns
-    )
+    return Run(set_name(piece), path, piece, isl.Map.identity(_map_space(piece)).intersect_domain(piece), columns)
 
 
 def _extended_run(path: Path, piece: isl.Set) -> Run | None:
@@ -114,7 +110,7 @@ def _map_space(piece: isl.Set) -> isl.Space:
 def _column(step: Step | Member, piece: isl.Set) -> isl.Map:
     if isinstance(step, Step):
         return _constant(piece, step.index)
-    value = step.schedule.extract_pw_aff(piece.get_space().align_params(step.schedule.get_space()))
+    value = value_on(step.schedule, piece.get_space())
     return isl.Map.from_pw_aff(value).intersect_domain(piece)
 
 

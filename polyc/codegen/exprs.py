@@ -8,10 +8,10 @@ import islpy as isl
 
 from polyc.model import ctree as c
 from polyc.model.scop import CType, Parameter
+from polyc.poly import kind_of, operation_of
 
-_OPS = isl.ast_expr_op_type
-_COMPARE = {_OPS.eq: "==", _OPS.le: "<=", _OPS.lt: "<", _OPS.ge: ">=", _OPS.gt: ">"}
-_LOGIC = {_OPS.and_: "&&", _OPS.and_then: "&&", _OPS.or_: "||", _OPS.or_else: "||"}
+_COMPARE = {"eq": "==", "le": "<=", "lt": "<", "ge": ">=", "gt": ">"}
+_LOGIC = {"and_": "&&", "and_then": "&&", "or_": "||", "or_else": "||"}
 MIN, MAX, FLOORD = "polyc_min", "polyc_max", "polyc_floord"
 MACROS = {
     MIN: f"#define {MIN}(a, b) ((a) < (b) ? (a) : (b))",
@@ -47,20 +47,20 @@ class ExprPrinter:
         return tuple(self.convert(access.op_get_arg(k)) for k in range(1, count))
 
     def _plus_one(self, expr: isl.AstExpr) -> _Value:
-        if expr.get_type() == isl.ast_expr_type.op:
-            op = expr.op_get_type()
-            if op == _OPS.min:
+        if kind_of(expr) == "op":
+            op = operation_of(expr)
+            if op == "min":
                 values = [self._plus_one(expr.op_get_arg(k)) for k in range(expr.op_get_n_arg())]
                 return _nested(MIN, values)
         return _add_constant(self._value(expr), 1)
 
     def _value(self, expr: isl.AstExpr) -> _Value:
-        kind = expr.get_type()
-        if kind == isl.ast_expr_type.int:
+        kind = kind_of(expr)
+        if kind == "int":
             return _literal(expr.get_val().to_python())
-        if kind == isl.ast_expr_type.id:
+        if kind == "id":
             return self._identifier(str(expr.get_id().get_name()))
-        op = expr.op_get_type()
+        op = operation_of(expr)
         arguments = [self._value(expr.op_get_arg(k)) for k in range(expr.op_get_n_arg())]
         return self._operation(op, arguments)
 
@@ -74,24 +74,24 @@ class ExprPrinter:
             return _Value(c.Cast("long", parameter.expr), True)
         return _Value(parameter.expr, False)
 
-    def _operation(self, op: isl.ast_expr_op_type, values: list[_Value]) -> _Value:
-        if op == _OPS.minus:
+    def _operation(self, op: str, values: list[_Value]) -> _Value:
+        if op == "minus":
             one = _widened(values[0])
             if isinstance(one.expr, c.Literal):
                 return _literal(-int(one.expr.text.rstrip("L")))
             return _Value(c.Unary("-", one.expr), one.wide)
-        if op in (_OPS.min, _OPS.max):
-            return _nested(MIN if op == _OPS.min else MAX, values)
-        if op in (_OPS.add, _OPS.sub, _OPS.mul):
-            return _arithmetic({_OPS.add: "+", _OPS.sub: "-", _OPS.mul: "*"}[op], values[0], values[1])
-        if op in (_OPS.div, _OPS.pdiv_q):
+        if op in ("min", "max"):
+            return _nested(MIN if op == "min" else MAX, values)
+        if op in ("add", "sub", "mul"):
+            return _arithmetic({"add": "+", "sub": "-", "mul": "*"}[op], values[0], values[1])
+        if op in ("div", "pdiv_q"):
             return _Value(c.Binary("/", values[0].expr, values[1].expr), values[0].wide)
-        if op in (_OPS.pdiv_r, _OPS.zdiv_r):
+        if op in ("pdiv_r", "zdiv_r"):
             return _Value(c.Binary("%", values[0].expr, values[1].expr), values[0].wide)
-        if op == _OPS.fdiv_q:
+        if op == "fdiv_q":
             numerator = _widened(values[0])
             return _Value(c.Call(FLOORD, (numerator.expr, values[1].expr)), True)
-        if op in (_OPS.select, _OPS.cond):
+        if op in ("select", "cond"):
             wide = values[1].wide or values[2].wide
             return _Value(c.Ternary(values[0].expr, values[1].expr, values[2].expr), wide)
         if op in _COMPARE:
@@ -134,12 +134,19 @@ def _arithmetic(op: str, left: _Value, right: _Value) -> _Value:
     first = _constant(left.expr)
     if first is not None and op == "+":
         return _add_constant(right, first)
+    if op == "+" and isinstance(left.expr, c.Unary) and left.expr.op == "-":
+        return _arithmetic("-", right, _Value(_bare(left.expr.operand), False))
     if not left.wide and not right.wide:
         if constant is not None or first is not None:
             left, right = _long_literal(left), _long_literal(right)
         else:
             left = _widened(left)
     return _Value(c.Binary(op, left.expr, right.expr), True)
+
+
+def _bare(expr: c.Expr) -> c.Expr:
+    """The expression without a cast that only widened it."""
+    return expr.operand if isinstance(expr, c.Cast) and expr.type == "long" else expr
 
 
 def _long_literal(value: _Value) -> _Value:
@@ -153,11 +160,10 @@ def _add_constant(value: _Value, amount: int) -> _Value:
     if known is not None:
         return _literal(known + amount)
     match value.expr:
-        case c.Binary(op="+" | "-" as op, left=left, right=c.Literal()):
-            inner = _constant(value.expr.right)
-            assert inner is not None
+        case c.Binary(op="+" | "-" as op, left=left, right=c.Literal(text=text)):
+            inner = int(text.rstrip("L"))
             # A left side of 32 bits was widened by the literal's L, so that it is narrow again without it.
-            was_wide = value.wide and not value.expr.right.text.endswith("L")
+            was_wide = value.wide and not text.endswith("L")
             return _add_constant(_Value(left, was_wide), (inner if op == "+" else -inner) + amount)
         case _:
             pass

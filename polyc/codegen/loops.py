@@ -14,10 +14,8 @@ from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, Array, Statement, Storage
 from polyc.model.tree import Mark, Member, Role
-from polyc.poly import maps
+from polyc.poly import kind_of, maps, operation_of
 from polyc.verify.expand import shift
-
-_AST = isl.ast_node_type
 
 
 @dataclass(slots=True)
@@ -80,9 +78,7 @@ def print_loops(program: Program) -> Printed:
 
 
 class _LoopPrinter:
-    def __init__(
-        self, program: Program, annotated: Annotated, visits: list[_Visit], build: isl.AstBuild
-    ) -> None:
+    def __init__(self, program: Program, annotated: Annotated, visits: list[_Visit], build: isl.AstBuild) -> None:
         self.program = program
         self.annotated = annotated
         self.visits = visits
@@ -91,19 +87,17 @@ class _LoopPrinter:
         self.allocated: set[str] = set()
 
     def statements(self, node: isl.AstNode, scope: _Scope) -> tuple[c.Stmt, ...]:
-        kind = node.get_type()
-        if kind == _AST.for_:
+        kind = kind_of(node)
+        if kind == "for_":
             return (self.loop(node, scope),)
-        if kind == _AST.if_:
+        if kind == "if_":
             return (self.branch(node, scope),)
-        if kind == _AST.block:
+        if kind == "block":
             items = node.block_get_children()
-            return tuple(
-                s for k in range(items.n_ast_node()) for s in self.statements(items.get_at(k), scope)
-            )
-        if kind == _AST.mark:
+            return tuple(s for k in range(items.n_ast_node()) for s in self.statements(items.get_at(k), scope))
+        if kind == "mark":
             return self.marked(node, scope)
-        if kind == _AST.user:
+        if kind == "user":
             return self.instance(node, scope)
         raise InternalError(f"isl made an AST node of type {kind}")
 
@@ -127,9 +121,7 @@ class _LoopPrinter:
         chosen = tuple(self.program.buffers[name] for name in mark.names)
         declared = tuple(self.declare(buffer) for buffer in chosen)
         self.allocated |= {b.array for b in chosen if b.storage == "private"}
-        below = replace(
-            scope, buffers=(*scope.buffers, *chosen), names=scope.names | {b.name for b in chosen}
-        )
+        below = replace(scope, buffers=(*scope.buffers, *chosen), names=scope.names | {b.name for b in chosen})
         return (c.Block((*declared, *self.statements(inner, below))),)
 
     def declare(self, buffer: Buffer) -> c.Decl:
@@ -158,9 +150,7 @@ class _LoopPrinter:
         member = scope.members.get(iterator)
         wish = "c" if member is None else member.name + ("t" if member.role is Role.TILE else "")
         name = self.namer.fresh(wish, scope.names)
-        inner = replace(
-            scope, iterators=scope.iterators | {iterator: c.Name(name)}, names=scope.names | {name}
-        )
+        inner = replace(scope, iterators=scope.iterators | {iterator: c.Name(name)}, names=scope.names | {name})
         outer_exprs, inner_exprs = self.printer(scope), self.printer(inner)
         start = outer_exprs.convert(node.for_get_init())
         if node.for_is_degenerate():
@@ -174,15 +164,15 @@ class _LoopPrinter:
         if step != 1:
             advance = c.Assign("+=", c.Name(name), c.Literal(str(step)))
         condition = self.condition(node.for_get_cond(), inner_exprs)
-        body = _block(self.statements(node.for_get_body(), inner))
-        pragmas = self.pragmas(member, condition, body)
-        return c.For(c.Decl("long", name, (), start), condition, advance, body, pragmas)
+        block = _block(self.statements(node.for_get_body(), inner))
+        pragmas = self.pragmas(member, condition, block)
+        return c.For(c.Decl("long", name, (), start), condition, advance, block, pragmas)
 
     def condition(self, cond: isl.AstExpr, exprs: ExprPrinter) -> c.Expr:
         """`i <= N - 1` as people write it: `i < N`."""
-        if cond.get_type() == isl.ast_expr_type.op and cond.op_get_type() == isl.ast_expr_op_type.le:
+        if kind_of(cond) == "op" and operation_of(cond) == "le":
             left = cond.op_get_arg(0)
-            if left.get_type() == isl.ast_expr_type.id:
+            if kind_of(left) == "id":
                 return c.Binary("<", exprs.convert(left), exprs.exclusive(cond.op_get_arg(1)))
         return exprs.convert(cond)
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Node, Sequence
+from polyc.model.tree import LEAF, Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence
+from polyc.poly import kind_of
 
 
 @dataclass(slots=True)
@@ -85,18 +86,13 @@ def to_isl(tree: Domain) -> Annotated:
 
 def from_isl(schedule: isl.Schedule) -> Domain:
     """isl's tree as ours. Member names are filled in later (`passes/naming.py`)."""
-    from polyc.model.tree import LEAF, Member
-
-    kinds = isl.schedule_node_type
 
     def convert(node: isl.ScheduleNode) -> Node:
-        kind = node.get_type()
-        if kind == kinds.leaf:
+        kind = kind_of(node)
+        if kind == "leaf":
             return LEAF
-        if kind == kinds.band:
-            partial = (
-                node.band_get_partial_schedule_union_pw_affs() if False else node.band_get_partial_schedule()
-            )
+        if kind == "band":
+            partial = node.band_get_partial_schedule()
             members = tuple(
                 Member(partial.get_union_pw_aff(k), bool(node.band_member_get_coincident(k)))
                 for k in range(node.band_n_member())
@@ -105,15 +101,15 @@ def from_isl(schedule: isl.Schedule) -> Domain:
             if not members:
                 return child
             return Band(members, bool(node.band_get_permutable()), child)
-        if kind in (kinds.sequence, kinds.set):
+        if kind in ("sequence", "set"):
             steps = []
             for k in range(node.n_children()):
                 inner = node.child(k)
                 steps.append(Filter(inner.filter_get_filter(), convert(inner.child(0))))
             return Sequence(tuple(steps))
-        if kind == kinds.filter:
+        if kind == "filter":
             return convert(node.child(0))
-        if kind == kinds.context or kind == kinds.guard or kind == kinds.mark:
+        if kind in ("context", "guard", "mark"):
             return convert(node.child(0))
         raise AssertionError(f"isl's scheduler made a node of type {kind}")
 

@@ -6,7 +6,8 @@ Some twenty frozen dataclasses, no visitors: walk them with `match`, rebuild the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
+from dataclasses import field as dataclass_field
 from typing import TypeAlias, TypeVar
 
 from polyc.errors import Span
@@ -19,7 +20,7 @@ class Literal:
     """A constant as the user spelled it: `1.5f`, `10u`, `'a'`, `"text"`."""
 
     text: str
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Name:
     """An identifier that is not an array or scalar of the model: a loop variable, a parameter, a function, an enum."""
 
     name: str
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class ArrayRef:
     array: str
     subscripts: tuple[Expr, ...] = ()
     ref: str = ""
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Subscript:
 
     base: Expr
     index: Expr
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Member:
     base: Expr
     field: str
     arrow: bool = False
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class Unary:
 
     op: str
     operand: Expr
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class Postfix:
 
     op: str
     operand: Expr
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class Binary:
     op: str
     left: Expr
     right: Expr
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ class Assign:
     op: str
     target: Expr
     value: Expr
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +103,14 @@ class Ternary:
     condition: Expr
     then: Expr
     otherwise: Expr
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
     function: str
     arguments: tuple[Expr, ...]
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +119,7 @@ class Cast:
 
     type: str
     operand: Expr
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +127,13 @@ class SizeOf:
     """`sizeof(text)`: its operand is not evaluated and stays text."""
 
     text: str
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Comma:
     items: tuple[Expr, ...]
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +141,7 @@ class InitList:
     """`{ a, b }` in an initialiser."""
 
     items: tuple[Expr, ...]
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 Expr: TypeAlias = (
@@ -167,7 +168,7 @@ Expr: TypeAlias = (
 @dataclass(frozen=True, slots=True)
 class ExprStmt:
     expr: Expr
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +179,13 @@ class Decl:
     name: str
     extents: tuple[Expr, ...] = ()
     init: Expr | None = None
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     body: tuple[Stmt, ...]
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +193,7 @@ class If:
     condition: Expr
     then: Stmt
     otherwise: Stmt | None = None
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +205,7 @@ class For:
     step: Expr | None
     body: Stmt
     pragmas: tuple[str, ...] = ()
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +213,7 @@ class While:
     condition: Expr
     body: Stmt
     do_first: bool = False
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +221,7 @@ class Jump:
     """`break;` or `continue;` inside an opaque loop."""
 
     kind: str
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,12 +229,12 @@ class Comment:
     """One comment of one or more lines; printed as a C block comment."""
 
     text: str
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Empty:
-    span: Span | None = field(default=None, compare=False, repr=False)
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
 Stmt: TypeAlias = ExprStmt | Decl | Block | If | For | While | Jump | Comment | Empty
@@ -281,4 +282,4 @@ def rewrite(node: N, change: Callable[[Node], Node | None]) -> N:
             single = rewrite(value, change)
             if single is not value:
                 updates[item.name] = single
-    return replace(node, **updates) if updates else node
+    return replace(node, **updates) if updates else node  # type: ignore[arg-type]

@@ -158,9 +158,7 @@ class Program:
     """Names of the statements that only move data between an array and its buffer."""
     remarks: tuple[Remark, ...] = ()
 
-    def remark(
-        self, code: str, stage: str, message: str, statements: tuple[str, ...] = (), **data: Any
-    ) -> Program:
+    def remark(self, code: str, stage: str, message: str, statements: tuple[str, ...] = (), **data: Any) -> Program:
         """The program with one more remark, placed at the first of its statements."""
         known = [self.statements[s].span for s in statements if s in self.statements]
         span = known[0] if known else self.scop.span

@@ -82,7 +82,7 @@ class Access:
 class Statement:
     name: str
     domain: isl.Set
-    """`[n] -> { S[i, j] : … }`; dimensions are the C values of the enclosing affine loops' variables, outermost first."""
+    """`[n] -> { S[i, j] : … }`; dimensions are the C values of the affine loops around it."""
     loops: tuple[str, ...]
     """The names of the loop variables, one a dimension."""
     loop_types: tuple[CType, ...]

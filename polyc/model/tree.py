@@ -231,9 +231,7 @@ def paths(tree: Domain) -> list[Path]:
             case Sequence(children=steps):
                 for index, step in enumerate(steps):
                     inside = path.instances.intersect(step.filter)
-                    descend(
-                        step.child, replace(path, instances=inside, steps=(*path.steps, Step(index))), depth
-                    )
+                    descend(step.child, replace(path, instances=inside, steps=(*path.steps, Step(index))), depth)
 
     descend(tree.child, Path(tree.domain, (), None), 0)
     return found

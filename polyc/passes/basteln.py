@@ -10,7 +10,7 @@ import islpy as isl
 from polyc.model.program import Buffer, ExtensionSchedule, Group, Program
 from polyc.model.tree import Band, Extension, Filter, Mark, Member, Node, Sequence, restrict
 from polyc.passes.clusters import Cluster, Declined, Fuser, output_band
-from polyc.passes.nests import Nest, Outer, at_sequences, coincident_first, inside, sequence
+from polyc.passes.nests import Nest, Outer, all_instances, at_sequences, coincident_first, inside, sequence
 from polyc.passes.promotion import DataTile, copy_statement
 from polyc.passes.tiling import point_members, sizes_for, tile_members, worth_tiling
 from polyc.poly import empty_map, in_name, maps, names, out_name
@@ -68,13 +68,11 @@ class _Composer:
                 continue
             cluster = self.grown(fuser, position, nest, band, waiting)
             placed[position] = self.built(cluster, outer)
-        return sequence([n for n in placed if n is not None])
+        return sequence([n for n in placed if n is not None], all_instances(nests))
 
     # --- Algorithm 4 -------------------------------------------------------------------------------------------------
 
-    def grown(
-        self, fuser: Fuser, position: int, nest: Nest, band: Band, waiting: list[Nest | None]
-    ) -> Cluster:
+    def grown(self, fuser: Fuser, position: int, nest: Nest, band: Band, waiting: list[Nest | None]) -> Cluster:
         """The cluster of one output: other outputs that share its data, then producers as far as it pays."""
         count = band.coincident_prefix
         tile = tile_members(band.members, sizes_for(self.program.options, band))[:count]
@@ -127,8 +125,7 @@ class _Composer:
                 continue
             ordered = replace(other, node=replace(band, members=(*order, *band.members[count:])))
             members = tuple(
-                replace(a, schedule=a.schedule.union_add(b.schedule))
-                for a, b in zip(cluster.tile, tile, strict=True)
+                replace(a, schedule=a.schedule.union_add(b.schedule)) for a, b in zip(cluster.tile, tile, strict=True)
             )
             self.program = self.program.remark(
                 "outputs-joined",
@@ -200,9 +197,7 @@ class _Composer:
         group = Group((*fused, *statements), statements, fused, sizes, parallel)
         self.program = replace(self.program, groups=(group, *self.program.groups))
         if code:
-            self.program = self.program.remark(
-                code, STAGE, f"{', '.join(statements)} not tiled: {why}", statements
-            )
+            self.program = self.program.remark(code, STAGE, f"{', '.join(statements)} not tiled: {why}", statements)
 
     def built(self, cluster: Cluster, outer: Outer) -> Nest:
         """The cluster's tree: Figure 10."""
@@ -313,12 +308,7 @@ class _Composer:
         return node
 
     def _arrays_written(self, nest: Nest) -> set[str]:
-        return {
-            a.array
-            for s in nest.statements
-            for a in self.program.statements[s].accesses
-            if a.kind.value != "read"
-        }
+        return {a.array for s in nest.statements for a in self.program.statements[s].accesses if a.kind.value != "read"}
 
     def _buffer(
         self, data: DataTile, depth: int
@@ -335,9 +325,7 @@ class _Composer:
                 continue
             statement = copy_statement(self.program, array, f"{prefix}_{name}", into)
             accesses.add((statement.name, "inside"))
-            relation = cells.set_tuple_id(
-                isl.dim_type.out, isl.Id.read_from_str(cells.get_ctx(), statement.name)
-            )
+            relation = cells.set_tuple_id(isl.dim_type.out, isl.Id.read_from_str(cells.get_ctx(), statement.name))
             self.program = replace(
                 self.program,
                 statements=self.program.statements | {statement.name: statement},
@@ -369,8 +357,7 @@ class _Composer:
             lines.append(f"{', '.join(producer.nest.statements)} computed in the tile that needs it{cost}")
         if cluster.data:
             lines.append(
-                "kept in the tile: "
-                + ", ".join(self.program.scop.arrays[d.array].c_name for d in cluster.data)
+                "kept in the tile: " + ", ".join(self.program.scop.arrays[d.array].c_name for d in cluster.data)
             )
         return "\n".join(lines)
 

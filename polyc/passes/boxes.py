@@ -30,8 +30,10 @@ def constant_of(value: isl.PwAff) -> int | None:
     return int(affs[0].get_constant_val().to_python())
 
 
-def bounding_box(relation: isl.Map, context: isl.Set) -> Box | None:
+def bounding_box(relation: isl.Map, context: isl.Set, typical: isl.Set) -> Box | None:
     """The smallest box with an affine corner that holds a tile's cells, for every tile; None if there is none.
+
+    `typical`: parameters at which extents that depend on parameters are compared.
 
     math:     for each dimension d, among the lower bounds l(o) <= x_d that the cells' hull has, the one with the
               smallest max over all tiles of x_d - l(o); that maximum + 1 is the extent
@@ -44,7 +46,7 @@ def bounding_box(relation: isl.Map, context: isl.Set) -> Box | None:
     extents: list[isl.PwAff] = []
     for d in range(rank):
         one = relation.project_out(isl.dim_type.out, d + 1, rank - d - 1).project_out(isl.dim_type.out, 0, d)
-        best = _best_bound(one.reset_tuple_id(isl.dim_type.out))
+        best = _best_bound(one.reset_tuple_id(isl.dim_type.out), typical)
         if best is None:
             return None
         corners.append(best[0])
@@ -59,15 +61,15 @@ def bounding_box(relation: isl.Map, context: isl.Set) -> Box | None:
     )
 
 
-def _best_bound(one: isl.Map) -> tuple[isl.Aff, isl.PwAff] | None:
+def _best_bound(one: isl.Map, typical: isl.Set) -> tuple[isl.Aff, isl.PwAff] | None:
     """The best lower bound of `{ [o] -> [x] }`, as an affine function of o, with the extent that it leaves."""
-    hull = one.unshifted_simple_hull() if False else one.simple_hull()
+    hull = one.simple_hull()
     outer = one.dim(isl.dim_type.in_)
     flat = isl.Set.from_basic_set(hull.wrap().flatten())
     best: tuple[isl.Aff, isl.PwAff] | None = None
     for bound in _lower_bounds(hull, outer):
         extent = _extent(flat, bound, outer)
-        if extent is not None and (best is None or _smaller(extent, best[1])):
+        if extent is not None and (best is None or _smaller(extent, best[1], typical)):
             best = (bound, extent)
     return best
 
@@ -82,11 +84,13 @@ def _lower_bounds(hull: isl.BasicMap, outer: int) -> list[isl.Aff]:
         if (
             not usable
             or constraint.is_div_constraint()
-            or (constraint.dim(isl.dim_type.div)
-            and any(
-                not constraint.get_coefficient_val(isl.dim_type.div, k).is_zero()
-                for k in range(constraint.dim(isl.dim_type.div))
-            ))
+            or (
+                constraint.dim(isl.dim_type.div)
+                and any(
+                    not constraint.get_coefficient_val(isl.dim_type.div, k).is_zero()
+                    for k in range(constraint.dim(isl.dim_type.div))
+                )
+            )
         ):
             continue
         sign = -coefficient
@@ -110,7 +114,7 @@ def _extent(flat: isl.Set, bound: isl.Aff, outer: int) -> isl.PwAff | None:
         difference = difference.add_coefficient_val(isl.dim_type.in_, k, factor.neg())
     for k in range(bound.dim(isl.dim_type.param)):
         name = bound.get_dim_name(isl.dim_type.param, k)
-        at = difference.find_dim_by_name(isl.dim_type.param, name)
+        at = difference.find_dim_by_name(isl.dim_type.param, name or "")
         factor = bound.get_coefficient_val(isl.dim_type.param, k)
         if at < 0:
             if factor.is_zero():
@@ -122,14 +126,12 @@ def _extent(flat: isl.Set, bound: isl.Aff, outer: int) -> isl.PwAff | None:
         universe = isl.Set.universe(space.params())
         return isl.PwAff.val_on_domain(universe, largest.add(isl.Val.one(flat.get_ctx())))
     reached = isl.Map.from_aff(difference).intersect_domain(flat).range()
-    if reached.is_empty() or not reached.dim_is_bounded_above(0):
+    if reached.is_empty() or not reached.dim_has_upper_bound(isl.dim_type.set, 0):
         return None
     top = reached.dim_max(0)
     return top.add(isl.PwAff.val_on_domain(top.domain(), isl.Val.one(flat.get_ctx()))).coalesce()
 
 
-def _smaller(a: isl.PwAff, b: isl.PwAff) -> bool:
-    one, two = constant_of(a), constant_of(b)
-    if one is not None and two is not None:
-        return one < two
-    return one is not None
+def _smaller(a: isl.PwAff, b: isl.PwAff, typical: isl.Set) -> bool:
+    one, two = (value.intersect_params(typical).max_val() for value in (a, b))
+    return bool(one.is_int() and (not two.is_int() or one.lt(two)))

@@ -92,9 +92,7 @@ class Fuser:
         math: h = t^-1 . flow^-1, the instances whose values the tile reads; e = h . b . b^-1, with b the values of
               the nest's coincident loops, which plays the part of the grouping relation (16)
         """
-        flow = self.outer.same_iteration(
-            self.flow.intersect_domain(nest.instances).intersect_range(cluster.instances)
-        )
+        flow = self.outer.same_iteration(self.flow.intersect_domain(nest.instances).intersect_range(cluster.instances))
         if flow.is_empty():
             return None
         assert nest.band is not None
@@ -149,9 +147,7 @@ class Fuser:
                 return plan
             if plan is not None:
                 producer_data.append(plan)
-        stays_global = {a for a in self._written_arrays(nest)} - {
-            d.array for d in producer_data if d.copy_out is None
-        }
+        stays_global = set(self._written_arrays(nest)) - {d.array for d in producer_data if d.copy_out is None}
         if not twice.is_empty() and (stays_global or self.program.options.max_recompute is None):
             return Declined(
                 "shared-producer",
@@ -221,9 +217,7 @@ class Fuser:
                 return plan
             return None
         if overlapping:
-            return Declined(
-                "not-promotable", f"tiles overlap, and {array} cannot be kept in the tile: {plan}"
-            )
+            return Declined("not-promotable", f"tiles overlap, and {array} cannot be kept in the tile: {plan}")
         return None
 
     def _needed_before(self, cluster: Cluster, position: int, nest: Nest) -> isl.UnionSet:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import islpy as isl
 
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import Statement
+from polyc.model.scop import AccessKind, Statement
 from polyc.poly import maps, set_name, sets
 
-SAMPLE_SIZES = (2000, 500, 100, 32, 8, 3, 1)
-"""Tried in turn for each parameter that the user gave no value for."""
+LARGE, SMALL = 2000, 5
+"""Tried for each parameter that the user gave no value for."""
 OPERATIONS_PER_CYCLE = 4.0
 BYTES_PER_CYCLE = 4.0
 """Of one core to and from memory, when all cores ask: copy bandwidth over clock on common machines."""
@@ -35,22 +36,52 @@ class Estimate:
         return 100.0 * self.repeated / self.instances if self.instances else 0.0
 
 
-def sample_parameters(program: Program, instances: isl.UnionSet) -> isl.Set:
-    """One point of the parameters at which the statements run, as large as the context allows."""
+def sample_parameters(program: Program) -> isl.Set:
+    """One point of the parameters: sizes are large, and a parameter is small where that leaves more results.
+
+    The window of a convolution is such a one: a window as large as the image leaves a single cell.
+    """
     known = program.scop.context.intersect(program.scop.assumed)
-    for piece in sets(instances):
-        with_piece = known.intersect(piece.params())
-        known = known if with_piece.is_empty() else with_piece
-    for position in range(known.dim(isl.dim_type.param)):
-        for size in SAMPLE_SIZES:
-            fixed = known.fix_val(isl.dim_type.param, position, isl.Val.int_from_si(known.get_ctx(), size))
+    known = known.align_params(program.scop.domain.get_space())
+    count = known.dim(isl.dim_type.param)
+    chosen = [LARGE] * count
+    best = _score(program, _fixed(known, chosen))
+    for position in range(count):
+        tried = [*chosen[:position], SMALL, *chosen[position + 1 :]]
+        score = _score(program, _fixed(known, tried))
+        if score > best:
+            chosen, best = tried, score
+    found = _fixed(known, chosen)
+    return found if not found.is_empty() else _nearest(known, chosen)
+
+
+def _fixed(known: isl.Set, sizes: list[int]) -> isl.Set:
+    for position, size in enumerate(sizes):
+        known = known.fix_val(isl.dim_type.param, position, isl.Val.int_from_si(known.get_ctx(), size))
+    return known
+
+
+def _nearest(known: isl.Set, sizes: list[int]) -> isl.Set:
+    """The sizes as far as the context allows them, one parameter after the other."""
+    for position, size in enumerate(sizes):
+        for value in (size, LARGE, 500, 100, 32, SMALL, 1):
+            fixed = known.fix_val(isl.dim_type.param, position, isl.Val.int_from_si(known.get_ctx(), value))
             if not fixed.is_empty():
                 known = fixed
                 break
         else:
-            point = known.sample_point()
-            known = isl.Set.from_point(point)
+            return isl.Set.from_point(known.sample_point())
     return known
+
+
+def _score(program: Program, at: isl.Set) -> float:
+    """How much the region writes at these sizes (logarithms, so that every nest counts)."""
+    if at.is_empty():
+        return float("-inf")
+    total = 0.0
+    for statement in program.scop.statements.values():
+        total += math.log(1.0 + _written_cells(program, statement.domain.intersect_params(at)))
+    return total
 
 
 def box_volume(piece: isl.Set) -> float:
@@ -79,14 +110,12 @@ def operations(statement: Statement) -> float:
     return float(max(count, 1))
 
 
-def estimate(
-    program: Program, extension: isl.UnionMap, instances: isl.UnionSet, saved_bytes: float
-) -> Estimate:
+def estimate(program: Program, extension: isl.UnionMap, instances: isl.UnionSet, saved_bytes: float) -> Estimate:
     """Compare the instances that the tiles run with those that there are.
 
     `saved_bytes`: memory traffic that fusion saves for each cell that the producer writes.
     """
-    at = sample_parameters(program, instances)
+    at = sample_parameters(program)
     total = ran = work = extra = 0.0
     widest = 0.0
     for piece in sets(instances):
@@ -114,8 +143,6 @@ def estimate(
 
 def _written_cells(program: Program, piece: isl.Set) -> float:
     statement = program.statements[set_name(piece)]
-    from polyc.model.scop import AccessKind
-
     cells = [
         box_volume(a.relation.intersect_domain(piece).range())
         for a in statement.accesses

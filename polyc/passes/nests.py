@@ -1,4 +1,4 @@
-"""What Algorithms 1 to 4 see of a program: the nests of one sequence, their outer bands, and dependences between them."""
+"""What Algorithms 1 to 4 see of a program: the nests of one sequence, their outer bands, what is between them."""
 
 from __future__ import annotations
 
@@ -118,9 +118,16 @@ def coincident_first(band: Band) -> Band:
     return replace(band, members=tuple(ordered))
 
 
-def sequence(nests: list[Nest]) -> Node:
-    """Nests one after the other."""
+def sequence(nests: list[Nest], reaching: isl.UnionSet) -> Node:
+    """Nests one after the other; `reaching` is what the node above hands down."""
     live = [n for n in nests if not n.instances.is_empty()]
-    if len(live) == 1:
+    if len(live) == 1 and reaching.is_subset(live[0].instances):
         return live[0].node
     return Sequence(tuple(Filter(n.instances, n.node) for n in live))
+
+
+def all_instances(nests: tuple[Nest, ...]) -> isl.UnionSet:
+    union = nests[0].instances
+    for nest in nests[1:]:
+        union = union.union(nest.instances)
+    return union

@@ -11,6 +11,7 @@ from polyc.model.tree import Band, Filter, Member, Node, Sequence, rewrite
 from polyc.passes.nests import (
     Nest,
     Outer,
+    all_instances,
     at_sequences,
     between,
     coincident_first,
@@ -65,11 +66,9 @@ class _Merger:
                 groups[-1] = joined
             else:
                 groups.append([nest])
-        merged: list[Nest] = []
-        for group in groups:
-            merged.append(self.group_nest(group) if len(group) > 1 else group[0])
+        merged = [self.group_nest(group) if len(group) > 1 else group[0] for group in groups]
         done = [replace(n, node=inside(n, outer, self.merge)) for n in merged]
-        return sequence(done)
+        return sequence(done, all_instances(nests))
 
     def joined(self, group: list[Nest], nest: Nest, outer: Outer) -> list[Nest] | None:
         """The group with one more nest, if Definition 4.1 holds between it and all that the group has."""
@@ -91,9 +90,7 @@ class _Merger:
         # the remaining values are constant keeps this to initialisations and final steps).
         return [*group, nest]
 
-    def quasi_identity(
-        self, every: isl.UnionMap, flow: isl.UnionMap, first: Nest, second: Nest, common: int
-    ) -> bool:
+    def quasi_identity(self, every: isl.UnionMap, flow: isl.UnionMap, first: Nest, second: Nest, common: int) -> bool:
         if every.is_empty():
             return True
         assert first.band is not None
@@ -148,7 +145,5 @@ def _joined_member(a: Member, b: Member) -> Member:
 
 def _constant(member: Member, instances: isl.UnionSet) -> bool:
     """Whether a schedule value is one constant (in the parameters) for some instances."""
-    for piece in maps(values((member,), instances)):
-        if not isl.Map.from_range(piece.range()).is_single_valued():
-            return False
-    return True
+    pieces = maps(values((member,), instances))
+    return all(isl.Map.from_range(p.range()).is_single_valued() for p in pieces)

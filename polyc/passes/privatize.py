@@ -27,9 +27,7 @@ def place_private_arrays(program: Program) -> Program:
         flow = program.dependences.flow_by_array.get(name)
         if flow is None:
             continue
-        users = frozenset(
-            s.name for s in program.statements.values() if any(a.array == name for a in s.accesses)
-        )
+        users = frozenset(s.name for s in program.statements.values() if any(a.array == name for a in s.accesses))
         placed = _Placing(program, array, flow, users)
         child = placed.at(program.tree.child, 0, False)
         program = replace(
@@ -88,10 +86,7 @@ class _Placing:
         c_name = self.array.name if self.array.storage is Storage.REGION else self.array.c_name
         key = f"{self.array.name}@{len(self.buffers)}"
         refs = frozenset(
-            (s.name, a.ref)
-            for s in self.program.statements.values()
-            for a in s.accesses
-            if a.array == self.array.name
+            (s.name, a.ref) for s in self.program.statements.values() for a in s.accesses if a.array == self.array.name
         )
         extents = tuple(e for e in self.array.extents if e is not None)
         self.buffers[key] = Buffer(c_name, self.array.name, None, depth, extents, "private", refs)

@@ -12,11 +12,12 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Array, Statement
 from polyc.passes.boxes import Box, bounding_box, constant_of
+from polyc.passes.cost import sample_parameters
 from polyc.passes.nests import Nest, Outer
 from polyc.poly import empty_map, in_name, maps, names
 
 PARAMETRIC_SLACK = 64
-"""How far a parametric extent may exceed its smallest value before the guard sends the program to the original."""
+"""How far a parametric extent may exceed its value at the sample sizes before the guard sends the program to the original."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,10 +61,7 @@ class RefFlow:
                 if access.array != array or access.kind is not AccessKind.READ:
                     continue
                 flow = self.of(name, access)
-                if (
-                    not flow.live_in.is_empty()
-                    or not flow.dependence.subtract_domain(nest.instances).is_empty()
-                ):
+                if not flow.live_in.is_empty() or not flow.dependence.subtract_domain(nest.instances).is_empty():
                     return False
         return True
 
@@ -105,9 +103,7 @@ def plan_buffer(
                 here = outer.same_iteration(flow.dependence.intersect_range(members))
                 if here.intersect_domain(moved).is_empty():
                     continue
-                others = (
-                    flow.dependence.intersect_range(members).subtract(here.intersect_domain(moved)).range()
-                )
+                others = flow.dependence.intersect_range(members).subtract(here.intersect_domain(moved)).range()
                 others = others.union(flow.live_in.domain().intersect(members))
                 foreign = foreign.union(tile.reverse().apply_range(relation.intersect_domain(others)))
             if not access.exact:
@@ -118,10 +114,11 @@ def plan_buffer(
     if len(pieces) != 1 or pieces[0].dim(isl.dim_type.out) == 0:
         return "it is a scalar"
     context = scop.context.intersect(scop.assumed)
-    box = bounding_box(pieces[0], context)
+    typical = sample_parameters(program)
+    box = bounding_box(pieces[0], context, typical)
     if box is None:
         return "no bounded box holds its tile"
-    sized = _sizes(box, context)
+    sized = _sizes(box, typical)
     if sized is None:
         return "its tile has no bounded size"
     extents, guard = sized
@@ -135,22 +132,43 @@ def plan_buffer(
     return DataTile(array, box, extents, frozenset(chosen), fill[0] if fill else None, copy_out, guard, size)
 
 
-def _sizes(box: Box, context: isl.Set) -> tuple[tuple[int, ...], isl.Set | None] | None:
+def _sizes(box: Box, typical: isl.Set) -> tuple[tuple[int, ...], isl.Set | None] | None:
     """Constant sizes, and the condition on the parameters under which they are enough."""
     sizes: list[int] = []
     guard: isl.Set | None = None
     for extent in box.extents:
         known = constant_of(extent)
         if known is None:
-            least = extent.intersect_params(context).min_val()
-            limit = (least.to_python() if least.is_int() else 0) + PARAMETRIC_SLACK
-            fits = extent.le_set(
-                isl.PwAff.val_on_domain(extent.domain(), isl.Val.int_from_si(extent.get_ctx(), limit))
-            ).params()
+            usual = extent.intersect_params(typical).max_val()
+            if not usual.is_int():
+                return None
+            limit = usual.to_python() + PARAMETRIC_SLACK
+            fits = _fits(extent, limit, typical)
             guard = fits if guard is None else guard.intersect(fits)
             known = limit
         sizes.append(known)
     return tuple(sizes), guard
+
+
+def _fits(extent: isl.PwAff, limit: int, typical: isl.Set) -> isl.Set:
+    """A simple condition on the parameters under which the extent is at most `limit`.
+
+    The extent is a minimum of sizes (`KH + 31` or, for small images, `H`); the piece that holds at the sample
+    sizes is enough wherever it bounds the others.
+    """
+    bound = isl.PwAff.val_on_domain(extent.domain(), isl.Val.int_from_si(extent.get_ctx(), limit))
+    exact = extent.le_set(bound).params().union(extent.domain().params().complement())
+    pieces: list[tuple[isl.Set, isl.Aff]] = []
+    extent.foreach_piece(lambda domain, aff: pieces.append((domain, aff)))
+    for domain, aff in pieces:
+        if domain.params().intersect(typical).is_empty():
+            continue
+        everywhere = isl.PwAff.from_aff(aff)
+        limit_everywhere = isl.PwAff.val_on_domain(everywhere.domain(), isl.Val.int_from_si(aff.get_ctx(), limit))
+        simple = everywhere.le_set(limit_everywhere).params()
+        if simple.is_subset(exact):
+            return simple
+    return exact
 
 
 def _copy_out(

@@ -10,8 +10,9 @@ import islpy as isl
 
 from polyc.codegen.to_isl import from_isl
 from polyc.model.program import Program
+from polyc.model.tree import Domain, Filter, Node, Sequence, rewrite
 from polyc.passes.naming import name_members
-from polyc.poly import budget
+from polyc.poly import budget, names
 
 STAGE = "schedule"
 
@@ -38,9 +39,7 @@ def schedule_nests(program: Program) -> Program:
     constraints = isl.ScheduleConstraints.on_domain(scop.domain).set_context(scop.context)
     constraints = constraints.set_validity(order).set_coincidence(order).set_proximity(dependences.flow)
     if not dependences.tagged_private_false.is_empty():
-        constraints = constraints.set_conditional_validity(
-            dependences.tagged_flow, dependences.tagged_private_false
-        )
+        constraints = constraints.set_conditional_validity(dependences.tagged_flow, dependences.tagged_private_false)
     context = scop.domain.get_ctx()
     try:
         with _heuristic(context, program.options.fuse), budget(context, program.options.budget):
@@ -53,7 +52,38 @@ def schedule_nests(program: Program) -> Program:
             tuple(scop.statements),
             error=str(error),
         )
-    return replace(program, tree=name_members(from_isl(found), scop))
+    tree = in_source_order(from_isl(found), program)
+    return replace(program, tree=name_members(tree, scop))
+
+
+def in_source_order(tree: Domain, program: Program) -> Domain:
+    """Put the steps of each sequence into the user's order as far as no dependence says otherwise.
+
+    isl orders independent components as it likes; people look for their loops where they wrote them, and
+    Algorithm 1 joins neighbours.
+    """
+    every = program.dependences.all
+    rank = {name: position for position, name in enumerate(program.scop.statements)}
+
+    def change(node: Node) -> Node:
+        if not isinstance(node, Sequence):
+            return node
+        waiting = list(node.children)
+        ordered: list[Filter] = []
+        while waiting:
+            free = [s for k, s in enumerate(waiting) if not any(_depends(every, e, s) for e in waiting[:k])]
+            chosen = min(free, key=lambda s: min(rank[name] for name in names(s.filter)))
+            waiting.remove(chosen)
+            ordered.append(chosen)
+        return Sequence(tuple(ordered))
+
+    return Domain(tree.domain, rewrite(tree.child, change))
+
+
+def _depends(every: isl.UnionMap, first: Filter, second: Filter) -> bool:
+    between = every.intersect_domain(first.filter).intersect_range(second.filter)
+    back = every.intersect_domain(second.filter).intersect_range(first.filter)
+    return not (between.is_empty() and back.is_empty())
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import islpy as isl
 
 from polyc.model.program import Options, Program
 from polyc.model.tree import Band, Member, Node, Role
-from polyc.poly import set_name, sets
+from polyc.poly import set_name, sets, value_on
 
 AUTO_LAST, AUTO_OTHER, AUTO_OUTER, AUTO_SINGLE = 128, 32, 8, 512
 
@@ -71,7 +71,7 @@ def worth_tiling(program: Program, band: Band) -> bool:
 def _moves(relation: isl.Map, member: Member) -> bool:
     """Whether the cell determines the loop's value, so that another iteration means another cell."""
     space = relation.get_space().domain()
-    value = member.schedule.extract_pw_aff(space.align_params(member.schedule.get_space()))
+    value = value_on(member.schedule, space)
     return bool(relation.reverse().apply_range(isl.Map.from_pw_aff(value)).is_single_valued())
 
 

@@ -50,15 +50,11 @@ def _sunk(band: Band, program: Program) -> Node:
     candidates = [m for m in band.members if m.coincident]
     if not candidates:
         return band
-    strides = {
-        id(m): _strides(m, program) for m in (*band.members, *(m for b in loops_below for m in b.members))
-    }
+    strides = {id(m): _strides(m, program) for m in (*band.members, *(m for b in loops_below for m in b.members))}
     best = max(candidates, key=lambda m: strides[id(m)].gain)
     if not strides[id(best)].consecutive:
         return band
-    innermost = [
-        n.members[-1] for n in (*loops_below, band) if not any(isinstance(x, Band) for x in walk(n.child))
-    ]
+    innermost = [n.members[-1] for n in (*loops_below, band) if not any(isinstance(x, Band) for x in walk(n.child))]
     if all(m is best for m in innermost):
         return band
     # Against what is innermost now: a loop that is itself coincident and consecutive stays where it is.
@@ -80,9 +76,7 @@ def _sink(member: Member, node: Node) -> Node:
         case Band():
             return replace(node, child=_sink(member, node.child))
         case Sequence(children=steps) if any(isinstance(n, Band) for s in steps for n in walk(s.child)):
-            return Sequence(
-                tuple(Filter(s.filter, _sink(_restricted(member, s.filter), s.child)) for s in steps)
-            )
+            return Sequence(tuple(Filter(s.filter, _sink(_restricted(member, s.filter), s.child)) for s in steps))
         case _:
             return Band((member,), True, node)
 

@@ -87,9 +87,7 @@ def _array_faults(
     )
     if array in program.scop.live_out:
         final_then = last_writers(before, before_order).dependence
-        in_array = Accesses(
-            _to(after.reads, {array}), _to(after.writes, {array}), _to(after.may_writes, {array})
-        )
+        in_array = Accesses(_to(after.reads, {array}), _to(after.writes, {array}), _to(after.may_writes, {array}))
         final_now = _final_writers(program, now, in_array, flow_now)
         faults += _difference(program, "live-out", f"the last writers of {array}", final_then, final_now)
         faults += _lost_cells(program, array, before, in_array)
@@ -163,9 +161,7 @@ def _lost_cells(program: Program, array: str, before: Accesses, after: Accesses)
     return [Fault("live-out", f"cells of {array} are not written any more", _sample_set(lost))]
 
 
-def _reordered(
-    now: Expanded, before: Accesses, after: Accesses, before_order: isl.UnionMap, array: str
-) -> list[Fault]:
+def _reordered(now: Expanded, before: Accesses, after: Accesses, before_order: isl.UnionMap, array: str) -> list[Fault]:
     """Check (4): pairs of writers, one of them only possible, whose order changed."""
     pairs = compute_false(
         Accesses(empty_map(before.reads), empty_map(before.reads), before.all_writes), before_order, True
@@ -193,9 +189,7 @@ def _buffer_faults(program: Program, now: Expanded) -> list[Fault]:
             outside = piece.intersect_params(program.scop.context).intersect_params(program.scop.assumed)
             outside = outside.subtract(box)
             if not outside.is_empty():
-                faults.append(
-                    Fault("buffer-bounds", f"{buffer.name} is too small", str(outside.sample_point()))
-                )
+                faults.append(Fault("buffer-bounds", f"{buffer.name} is too small", str(outside.sample_point())))
     return faults
 
 
@@ -209,9 +203,7 @@ def _below(space: isl.Space, position: int, extent: isl.PwAff) -> isl.Set:
     return value.ge_set(zero).intersect(value.lt_set(limit))
 
 
-def _difference(
-    program: Program, kind: str, what: str, expected: isl.UnionMap, found: isl.UnionMap
-) -> list[Fault]:
+def _difference(program: Program, kind: str, what: str, expected: isl.UnionMap, found: isl.UnionMap) -> list[Fault]:
     known = program.scop.context.intersect(program.scop.assumed)
     expected, found = expected.intersect_params(known), found.intersect_params(known)
     missing, extra = expected.subtract(found), found.subtract(expected)

@@ -34,9 +34,7 @@ def expand(program: Program) -> Expanded:
     contraction = start
     per_run: list[tuple[Run, tuple[tuple[Access, isl.Map], ...]]] = []
     for run in found:
-        contraction = contraction.union(
-            isl.UnionMap.from_map(run.contraction.intersect_domain(run.instances))
-        )
+        contraction = contraction.union(isl.UnionMap.from_map(run.contraction.intersect_domain(run.instances)))
         one: list[tuple[Access, isl.Map]] = []
         for access in program.statements[run.statement].accesses:
             relation = run.contraction.intersect_domain(run.instances).apply_range(access.relation)
@@ -75,9 +73,7 @@ def shift(buffer: Buffer) -> isl.Map:
     corner = isl.Map.from_multi_aff(buffer.corner)
     # { o -> A[l] } and { o -> A[x] }: the difference of the two, for each x.
     array = corner.get_space().range()
-    everything = isl.Map.from_domain_and_range(
-        isl.Set.universe(corner.get_space().domain()), isl.Set.universe(array)
-    )
+    everything = isl.Map.from_domain_and_range(isl.Set.universe(corner.get_space().domain()), isl.Set.universe(array))
     to_tile, to_cell = everything.domain_map(), everything.range_map()
     difference = to_cell.sum(to_tile.apply_range(corner).neg())
     return difference.set_tuple_id(isl.dim_type.out, isl.Id.read_from_str(corner.get_ctx(), buffer.name))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
-from polyc.codegen.exprs import ExprPrinter
+from polyc.codegen.exprs import MACROS, ExprPrinter
 from polyc.codegen.naming import Namer
 from polyc.codegen.to_isl import Annotated, to_isl
 from polyc.errors import InternalError
@@ -183,8 +183,9 @@ class _LoopPrinter:
             return ()  # not the canonical form that OpenMP asks for
         if member.parallel:
             return ("omp parallel for",)
-        # A vector loop may hold no other loop: isl splits a few, and those are left to the C compiler.
-        if member.vector and not any(isinstance(n, (c.For, c.While)) for n in c.walk(body)):
+        # A vector loop may hold no other loop: isl splits a few, and those are left to the C compiler. Calls that
+        # it cannot turn into vector code would make clang complain.
+        if member.vector and not any(isinstance(n, (c.For, c.While)) or _is_call(n) for n in c.walk(body)):
             return ("omp simd",)
         return ()
 
@@ -295,6 +296,10 @@ def _block(items: tuple[c.Stmt, ...]) -> c.Stmt:
     if len(items) == 1 and isinstance(items[0], c.Block):
         return items[0]
     return items[0] if len(items) == 1 else c.Block(items)
+
+
+def _is_call(node: c.Node) -> bool:
+    return isinstance(node, c.Call) and node.function not in MACROS
 
 
 def _declares(block: c.Block) -> bool:

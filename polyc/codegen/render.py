@@ -42,7 +42,10 @@ def render_region(program: Program, region: Region, verified: bool) -> tuple[str
     everything = code + guard + (original if guard else "")
     mentioned = set(_IDENTIFIER.findall(everything))
     macros = [text for name, text in MACROS.items() if name in mentioned]
-    unused = [name for name in program.scop.orphans if name not in mentioned]
+    # The user's `i` is hidden by ours: it is used only where the original text stays as the other branch.
+    own = {n.name for item in printed.body for n in c.walk(item) if isinstance(n, c.Decl)}
+    used = (set(_IDENTIFIER.findall(code + guard)) - own) | set(_IDENTIFIER.findall(original if guard else ""))
+    unused = [name for name in program.scop.orphans if name not in used]
     template = _environment().get_template(f"{program.options.target}.c.j2")
     text = template.render(
         part="region",

@@ -38,21 +38,21 @@ def command(file: str, form: str, wanted: str | None, all_passes: bool, **values
     compiled = compile_file(file, values).compiled
     shown = [chosen(one, wanted, all_passes) for one in compiled]
     if wanted is not None and compiled and not any(shown):
-        known = ", ".join(dict.fromkeys(s.name for one in compiled for s in one.passes))
+        from polyc.explain.data import stages
+
+        known = ", ".join(dict.fromkeys(s.name for one in compiled for s in stages(one)))
         raise click.UsageError(f"there is no pass '{wanted}' in this run; there are: {known}")
     output.write(output.STDOUT, rendered(compiled, shown, form, wanted, all_passes))
 
 
 def chosen(compiled: Compiled, wanted: str | None, all_passes: bool) -> tuple[Snapshot, ...]:
     """The snapshots to show: every one, that of one pass, or the final one."""
-    from polyc.model.program import Snapshot
+    from polyc.explain.data import stages
 
-    passes = compiled.passes
+    passes = stages(compiled)
     if all_passes:
         return passes
-    if wanted is None:
-        return (Snapshot("final", compiled.program.tree, 0.0),)
-    return tuple(one for one in passes if one.name == wanted)
+    return tuple(one for one in passes if one.name == (wanted or "final"))
 
 
 def rendered(

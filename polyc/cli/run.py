@@ -53,7 +53,8 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc") -> R
     sys.setrecursionlimit(max(sys.getrecursionlimit(), DEEPEST_NESTING))
     watch = Stopwatch()
     with watch.stage("start"):
-        from polyc import frontend, pipeline
+        from polyc import frontend
+        from polyc.pipeline import compile_region
 
         given, wanted = o.input_options(values, default_cc), o.transform_options(values)
     with watch.stage("read"):
@@ -61,7 +62,7 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc") -> R
     compiled = []
     for region in source.regions:
         start = time.perf_counter()
-        done = pipeline.compile_region(region, wanted)
+        done = compile_region(region, wanted)
         spent = time.perf_counter() - start
         for stage, seconds in done.timings:
             watch.add(stage, seconds)

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+import islpy as isl
+
 from polyc.explain import relations as r
 from polyc.explain.tree_text import render_tree
-from polyc.model.program import Buffer, Compiled, Group, Program, Remark
+from polyc.model.program import Buffer, Compiled, Group, Program, Remark, Snapshot
 
 
 def scops(compiled: list[Compiled]) -> dict[str, Any]:
     """`{"scops": [...]}`, one entry a region in source order."""
     return {"scops": [scop(one) for one in compiled]}
+
+
+def stages(compiled: Compiled) -> tuple[Snapshot, ...]:
+    """The trees of a run in order: `initial`, one after each pass, and `final`, which is the one that was printed."""
+    return (*compiled.passes, Snapshot("final", compiled.program.tree, 0.0))
 
 
 def scop(compiled: Compiled) -> dict[str, Any]:
@@ -26,7 +33,7 @@ def scop(compiled: Compiled) -> dict[str, Any]:
         "buffers": [buffer(one) for one in program.buffers.values()],
         "remarks": [remark(one) for one in program.remarks],
         "passes": [
-            {"name": s.name, "tree": render_tree(s.tree), "seconds": round(s.seconds, 6)} for s in compiled.passes
+            {"name": s.name, "tree": render_tree(s.tree), "seconds": round(s.seconds, 6)} for s in stages(compiled)
         ],
         "verified": compiled.verified,
     }
@@ -48,7 +55,13 @@ def group(program: Program, found: Group) -> dict[str, Any]:
 
 
 def buffer(found: Buffer) -> dict[str, Any]:
-    return {"array": found.array, "extents": list(found.extents), "storage": found.storage}
+    return {"array": found.array, "extents": [extent(one) for one in found.extents], "storage": found.storage}
+
+
+def extent(size: isl.PwAff | int) -> int | str:
+    """A number where the size is constant, otherwise an expression in the parameters."""
+    text = r.expression(size) if isinstance(size, isl.PwAff) else str(size)
+    return int(text) if text.isdigit() else text
 
 
 def remark(found: Remark) -> dict[str, Any]:

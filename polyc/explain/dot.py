@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from polyc.explain import relations as r
-from polyc.explain.tree_text import band_head, band_parts, band_value_name, distinct
+from polyc.explain.tree_text import band_head, band_parts, band_value_name, distinct, mark_words
 from polyc.model.program import Compiled, Snapshot
 from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Node, Sequence
 
@@ -70,11 +70,11 @@ def numbered(tree: Domain) -> Iterator[tuple[int, int, str]]:
                 values = (*outer, *(band_value_name(m) for m in node.members))
                 waiting.append((node.child, own, values))
             case Mark():
-                yield own, parent, " ".join([node.kind, node.text, *node.names])
+                yield own, parent, node.kind + mark_words(node).replace("; ", "\n")
                 waiting.append((node.child, own, outer))
             case Extension():
                 names = {**r.dim_names(node.relation.range()), **names}
-                parts = r.union_map_text(node.relation, {**names, "": distinct(outer)})
+                parts = r.union_map_text(r.gist_range(node.relation, tree.domain), {**names, "": distinct(outer)})
                 yield own, parent, "\n".join(["extension", *parts])
                 waiting.append((node.child, own, outer))
             case Sequence():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import islpy as isl
+
 from polyc.explain import relations as r
 from polyc.model.program import Compiled, Program, Snapshot
-from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Node, Sequence
+from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence
 
 
 def render(compiled: Compiled, snapshots: tuple[Snapshot, ...]) -> str:
@@ -49,7 +51,7 @@ def fields(node: Node) -> str:
         case Band(members=members):
             partial = ", ".join(r.function_text(m.schedule) for m in members)
             coincident = ", ".join(str(int(m.coincident)) for m in members)
-            space = r.parameters(members[0].schedule.domain())
+            space = r.parameters(known_parameters(members))
             head = f'schedule: "{space}[{partial}]", permutable: {int(node.permutable)}'
             return f"{head}, coincident: [ {coincident} ]{below(node.child)}"
         case Mark():
@@ -59,6 +61,14 @@ def fields(node: Node) -> str:
             return f'extension: "{r.union_text(node.relation)}"{below(node.child)}'
         case Sequence():
             return f"sequence: [ {', '.join(step(one) for one in node.children)} ]"
+
+
+def known_parameters(members: tuple[Member, ...]) -> isl.UnionSet:
+    """A set with the parameters of all members."""
+    found = members[0].schedule.domain()
+    for member in members[1:]:
+        found = found.union(member.schedule.domain())
+    return found
 
 
 def step(one: Filter) -> str:

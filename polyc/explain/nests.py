@@ -1,21 +1,43 @@
-"""What became of each loop nest of a region: tiled, fused, parallel, and the remarks that say why not."""
+"""What became of each loop nest of a region: tiled, fused, parallel, and why not."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import islpy as isl
 
 from polyc.explain import relations as r
-from polyc.model.program import Compiled, Group, Program, Remark
+from polyc.model.program import Compiled, Program
 from polyc.model.scop import Scop
-from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Member, Node, Role, Sequence, paths
+from polyc.model.tree import Band, Extension, Leaf, Mark, Node, Role, Sequence
 
-REASONS = {
-    "tiled": ("tile", "tiling", "tilable"),
-    "fused": ("fuse", "fused", "fusion"),
-    "parallel": ("parallel",),
-}
-"""Words of the codes of remarks that tell why a nest is not tiled, not fused, not parallel."""
+
+@dataclass(slots=True)
+class Facts:
+    """What holds for the loops around one statement in a tree."""
+
+    tiled: bool = False
+    parallel: bool = False
+    vector: bool = False
+    coincident: bool = False
+    loops: int = 0
+    widest_band: int = 0
+    """Loops of the widest permutable band."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Statements of a nest with the same fate."""
+
+    statements: tuple[str, ...]
+    group: int | None
+    """Position in `Program.groups` of the group that they belong to, if any."""
+    inside: int | None
+    """Position of the group in whose tiles they run as producers."""
+    tiled: bool
+    parallel: bool
+    vector: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,45 +46,62 @@ class Nest:
 
     line: int
     statements: tuple[str, ...]
-    group: int | None
-    """Position in `Program.groups`, if it is in one."""
-    tiled: bool
+    parts: tuple[Part, ...]
     fused: bool
-    """It shares a group with another nest."""
-    parallel: bool
-    remarks: tuple[Remark, ...]
-    """Remarks about its statements."""
+    """A group holds statements of this nest and of another one."""
 
-    def why_not(self, what: str) -> Remark | None:
-        """The remark that tells why the nest is not `tiled`, `fused` or `parallel`; the last one counts."""
-        words = REASONS[what]
-        found = [m for m in self.remarks if any(word in m.code.split("-") for word in words)]
-        refusals = [m for m in found if set(m.code.split("-")) & {"not", "no", "cannot"} or "un" in m.code[:2]]
-        chosen = refusals or found
-        return chosen[-1] if chosen else None
+    @property
+    def tiled(self) -> bool:
+        return any(part.tiled for part in self.parts)
+
+    @property
+    def parallel(self) -> bool:
+        return any(part.parallel for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why something was not done."""
+
+    code: str
+    message: str
 
 
 def nests(compiled: Compiled) -> list[Nest]:
     """The nests of a region in source order."""
     program = compiled.program
-    scop = program.scop
     facts = loop_facts(program)
-    together = [(line, names, group_of(names, program.groups)) for line, names in original_nests(scop)]
-    answer: list[Nest] = []
-    for line, names, group in together:
-        shared = group is not None and sum(other == group for _, _, other in together) > 1
-        tiled = any("tile" in facts.get(name, ()) for name in names)
-        parallel = any("parallel" in facts.get(name, ()) for name in names)
-        remarks = tuple(m for m in program.remarks if set(m.statements) & set(names))
-        answer.append(Nest(line, names, group, tiled, shared, parallel, remarks))
+    answer = []
+    for line, names in original_nests(program.scop):
+        rest = set(program.scop.statements) - set(names)
+        groups = [{*g.statements, *g.outputs, *g.fused} for g in program.groups]
+        fused = any(members & set(names) and members & rest for members in groups)
+        answer.append(Nest(line, names, parts_of(names, program, facts), fused))
     return answer
+
+
+def parts_of(names: tuple[str, ...], program: Program, facts: dict[str, Facts]) -> tuple[Part, ...]:
+    """Split the statements of a nest where their fates differ, in source order."""
+    found: dict[tuple[object, ...], list[str]] = {}
+    for name in names:
+        fact = facts.get(name, Facts())
+        key = (*homes(name, program), fact.tiled, fact.parallel, fact.vector)
+        found.setdefault(key, []).append(name)
+    return tuple(Part(tuple(members), *key) for key, members in found.items())  # type: ignore[arg-type]
+
+
+def homes(name: str, program: Program) -> tuple[int | None, int | None]:
+    """The group that a statement belongs to, and the one in whose tiles it runs."""
+    own = [k for k, g in enumerate(program.groups) if name not in g.fused and name in (*g.statements, *g.outputs)]
+    inside = [k for k, g in enumerate(program.groups) if name in g.fused]
+    return (own[0] if own else None), (inside[0] if inside else None)
 
 
 def original_nests(scop: Scop) -> list[tuple[int, tuple[str, ...]]]:
     """Line and statements of every outermost loop of the original order."""
     found: list[tuple[int, tuple[str, ...]]] = []
 
-    def descend(node: Node, names: list[str]) -> None:
+    def descend(node: Node, names: set[str]) -> None:
         match node:
             case Leaf():
                 return
@@ -75,30 +114,82 @@ def original_nests(scop: Scop) -> list[tuple[int, tuple[str, ...]]]:
                 descend(node.child, names)
             case Sequence():
                 for step in node.children:
-                    inside = [r.tuple_name(s, r.SET) for s in r.sets_of(step.filter)]
-                    descend(step.child, [name for name in inside if name in names])
+                    descend(step.child, names & tuple_names(r.sets_of(step.filter)))
 
-    descend(scop.tree.child, list(scop.statements))
+    descend(scop.tree.child, set(scop.statements))
     return found
 
 
-def group_of(names: Iterable[str], groups: tuple[Group, ...]) -> int | None:
-    """The group that holds most of the statements."""
-    wanted = set(names)
-    counts = [len(wanted & {*group.statements, *group.fused}) for group in groups]
-    return counts.index(max(counts)) if any(counts) else None
+def tuple_names(pieces: Iterable[isl.Set]) -> set[str]:
+    return {r.tuple_name(piece, r.SET) for piece in pieces}
 
 
-def loop_facts(program: Program) -> dict[str, set[str]]:
-    """For each statement of the original: which of `tile` and `parallel` holds for a loop around it."""
-    facts: dict[str, set[str]] = {}
-    tree: Domain = program.tree
-    for path in paths(tree):
-        found: set[str] = set()
-        for step in path.steps:
-            if isinstance(step, Member):
-                found |= {"tile"} if step.role is Role.TILE else set()
-                found |= {"parallel"} if step.parallel else set()
-        for piece in r.sets_of(path.instances):
-            facts.setdefault(r.tuple_name(piece, r.SET), set()).update(found)
+def loop_facts(program: Program) -> dict[str, Facts]:
+    """What holds for the loops around each statement in the final tree; what holds on one path counts."""
+    facts: dict[str, Facts] = {}
+
+    def descend(node: Node, names: set[str], bands: tuple[Band, ...]) -> None:
+        match node:
+            case Leaf():
+                for name in names:
+                    add(facts.setdefault(name, Facts()), bands)
+            case Band():
+                descend(node.child, names, (*bands, node))
+            case Mark():
+                descend(node.child, names, bands)
+            case Extension():
+                descend(node.child, names | tuple_names(r.sets_of(node.relation.range())), bands)
+            case Sequence():
+                for step in node.children:
+                    descend(step.child, names & tuple_names(r.sets_of(step.filter)), bands)
+
+    descend(program.tree.child, tuple_names(r.sets_of(program.tree.domain)), ())
     return facts
+
+
+def add(facts: Facts, bands: tuple[Band, ...]) -> None:
+    members = [member for band in bands for member in band.members]
+    facts.tiled |= any(m.role is Role.TILE for m in members)
+    facts.parallel |= any(m.parallel for m in members)
+    facts.vector |= any(m.vector for m in members)
+    facts.coincident |= any(m.coincident for m in members)
+    facts.loops = max(facts.loops, len(members))
+    facts.widest_band = max([facts.widest_band, *(len(b.members) for b in bands if b.permutable)])
+
+
+@dataclass(slots=True)
+class Reasons:
+    """Answers why statements are not tiled, fused or parallel: a pass's remark, or what the tree shows."""
+
+    program: Program
+    facts: dict[str, Facts] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.facts = loop_facts(self.program)
+
+    def why_not(self, what: str, statements: tuple[str, ...]) -> Reason | None:
+        told = [m for m in self.program.remarks if m.code == f"not-{what}" and set(m.statements) & set(statements)]
+        if told:
+            return Reason(str(told[-1].data.get("reason", told[-1].code)), told[-1].message)
+        found = [self.facts[name] for name in statements if name in self.facts]
+        if not found or not any(fact.loops for fact in found):
+            return None
+        if what == "tiled":
+            return self.not_tiled(found)
+        return self.not_parallel(found) if what == "parallel" else None
+
+    def not_tiled(self, found: list[Facts]) -> Reason | None:
+        if self.program.options.tile_sizes is None:
+            return Reason("tiling-off", "--tile-sizes none")
+        if max(fact.widest_band for fact in found) < 2:
+            return Reason("no-band", "no two of its loops can be interchanged")
+        return None
+
+    def not_parallel(self, found: list[Facts]) -> Reason | None:
+        if self.program.options.target == "c":
+            return Reason("target-c", "--target c prints no parallel loops")
+        if any(fact.vector for fact in found):
+            return Reason("vector-only", "only its innermost loop carries no dependence; it runs in vectors")
+        if any(fact.coincident for fact in found):
+            return Reason("inner-parallel", "only loops inside sequential ones carry no dependence")
+        return Reason("carried-dependence", "each of its loops carries a dependence")

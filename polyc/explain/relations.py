@@ -60,7 +60,7 @@ def parameters(union: isl.UnionSet | isl.UnionMap | isl.Set | isl.Map) -> str:
     """`[n, m] -> `, or nothing where there are no parameters."""
     space = union.get_space()
     names = [str(space.get_dim_name(PARAM, k)) for k in range(space.dim(PARAM))]
-    return f"[{', '.join(names)}] -> " if names else ""
+    return f"[{', '.join(sorted(names))}] -> " if names else ""
 
 
 def set_text(piece: isl.Set, names: Names = NO_NAMES) -> str:
@@ -155,7 +155,17 @@ def top_level(text: str) -> list[str]:
 
 def gist_sets(union: isl.UnionSet, known: isl.UnionSet) -> isl.UnionSet:
     """Each set without what `known` says of it; sets of which nothing is known stay as they are."""
-    return union.gist(known.union(union.universe().subtract(known.universe())))
+    return union.gist(or_anything(known, union))
+
+
+def gist_range(relation: isl.UnionMap, known: isl.UnionSet) -> isl.UnionMap:
+    """Each map without what `known` says of its range."""
+    return relation.gist_range(or_anything(known, relation.range()))
+
+
+def or_anything(known: isl.UnionSet, union: isl.UnionSet) -> isl.UnionSet:
+    """What is known, and no condition on those tuples of `union` of which nothing is known."""
+    return known.union(union.universe().subtract(known.universe()))
 
 
 def relation_text(relation: isl.Map, names: Names = NO_NAMES, width: int = 10_000) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polyc.explain.nests import Nest, nests
+from polyc.explain.nests import Nest, Reasons, nests
 from polyc.model.program import Compiled
 
 
@@ -10,13 +10,13 @@ def summary(path: str, compiled: list[Compiled]) -> str:
     """`polyc: conv.c: 3 nests in 1 region: 1 group, 3 tiled, 3 fused, 3 parallel; verified`."""
     if not compiled:
         return f"polyc: {path}: no region, nothing to do"
-    found = [nest for one in compiled for nest in nests(one)]
-    groups = sum(len(one.program.groups) for one in compiled)
+    found = [(nest, Reasons(one.program)) for one in compiled for nest in nests(one)]
+    groups = sum(bool(group.tile_sizes) for one in compiled for group in one.program.groups)
     counts = [counted(groups, "group")] if groups else []
-    counts += [f"{sum(getattr(nest, what) for nest in found)} {what}" for what in ("tiled", "fused", "parallel")]
+    counts += [f"{sum(getattr(nest, what) for nest, _ in found)} {what}" for what in ("tiled", "fused", "parallel")]
     head = f"polyc: {path}: {counted(len(found), 'nest')} in {counted(len(compiled), 'region')}"
     line = f"{head}: {', '.join(counts)}; {state(compiled)}"
-    reasons = [text for what in ("tiled", "parallel") if (text := refusals(found, what))]
+    reasons = [text for what in ("tiled", "fused", "parallel") if (text := refusals(found, what))]
     return "; ".join([line, *reasons])
 
 
@@ -30,20 +30,17 @@ def state(compiled: list[Compiled]) -> str:
     return f"NOT verified: {counted(len(compiled) - checked, 'region')} of {len(compiled)}"
 
 
-def refusals(found: list[Nest], what: str) -> str:
-    """`1 not parallel (line 12: no-parallel-loop)`."""
-    rest = [nest for nest in found if not getattr(nest, what)]
-    if not rest:
+def refusals(found: list[tuple[Nest, Reasons]], what: str) -> str:
+    """`1 not parallel (line 12: carried-dependence)`; nests that nobody tried to fuse are not told of."""
+    rest = [(nest, reasons) for nest, reasons in found if not getattr(nest, what)]
+    told: dict[str, list[int]] = {}
+    for nest, reasons in rest:
+        reason = reasons.why_not(what, nest.statements)
+        if reason is not None:
+            told.setdefault(reason.code, []).append(nest.line)
+    if not rest or (what == "fused" and not told):
         return ""
-    reasons: dict[str, list[int]] = {}
-    for nest in rest:
-        remark = nest.why_not(what)
-        if remark is not None:
-            reasons.setdefault(remark.code, []).append(nest.line)
-    words = [
-        f"{'line' if len(lines) == 1 else 'lines'} {', '.join(map(str, lines))}: {code}"
-        for code, lines in reasons.items()
-    ]
+    words = [f"{'line' if len(n) == 1 else 'lines'} {', '.join(map(str, n))}: {code}" for code, n in told.items()]
     return f"{len(rest)} not {what}" + (f" ({'; '.join(words)})" if words else "")
 
 

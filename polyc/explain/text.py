@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+import islpy as isl
+
 from polyc.explain import relations as r
-from polyc.explain.nests import Nest, nests
-from polyc.explain.tree_text import render_tree
+from polyc.explain.data import extent
+from polyc.explain.nests import Part, Reason, Reasons, nests, original_nests
+from polyc.explain.tree_text import band_value_name, distinct, render_tree
 from polyc.model.program import Buffer, Compiled, ExtensionSchedule, Group, Program, Remark, Snapshot
+from polyc.model.tree import Band, Extension, Node, child_nodes
 
 WIDTH = 110
 
@@ -19,60 +23,67 @@ def render(compiled: Compiled, snapshots: tuple[Snapshot, ...], dependences: boo
     scop = program.scop
     state = "verified" if compiled.verified else "NOT verified"
     lines = [f"{scop.span.file}:{scop.span.line}: region in {scop.function}(), {state}", ""]
-    lines += nest_lines(compiled, program)
+    lines += nest_lines(compiled)
     for number, group in enumerate(program.groups, 1):
-        lines += ["", *group_lines(number, group, program)]
+        if group.tile_sizes or len(group.statements) > 1:
+            lines += ["", *group_lines(number, group, program)]
     if program.buffers:
         lines += ["", "  buffers", *(f"    {buffer_text(one, program)}" for one in program.buffers.values())]
-    if program.remarks:
-        lines += ["", "  decisions", *(line for one in program.remarks for line in remark_lines(one))]
+    told = "\n".join(lines)
+    decisions = [one for one in program.remarks if one.data or one.message not in told]
+    if decisions:
+        lines += ["", "  decisions", *(line for one in decisions for line in remark_lines(one))]
     if dependences:
         lines += ["", *dependence_lines(program)]
+    before = ""
     for snapshot in snapshots:
-        lines += ["", f"  tree {snapshot.name}"]
-        lines += [f"    {line}".rstrip() for line in render_tree(snapshot.tree).splitlines()]
+        tree = render_tree(snapshot.tree)
+        same = tree == before
+        lines += ["", f"  tree {snapshot.name}" + (": as before" if same else "")]
+        lines += [] if same else [f"    {line}" for line in tree.splitlines()]
+        before = tree
     return "\n".join(lines) + "\n"
 
 
-def nest_lines(compiled: Compiled, program: Program) -> list[str]:
-    """A line a nest, `line 18  S1, S2   tiled 32 x 32, parallel`, and below it why something was not done."""
-    found = nests(compiled)
-    if not found:
+def nest_lines(compiled: Compiled) -> list[str]:
+    """A line for each part of a nest, `line 18  S1, S2  tiled 32 x 32, parallel`, and why more was not done."""
+    program = compiled.program
+    rows: list[tuple[str, str, str]] = []
+    reasons = Reasons(program)
+    for nest in nests(compiled):
+        for position, part in enumerate(nest.parts):
+            rows.append(("" if position else f"line {nest.line}", listed(part.statements), done(part, program)))
+            missing = {"tiled": part.tiled, "fused": nest.fused or part.inside is not None, "parallel": part.parallel}
+            for what in (name for name, holds in missing.items() if not holds):
+                reason = reasons.why_not(what, part.statements)
+                rows += [("", "", f"  {because(what, reason)}")] if reason else []
+    if not rows:
         return ["  no loop nest"]
-    rows = [(f"line {nest.line}", listed(nest.statements), done(nest, program)) for nest in found]
     first, second = (max(len(row[k]) for row in rows) for k in (0, 1))
-    lines: list[str] = []
-    for nest, (where, names, what) in zip(found, rows, strict=True):
-        lines.append(f"  {where:<{first}}  {names:<{second}}  {what}")
-        for missing in missing_facts(nest):
-            reason = nest.why_not(missing)
-            if reason is not None:
-                lines.append(f"  {'':<{first}}  {'':<{second}}  not {missing}: {reason.message} [{reason.code}]")
-    return lines
+    return [f"  {where:<{first}}  {names:<{second}}  {what}" for where, names, what in rows]
 
 
-def missing_facts(nest: Nest) -> list[str]:
-    facts = {"tiled": nest.tiled, "fused": nest.fused, "parallel": nest.parallel}
-    return [name for name, holds in facts.items() if not holds]
+def because(what: str, reason: Reason) -> str:
+    told = reason.message if f"not {what}" in reason.message else f"not {what}: {reason.message}"
+    return f"{told} [{reason.code}]"
 
 
-def done(nest: Nest, program: Program) -> str:
-    """`fused into group 1, tiled 32 x 32, parallel`, or `as it was`."""
-    group = program.groups[nest.group] if nest.group is not None else None
+def done(part: Part, program: Program) -> str:
+    """`tiled 32 x 32, parallel (group 1)`, `in the tiles of group 1`, or `as it was`."""
+    if part.inside is not None:
+        return f"runs in the tiles of group {part.inside + 1}"
     words = []
-    if group is not None and nest.fused:
-        inside = set(nest.statements) <= set(group.fused)
-        words.append(f"fused into {'the tiles of ' if inside else ''}group {(nest.group or 0) + 1}")
-    if nest.tiled:
+    group = program.groups[part.group] if part.group is not None else None
+    if part.tiled:
         words.append(f"tiled {sizes(group.tile_sizes)}" if group and group.tile_sizes else "tiled")
-    if nest.parallel:
-        words.append("parallel")
-    return ", ".join(words) or "as it was"
+    words += ["parallel"] if part.parallel else ["vectorised"] if part.vector else []
+    numbered = group is not None and (group.tile_sizes or len(group.statements) > 1)
+    return (", ".join(words) or "as it was") + (f" (group {(part.group or 0) + 1})" if numbered else "")
 
 
 def group_lines(number: int, group: Group, program: Program) -> list[str]:
     """What one tile loop nest holds, with the relations of the paper."""
-    names = r.dim_names(program.scop.domain)
+    names = {**r.dim_names(program.scop.domain), "": ()}
     lines = [f"  group {number}: {listed(group.outputs or group.statements)}"]
     lines[0] += f", with {listed(group.fused)} in its tiles" if group.fused else ""
     facts = [f"tiles {sizes(group.tile_sizes)}" if group.tile_sizes else "not tiled"]
@@ -80,36 +91,68 @@ def group_lines(number: int, group: Group, program: Program) -> list[str]:
     if group.fused:
         facts.append(f"{percent(group.recomputation)} recomputed")
     lines.append("    " + ", ".join(facts))
+    bands = bands_above(program, group)
     for relation in group.footprints:
-        lines += relation_lines("footprint (13)", r.map_text(relation, names))
+        named = {**names, "": bands.get(relation.dim(r.IN), ())}
+        text = r.map_text(without_known(relation, program), named)
+        lines += relation_lines("footprint (13)", text)
     for extension in group.extensions:
-        label = f"extension schedule ({paper_number(extension, group, program)})"
-        lines += relation_lines(label, r.map_text(extension.relation, names))
+        named = {**names, "": bands.get(extension.relation.dim(r.IN), ())}
+        text = r.map_text(without_known(extension.relation, program), named)
+        lines += relation_lines(f"extension schedule ({paper_number(extension, group, program)})", text)
     return lines
+
+
+def bands_above(program: Program, group: Group) -> dict[int, tuple[str, ...]]:
+    """Names for the values of the bands above the group's extensions, by their number."""
+    found: dict[int, tuple[str, ...]] = {}
+
+    def descend(node: Node, outer: tuple[str, ...]) -> None:
+        if isinstance(node, Extension):
+            added = {r.tuple_name(s, r.SET) for s in r.sets_of(node.relation.range())}
+            if added & set(group.fused):
+                found.setdefault(len(outer), distinct(outer))
+        below = (*outer, *(band_value_name(m) for m in node.members)) if isinstance(node, Band) else outer
+        for child in child_nodes(node):
+            descend(child, below)
+
+    descend(program.tree.child, ())
+    return found
+
+
+def without_known(relation: isl.Map, program: Program) -> isl.Map:
+    """The relation without what the context says, and without the domain of the statement that it leads to."""
+    scop = program.scop
+    name = r.tuple_name(relation, r.OUT)
+    known = relation.domain().params().union(scop.context.params()).intersect(scop.context.params())
+    if name in scop.statements:
+        relation = relation.gist_range(scop.statements[name].domain)
+    return relation.gist_params(known.intersect(scop.assumed.params())).coalesce()
 
 
 def paper_number(extension: ExtensionSchedule, group: Group, program: Program) -> int:
     """(15) for a producer of one statement; (17) where statements of one nest are taken together by (16)."""
-    from polyc.explain.nests import original_nests
-
     home = next((set(s) for _, s in original_nests(program.scop) if extension.statement in s), set())
     return 17 if len(home & set(group.fused)) > 1 else 15
 
 
 def relation_lines(label: str, text: str) -> list[str]:
-    """A relation with its label; conditions go to lines of their own where it is long."""
-    head, _, conditions = text.partition(" : ")
-    line = f"    {label}: {{ {text} }}"
-    if len(line) <= WIDTH or not conditions:
-        return [line]
-    return [
-        f"    {label}: {{ {head} :",
-        *(f"        {one}" for one in folded(conditions, WIDTH - 10)),
-        "    }",
-    ]
+    """A relation with its label, a line for each disjunct; conditions are folded where they are long."""
+    lines: list[str] = []
+    for part in r.top_level(text):
+        head, _, conditions = part.partition(" : ")
+        line = f"    {label}: {{ {part} }}"
+        if len(line) <= WIDTH or not conditions:
+            lines.append(line)
+        else:
+            folded = fold(conditions, WIDTH - 10)
+            lines += [f"    {label}: {{ {head} :", *(f"        {one}" for one in folded)]
+            lines[-1] += " }"
+        label = " " * (len(label) - 2) + "or"
+    return lines
 
 
-def folded(conditions: str, width: int) -> list[str]:
+def fold(conditions: str, width: int) -> list[str]:
     """Break at `and` and `or`."""
     lines = [""]
     for word in conditions.replace(" and ", "\0and ").replace(" or ", "\0or ").split("\0"):
@@ -121,17 +164,22 @@ def folded(conditions: str, width: int) -> list[str]:
 
 def buffer_text(buffer: Buffer, program: Program) -> str:
     """`A_tile[34][34]: a tile of A, 9248 bytes`."""
-    extents = "".join(f"[{size}]" for size in buffer.extents)
+    extents = [extent(size) for size in buffer.extents]
+    shape = "".join(f"[{size}]" for size in extents)
     what = "a tile of" if buffer.storage == "tile" else "a private copy of" if buffer.storage == "private" else "of"
     array = program.scop.arrays.get(buffer.array)
-    size_bytes = math.prod(buffer.extents) * array.element.size_bytes if array else 0
-    return f"{buffer.name}{extents}: {what} {buffer.array}" + (f", {size_bytes} bytes" if size_bytes else "")
+    element_bytes = array.element.size_bytes if array else 0
+    numbers = [size for size in extents if isinstance(size, int)]
+    known = element_bytes and len(numbers) == len(extents)
+    size = f", {math.prod(numbers) * element_bytes} bytes" if known else ""
+    return f"{buffer.name}{shape}: {what} {buffer.array}{size}"
 
 
 def remark_lines(remark: Remark) -> list[str]:
-    """`line 12  not-fused (tiling): message; key 3, other 4`."""
+    """`line 12: S0 runs in the tiles of S1 [fused, basteln]`, and its numbers."""
     where = f"line {remark.span.line}" if remark.span else "whole file"
-    about = f" {listed(remark.statements)}:" if remark.statements else ""
+    names = listed(remark.statements)
+    about = f" {names}:" if names and not remark.message.startswith(names) else ""
     numbers = ", ".join(f"{key.replace('_', ' ')} {shown(value)}" for key, value in remark.data.items())
     line = f"    {where}:{about} {remark.message} [{remark.code}, {remark.stage}]"
     return [line, *([f"      {numbers}"] if numbers else [])]
@@ -149,9 +197,9 @@ def dependence_lines(program: Program) -> list[str]:
     """Flow by array, and what orders the rest."""
     found = program.dependences
     lines = ["  dependences"]
-    for array, relation in sorted(found.flow_by_array.items()):
-        lines += [line for text in r.union_map_text(relation) for line in relation_lines(f"flow of {array}", text)]
-    for kind, relation in (("anti or output", found.false), ("of a private array", found.private_false)):
+    kinds = [(f"flow of {array}", relation) for array, relation in sorted(found.flow_by_array.items())]
+    kinds += [("anti or output", found.false), ("of a private array", found.private_false)]
+    for kind, relation in kinds:
         lines += [line for text in r.union_map_text(relation) for line in relation_lines(kind, text)]
     return lines
 

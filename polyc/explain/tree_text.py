@@ -24,17 +24,23 @@ def render_tree(tree: Domain) -> str:
     """The whole tree, one node a line, two spaces a level, with a newline at the end."""
     names = r.dim_names(tree.domain)
     head = r.braces(r.union_set_text(tree.domain), f"domain {r.parameters(tree.domain)}", WIDTH)
-    lines = [head, *render_node(tree.child, 1, tree.domain, (), names)]
+    lines = [head, *render_node(tree.child, 1, tree.domain, (), names, tree.domain)]
     return "\n".join(lines) + "\n"
 
 
 def render_node(
-    node: Node, level: int, known: isl.UnionSet, outer: tuple[str, ...], names: dict[str, tuple[str, ...]]
+    node: Node,
+    level: int,
+    known: isl.UnionSet,
+    outer: tuple[str, ...],
+    names: dict[str, tuple[str, ...]],
+    root: isl.UnionSet,
 ) -> list[str]:
     """The lines of a subtree.
 
     known: what reaches the node, so that it need not be printed again.
     outer: names for the values of the bands above.
+    root: the whole domain, which extensions need not repeat.
     """
     match node:
         case Leaf():
@@ -42,23 +48,23 @@ def render_node(
         case Band():
             below = (*outer, *(band_value_name(m) for m in node.members))
             line = braced(level, band_head(node), band_parts(node, known, names))
-            return [line, *render_node(node.child, level + 1, known, below, names)]
+            return [line, *render_node(node.child, level + 1, known, below, names, root)]
         case Mark():
-            words = [f'mark "{node.kind}"', *([node.text] if node.text else []), *node.names]
-            return ["  " * level + " ".join(words), *render_node(node.child, level + 1, known, outer, names)]
+            line = "  " * level + f'mark "{node.kind}"' + mark_words(node)
+            return [line, *render_node(node.child, level + 1, known, outer, names, root)]
         case Extension():
             added = node.relation.range()
             names = {**r.dim_names(added), **names}
-            parts = r.union_map_text(node.relation, {**names, "": distinct(outer)})
+            parts = r.union_map_text(r.gist_range(node.relation, root), {**names, "": distinct(outer)})
             line = braced(level, "extension", parts)
-            return [line, *render_node(node.child, level + 1, known.union(added).coalesce(), outer, names)]
+            return [line, *render_node(node.child, level + 1, known.union(added).coalesce(), outer, names, root)]
         case Sequence():
             lines = ["  " * level + "sequence"]
             for step in node.children:
                 parts = r.union_set_text(r.gist_sets(step.filter, known), names)
                 lines.append(braced(level + 1, "filter", parts))
                 inside = known.intersect(step.filter)
-                lines += render_node(step.child, level + 2, inside, outer, names)
+                lines += render_node(step.child, level + 2, inside, outer, names, root)
             return lines
         case _:
             assert_never(node)
@@ -66,6 +72,11 @@ def render_node(
 
 def braced(level: int, head: str, parts: list[str]) -> str:
     return r.braces(parts, "  " * level + head + " ", WIDTH)
+
+
+def mark_words(mark: Mark) -> str:
+    """The text and names of a mark on one line, with a space before them."""
+    return "".join(f" {word}" for word in (mark.text.replace("\n", "; "), *mark.names) if word)
 
 
 def band_head(band: Band) -> str:

@@ -13,7 +13,7 @@ from polyc.frontend.references import resolve
 from polyc.frontend.region import CTX, Env, Region, number, variable
 from polyc.frontend.symbols import Symbol
 from polyc.model import ctree as c
-from polyc.model.scop import AccessKind
+from polyc.model.scop import AccessKind, Storage
 
 READ, WRITE, MAY = AccessKind.READ, AccessKind.WRITE, AccessKind.MAY_WRITE
 
@@ -105,8 +105,10 @@ class Collector:
         """A name, an element, a member: the array reference that it is a part of becomes an access."""
         key = base_key(expr)
         found = resolve(self.region.scope, expr)
-        if found is None or key in self.internal or key in env.variables:
+        if found is None or key is None or key in self.internal or key in env.variables:
             return self.inside(expr, env)
+        if self.region.fixed(key) is not None:
+            return expr
         symbol, subscripts, rest = found.symbol, found.subscripts, found.rest
         if rest and kinds != (READ,):
             kinds = (READ, MAY)
@@ -169,15 +171,16 @@ class Collector:
         items = isl.PwAffList.alloc(CTX, len(subscripts))
         unknown: list[str] = []
         bounds = env.domain.params()
-        for position, (subscript, dim) in enumerate(zip(subscripts, symbol.shape.dims, strict=True)):
+        for position, subscript in enumerate(subscripts):
             value = affine.value(subscript, env)
             index = affine.observe(value, env) if value is not None and value[1].size_bytes < 8 else value and value[0]
             if index is None:
                 exact = False
                 unknown.append(f"{symbol.key}'{position}")
                 index = variable(unknown[-1])
-                if dim.size is not None and not (position == 0 and symbol.storage.value == "argument"):
-                    inside = index.ge_set(number(0)).intersect(index.lt_set(number(dim.size)))
+                size = self.region.sizes(symbol, position)
+                if size is not None and not (position == 0 and symbol.storage is Storage.ARGUMENT):
+                    inside = index.ge_set(number(0)).intersect(index.lt_set(size))
                     bounds = bounds.intersect(inside.params())
                 message = f"this subscript of '{symbol.c_name}' is not affine: any element may be accessed"
                 self.region.note("non-affine-index", message, subscript.span or span)

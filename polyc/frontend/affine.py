@@ -109,6 +109,9 @@ class Affine:
             return env.values[name], type_
         if name in self.region.written:
             return None
+        fixed = self.region.fixed(name)
+        if fixed is not None:
+            return number(fixed), type_
         return self.region.parameter(name, type_, expr), type_
 
     def member(self, expr: c.Member, env: Env) -> Value | None:

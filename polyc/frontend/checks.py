@@ -57,8 +57,8 @@ class Checker:
                 self.region.refuse("address-of", "the address of something is taken in the region", expr.span, hint)
                 self.expr(inner)
             case c.Assign(target=target, value=value):
-                self.target(target, expr)
-                self.expr(value)
+                if self.target(target, expr):
+                    self.expr(value)
             case c.Postfix(operand=target) | c.Unary(op="++" | "--", operand=target):
                 self.target(target, expr)
             case c.Call():
@@ -67,30 +67,49 @@ class Checker:
                 for child in c.children(expr):
                     self.expr(child)
 
-    def target(self, target: c.Expr, whole: c.Expr) -> None:
-        """Something that is assigned."""
+    def target(self, target: c.Expr, whole: c.Expr) -> bool:
+        """Something that is assigned; False where the assignment as such is refused."""
         key = base_key(target)
         symbol = self.region.symbol(key) if key is not None else None
-        if symbol is None:
-            hint = "only variables, elements of arrays and members can be assigned"
-            self.region.refuse("unsupported-expression", "polyc cannot tell what is written here", target.span, hint)
-            return
+        moved = [p for item in c.walk(target) if (p := self.moved_pointer(item)) is not None]
         chain = links(target)
-        pointers = [d.pointer for d in symbol.shape.dims]
         depth = len([link for link in chain if not isinstance(link, c.Member)]) if chain is not None else 0
-        if chain is not None and depth < symbol.rank and pointers[depth] and len(chain) == depth:
-            hint = f"keep '{symbol.c_name}' as it is and write the offset into its subscripts"
-            message = f"'{symbol.c_name}' is made to point to something else"
+        if symbol is not None and chain is not None and len(chain) == depth < symbol.rank:
+            moved = [symbol] if symbol.shape.dims[depth].pointer else moved
+        if moved:
+            hint = f"keep '{moved[0].c_name}' as it is and write the offset into its subscripts"
+            message = f"'{moved[0].c_name}' is made to point to something else"
             self.region.refuse("pointer-assignment", message, whole.span, hint)
-            return
+            return False
+        if symbol is None:
+            if key is None:
+                hint = "only variables, elements of arrays and members can be assigned"
+                self.region.refuse(
+                    "unsupported-expression", "polyc cannot tell what is written here", target.span, hint
+                )
+            return False
         self.reference(target, target)
+        return True
+
+    def moved_pointer(self, expr: c.Node) -> Symbol | None:
+        """The pointer that `p++` changes."""
+        if isinstance(expr, c.Postfix) or (isinstance(expr, c.Unary) and expr.op in ("++", "--")):
+            key = base_key(expr.operand)
+            symbol = self.region.symbol(key) if key is not None else None
+            if symbol is not None and symbol.rank and isinstance(expr.operand, c.Name):
+                return symbol
+        return None
 
     def reference(self, expr: c.Expr, whole: c.Expr) -> None:
         """A name, an element or a member: it has to be a whole element."""
         key = base_key(expr)
         symbol = self.region.symbol(key) if key is not None else None
         chain = links(expr)
-        if key is not None and symbol is None and isinstance(expr, c.Name):
+        if key is not None and symbol is None:
+            return
+        moved = [p for item in c.walk(expr) if (p := self.moved_pointer(item)) is not None]
+        if moved:
+            self.target(expr, whole)
             return
         if symbol is None or chain is None:
             hint = "write it as an element of an array, 'A[i][j]'"

@@ -61,9 +61,10 @@ class Chunks:
 def cut(text: str, places: Places) -> Chunks:
     """Cut at `;` and `}` outside of all braces and parentheses. A brace without its partner is a syntax error."""
     result = Chunks(text)
-    start, braces, parens = 0, 0, 0
+    start, parens = 0, 0
+    opened: list[int] = []
     pieces: list[str] = []
-    piece_start, open_brace, is_body = 0, 0, False
+    piece_start, is_body = 0, False
     for match in _STRUCTURE.finditer(text):
         mark = match.group()
         if len(mark) != 1:
@@ -74,15 +75,15 @@ def cut(text: str, places: Places) -> Chunks:
         elif mark == ")":
             parens = max(0, parens - 1)
         elif mark == "{":
-            if braces == 0:
+            if not opened:
                 pieces.append(text[piece_start:here])
-                open_brace, is_body = here, _opens_body(" ".join(pieces))
-            braces += 1
+                is_body = _opens_body(" ".join(pieces))
+            opened.append(here)
         elif mark == "}":
-            if braces == 0:
+            if not opened:
                 raise UserError([Diagnostic("syntax", "'}' without its '{'", places.span(here, here + 1))])
-            braces -= 1
-            if braces == 0:
+            open_brace = opened.pop()
+            if not opened:
                 piece_start = here + 1
                 if "enum" in pieces[-1]:
                     pieces.append(text[open_brace : here + 1])
@@ -90,12 +91,12 @@ def cut(text: str, places: Places) -> Chunks:
                     parens = 0
                     _add(result, start, here + 1, pieces, True)
                     start, pieces, is_body = here + 1, [], False
-        elif braces == 0 and parens == 0:
+        elif not opened and parens == 0:
             pieces.append(text[piece_start:here])
             _add(result, start, here + 1, pieces, False)
             start, piece_start, pieces = here + 1, here + 1, []
-    if braces:
-        raise UserError([Diagnostic("syntax", "'{' without its '}'", places.span(open_brace, open_brace + 1))])
+    if opened:
+        raise UserError([Diagnostic("syntax", "'{' without its '}'", places.span(opened[-1], opened[-1] + 1))])
     return result
 
 

@@ -348,7 +348,7 @@ class Converter:
 
     def operator_start(self, operand: int, op: str) -> int:
         """Where a prefix operator stands (pycparser may give the place of its operand)."""
-        before = self.parsed.text.rfind(op, 0, operand + 1)
+        before = self.parsed.text.rfind(op, 0, operand)
         between = self.parsed.text[before + len(op) : operand] if before >= 0 else "x"
         return before if not between.strip(" \n\t(") else operand
 

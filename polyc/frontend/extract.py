@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from polyc.errors import Span
-from polyc.frontend.accesses import WRITE, Collector, Raw
+from polyc.frontend.accesses import READ, WRITE, Collector, Raw
 from polyc.frontend.affine import Affine
 from polyc.frontend.exits import exit_value, substituted
 from polyc.frontend.facts import constant
@@ -75,7 +75,7 @@ class Extractor:
                 return self.branch(node, env), env
             case c.While():
                 self.region.note("while-loop", "this loop is kept whole as one statement", node.span)
-                return [self.opaque(node, env)], env
+                return self.opaque(node, env), env
             case c.Decl():
                 return self.declaration(node, env)
             case c.ExprStmt():
@@ -90,7 +90,7 @@ class Extractor:
             self.region.assumed = before
             span = (reason.node.span if reason.node is not None else None) or node.span
             self.region.note(reason.code, f"{reason}: it is kept whole as one statement", span)
-            return [self.opaque(node, env)]
+            return self.opaque(node, env)
         key = loop.head.key
         inside = replace(env, domain=loop.domain.coalesce(), dims=(*env.dims, key))
         items = tuple(self.statement(node.body, inside)[0])
@@ -106,7 +106,7 @@ class Extractor:
             self.region.assumed = before
             message = "this condition depends on data: its statement is kept whole"
             self.region.note("non-affine-condition", message, node.condition.span or node.span)
-            return [self.opaque(node, env)]
+            return self.opaque(node, env)
         found = self.statement(node.then, env.within(holds))[0]
         if node.otherwise is not None:
             found += self.statement(node.otherwise, env.within(holds.complement()))[0]
@@ -116,9 +116,7 @@ class Extractor:
         collector = Collector(self.region, env)
         body = c.ExprStmt(collector.read(node.expr, env), node.span)
         accesses = tuple(collector.accesses)
-        if not any(a.kind.value != "read" for a in accesses):
-            return []
-        return [Draft(env, accesses, body, node.span, collector.inexact)]
+        return [Draft(env, accesses, body, node.span, collector.inexact)] if has_writes(accesses) else []
 
     def declaration(self, node: c.Decl, env: Env) -> tuple[list[Item], Env]:
         """`double t = e;` is the assignment `t = e;` of a variable that codegen declares."""
@@ -132,11 +130,12 @@ class Extractor:
         known = self.affine.converted(value, symbol.shape.element, env) if value is not None else None
         return items, env if known is None else replace(env, values={**env.values, node.name: known})
 
-    def opaque(self, node: c.Stmt, env: Env) -> Draft:
-        """A statement that is kept whole."""
+    def opaque(self, node: c.Stmt, env: Env) -> list[Item]:
+        """A statement that is kept whole; nothing where it writes nothing."""
         opaque = Opaque(self.region, env, self.needed)
         body = opaque.model(node)
-        return Draft(env, tuple(opaque.collector.accesses), body, node.span, True)
+        accesses = tuple(opaque.collector.accesses)
+        return [Draft(env, accesses, body, node.span, True)] if has_writes(accesses) else []
 
     def final_value(self, node: c.For, loop: Loop, env: Env) -> Draft:
         """The statement after a loop that gives its variable the value that it has there."""
@@ -153,6 +152,10 @@ class Extractor:
             body = c.For(c.Assign("=", target, start), condition, step, c.Block(()), span=node.span)
         text = f"{symbol.c_name} after its loop"
         return Draft(env, tuple(collector.accesses), body, node.span, False, text, symbol.key)
+
+
+def has_writes(accesses: tuple[Raw, ...]) -> bool:
+    return any(access.kind is not READ for access in accesses)
 
 
 def initialisation(node: c.Decl) -> c.Expr:

@@ -49,6 +49,9 @@ def analyse(region: Region, loop: c.For, env: Env) -> Loop:
     start = affine.converted(value, symbol.shape.element, env) if value is not None else None
     if start is None:
         raise NotAffine("non-affine-loop", "the loop's first value is not affine", head.start)
+    type_ = symbol.shape.element
+    if not type_.signed or type_.size_bytes < 4:
+        region.limit(head.key, type_)
     here = first_domain(env, head, start)
     inside = replace(env, domain=here, dims=(*env.dims, head.key))
     domain = iterations(region, loop.condition, head, inside, start, env, symbol)

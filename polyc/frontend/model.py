@@ -10,7 +10,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polyc.errors import Diagnostic, Severity, Span, UserError
-from polyc.frontend.arrays import make_array, positive_extents
+from polyc.frontend.arrays import extent, make_array, positive_extents
 from polyc.frontend.build import Placed, build_tree, finish, place
 from polyc.frontend.checks import Checker
 from polyc.frontend.chunks import Chunks
@@ -63,6 +63,7 @@ class Modeller:
         body = c.Block(converter.block(items))
         region = Region(scope, frozenset(writes(body)), settled_names(body), problems=converter.problems)
         region.notes = converter.notes
+        region.sizes = lambda symbol, n: extent(symbol, n, region, converter, self.parsed.function)[0]
         self.check(region, body)
         self.promise(region)
         needed, live = self.needed_loops(region, body)

@@ -75,10 +75,11 @@ def parse_function(chunks: Chunks, index: int, kept: list[tuple[int, int]], plac
     for _ in range(40):
         pieces = [(chunks.items[number].start, text) for number, text in texts.items()]
         parsed = _feed(pieces + _without(body, item.start, skips))
+        parser = CParser()
         try:
-            parsed.tree = CParser().parse(parsed.text, "")
+            parsed.tree = parser.parse(parsed.text, "")
         except (ParseError, AssertionError, RecursionError) as problem:
-            place = _place_of(problem, parsed)
+            place = _place_of(problem, parsed, parser)
             chunk = chunks.at(place)
             if chunk is not None and chunk in texts:
                 texts[chunk] = _stand_in(chunks, chunk)
@@ -160,11 +161,17 @@ def _without(body: str, origin: int, skips: list[tuple[int, int]]) -> list[tuple
     return [*pieces, (origin + position, body[position:])]
 
 
-def _place_of(problem: BaseException, parsed: Parsed) -> int:
+def _place_of(problem: BaseException, parsed: Parsed, parser: CParser) -> int:
+    """Where the parse failed. Some errors carry no place: then it is the token that the parser looked at."""
     match = re.match(r".*?:(\d+):(\d+)", str(problem))
-    if match is None:
-        return parsed.original(len(parsed.text.rstrip()) - 1)
-    line, column = int(match.group(1)), int(match.group(2))
+    if match is not None:
+        line, column = int(match.group(1)), int(match.group(2))
+    else:
+        stream = getattr(parser, "_tokens", None)
+        token = stream.peek() if stream is not None else None
+        if token is None:
+            return parsed.original(len(parsed.text.rstrip()) - 1)
+        line, column = token.lineno, token.column
     line = min(line, len(parsed.line_starts))
     return parsed.original(parsed.line_starts[line - 1] + column - 1)
 

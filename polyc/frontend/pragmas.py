@@ -54,7 +54,8 @@ def find_pragmas(text: str, places: Places) -> Pragmas:
             if open_at is not None:
                 message = "'#pragma scop' inside a region: close the one before with '#pragma endscop'"
                 found.problems.append(Diagnostic("nested-pragma", message, span))
-            open_at = match
+            else:
+                open_at = match
         elif open_at is None:
             found.problems.append(Diagnostic("unmatched-pragma", "'#pragma endscop' without '#pragma scop'", span))
         else:

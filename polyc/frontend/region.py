@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import islpy as isl
@@ -71,11 +72,21 @@ class Region:
     """Nothing new may be assumed of the parameters."""
     parameters: dict[str, Parameter] = field(default_factory=dict)
     ranges: isl.Set = EVERYTHING
-    """The values that the parameters' types can hold."""
+    """The values that the types of parameters and loop variables can hold."""
     context: isl.Set = EVERYTHING
     assumed: isl.Set = EVERYTHING
+    sizes: Callable[[Symbol, int], isl.PwAff | None] = lambda symbol, position: None
+    """The extent of a dimension of an array, where it is known."""
     notes: list[Diagnostic] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
+
+    def fixed(self, key: str) -> int | None:
+        """The value of a const variable with a constant initialiser."""
+        symbol = self.scope.symbols.get(key)
+        if symbol is None or not symbol.constant or not symbol.is_integer or key in self.written:
+            return None
+        init = symbol.node.init if symbol.node is not None else None
+        return self.scope.types.constant(init) if init is not None else None
 
     def symbol(self, key: str) -> Symbol | None:
         return self.scope.symbols.get(key)
@@ -92,12 +103,17 @@ class Region:
             fresh = f"{base}_{count}"
         self.parameters[fresh] = Parameter(fresh, type_, expr)
         value = variable(fresh)
-        low, high = limits(type_)
-        bounds = value.ge_set(number(low)).intersect(value.le_set(number(high)))
-        self.ranges = self.ranges.intersect(bounds)
+        self.limit(fresh, type_)
         if not type_.signed:
             self.context = self.context.intersect(value.nonneg_set())
         return value
+
+    def limit(self, name: str, type_: CType) -> None:
+        """A parameter or loop variable holds what its type can hold."""
+        low, high = limits(type_)
+        value = variable(name)
+        bounds = value.ge_set(number(low)).intersect(value.le_set(number(high)))
+        self.ranges = self.ranges.intersect(bounds)
 
     def note(self, code: str, message: str, span: Span | None, hint: str = "") -> None:
         self.notes.append(Diagnostic(code, message, span, hint, Severity.NOTE))
@@ -110,17 +126,17 @@ class Region:
 
         math: wrong ∩ domain = ∅, or assumed := assumed \\ params(wrong ∩ domain) where that leaves anything to run
         """
-        reached = wrong.intersect(env.domain).intersect(self.context).intersect(self.ranges).intersect(self.assumed)
+        known = env.domain.intersect(self.context).intersect(self.ranges).intersect(self.assumed)
+        reached = wrong.intersect(known)
         if reached.is_empty():
             return True
         if self.strict:
             return False
         bad = project(reached, env.variables)
-        left = project(env.domain, env.variables).intersect(self.context).intersect(self.assumed).subtract(bad)
-        if left.is_empty():
+        if project(known, env.variables).subtract(bad).is_empty():
             return False
-        known = self.context.intersect(self.ranges)
-        self.assumed = self.assumed.intersect(bad.complement().gist(known)).coalesce()
+        types = project(self.context.intersect(self.ranges), env.variables)
+        self.assumed = self.assumed.intersect(bad.complement().gist(types)).coalesce()
         return True
 
 

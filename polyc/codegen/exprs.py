@@ -25,6 +25,8 @@ class _Value:
     expr: c.Expr
     wide: bool
     """Computed in (at least) 64 signed bits."""
+    narrow: frozenset[str] = frozenset()
+    """Parameters in it that have 32 bits or fewer."""
 
 
 class ExprPrinter:
@@ -72,6 +74,8 @@ class ExprPrinter:
             return _Value(parameter.expr, True)
         if not parameter.type.signed and parameter.type.size_bytes >= 4:
             return _Value(c.Cast("long", parameter.expr), True)
+        if isinstance(parameter.expr, c.Name):
+            return _Value(parameter.expr, False, frozenset([parameter.expr.name]))
         return _Value(parameter.expr, False)
 
     def _operation(self, op: str, values: list[_Value]) -> _Value:
@@ -128,25 +132,84 @@ def _widened(value: _Value) -> _Value:
 
 def _arithmetic(op: str, left: _Value, right: _Value) -> _Value:
     """A sum or product; where both sides have 32 bits one of them is widened first."""
-    constant = _constant(right.expr)
-    if constant is not None and op in "+-":
-        return _add_constant(left, constant if op == "+" else -constant)
-    first = _constant(left.expr)
-    if first is not None and op == "+":
-        return _add_constant(right, first)
-    if op == "+" and isinstance(left.expr, c.Unary) and left.expr.op == "-":
-        return _arithmetic("-", right, _Value(_bare(left.expr.operand), False))
-    if not left.wide and not right.wide:
-        if constant is not None or first is not None:
-            left, right = _long_literal(left), _long_literal(right)
+    if op == "*":
+        if not left.wide and not right.wide:
+            if isinstance(left.expr, c.Literal) or isinstance(right.expr, c.Literal):
+                left, right = _long_literal(left), _long_literal(right)
+            else:
+                left = _widened(left)
+        return _Value(c.Binary("*", left.expr, right.expr), True)
+    return _sum([*_terms(left, True), *_terms(right, op == "+")])
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    positive: bool
+    value: _Value
+
+
+def _terms(value: _Value, positive: bool) -> list[_Term]:
+    """The summands of an expression, without casts that only widened them."""
+    match value.expr:
+        case c.Binary(op="+" | "-" as op, left=left, right=right):
+            second = positive if op == "+" else not positive
+            return [*_terms(_leaf(left, value), positive), *_terms(_leaf(right, value), second)]
+        case c.Unary(op="-", operand=operand):
+            return _terms(_leaf(operand, value), not positive)
+        case _:
+            return [_Term(positive, value)]
+
+
+def _leaf(expr: c.Expr, whole: _Value) -> _Value:
+    """A part of a sum: as wide as it is by itself, which is known for constants, casts and parameters only."""
+    match expr:
+        case c.Literal(text=text):
+            return _Value(c.Literal(text.rstrip("L")), False)
+        case c.Cast(type="long", operand=c.Name() as operand) if whole.narrow and operand.name in whole.narrow:
+            return _Value(operand, False, whole.narrow)
+        case c.Name(name=name) if name in whole.narrow:
+            return _Value(expr, False, whole.narrow)
+        case c.Binary() | c.Unary():
+            return _Value(expr, True, whole.narrow)
+        case _:
+            return _Value(expr, True)
+
+
+def _sum(terms: list[_Term]) -> _Value:
+    """A sum as people write it: positive terms first, one constant at the end, 64 bits from its first term on."""
+    constant = 0
+    rest: list[_Term] = []
+    for term in terms:
+        known = _constant(term.value.expr)
+        if known is None:
+            rest.append(term)
         else:
-            left = _widened(left)
-    return _Value(c.Binary(op, left.expr, right.expr), True)
-
-
-def _bare(expr: c.Expr) -> c.Expr:
-    """The expression without a cast that only widened it."""
-    return expr.operand if isinstance(expr, c.Cast) and expr.type == "long" else expr
+            constant += known if term.positive else -known
+    if not rest:
+        return _literal(constant)
+    rest.sort(key=lambda t: not t.positive)
+    narrow = frozenset[str]().union(*(t.value.narrow for t in rest))
+    if len(rest) == 1 and constant == 0 and rest[0].positive:
+        return rest[0].value
+    wide = rest[0].value.wide or (len(rest) > 1 and rest[1].value.wide)
+    first = rest[0]
+    literal = str(abs(constant))
+    if not wide:
+        if len(rest) == 1 and first.positive and constant:
+            literal += "L"
+        else:
+            first = _Term(first.positive, _widened(first.value))
+    expr = first.value.expr
+    if not first.positive:
+        if constant > 0:
+            expr, constant = c.Binary("-", c.Literal(literal), expr), 0
+        else:
+            expr = c.Unary("-", expr)
+    for term in rest[1:]:
+        expr = c.Binary("+" if term.positive else "-", expr, term.value.expr)
+    if constant:
+        expr = c.Binary("+" if constant > 0 else "-", expr, c.Literal(literal))
+    return _Value(expr, True, narrow)
 
 
 def _long_literal(value: _Value) -> _Value:
@@ -155,28 +218,8 @@ def _long_literal(value: _Value) -> _Value:
 
 
 def _add_constant(value: _Value, amount: int) -> _Value:
-    """`value + amount`, folded into a constant that the sum already ends in."""
-    known = _constant(value.expr)
-    if known is not None:
-        return _literal(known + amount)
-    match value.expr:
-        case c.Binary(op="+" | "-" as op, left=left, right=c.Literal(text=text)):
-            inner = int(text.rstrip("L"))
-            # A left side of 32 bits was widened by the literal's L, so that it is narrow again without it.
-            was_wide = value.wide and not text.endswith("L")
-            return _add_constant(_Value(left, was_wide), (inner if op == "+" else -inner) + amount)
-        case _:
-            pass
-    if amount == 0:
-        return value
-    op, size = ("+", amount) if amount > 0 else ("-", -amount)
-    literal = str(size)
-    if not value.wide:
-        if isinstance(value.expr, c.Binary):
-            value = _widened(value)
-        else:
-            literal += "L"
-    return _Value(c.Binary(op, value.expr, c.Literal(literal)), True)
+    """`value + amount`, folded into a constant that the sum already has."""
+    return _sum([*_terms(value, True), _Term(amount > 0, _Value(c.Literal(str(abs(amount))), False))])
 
 
 def _nested(macro: str, values: list[_Value]) -> _Value:

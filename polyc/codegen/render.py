@@ -43,8 +43,7 @@ def render_region(program: Program, region: Region, verified: bool) -> tuple[str
     mentioned = set(_IDENTIFIER.findall(everything))
     macros = [text for name, text in MACROS.items() if name in mentioned]
     # The user's `i` is hidden by ours: it is used only where the original text stays as the other branch.
-    own = {n.name for item in printed.body for n in c.walk(item) if isinstance(n, c.Decl)}
-    used = (set(_IDENTIFIER.findall(code + guard)) - own) | set(_IDENTIFIER.findall(original if guard else ""))
+    used = _names_used(printed.body) | set(_IDENTIFIER.findall(guard + (original if guard else "")))
     unused = [name for name in program.scop.orphans if name not in used]
     template = _environment().get_template(f"{program.options.target}.c.j2")
     text = template.render(
@@ -58,6 +57,24 @@ def render_region(program: Program, region: Region, verified: bool) -> tuple[str
         unused=unused,
     )
     return _indented(text, region.indent), printed.ast
+
+
+def _names_used(body: tuple[c.Stmt, ...]) -> set[str]:
+    """The user's names that the printed statements mention, without the variables that they declare themselves."""
+    used: set[str] = set()
+    declared: set[str] = set()
+    for node in (n for item in body for n in c.walk(item)):
+        match node:
+            case c.Decl(name=name, type=text):
+                declared.add(name)
+                used |= set(_IDENTIFIER.findall(text))
+            case c.Name(name=name) | c.ArrayRef(array=name) | c.Call(function=name):
+                used.add(name)
+            case c.Cast(type=text) | c.SizeOf(text=text):
+                used |= set(_IDENTIFIER.findall(text))
+            case _:
+                pass
+    return used - declared
 
 
 def render_file(source: Source, compiled: list[Compiled], options: Options) -> str:

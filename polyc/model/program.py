@@ -119,8 +119,10 @@ class Group:
 class Buffer:
     """A data tile: a small array that holds a box of a big one for the time of a tile (or a private copy)."""
 
+    key: str
+    """Unique: the key in `Program.buffers` and the tuple name in expanded access relations."""
     name: str
-    """Its C name and the tuple name in access relations."""
+    """Its C name; buffers that are declared beside each other may share it."""
     array: str
     corner: isl.MultiAff | None
     """`[n] -> { [outer bands, tile band] -> A[l0, l1] }`: the array element that buffer[0][0] stands for; None for

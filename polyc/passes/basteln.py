@@ -16,6 +16,8 @@ from polyc.passes.tiling import point_members, sizes_for, tile_members, worth_ti
 from polyc.poly import empty_map, in_name, maps, names, out_name
 
 STAGE = "basteln"
+SMALLEST_TILE = 8
+"""Rows below which a tile is not halved any more to make its data fit."""
 
 
 def fuse_tiles(program: Program) -> Program:
@@ -74,11 +76,23 @@ class _Composer:
 
     def grown(self, fuser: Fuser, position: int, nest: Nest, band: Band, waiting: list[Nest | None]) -> Cluster:
         """The cluster of one output: other outputs that share its data, then producers as far as it pays."""
-        count = band.coincident_prefix
-        tile = tile_members(band.members, sizes_for(self.program.options, band))[:count]
-        cluster = fuser.cluster(position, nest, tile)
+        sizes = sizes_for(self.program.options, band)
         if not self.fusing:
-            return cluster
+            return fuser.cluster(position, nest, band, sizes)
+        before = self.program, list(waiting)
+        while True:
+            cluster, too_large = self.attempt(fuser, fuser.cluster(position, nest, band, sizes), waiting)
+            smaller = (max(sizes[0] // 2, 1), *sizes[1:])
+            if not too_large or self.program.options.tile_sizes != "auto" or sizes[0] <= SMALLEST_TILE:
+                return cluster
+            # A producer did not fit: try once more with fewer rows.
+            self.program, waiting[:] = before[0], before[1]
+            sizes = smaller
+
+    def attempt(self, fuser: Fuser, cluster: Cluster, waiting: list[Nest | None]) -> tuple[Cluster, bool]:
+        """Grow a cluster with its tile sizes; also whether a producer was too large for them."""
+        position = cluster.position
+        too_large = False
         for q in reversed(range(position)):
             other = waiting[q]
             if other is not None and (joined := self.joint(fuser, cluster, q, other)) is not None:
@@ -88,16 +102,17 @@ class _Composer:
             other = waiting[q]
             if other is None:
                 continue
-            answer = fuser.extend(cluster, q, other)
+            answer = fuser.extend(cluster, q, other, waiting)
             if answer is None:
                 continue
             if isinstance(answer, Declined):
                 self.decline(other, cluster, answer)
+                too_large = too_large or answer.code == "tile-too-large"
                 continue
             cluster = answer
             reserved = answer.producers[0].reserved
             waiting[q] = None if reserved.is_empty() else Nest(reserved, restrict(other.node, reserved))
-        return cluster
+        return cluster, too_large
 
     def joint(self, fuser: Fuser, cluster: Cluster, q: int, other: Nest) -> Cluster | None:
         """The cluster with another output in the same tile loops, where the two share data tile by tile.
@@ -116,16 +131,18 @@ class _Composer:
             if not fuser.outer.same_iteration(pairs).is_empty():
                 return None
         count = first.coincident_prefix
-        sizes = tuple(m.size for m in cluster.tile)
+        sizes = sizes_for(self.program.options, band)
+        sizes = (*cluster.sizes[:count], *sizes[count:])
         for order in permutations(band.members[:count]):
-            tile = tile_members(tuple(order), sizes)
-            alone = fuser.cluster(q, other, tile)
+            swapped = replace(band, members=(*order, *band.members[count:]))
+            alone = fuser.cluster(q, other, swapped, sizes)
             shared = self._shared_data(cluster, alone)
             if not shared:
                 continue
-            ordered = replace(other, node=replace(band, members=(*order, *band.members[count:])))
+            ordered = replace(other, node=swapped)
             members = tuple(
-                replace(a, schedule=a.schedule.union_add(b.schedule)) for a, b in zip(cluster.tile, tile, strict=True)
+                replace(a, schedule=a.schedule.union_add(b.schedule))
+                for a, b in zip(cluster.tile, alone.tile, strict=True)
             )
             self.program = self.program.remark(
                 "outputs-joined",
@@ -218,7 +235,7 @@ class _Composer:
                 "no tile would meet its data again; its outer loop runs in parallel",
             )
             return outputs[0]
-        sizes = sizes_for(self.program.options, band)
+        sizes = cluster.sizes
         steps, extension, declared = self._members(cluster, outer)
         below: Node
         if len(steps) == 1 and extension.is_empty():
@@ -293,14 +310,16 @@ class _Composer:
                 if array in outs:
                     steps.append(outs.pop(array))
         for output in cluster.outputs:
-            steps.append(Filter(output.instances, self._output(output, len(cluster.tile))))
+            steps.append(Filter(output.instances, self._output(output, cluster)))
         return steps, extension, tuple(declared)
 
-    def _output(self, nest: Nest, tiled: int) -> Node:
+    def _output(self, nest: Nest, cluster: Cluster) -> Node:
         """What is left of an output below the tile band: tiles of its sequential loops, then points."""
         band = nest.band
         assert band is not None
-        sizes = sizes_for(self.program.options, band)
+        tiled = len(cluster.tile)
+        own = sizes_for(self.program.options, band)
+        sizes = (*cluster.sizes[:tiled], *own[tiled:])
         node: Node = Band(point_members(band.members), band.permutable, band.child)
         if tiled < len(band.members):
             rest = tile_members(band.members, sizes)[tiled:]
@@ -316,14 +335,15 @@ class _Composer:
         """Declare a data tile, and make the statements that copy into and out of it."""
         scop = self.program.scop
         array = scop.arrays[data.array]
-        name = _fresh(f"{array.c_name}_tile", scop.used_names | set(self.program.buffers))
+        name = _fresh(f"{array.c_name}_tile", scop.used_names)
+        key = _fresh(name, scop.used_names | set(self.program.buffers) | set(scop.arrays))
         accesses = set(data.accesses)
         copies: list[tuple[Filter, isl.UnionMap] | None] = []
         for prefix, cells, into in (("fill", data.fill, True), ("store", data.copy_out, False)):
             if cells is None:
                 copies.append(None)
                 continue
-            statement = copy_statement(self.program, array, f"{prefix}_{name}", into)
+            statement = copy_statement(self.program, array, f"{prefix}_{key}", into)
             accesses.add((statement.name, "inside"))
             relation = cells.set_tuple_id(isl.dim_type.out, isl.Id.read_from_str(cells.get_ctx(), statement.name))
             self.program = replace(
@@ -340,12 +360,12 @@ class _Composer:
             isl.PwAff.val_on_domain(isl.Set.universe(params), isl.Val.int_from_si(params.get_ctx(), e))
             for e in data.extents
         )
-        buffer = Buffer(name, data.array, data.box.corner, depth, extents, "tile", frozenset(accesses))
-        self.program = replace(self.program, buffers=self.program.buffers | {name: buffer})
+        buffer = Buffer(key, name, data.array, data.box.corner, depth, extents, "tile", frozenset(accesses))
+        self.program = replace(self.program, buffers=self.program.buffers | {key: buffer})
         if data.guard is not None:
             assumed = scop.assumed.intersect(data.guard)
             self.program = replace(self.program, scop=replace(scop, assumed=assumed))
-        return name, copies[0], copies[1]
+        return key, copies[0], copies[1]
 
     def _comment(self, cluster: Cluster, sizes: tuple[int, ...]) -> str:
         """What a reader of the printed code should know of the group."""

@@ -10,9 +10,10 @@ import islpy as isl
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Member
-from polyc.passes.cost import Estimate, estimate
+from polyc.passes.cost import Estimate, estimate, sample_parameters
 from polyc.passes.nests import Nest, Outer, values
 from polyc.passes.promotion import DataTile, RefFlow, plan_buffer
+from polyc.passes.tiling import tile_members
 from polyc.poly import empty_map, empty_set, maps, out_name
 
 STACK_BYTES = 256 * 1024
@@ -38,7 +39,9 @@ class Cluster:
     position: int
     outputs: tuple[Nest, ...]
     tile: tuple[Member, ...]
-    """The coincident tile members; empty: not tiled."""
+    """The coincident tile members."""
+    sizes: tuple[int, ...]
+    """Tile sizes of all members of the first output's band."""
     tile_of: isl.UnionMap
     """(11): `{ S[i] -> [outer, tile] }` for the outputs and, multi-valued, the producers."""
     producers: tuple[Producer, ...] = ()
@@ -80,9 +83,10 @@ class Fuser:
         self.false = d.false.union(d.private_false)
         self.refs = RefFlow(program)
 
-    def cluster(self, position: int, nest: Nest, tile: tuple[Member, ...]) -> Cluster:
-        """The output alone: relation (11)."""
-        return Cluster(position, (nest,), tile, values(self.outer.members + tile, nest.instances))
+    def cluster(self, position: int, nest: Nest, band: Band, sizes: tuple[int, ...]) -> Cluster:
+        """The output alone, its band tiled: relation (11)."""
+        tile = tile_members(band.members, sizes)[: band.coincident_prefix]
+        return Cluster(position, (nest,), tile, sizes, values(self.outer.members + tile, nest.instances))
 
     # --- Algorithm 2 ---------------------------------------------------------------------------------------------
 
@@ -102,7 +106,23 @@ class Fuser:
         same = needed.apply_range(grouping).apply_range(grouping.reverse())
         same = self._same_outer(same)
         known = self.program.scop.context.intersect(self.program.scop.assumed)
-        return same.intersect_params(known).coalesce()
+        return self._joined_up(same.intersect_params(known).coalesce())
+
+    def _joined_up(self, extension: isl.UnionMap) -> isl.UnionMap:
+        """One piece for each statement where only degenerate sizes need several.
+
+        Two readers of shifted data leave gaps where a nest has an iteration or two. A hull without such gaps is
+        taken if it adds nothing at the sample sizes: the tile shape stays exact, and its loops in one piece.
+        """
+        typical = sample_parameters(self.program)
+        found = empty_map(extension)
+        for piece in maps(extension):
+            hull = isl.Map.from_basic_map(piece.simple_hull())
+            hull = hull.intersect_range(self.program.statements[out_name(piece)].domain)
+            added = hull.subtract(piece).intersect_params(typical)
+            chosen = hull if piece.n_basic_map() > 1 and added.is_empty() else piece
+            found = found.union(isl.UnionMap.from_map(chosen))
+        return found
 
     def _same_outer(self, extension: isl.UnionMap) -> isl.UnionMap:
         """Keep the pairs whose tile and instance belong to one iteration of the outer loops."""
@@ -120,8 +140,14 @@ class Fuser:
             kept = kept.union(isl.UnionMap.from_map(piece).intersect(allowed))
         return kept
 
-    def extend(self, cluster: Cluster, position: int, nest: Nest) -> Cluster | Declined | None:
-        """The cluster with one more producer; why not; or None where the nest gives it no values."""
+    def extend(
+        self, cluster: Cluster, position: int, nest: Nest, waiting: list[Nest | None]
+    ) -> Cluster | Declined | None:
+        """The cluster with one more producer; why not; or None where the nest gives it no values.
+
+        `waiting`: the nests that are still in their places.
+        """
+        between = [n for n in waiting[position + 1 : cluster.position] if n is not None]
         related = self.outer.same_iteration(
             self.flow.intersect_domain(nest.instances).intersect_range(cluster.instances)
         )
@@ -138,7 +164,7 @@ class Fuser:
         extension = self.extension(cluster, nest)
         assert extension is not None
         overlapping = not extension.reverse().is_single_valued()
-        shared = self._needed_before(cluster, position, nest)
+        shared = self._needed_before(between, nest)
         twice = shared.intersect(extension.range())
         producer_data: list[DataTile] = []
         for array in self._written_arrays(nest):
@@ -153,9 +179,17 @@ class Fuser:
                 "shared-producer",
                 "another nest that runs earlier needs the same instances (neither (21) nor (22) holds)",
             )
-        hazard = self._hazard(cluster, position, nest, extension, stays_global)
+        if overlapping and self.program.options.max_recompute is None and self._needed_later(cluster, nest, extension):
+            return Declined(
+                "shared-producer",
+                "another nest that runs later needs the same instances (neither (21) nor (22) holds)",
+            )
+        hazard = self._hazard(cluster, between, nest, extension, stays_global)
         if hazard is not None:
             return hazard
+        judged = self._judged(nest, extension, producer_data, twice)
+        if isinstance(judged, Declined):
+            return judged
         bytes_used = sum(d.size_bytes for d in (*cluster.data, *producer_data))
         if bytes_used > STACK_BYTES:
             return Declined(
@@ -163,9 +197,6 @@ class Fuser:
                 f"the tile's buffers would take {bytes_used} bytes",
                 {"bytes": bytes_used, "limit": STACK_BYTES},
             )
-        judged = self._judged(nest, extension, producer_data, twice)
-        if isinstance(judged, Declined):
-            return judged
         reserved = self._reserved(nest, extension, shared)
         return replace(
             cluster,
@@ -220,41 +251,49 @@ class Fuser:
             return Declined("not-promotable", f"tiles overlap, and {array} cannot be kept in the tile: {plan}")
         return None
 
-    def _needed_before(self, cluster: Cluster, position: int, nest: Nest) -> isl.UnionSet:
-        """Instances whose values are read by nests that run between the nest's place and the cluster's."""
+    def _needed_before(self, between: list[Nest], nest: Nest) -> isl.UnionSet:
+        """Instances whose values are read by nests that stay between the nest's place and the cluster's."""
         found = empty_set(self.flow)
         out = self.outer.same_iteration(self.flow.intersect_domain(nest.instances))
-        for other in self.nests[position + 1 : cluster.position]:
-            rest = other.instances.subtract(cluster.instances)
-            found = found.union(out.intersect_range(rest).domain())
+        for other in between:
+            found = found.union(out.intersect_range(other.instances).domain())
         return found
+
+    def _needed_later(self, cluster: Cluster, nest: Nest, extension: isl.UnionMap) -> bool:
+        """Whether nests after the cluster, in the same iteration of the outer loops, read values of the tiles."""
+        out = self.outer.same_iteration(self.flow.intersect_domain(extension.range()))
+        for other in self.nests[cluster.position + 1 :]:
+            if not out.intersect_range(other.instances.subtract(cluster.instances)).is_empty():
+                return True
+        return False
 
     def _hazard(
         self,
         cluster: Cluster,
-        position: int,
+        between: list[Nest],
         nest: Nest,
         extension: isl.UnionMap,
         stays_global: set[str],
     ) -> Declined | None:
         """Whether moving the nest into the tiles lets it read what was overwritten, or overwrite what is read."""
         moved = extension.range()
-        kept_inside = {d.array for d in cluster.data}
-        for other in (*self.nests[position + 1 : cluster.position], *cluster.outputs):
-            in_cluster = any(other is o for o in cluster.outputs)
+        kept_inside = {d.array for d in cluster.data if d.copy_out is None}
+        members = [*cluster.outputs, *(p.nest for p in cluster.producers)]
+        for other in (*between, *members):
+            in_cluster = any(other is o for o in members)
             for array in self.program.scop.arrays:
                 if array in self.program.scop.privatizable and self._stays_inside(nest, array):
                     continue
                 reads = self._cells(moved, array, write=False)
                 writes_other = self._cells(other.instances, array, write=True)
-                if not reads.intersect(writes_other).is_empty() and array not in kept_inside:
-                    own = self.refs.reads_own_values(nest, array)
-                    if not own or in_cluster:
-                        return Declined(
-                            "input-overwritten",
-                            f"{array}, which it reads, is overwritten before its consumer's tiles run",
-                            {"array": array},
-                        )
+                safe = in_cluster and array in kept_inside
+                overwritten = not safe and not reads.intersect(writes_other).is_empty()
+                if overwritten and not self.refs.reads_own_values(nest, array):
+                    return Declined(
+                        "input-overwritten",
+                        f"{array}, which it reads, is overwritten before its consumer's tiles run",
+                        {"array": array},
+                    )
                 if array in stays_global and not in_cluster:
                     touched = self._cells(other.instances, array, write=True)
                     if not self._cells(moved, array, write=True).intersect(touched).is_empty():
@@ -315,11 +354,30 @@ class Fuser:
     def _reserved(self, nest: Nest, extension: isl.UnionMap, shared: isl.UnionSet) -> isl.UnionSet:
         """(20), without instances whose values nobody needs."""
         rest = nest.instances.subtract(extension.range())
-        d = self.program.dependences
-        live = d.last_writer.domain().union(d.flow.domain())
+        live = live_instances(self.program)
         if rest.is_empty() or rest.intersect(live).is_empty():
             rest = empty_set(rest)
         return rest.union(shared).coalesce()
+
+
+def live_instances(program: Program) -> isl.UnionSet:
+    """Instances whose values can reach a live-out cell (a superset where the flow has long chains)."""
+    d = program.dependences
+    itself = empty_map(d.flow)
+    for piece in maps(d.flow):
+        if str(piece.get_tuple_name(isl.dim_type.in_)) == out_name(piece):
+            itself = itself.union(isl.UnionMap.from_map(piece))
+    live = d.last_writer.domain()
+    for _ in range(len(program.scop.statements) + 1):
+        more = live.union(d.flow.intersect_range(live).domain())
+        for piece in maps(itself.intersect_range(more)):
+            # A chain of updates: following it step by step would not end, so all of it counts.
+            more = more.union(isl.UnionSet.from_set(program.scop.statements[out_name(piece)].domain))
+        more = more.coalesce()
+        if more.is_subset(live):
+            return live
+        live = more
+    return d.last_writer.domain().union(d.flow.domain())
 
 
 def output_band(nest: Nest) -> Band | None:

@@ -8,7 +8,7 @@ import islpy as isl
 
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Array, Storage
-from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence
+from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence, walk
 from polyc.poly import set_name, sets
 
 STAGE = "privatize"
@@ -76,20 +76,28 @@ class _Placing:
                 return replace(node, members=members[:inside], child=below)
 
     def _step(self, step: Filter, depth: int, concurrent: bool) -> Filter:
-        if not {set_name(x) for x in sets(step.filter)} & self.users:
+        if not self._reaches(step):
             return step
         return replace(step, child=self.at(step.child, depth, concurrent))
+
+    def _reaches(self, step: Filter) -> bool:
+        """Whether a statement below uses the array: one of the filter, or one that an extension adds."""
+        below = {set_name(x) for x in sets(step.filter)}
+        for node in walk(step.child):
+            if isinstance(node, Extension):
+                below |= {set_name(x) for x in sets(node.relation.range())}
+        return bool(below & self.users)
 
     def _declare(self, node: Node, depth: int, concurrent: bool) -> Node:
         if depth == 0 or not (concurrent or self.array.storage is Storage.REGION):
             return node
         c_name = self.array.name if self.array.storage is Storage.REGION else self.array.c_name
-        key = f"{self.array.name}@{len(self.buffers)}"
+        key = f"{self.array.name}_private{len(self.buffers)}"
         refs = frozenset(
             (s.name, a.ref) for s in self.program.statements.values() for a in s.accesses if a.array == self.array.name
         )
         extents = tuple(e for e in self.array.extents if e is not None)
-        self.buffers[key] = Buffer(c_name, self.array.name, None, depth, extents, "private", refs)
+        self.buffers[key] = Buffer(key, c_name, self.array.name, None, depth, extents, "private", refs)
         return Mark("allocate", node, names=(key,))
 
     def _used(self, node: Node) -> bool:
@@ -101,7 +109,7 @@ class _Placing:
                 here = {set_name(s) for s in sets(members[0].schedule.domain())}
                 return bool(here & self.users) or self._used(node.child)
             case Sequence(children=steps):
-                return any({set_name(s) for s in sets(f.filter)} & self.users for f in steps)
+                return any(self._reaches(f) for f in steps)
             case Mark() | Extension():
                 return self._used(node.child)
 

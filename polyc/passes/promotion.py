@@ -17,7 +17,7 @@ from polyc.passes.nests import Nest, Outer
 from polyc.poly import empty_map, in_name, maps, names
 
 PARAMETRIC_SLACK = 64
-"""How far a parametric extent may exceed its value at the sample sizes before the guard sends the program to the original."""
+"""How far a parametric extent may exceed its value at the sample sizes; beyond that the original code runs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -62,7 +62,7 @@ def _array_faults(
 ) -> list[Fault]:
     """Checks (1) to (4) for one array and the buffers that stand for parts of it."""
     before = accesses_of(program.scop, frozenset([array]))
-    cells = {array} | {b.name for b in program.buffers.values() if b.array == array}
+    cells = {array} | {b.key for b in program.buffers.values() if b.array == array}
     after = Accesses(
         _to(now.accesses.reads, cells), _to(now.accesses.writes, cells), _to(now.accesses.may_writes, cells)
     )
@@ -181,7 +181,7 @@ def _buffer_faults(program: Program, now: Expanded) -> list[Fault]:
     for buffer in program.buffers.values():
         if buffer.corner is None:
             continue
-        touched = _to(now.accesses.all, {buffer.name}).range()
+        touched = _to(now.accesses.all, {buffer.key}).range()
         for piece in [touched.get_set_list().get_at(k) for k in range(touched.n_set())]:
             box = isl.Set.universe(piece.get_space())
             for position, extent in enumerate(buffer.extents):

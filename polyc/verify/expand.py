@@ -76,4 +76,4 @@ def shift(buffer: Buffer) -> isl.Map:
     everything = isl.Map.from_domain_and_range(isl.Set.universe(corner.get_space().domain()), isl.Set.universe(array))
     to_tile, to_cell = everything.domain_map(), everything.range_map()
     difference = to_cell.sum(to_tile.apply_range(corner).neg())
-    return difference.set_tuple_id(isl.dim_type.out, isl.Id.read_from_str(corner.get_ctx(), buffer.name))
+    return difference.set_tuple_id(isl.dim_type.out, isl.Id.read_from_str(corner.get_ctx(), buffer.key))

@@ -72,6 +72,7 @@ def parse_function(chunks: Chunks, index: int, kept: list[tuple[int, int]], plac
     texts = {number: clean(chunks.text_of(number)) for number in declarations}
     body = clean(chunks.text_of(index), inner)
     skips: list[tuple[int, int]] = []
+    complaints: list[Diagnostic] = []
     for _ in range(40):
         pieces = [(chunks.items[number].start, text) for number, text in texts.items()]
         parsed = _feed(pieces + _without(body, item.start, skips))
@@ -85,17 +86,23 @@ def parse_function(chunks: Chunks, index: int, kept: list[tuple[int, int]], plac
                 texts[chunk] = _stand_in(chunks, chunk)
                 continue
             statement = _statement_at(body, place - item.start)
-            if statement is None or statement in skips or any(statement[0] < b and statement[1] > a for a, b in inner):
-                raise UserError([_complaint(problem, place, places, chunks.text)]) from None
+            inside = statement is not None and any(statement[0] < b and statement[1] > a for a, b in inner)
+            if statement is None or statement in skips or inside:
+                complaints.append(_complaint(problem, place, places, chunks.text))
+            if statement is None or statement in skips:
+                break
             skips = sorted([s for s in skips if s[1] <= statement[0] or s[0] >= statement[1]] + [statement])
             continue
         parsed.declarations = declarations
         functions = [node for node in parsed.tree.ext if isinstance(node, c_ast.FuncDef)]
-        if not functions:
+        if not functions or complaints:
             break
         parsed.function = functions[-1]
         return parsed
-    raise UserError.of("syntax", "this function cannot be parsed", places.span(item.start, item.start + 1))
+    name = re.compile(r"\S").search(chunks.text, item.start)
+    start = name.start() if name is not None else item.start
+    broken = Diagnostic("syntax", "this function cannot be parsed", places.span(start, start + 1))
+    raise UserError(complaints or [broken])
 
 
 def needed_declarations(chunks: Chunks, index: int) -> list[int]:
@@ -199,7 +206,7 @@ def _stand_in(chunks: Chunks, index: int) -> str:
 
 def _statement_at(body: str, place: int) -> tuple[int, int] | None:
     """Start and end of the statement of the function's body that holds the character."""
-    marks = [m for m in _STRUCTURE.finditer(body) if len(m.group()) == 1]
+    marks = [m for m in _STRUCTURE.finditer(body) if m.group()[0] not in "\"'"]
     opening = next((m.start() for m in marks if m.group() == "{"), None)
     if opening is None or place <= opening:
         return None
@@ -210,7 +217,7 @@ def _statement_at(body: str, place: int) -> tuple[int, int] | None:
         what = mark.group()
         if what in "()":
             parens += 1 if what == "(" else -1
-        elif mark.start() >= opening and (what != ";" or parens == 0):
+        elif mark.start() >= opening and (what != ";" or parens <= 0):
             start, parens = mark.end(), 0
     stop = _statement_end(marks, place)
     return None if stop is None or stop <= start else (start, stop)
@@ -233,5 +240,5 @@ def _statement_end(marks: list[re.Match[str]], place: int) -> int | None:
         elif what in "()":
             parens += 1 if what == "(" else -1
         elif depth == 0 and parens <= 0:
-            return mark.end()
+            return mark.end() if what == ";" else mark.start()
     return None

@@ -21,7 +21,7 @@ from polyc.runtime.inputs import Data, random_array
 from polyc.runtime.layout import Layout, Unsafe
 
 SIZES = (1, 5, 17, 40)
-LARGEST_BYTES = 1 << 30
+LARGEST_BYTES = 1 << 28
 LARGEST_WORK = 2_000_000_000
 LIMIT_SECONDS = 120
 

@@ -101,9 +101,9 @@ def tell(file: str, run: Run, values: dict[str, Any]) -> None:
     from polyc.cli import messages
     from polyc.explain.summary import summary
 
-    for line in messages.fallbacks(run.compiled):
-        click.echo(line, err=True)
-        click.echo(f"polyc: a report is in {write_report(line, file)}", err=True)
+    for warning, details in messages.fallbacks(run.compiled):
+        click.echo(warning, err=True)
+        click.echo(f"polyc: a report is in {write_report(details, file)}", err=True)
     if values["verbose"]:
         click.echo(messages.findings(run), err=True, nl=False)
     if values["remarks"] is not None:

@@ -8,21 +8,30 @@ from collections.abc import Iterable, Sequence
 from polyc.cli.run import Run, Stopwatch
 from polyc.errors import Diagnostic, Severity
 from polyc.explain.data import remark as remark_data
+from polyc.explain.data import stages
 from polyc.explain.text import remark_lines
+from polyc.explain.tree_text import render_tree
 from polyc.frontend.report import render_all
-from polyc.model.program import Compiled
+from polyc.model.program import Compiled, Remark
 
 FALLBACK = "verification-failed"
 
 
-def fallbacks(compiled: list[Compiled]) -> list[str]:
-    """A warning for each region whose transformed form did not pass the check."""
+def fallbacks(compiled: list[Compiled]) -> list[tuple[str, str]]:
+    """A warning for each region whose transformed form did not pass the check, and what a report should hold."""
     return [
-        Diagnostic(FALLBACK, remark.message, remark.span, severity=Severity.WARNING).render()
+        (Diagnostic(FALLBACK, remark.message, remark.span, severity=Severity.WARNING).render(), details(one, remark))
         for one in compiled
         for remark in one.program.remarks
         if remark.code == FALLBACK
     ]
+
+
+def details(compiled: Compiled, remark: Remark) -> str:
+    """What the check found, the options, and the tree after every pass."""
+    parts = [remark.message, json.dumps(remark_data(remark)["data"], indent=2), str(compiled.program.options)]
+    parts += [f"--- {one.name} ---\n{render_tree(one.tree)}" for one in stages(compiled)]
+    return "\n".join(parts)
 
 
 def remarks(compiled: list[Compiled], form: str) -> str:

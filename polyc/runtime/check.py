@@ -20,7 +20,8 @@ from polyc.runtime.differences import Difference, first_difference
 from polyc.runtime.inputs import Data, random_array
 from polyc.runtime.layout import Layout, Unsafe
 
-SIZES = (1, 5, 17, 40)
+SIZES = (1, 5, 17, 40, 140)
+"""The last one is larger than the tiles of most nests."""
 LARGEST_BYTES = 1 << 28
 LARGEST_WORK = 2_000_000_000
 LIMIT_SECONDS = 120

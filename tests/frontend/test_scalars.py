@@ -1,0 +1,177 @@
+"""Scalars: liveness, privatisation, final values of loop variables, local declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from polyc.model import ctree as c
+from polyc.model.scop import AccessKind, Scop, Storage
+
+from .conftest import Modeller
+
+Relations = Callable[[Scop, str], list[str]]
+
+
+def function(region: str, before: str = "", after: str = "", arguments: str = "int n, double *a, double *b") -> str:
+    return f"double f({arguments}) {{\n{before}\n#pragma scop\n{region}\n#pragma endscop\n{after}\n}}\n"
+
+
+LOOP = "for (int i = 0; i < n; i++) { t = a[i]; b[i] = t * t; }"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "live"),
+    [
+        ("double t;", "", False),
+        ("double t;", "return t;", True),
+        ("double t;", "t = 0; return t;", False),
+        ("double t;", "if (n) t = 0; return t;", True),
+        ("double t;", "if (n) t = 0; else t = 1; return t;", False),
+        ("double t;", "for (int k = 0; k < n; k++) t = 1; return t;", True),
+        ("double t;", "{ double t = 1; return t; }", False),
+        ("double t;", "for (double t = 0; t < 1; t++) a[0] = t;", False),
+        ("double t; double *p = &t;", "return *p;", True),
+        ("double t; g(&t);", "h();", True),
+        ("double t; g(&t);", "", False),
+        ("double t; g(&t);", "printf(\"x\");", False),
+        ("static double t;", "", True),
+        ("double t; again: ;", "goto again;", True),
+    ],
+)
+def test_live_out_scalar(before: str, after: str, live: bool, scop: Modeller) -> None:
+    found = scop(function(LOOP, before, after))
+    assert found.live_out == ({"b", "t"} if live else {"b"})
+    assert found.privatizable == (frozenset() if live else {"t"})
+
+
+def test_globals_are_live_out_and_arguments_by_value_are_not(scop: Modeller) -> None:
+    found = scop("double t;\n" + function(LOOP))
+    assert "t" in found.live_out
+    found = scop(function(LOOP, arguments="int n, double *a, double *b, double t"))
+    assert found.live_out == {"b"}
+    assert found.privatizable == {"t"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "live"),
+    [
+        ("", "", False),
+        ("", "return w[0];", True),
+        ("g(w);", "return b[0];", False),
+        ("g(w);", "h();", True),
+        ("double *p = w;", "", True),
+    ],
+)
+def test_live_out_local_array(before: str, after: str, live: bool, scop: Modeller) -> None:
+    region = "for (int i = 0; i < 8; i++) w[i] = a[i]; for (int i = 0; i < 8; i++) b[i] = w[i];"
+    found = scop(function(region, f"double w[8]; {before}", after))
+    assert ("w" in found.live_out) is live
+    assert ("w" in found.privatizable) is not live
+
+
+def test_a_loop_around_the_region_reads_what_it_left(scop: Modeller) -> None:
+    text = """void f(int n, double *a) {
+  double s = 0, t;
+  for (int k = 0; k < 10; k++) {
+#pragma scop
+    for (int i = 0; i < n; i++) { t = a[i]; s += t; a[i] = s; }
+#pragma endscop
+  }
+}
+"""
+    found = scop(text)
+    assert found.live_out == {"a", "s"}
+    assert found.privatizable == {"t"}
+
+
+def test_what_is_read_before_it_is_written_cannot_be_private(scop: Modeller) -> None:
+    found = scop(function("for (int i = 0; i < n; i++) { b[i] = t; t = a[i]; }", "double t = 1;"))
+    assert found.privatizable == frozenset()
+    found = scop(function("for (int i = 0; i < n; i++) { if (i > 0) t = a[i]; b[i] = t; }", "double t = 1;"))
+    assert found.privatizable == frozenset()
+    found = scop(function("for (int i = 0; i < n; i++) { if (a[i] > 0) t = 1; b[i] = t; }", "double t = 1;"))
+    assert found.privatizable == frozenset()
+
+
+def test_large_arrays_are_not_private(scop: Modeller) -> None:
+    region = "for (int i = 0; i < 600; i++) w[i] = a[i]; for (int i = 0; i < 600; i++) b[i] = w[i];"
+    assert scop(function(region, "double w[600];")).privatizable == frozenset()
+
+
+def test_live_out_is_what_the_user_says(scop: Modeller) -> None:
+    assert scop(function(LOOP, "double t;"), live_out=("t",)).live_out == {"t"}
+    text = function(LOOP, "double t;\n#pragma polyc live-out(b)\n", "return t;")
+    assert scop(text).live_out == {"b"}
+
+
+def test_pragma_at_file_level_counts_for_the_next_function(scop: Modeller) -> None:
+    text = "#pragma polyc live-out(t)\n" + function(LOOP, "double t;")
+    assert scop(text).live_out == {"t"}
+
+
+def test_local_declarations(scop: Modeller, relations: Relations) -> None:
+    found = scop(
+        function(
+            """for (int i = 0; i < n; i++) {
+    double s = 0, w[2][2] = {{1, 2}, {3}}, u;
+    for (int j = 0; j < n; j++) { double s = a[j]; b[j] = s; }
+    u = s;
+    b[i] += u * w[1][0];
+  }"""
+        )
+    )
+    assert {k: a.c_name for k, a in found.arrays.items() if a.storage is Storage.REGION} == {
+        "s": "s",
+        "s_2": "s",
+        "w": "w",
+        "u": "u",
+    }
+    assert found.privatizable == {"s", "s_2", "w", "u"}
+    assert relations(found, "S1") == [f"write {{ S1[i] -> w[{i}, {j}] }}" for i in (0, 1) for j in (0, 1)]
+    values = [node.value for node in c.walk(found.statements["S1"].body) if isinstance(node, c.Assign)]
+    assert values == [c.Literal("1"), c.Literal("2"), c.Literal("3"), c.Literal("0")]
+
+
+def exits(scop: Scop) -> list[tuple[str, str]]:
+    found = [s for s in scop.statements.values() if "after its loop" in s.text]
+    return [(s.text.split()[0], str(s.domain).partition("{ ")[2]) for s in found]
+
+
+def test_final_value_of_a_loop_variable(scop: Modeller) -> None:
+    found = scop(function("for (i = 0; i < n; i++) for (j = 0; j < i; j++) a[j] += a[i];", "int i, j;", "return i + j;"))
+    assert exits(found) == [("j", "S1[i = -1 + n] : n > 0 }"), ("i", "S2[] }")]
+    assert found.live_out == {"a", "i", "j"}
+    match found.statements["S2"].body:
+        case c.ExprStmt(c.Assign("=", c.ArrayRef("i"), c.Ternary(c.Binary("<"), c.Name("n"), c.Literal("0")))):
+            pass
+        case other:
+            pytest.fail(str(other))
+
+
+def test_no_final_value_where_nobody_reads_it(scop: Modeller) -> None:
+    region = "for (i = 0; i < n; i++) for (j = 0; j < i; j++) a[j] += a[i];"
+    assert exits(scop(function(region, "int i, j;"))) == []
+    assert exits(scop(function(region, "int i, j;", "for (i = 0; i < 3; i++) for (j = 0; j < i; j++) b[i] = j;"))) == []
+    assert exits(scop(function(region, "int i, j;", "i = 3; return i;"))) == []
+
+
+def test_final_value_read_in_the_region(scop: Modeller) -> None:
+    region = "for (int i = 0; i < n; i++) { for (j = 0; j < i; j += 2) a[j] = 0; b[i] = j; }"
+    found = scop(function(region, "int j;"))
+    assert exits(found) == [("j", "S1[i] : 0 <= i < n }")]
+    assert found.privatizable == {"j"}
+
+
+def test_a_final_value_without_one_bound_is_computed_by_its_loop(scop: Modeller) -> None:
+    found = scop(function("for (i = 0; i < n && i < 9; i++) a[i] = 0;", "int i;", "return i;"))
+    body = found.statements["S1"].body
+    assert isinstance(body, c.For)
+    assert body.body == c.Block(())
+    assert [a.kind for a in found.statements["S1"].accesses] == [AccessKind.WRITE]
+
+
+def test_orphans_are_names_that_only_the_region_uses(scop: Modeller) -> None:
+    found = scop(function("for (i = 0; i < n; i++) a[i] = m;", "int i, j = n;", arguments="int n, int m, double *a"))
+    assert found.orphans == ("m", "a", "i")

@@ -33,7 +33,7 @@ def test_prints_what_was_compared(polyc: Polyc, inputs: Path, tmp_path: Path) ->
     result = polyc("verify", inputs / "conv.c")
     assert result.exit_code == 0
     assert "static check passed" in result.stdout
-    assert "H = 40, W = 41, KH = 21, KW = 14  C  560 elements  equal" in result.stdout
+    assert "H = 140, W = 141, KH = 71, KW = 47  C  6650 elements  equal" in result.stdout
     assert "agree" in result.stderr
     assert list(tmp_path.iterdir()) == []
 

@@ -1,0 +1,82 @@
+"""What the differential tests share: compile in-process, build with a C compiler, run, compare."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from polyc.codegen import render_file
+from polyc.frontend import read
+from polyc.model.program import Compiled, InputOptions, Options
+from polyc.model.scop import Source
+from polyc.pipeline import compile_region
+
+WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Werror")
+ROUNDING = "-ffp-contract=off"
+"""Both programs of a comparison have to round alike."""
+
+COMPILERS = [cc for cc in ("gcc", "clang") if shutil.which(cc)]
+
+MODES: dict[str, Options] = {
+    "default": Options(),
+    "min": Options(fuse="min"),
+    "smart": Options(fuse="smart"),
+    "max": Options(fuse="max"),
+    "none": Options(tile_sizes=None),
+    "5,7,3": Options(tile_sizes=(5, 7, 3)),
+}
+
+
+def compiled_file(path: Path, inputs: InputOptions, options: Options) -> tuple[Source, list[Compiled], str]:
+    """The file as it was read, its regions, and the text of the output."""
+    source = read(str(path), inputs)
+    regions = [compile_region(region, options) for region in source.regions]
+    return source, regions, render_file(source, regions, options)
+
+
+def assert_verified(regions: list[Compiled]) -> None:
+    """The static check accepted the program that the last pass made, and no pass gave up."""
+    failures = [
+        r.message for region in regions for r in region.program.remarks if r.code in ("verification-failed", "budget")
+    ]
+    assert not failures, failures
+    assert all(region.verified for region in regions)
+
+
+def assert_rest_unchanged(source: Source, regions: list[Compiled], text: str) -> None:
+    """Every byte outside the regions is the user's."""
+    before = after = 0
+    for region, result in zip(source.regions, regions, strict=True):
+        kept = source.text[before : region.start]
+        assert text[after : after + len(kept)] == kept
+        after += len(kept)
+        assert text[after : after + len(result.text)] == result.text
+        before, after = region.end, after + len(result.text)
+    assert text[after:] == source.text[before:]
+
+
+def run(*command: str | Path, threads: int = 4, limit_seconds: float = 120) -> str:
+    """Standard output of a command that has to succeed."""
+    done = subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        timeout=limit_seconds,
+        env={**os.environ, "LC_ALL": "C", "OMP_NUM_THREADS": str(threads)},
+    )
+    assert done.returncode == 0, (
+        f"{' '.join(map(str, command))}: {done.returncode}\n{done.stdout[-1000:]}{done.stderr[-4000:]}"
+    )
+    return done.stdout
+
+
+def assert_no_warnings(file: Path, *flags: str) -> None:
+    """Every compiler takes the file without a word, with OpenMP and without. What only gcc's data flow sees needs
+    its optimiser: the tests' own builds have these flags as well."""
+    for cc in COMPILERS:
+        for openmp in ("-fopenmp", "-fno-openmp"):
+            run(cc, *WARNINGS, openmp, "-fsyntax-only", *flags, file)

@@ -52,10 +52,8 @@ class Checker:
         match expr:
             case c.Name() | c.Subscript() | c.Member() | c.Unary(op="*"):
                 self.reference(expr, expr)
-            case c.Unary(op="&", operand=inner):
-                hint = "polyc has to see every access to its arrays"
-                self.region.refuse("address-of", "the address of something is taken in the region", expr.span, hint)
-                self.expr(inner)
+            case c.Unary(op="&"):
+                self.address(expr)
             case c.Assign(target=target, value=value):
                 if self.target(target, expr):
                     self.expr(value)
@@ -81,6 +79,8 @@ class Checker:
             message = f"'{moved[0].c_name}' is made to point to something else"
             self.region.refuse("pointer-assignment", message, whole.span, hint)
             return False
+        if self.takes_address(target):
+            return False
         if symbol is None:
             if key is None:
                 hint = "only variables, elements of arrays and members can be assigned"
@@ -90,6 +90,18 @@ class Checker:
             return False
         self.reference(target, target)
         return True
+
+    def takes_address(self, expr: c.Expr) -> bool:
+        """Refuse `&` inside a reference, as in `(&a[i])[1]`."""
+        for item in c.walk(expr):
+            if isinstance(item, c.Unary) and item.op == "&":
+                self.address(item)
+                return True
+        return False
+
+    def address(self, expr: c.Unary) -> None:
+        hint = "polyc has to see every access to its arrays"
+        self.region.refuse("address-of", "the address of something is taken in the region", expr.span, hint)
 
     def moved_pointer(self, expr: c.Node) -> Symbol | None:
         """The pointer that `p++` changes."""
@@ -110,6 +122,8 @@ class Checker:
         moved = [p for item in c.walk(expr) if (p := self.moved_pointer(item)) is not None]
         if moved:
             self.target(expr, whole)
+            return
+        if (symbol is None or chain is None) and self.takes_address(expr):
             return
         if symbol is None or chain is None:
             hint = "write it as an element of an array, 'A[i][j]'"

@@ -39,7 +39,6 @@ ERRORS: dict[str, str] = {
     "static-local": "A static variable is declared in the region.",
     "unsupported-declaration": "A declaration that polyc cannot model.",
     "unsupported-expression": "An expression that polyc cannot model.",
-    "unsupported-statement": "A statement that polyc cannot model.",
 }
 
 NOTES: dict[str, str] = {

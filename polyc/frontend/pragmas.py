@@ -40,6 +40,7 @@ def find_pragmas(text: str, places: Places) -> Pragmas:
     """Every pragma of the user's own file that survived the preprocessor."""
     found = Pragmas()
     open_at: re.Match[str] | None = None
+    broken = False
     for match in _PRAGMA.finditer(text):
         name, _ = places.pre.place(match.start())
         if name != places.user.path:
@@ -50,12 +51,15 @@ def find_pragmas(text: str, places: Places) -> Pragmas:
         elif not _ON_ITS_LINE.match(places.user.line(span.line)):
             message = f"'#pragma {word}' has to stand on a line of its own, not in a macro or _Pragma"
             found.problems.append(Diagnostic("pragma-from-macro", message, span))
+            broken = word == "scop"
         elif word == "scop":
             if open_at is not None:
                 message = "'#pragma scop' inside a region: close the one before with '#pragma endscop'"
                 found.problems.append(Diagnostic("nested-pragma", message, span))
             else:
                 open_at = match
+        elif broken:
+            broken = False
         elif open_at is None:
             found.problems.append(Diagnostic("unmatched-pragma", "'#pragma endscop' without '#pragma scop'", span))
         else:

@@ -22,8 +22,7 @@ def preamble(chunks: Chunks, marked: Marked, parsed: Parsed, scop: Scop) -> str:
     """Typedefs, structs, constants and functions that the region mentions, and what these need, in their order."""
     known = {array.c_name for array in scop.arrays.values()}
     known |= {p.expr.name for p in scop.parameters if isinstance(p.expr, c.Name)}
-    types = " ".join(array.element.text for array in scop.arrays.values())
-    types += " ".join(p.type.text for p in scop.parameters)
+    types = " ".join([a.element.text for a in scop.arrays.values()] + [p.type.text for p in scop.parameters])
     wanted = set(IDENTIFIER.findall(chunks.text[marked.body : marked.end] + " " + types)) - known
     chosen: set[int] = set()
     seen = set(KEYWORDS)

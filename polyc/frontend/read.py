@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from polyc.errors import Diagnostic, UserError
+from polyc.errors import Diagnostic, Span, UserError
 from polyc.frontend.chunks import Chunks, cut
 from polyc.frontend.model import Modeller, unique
 from polyc.frontend.parse import Parsed, parse_function
@@ -29,7 +29,7 @@ def read(path: str, options: InputOptions) -> Source:
         if options.allow_no_scop:
             return Source(path, user.text, (), pre.dependencies)
         hint = "put '#pragma scop' and '#pragma endscop' around the loops to compile, or say --allow-no-scop"
-        raise UserError.of("no-scop", f"'{path}' has no region to compile", None, hint)
+        raise UserError.of("no-scop", "the file has no region to compile", Span(path, 1), hint)
     if not pragmas.regions:
         raise UserError(unique(pragmas.problems))
     chunks = cut(pre.text, places)

@@ -35,7 +35,7 @@ LOOP = "for (int i = 0; i < n; i++) { t = a[i]; b[i] = t * t; }"
         ("double t; double *p = &t;", "return *p;", True),
         ("double t; g(&t);", "h();", True),
         ("double t; g(&t);", "", False),
-        ("double t; g(&t);", "printf(\"x\");", False),
+        ("double t; g(&t);", 'printf("x");', False),
         ("static double t;", "", True),
         ("double t; again: ;", "goto again;", True),
     ],
@@ -140,7 +140,9 @@ def exits(scop: Scop) -> list[tuple[str, str]]:
 
 
 def test_final_value_of_a_loop_variable(scop: Modeller) -> None:
-    found = scop(function("for (i = 0; i < n; i++) for (j = 0; j < i; j++) a[j] += a[i];", "int i, j;", "return i + j;"))
+    found = scop(
+        function("for (i = 0; i < n; i++) for (j = 0; j < i; j++) a[j] += a[i];", "int i, j;", "return i + j;")
+    )
     assert exits(found) == [("j", "S1[i = -1 + n] : n > 0 }"), ("i", "S2[] }")]
     assert found.live_out == {"a", "i", "j"}
     match found.statements["S2"].body:

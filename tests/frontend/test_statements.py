@@ -14,7 +14,9 @@ from .conftest import Modeller
 Relations = Callable[[Scop, str], list[str]]
 
 
-def one(body: str, head: str = "", arguments: str = "int n, int m, double A[n][m], double *a, double *b, int *k") -> str:
+def one(
+    body: str, head: str = "", arguments: str = "int n, int m, double A[n][m], double *a, double *b, int *k"
+) -> str:
     return (
         f"{head}\nvoid f({arguments}) {{\n#pragma scop\n"
         f"  for (int i = 0; i < n; i++) {{\n    {body}\n  }}\n#pragma endscop\n}}\n"
@@ -109,7 +111,9 @@ def test_text_is_the_users_own(scop: Modeller) -> None:
 
 def test_arrays(scop: Modeller) -> None:
     head = "typedef float real; double g[10][20]; struct p { real x, y; };"
-    arguments = "int n, int m, real A[n][2 * m + 1], double (*q)[30], double **r, struct p *s, const double c[restrict 7]"
+    arguments = (
+        "int n, int m, real A[n][2 * m + 1], double (*q)[30], double **r, struct p *s, const double c[restrict 7]"
+    )
     body = "static float z[3]; (void)0;"
     text = f"""{head}
 void f({arguments}) {{
@@ -177,8 +181,13 @@ def test_members_are_may_writes_of_their_element(scop: Modeller, relations: Rela
 
 def test_invariants_are_parameters(scop: Modeller) -> None:
     head = "struct sz { int n; }; int total; enum { K = 3 };"
-    found = scop(one("for (int j = 0; j < n * m + z.n + p->n - total + K; j++) a[j] = m * 2.0;", head,
-                     "int n, int m, double *a, struct sz *p, struct sz z"))
+    found = scop(
+        one(
+            "for (int j = 0; j < n * m + z.n + p->n - total + K; j++) a[j] = m * 2.0;",
+            head,
+            "int n, int m, double *a, struct sz *p, struct sz z",
+        )
+    )
     assert [p.name for p in found.parameters] == ["n", "m", "n_m", "z_n", "p_n", "total"]
     assert found.parameters[4].expr == c.Member(c.Name("p"), "n", True)
     assert set(found.arrays) == {"a"}

@@ -1,0 +1,3 @@
+#pragma scop
+int x;
+#pragma endscop

@@ -1,0 +1,7 @@
+void f(int n, double *a, double *b) {
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    a[i] = total;
+  }
+#pragma endscop
+}

@@ -1,0 +1,10 @@
+void f(int n, double *a, double *b) {
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    double t[n];
+    t[0] = a[i];
+    a[i] = t[0];
+    typedef int word;
+  }
+#pragma endscop
+}

@@ -1,0 +1,81 @@
+"""C's integer semantics: what may wrap is assumed openly, or not affine."""
+
+from __future__ import annotations
+
+import pytest
+
+from polyc.model.scop import Scop
+
+from .conftest import Modeller
+
+
+def model(scop: Modeller, region: str, **options: object) -> Scop:
+    arguments = "unsigned u, size_t z, int n, int m, short s, unsigned char c, long l, double *a, double A[n][m]"
+    return scop(
+        f"#include <stddef.h>\nvoid f({arguments}) {{\n#pragma scop\n{region}\n#pragma endscop\n}}\n", **options
+    )
+
+
+@pytest.mark.parametrize(
+    ("region", "assumed"),
+    [
+        ("for (unsigned i = 0; i < u; i++) a[i] = 0;", "{ : }"),
+        ("for (unsigned i = 0; i < u; i++) a[i] = i > 0 ? a[i - 1] : 0;", "{ : }"),
+        ("for (unsigned i = 1; i < u; i++) a[i - 1] = 0;", "{ : }"),
+        ("for (unsigned i = 0; i < u - 1; i++) a[i] = 0;", "[u] -> { : u > 0 }"),
+        ("for (unsigned i = 0; i <= u; i++) a[i] = 0;", "[u] -> { : u <= 4294967294 }"),
+        ("for (unsigned i = u; i > 0; i--) a[i] = 0;", "{ : }"),
+        ("for (size_t i = 0; i < z - 2; i++) a[i] = 0;", "[z] -> { : z >= 2 }"),
+        ("for (size_t i = 0; i < n; i++) a[i] = 0;", "[n] -> { : n >= 0 }"),
+        ("for (int i = n; i < z; i++) a[i] = 0;", "[n] -> { : n >= 0 }"),
+        ("for (int i = 0; i < z; i++) a[i] = 0;", "{ : }"),
+        ("for (unsigned char i = 0; i < n; i++) a[i] = 0;", "[n] -> { : n <= 255 }"),
+        ("for (short i = 0; i < n; i++) a[i] = 0;", "[n] -> { : n <= 32767 }"),
+        ("for (short i = 0; i < s; i++) a[i] = 0;", "{ : }"),
+        ("for (int i = 0; i < c; i++) a[i] = 0;", "{ : }"),
+        ("for (long i = 0; i < (long)n * 100000; i++) a[i] = 0;", "{ : }"),
+        ("for (int i = 0; i < (int)l; i++) a[i] = 0;", "[l] -> { : -2147483648 <= l <= 2147483647 }"),
+    ],
+)
+def test_assumed(region: str, assumed: str, scop: Modeller) -> None:
+    found = model(scop, region)
+    assert not any(s.opaque for s in found.statements.values())
+    expected = type(found.assumed)(assumed).intersect(found.context)
+    assert found.assumed.intersect(found.context).is_equal(expected)
+    assert ("assumed" in [n.code for n in found.notes]) == (assumed != "{ : }")
+
+
+def test_a_promise_makes_the_assumption_needless(scop: Modeller) -> None:
+    region = "for (unsigned i = 0; i < u - 1; i++) a[i] = 0;"
+    assert model(scop, region, assume=("u >= 4",)).assumed.plain_is_universe()
+    assert model(scop, region, params=(("u", 10),)).assumed.plain_is_universe()
+
+
+@pytest.mark.parametrize(
+    "region",
+    [
+        "for (unsigned i = u; i >= 0; i--) a[i] = 0;",
+        "for (unsigned char i = 0; i < 256; i++) a[i] = 0;",
+        "for (int i = 0; i < n; i++) if (u - 2 - u) a[i] = 0;",
+    ],
+)
+def test_what_always_wraps_is_not_affine(region: str, scop: Modeller) -> None:
+    found = model(scop, region)
+    assert any(s.opaque for s in found.statements.values())
+    assert found.assumed.plain_is_universe()
+
+
+def test_unsigned_parameters_are_not_negative(scop: Modeller) -> None:
+    found = model(scop, "for (int i = 0; i < c + (int)u; i++) a[i] = 0;")
+    assert found.context.is_subset(type(found.context)("[c, u] -> { : c >= 0 and u >= 0 }"))
+
+
+def test_types_of_loops(scop: Modeller) -> None:
+    found = model(scop, "for (size_t i = 0; i < z; i++) for (short j = 0; j < s; j++) a[i] += j;")
+    (i, j) = found.statements["S0"].loop_types
+    assert (i.text, i.kind, i.size_bytes, i.signed) == ("size_t", "int", 8, False)
+    assert (j.text, j.size_bytes, j.signed) == ("short", 2, True)
+
+
+def test_a_product_of_unsigned_is_not_a_parameter(scop: Modeller) -> None:
+    assert model(scop, "for (unsigned i = 0; i < u * c * u; i++) a[i] = 0;").statements["S0"].opaque

@@ -1,0 +1,213 @@
+"""Regions in files: pragmas, places, macros, and C around them that no parser reads."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from polyc.errors import UserError
+from polyc.frontend import read
+from polyc.frontend.codes import ERRORS, NOTES
+from polyc.model.program import InputOptions
+
+from .conftest import Modeller, Reader
+
+LOOP = "  for (int i = 0; i < n; i++) a[i] = 0;\n"
+REGION = f"#pragma scop\n{LOOP}#pragma endscop\n"
+
+
+def test_several_regions(read_text: Reader) -> None:
+    text = f"void f(int n, double *a) {{\n{REGION}  n = 3;\n  {{\n  {REGION}  }}\n}}\nvoid g(int n, double *a) {{\n{REGION}}}\n"
+    source = read_text(text)
+    assert [r.scop.function for r in source.regions] == ["f", "f", "g"]
+    for region in source.regions:
+        piece = source.text[region.start : region.end]
+        assert piece.strip().startswith("#pragma scop")
+        assert piece.endswith("#pragma endscop\n")
+        assert piece.count("#pragma") == 2
+    assert [r.indent for r in source.regions] == ["", "  ", ""]
+    assert source.regions[1].original.strip() == LOOP.strip()
+
+
+def test_pragmas_in_comments_strings_and_dead_code_do_not_count(read_text: Reader) -> None:
+    text = f"""/* #pragma scop */
+// #pragma scop
+char *s = "\\
+#pragma scop";
+#if 0
+#pragma scop
+#endif
+void f(int n, double *a) {{
+#ifdef NOT
+#pragma endscop
+#endif
+{REGION}}}
+"""
+    assert len(read_text(text).regions) == 1
+
+
+def test_the_rest_of_the_file_need_not_parse(read_text: Reader) -> None:
+    text = f"""class foo {{ public: int x; }};
+template <typename T> T ff(T x) {{ return x; }}
+void h(int *x) {{ ({{ int y = 3; y; }}); auto z = [](int x) {{ return x; }}; }}
+void f(int n, double *a) {{
+  int s = ({{ int y = n; y + 1; }});
+  int nested(int q) {{ return q + s; }}
+  __typeof__(n) mm = n;
+  for (;;) foo::baz(a); asm("nop" : : "r"(n));
+  #pragma omp parallel
+{REGION}  foo::bar(a, mm);
+}}
+static inline __attribute__((always_inline)) void last(void) {{ @ }}
+"""
+    (region,) = read_text(text).regions
+    assert region.scop.live_out == {"a"}
+
+
+def test_what_cannot_be_read_counts_as_read(scop: Modeller) -> None:
+    text = "void f(int n, double *a) {\ndouble t[4];\n#pragma scop\nfor (int i = 0; i < 4; i++) t[i] = a[i];\n#pragma endscop\n"
+    assert scop(text + "foo::bar(t);\n}\n").live_out == {"t"}
+    assert scop(text + "foo::bar(a);\n}\n").live_out == frozenset()
+
+
+def test_real_headers(scop: Modeller) -> None:
+    headers = "stdio stdlib string math stdint stddef limits float time complex assert ctype errno stdbool".split()
+    text = "".join(f"#include <{h}.h>\n" for h in headers)
+    text += 'void f(int32_t n, double *a, FILE *out) {\n  fprintf(out, "x");\n#pragma scop\n'
+    text += (
+        "  for (size_t i = 0; i < (size_t)n; i++) a[i] = sqrt(a[i]) + (double)INT32_MAX + M_PI;\n#pragma endscop\n}\n"
+    )
+    found = scop(text)
+    assert [p.type.text for p in found.parameters] == ["int32_t"]
+    assert {"printf", "size_t", "INT_MAX", "sqrt", "f"} <= found.used_names
+
+
+def test_preamble_compiles_with_the_region(read_text: Reader, tmp_path: Path) -> None:
+    text = f"""#include <math.h>
+#include <stdint.h>
+typedef double real;
+struct pair {{ real x; uint8_t y; }};
+enum {{ K = 3 }};
+static int unused(int x) {{ return x; }}
+static real two(void) {{ return 2; }}
+static real twice(real x) {{ return two() * x; }}
+int N;
+#pragma polyc pure(twice)
+void f(int n, real *a, struct pair *p) {{
+#pragma scop
+  for (int i = 0; i < n + N; i++) a[i] = twice(sqrt(a[i])) + K + p[i].x;
+#pragma endscop
+}}
+"""
+    (region,) = read_text(text).regions
+    assert "unused" not in region.preamble
+    assert "int N" not in region.preamble
+    whole = f"{region.preamble}void g(int n, int N, real *a, struct pair *p) {{\n{region.original}}}\n"
+    (tmp_path / "g.c").write_text(whole)
+    subprocess.run(["gcc", "-std=gnu11", "-c", "-Wall", "-Werror", "-o", "/dev/null", tmp_path / "g.c"], check=True)
+
+
+def test_dependencies(tmp_path: Path) -> None:
+    (tmp_path / "inc").mkdir()
+    (tmp_path / "inc" / "h.h").write_text("#define M 3\n")
+    path = tmp_path / "t.c"
+    path.write_text(f'#include "h.h"\n#include <stddef.h>\nvoid f(int n, double *a) {{\n{REGION}}}\n')
+    source = read(str(path), InputOptions(include_dirs=(str(tmp_path / "inc"),)))
+    assert source.dependencies[0] == str(path)
+    assert str(tmp_path / "inc" / "h.h") in source.dependencies
+    assert any(name.endswith("stddef.h") for name in source.dependencies)
+    assert not any("<" in name for name in source.dependencies)
+
+
+def test_defines(scop: Modeller) -> None:
+    text = "void f(double *a) {\n#pragma scop\nfor (int i = 0; i < N; i++) a[i] = 0;\n#pragma endscop\n}\n"
+    found = scop(text, defines=("N=7",))
+    assert str(found.statements["S0"].domain) == "{ S0[i] : 0 <= i <= 6 }"
+
+
+def test_macros_point_to_their_use(read_text: Reader) -> None:
+    text = """#define LOOP(v) for (int v = 0; v < n; v++)
+#define MUL(x, y) ((x) * (y))
+void f(int n, double *a, double *b) {
+#pragma scop
+	LOOP(i) /* to do */ a[i] = /* x */ MUL(b[i], bad(a[ i ])) + worse(1,
+      2);
+#pragma endscop
+}
+"""
+    with pytest.raises(UserError) as caught:
+        read_text(text)
+    lines = text.splitlines()
+    shown = []
+    for item in caught.value.diagnostics:
+        assert item.span is not None
+        shown.append(lines[item.span.line - 1][item.span.column - 1 :][: item.span.length])
+    assert shown == ["bad(a[ i ])", "worse(1,"]
+
+
+def test_bytes_come_out_again(tmp_path: Path) -> None:
+    path = tmp_path / "t.c"
+    data = b"// \xff\xfe caf\xc3\xa9\r\n" + f"void f(int n, double *a) {{\n{REGION}}}\n".encode().replace(
+        b"\n", b"\r\n"
+    )
+    path.write_bytes(data)
+    source = read(str(path), InputOptions())
+    assert source.text.encode("utf-8", "surrogateescape") == data
+    assert source.regions[0].scop.span.line == 3
+
+
+def test_a_file_name_that_looks_like_an_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("-o.c").write_text(f"void f(int n, double *a) {{\n{REGION}}}\n")
+    assert read("-o.c", InputOptions()).dependencies == ("-o.c", *read("-o.c", InputOptions()).dependencies[1:])
+
+
+def test_no_region_may_be_allowed(read_text: Reader) -> None:
+    assert read_text("int x;\n", allow_no_scop=True).regions == ()
+
+
+def test_promises(scop: Modeller) -> None:
+    text = f"void f(int n, int m, double *a) {{\n{REGION.replace('< n', '< n + m')}}}\n"
+    found = scop(text, params=(("m", 4), ("other", 3)), assume=("n >= 4 && n <= 2 * m", "n % 2 == 0"))
+    expected = type(found.context)("[n, m] -> { : m = 4 and 4 <= n <= 8 and n mod 2 = 0 }")
+    assert found.context.is_equal(expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        ({"assume": ("n >=",)}, "bad-assume"),
+        ({"assume": ("n * n > 3",)}, "bad-assume"),
+        ({"assume": ("n + 1",)}, "bad-assume"),
+        ({"assume": ("__import__('os')",)}, "bad-assume"),
+        ({"assume": ("q > 1",)}, "bad-assume"),
+        ({"assume": ("n > 1", "n < 1")}, "impossible-assume"),
+        ({"live_out": ("nope",)}, "unknown-array"),
+        ({"cc": "no-such-compiler"}, "no-compiler"),
+    ],
+)
+def test_bad_options(options: dict[str, object], code: str, read_text: Reader) -> None:
+    with pytest.raises(UserError) as caught:
+        read_text(f"void f(int n, double *a) {{\n{REGION}}}\n", **options)
+    assert [d.code for d in caught.value.diagnostics] == [code]
+
+
+def test_ten_megabytes(tmp_path: Path) -> None:
+    lines = "".join(f"static int g{n}(int x) {{ return x + {n}; }} /* padding padding */\n" for n in range(160_000))
+    path = tmp_path / "big.c"
+    path.write_text(f"{lines}void f(int n, double *a) {{\n{REGION}}}\n")
+    assert path.stat().st_size > 10_000_000
+    start = time.perf_counter()
+    assert len(read(str(path), InputOptions()).regions) == 1
+    assert time.perf_counter() - start < 20
+
+
+def test_the_list_of_codes_is_whole() -> None:
+    folder = Path(__file__).parents[2] / "polyc" / "frontend"
+    text = "".join(p.read_text() for p in folder.glob("*.py") if p.name != "codes.py")
+    used = set(re.findall(r'(?:Diagnostic|refuse|note|of|NotAffine)\(\s*"([a-z-]+)"', text))
+    assert used == set(ERRORS) | set(NOTES)

@@ -64,14 +64,23 @@ def project_range(relation: isl.Map, keep: int) -> isl.Map:
 
 @contextmanager
 def budget(context: isl.Context, operations: int) -> Iterator[None]:
-    """Let isl do so many operations inside, and raise isl.Error when they are used up (0: no bound)."""
+    """Let isl do so many operations inside, and raise isl.Error when they are used up (0: no bound).
+
+    Budgets nest: one inside another has its own count, and the outer one starts again after it.
+    """
+    before = context.get_max_operations()
     context.reset_operations()
     context.set_max_operations(operations)
     try:
         yield
     finally:
-        context.set_max_operations(0)
+        context.set_max_operations(before)
         context.reset_operations()
+
+
+def is_over_budget(error: isl.Error) -> bool:
+    """Whether isl stopped because its operations were used up."""
+    return "maximal number of operations" in str(error)
 
 
 def kind_of(node: isl.AstNode | isl.AstExpr | isl.ScheduleNode) -> str:
@@ -87,5 +96,6 @@ def operation_of(expr: isl.AstExpr) -> str:
 def value_on(schedule: isl.UnionPwAff, space: isl.Space) -> isl.PwAff:
     """The piece `S[i] -> [v]` of a schedule, for the set space of one statement."""
     aligned = space.align_params(schedule.get_space())
-    return schedule.extract_pw_aff(isl.Space.map_from_domain_and_range(aligned, aligned.params().add_unnamed_tuple_ui(1)))
-
+    return schedule.extract_pw_aff(
+        isl.Space.map_from_domain_and_range(aligned, aligned.params().add_unnamed_tuple_ui(1))
+    )

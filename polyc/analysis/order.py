@@ -82,7 +82,7 @@ def _extended_run(path: Path, piece: isl.Set) -> Run | None:
     relation = next((m for m in maps(path.extension) if _out_is(m, piece)), None)
     if relation is None:
         return _plain_run(path, piece)
-    relation = relation.intersect_range(piece)
+    relation = relation.intersect_range(piece).intersect_domain(_iterations(path))
     instances = relation.wrap()
     to_tile, to_statement = relation.domain_map(), relation.range_map()
     columns: list[isl.Map] = []
@@ -97,6 +97,21 @@ def _extended_run(path: Path, piece: isl.Set) -> Run | None:
             columns.append(to_statement.apply_range(_column(step, piece)))
         depth += 1
     return Run(set_name(piece), path, instances, to_statement, tuple(columns))
+
+
+def _iterations(path: Path) -> isl.Set:
+    """`{ [v0, …] }`: the iterations of the bands above an extension node, as the instances that reach it make them."""
+    assert path.reaching is not None
+    members = [step for step in path.steps if isinstance(step, Member)][: path.depth_of_extension]
+    found: isl.Set | None = None
+    for piece in sets(path.reaching):
+        if any(value_on(m.schedule, piece.get_space()).domain().is_empty() for m in members):
+            continue
+        values = _product(piece, [_column(member, piece) for member in members]).range()
+        found = values if found is None else found.union(values)
+    if found is None:
+        return isl.Set.empty(path.reaching.get_space().params().add_unnamed_tuple_ui(len(members)))
+    return found.coalesce()
 
 
 def _out_is(relation: isl.Map, piece: isl.Set) -> bool:

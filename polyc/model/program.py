@@ -26,7 +26,7 @@ class Options:
     """Percentage of repeated instances that fusion may cost; None: let the cost decide."""
     verify: bool = True
     reassociate: bool = False
-    budget: int = 20_000_000
+    budget: int = 10_000_000
     """isl operations that one pass may take before it declines."""
 
 

@@ -186,6 +186,8 @@ class Path:
     """Where the instances come from an extension: `{ [outer band values] -> S[…] }`."""
     depth_of_extension: int = 0
     """How many band members stood above that extension."""
+    reaching: isl.UnionSet | None = None
+    """What reached that extension from above: it adds instances only in iterations that these have."""
     marks: tuple[Mark, ...] = field(default=())
 
 
@@ -209,6 +211,7 @@ def paths(tree: Domain) -> list[Path]:
                     instances=path.instances.union(relation.range()),
                     extension=relation,
                     depth_of_extension=depth,
+                    reaching=path.instances,
                 )
                 outer = path
                 match node.child:

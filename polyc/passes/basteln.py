@@ -13,7 +13,7 @@ from polyc.passes.clusters import Cluster, Declined, Fuser, output_band
 from polyc.passes.nests import Nest, Outer, all_instances, at_sequences, coincident_first, inside, sequence
 from polyc.passes.promotion import DataTile, copy_statement
 from polyc.passes.tiling import point_members, sizes_for, tile_members, worth_tiling
-from polyc.poly import empty_map, in_name, maps, names, out_name
+from polyc.poly import budget, empty_map, in_name, is_over_budget, maps, names, out_name
 
 STAGE = "basteln"
 SMALLEST_TILE = 8
@@ -69,6 +69,7 @@ class _Composer:
                 placed[position] = self.left_alone(nest, band, outer)
                 continue
             cluster = self.grown(fuser, position, nest, band, waiting)
+            fuser.dropped = fuser.dropped_with(cluster)
             placed[position] = self.built(cluster, outer)
         return sequence([n for n in placed if n is not None], all_instances(nests))
 
@@ -102,7 +103,7 @@ class _Composer:
             other = waiting[q]
             if other is None:
                 continue
-            answer = fuser.extend(cluster, q, other, waiting)
+            answer = self.extended(fuser, cluster, q, other, waiting)
             if answer is None:
                 continue
             if isinstance(answer, Declined):
@@ -113,6 +114,19 @@ class _Composer:
             reserved = answer.producers[0].reserved
             waiting[q] = None if reserved.is_empty() else Nest(reserved, restrict(other.node, reserved))
         return cluster, too_large
+
+    def extended(
+        self, fuser: Fuser, cluster: Cluster, q: int, other: Nest, waiting: list[Nest | None]
+    ) -> Cluster | Declined | None:
+        """One producer more; a producer whose tiles take isl too long stays where it is."""
+        context = self.program.scop.domain.get_ctx()
+        try:
+            with budget(context, self.program.options.budget // 5):
+                return fuser.extend(cluster, q, other, waiting)
+        except isl.Error as error:
+            if not is_over_budget(error):
+                raise
+            return Declined("budget", "its tiles took more isl operations than the budget allows")
 
     def joint(self, fuser: Fuser, cluster: Cluster, q: int, other: Nest) -> Cluster | None:
         """The cluster with another output in the same tile loops, where the two share data tile by tile.

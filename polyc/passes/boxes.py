@@ -39,14 +39,15 @@ def bounding_box(relation: isl.Map, context: isl.Set, typical: isl.Set) -> Box |
               smallest max over all tiles of x_d - l(o); that maximum + 1 is the extent
     source:   isl's fixed box hull does the same, but cannot be read from here
     """
-    relation = relation.intersect_params(context).coalesce()
+    # One hull for all pieces first: projecting dozens of shifted pieces one by one takes isl seconds.
+    hull = relation.intersect_params(context).simple_hull()
     rank = relation.dim(isl.dim_type.out)
     array = relation.get_space().range()
     corners: list[isl.Aff] = []
     extents: list[isl.PwAff] = []
     for d in range(rank):
-        one = relation.project_out(isl.dim_type.out, d + 1, rank - d - 1).project_out(isl.dim_type.out, 0, d)
-        best = _best_bound(one.reset_tuple_id(isl.dim_type.out), typical)
+        one = hull.project_out(isl.dim_type.out, d + 1, rank - d - 1).project_out(isl.dim_type.out, 0, d)
+        best = _best_bound(isl.Map.from_basic_map(one).reset_tuple_id(isl.dim_type.out).simple_hull(), typical)
         if best is None:
             return None
         corners.append(best[0])
@@ -61,14 +62,13 @@ def bounding_box(relation: isl.Map, context: isl.Set, typical: isl.Set) -> Box |
     )
 
 
-def _best_bound(one: isl.Map, typical: isl.Set) -> tuple[isl.Aff, isl.PwAff] | None:
+def _best_bound(one: isl.BasicMap, typical: isl.Set) -> tuple[isl.Aff, isl.PwAff] | None:
     """The best lower bound of `{ [o] -> [x] }`, as an affine function of o, with the extent that it leaves."""
-    hull = one.simple_hull()
     outer = one.dim(isl.dim_type.in_)
-    flat = isl.Set.from_basic_set(hull.wrap().flatten())
+    flat = isl.Set.from_basic_set(one.wrap().flatten()).remove_divs()
     best: tuple[isl.Aff, isl.PwAff] | None = None
-    for bound in _lower_bounds(hull, outer):
-        extent = _extent(flat, bound, outer)
+    for bound in _lower_bounds(one, outer):
+        extent = _extent(flat, bound, outer, typical)
         if extent is not None and (best is None or _smaller(extent, best[1], typical)):
             best = (bound, extent)
     return best
@@ -103,8 +103,8 @@ def _lower_bounds(hull: isl.BasicMap, outer: int) -> list[isl.Aff]:
     return found
 
 
-def _extent(flat: isl.Set, bound: isl.Aff, outer: int) -> isl.PwAff | None:
-    """`max over all tiles of (x - l(o)) + 1`, in the parameters."""
+def _extent(flat: isl.Set, bound: isl.Aff, outer: int, typical: isl.Set) -> isl.PwAff | None:
+    """An upper bound in the parameters of `x - l(o) + 1` over all tiles, the best at the typical sizes."""
     space = flat.get_space()
     local = isl.LocalSpace.from_space(space)
     difference = isl.Aff.var_on_domain(local, isl.dim_type.set, outer)
@@ -121,15 +121,23 @@ def _extent(flat: isl.Set, bound: isl.Aff, outer: int) -> isl.PwAff | None:
                 continue
             return None
         difference = difference.add_coefficient_val(isl.dim_type.param, at, factor.neg())
-    largest = flat.max_val(difference)
-    if largest.is_int():
-        universe = isl.Set.universe(space.params())
-        return isl.PwAff.val_on_domain(universe, largest.add(isl.Val.one(flat.get_ctx())))
-    reached = isl.Map.from_aff(difference).intersect_domain(flat).range()
-    if reached.is_empty() or not reached.dim_has_upper_bound(isl.dim_type.set, 0):
-        return None
-    top = reached.dim_max(0)
-    return top.add(isl.PwAff.val_on_domain(top.domain(), isl.Val.one(flat.get_ctx()))).coalesce()
+    # Projected without integer divisions (the steps of tile loops): the bound stays safe, and isl stays fast.
+    reached = isl.Map.from_aff(difference).intersect_domain(flat).range().remove_divs().simple_hull()
+    best: isl.PwAff | None = None
+    for constraint in reached.get_constraints():
+        # -x + u >= 0
+        if constraint.get_coefficient_val(isl.dim_type.set, 0).to_python() != -1:
+            continue
+        upper = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(reached.get_space().params()))
+        upper = upper.set_constant_val(constraint.get_constant_val().add(isl.Val.one(flat.get_ctx())))
+        for k in range(constraint.dim(isl.dim_type.param)):
+            upper = upper.set_coefficient_val(
+                isl.dim_type.param, k, constraint.get_coefficient_val(isl.dim_type.param, k)
+            )
+        extent = isl.PwAff.from_aff(upper)
+        if best is None or _smaller(extent, best, typical):
+            best = extent
+    return best
 
 
 def _smaller(a: isl.PwAff, b: isl.PwAff, typical: isl.Set) -> bool:

@@ -10,12 +10,13 @@ import islpy as isl
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Member
-from polyc.passes.cost import Estimate, estimate, sample_parameters
-from polyc.passes.nests import Nest, Outer, values
+from polyc.passes.cost import Estimate, estimate, middle_tile, sample_parameters
+from polyc.passes.nests import Nest, Outer, all_instances, values
 from polyc.passes.promotion import DataTile, RefFlow, plan_buffer
 from polyc.passes.tiling import tile_members
 from polyc.poly import empty_map, empty_set, maps, out_name
 
+HULL_SLACK = 1.1
 STACK_BYTES = 256 * 1024
 """What the buffers of one tile may take of a thread's stack."""
 
@@ -82,6 +83,9 @@ class Fuser:
         self.flow = d.flow
         self.false = d.false.union(d.private_false)
         self.refs = RefFlow(program)
+        self.typical = sample_parameters(program)
+        self.dropped = empty_set(self.flow)
+        """Instances that no tile runs and that run nowhere else, since nobody needs them."""
 
     def cluster(self, position: int, nest: Nest, band: Band, sizes: tuple[int, ...]) -> Cluster:
         """The output alone, its band tiled: relation (11)."""
@@ -106,21 +110,24 @@ class Fuser:
         same = needed.apply_range(grouping).apply_range(grouping.reverse())
         same = self._same_outer(same)
         known = self.program.scop.context.intersect(self.program.scop.assumed)
-        return self._joined_up(same.intersect_params(known).coalesce())
+        return self._joined_up(cluster, same.intersect_params(known).coalesce())
 
-    def _joined_up(self, extension: isl.UnionMap) -> isl.UnionMap:
-        """One piece for each statement where only degenerate sizes need several.
+    def _joined_up(self, cluster: Cluster, extension: isl.UnionMap) -> isl.UnionMap:
+        """One piece for each statement, so that tile shapes do not multiply from stage to stage.
 
-        Two readers of shifted data leave gaps where a nest has an iteration or two. A hull without such gaps is
-        taken if it adds nothing at the sample sizes: the tile shape stays exact, and its loops in one piece.
+        Readers of shifted data leave gaps at sizes of an iteration or two, and corners that nobody reads. The hull
+        of the pieces is taken where it holds at most HULL_SLACK more instances than they do, in one interior tile.
         """
-        typical = sample_parameters(self.program)
         found = empty_map(extension)
+        tiles = cluster.tile_of.intersect_domain(all_instances(cluster.outputs)).range()
         for piece in maps(extension):
-            hull = isl.Map.from_basic_map(piece.simple_hull())
-            hull = hull.intersect_range(self.program.statements[out_name(piece)].domain)
-            added = hull.subtract(piece).intersect_params(typical)
-            chosen = hull if piece.n_basic_map() > 1 and added.is_empty() else piece
+            chosen = piece
+            if piece.n_basic_map() > 1:
+                hull = isl.Map.from_basic_map(piece.simple_hull())
+                hull = hull.intersect_range(self.program.statements[out_name(piece)].domain)
+                (hull,) = maps(isl.UnionMap.from_map(hull).intersect_domain(tiles).coalesce())
+                if _hull_fits(piece.intersect_params(self.typical), hull.intersect_params(self.typical)):
+                    chosen = hull
             found = found.union(isl.UnionMap.from_map(chosen))
         return found
 
@@ -197,7 +204,7 @@ class Fuser:
                 f"the tile's buffers would take {bytes_used} bytes",
                 {"bytes": bytes_used, "limit": STACK_BYTES},
             )
-        reserved = self._reserved(nest, extension, shared)
+        reserved = self._reserved(cluster, nest, extension, shared)
         return replace(
             cluster,
             tile_of=cluster.tile_of.union(extension.reverse()),
@@ -242,7 +249,10 @@ class Fuser:
         self, cluster: Cluster, nest: Nest, extension: isl.UnionMap, array: str, overlapping: bool
     ) -> DataTile | Declined | None:
         """How the array's values stay in the tile; None: they go to the array itself, each by one tile only."""
-        plan = plan_buffer(self.program, self.refs, cluster.tile_of, nest, extension, array, self.outer)
+        dropped = self.dropped_with(cluster)
+        plan = plan_buffer(
+            self.program, self.refs, cluster.tile_of, nest, extension, array, self.outer, self.typical, dropped
+        )
         if isinstance(plan, DataTile):
             if plan.copy_out is None or overlapping:
                 return plan
@@ -262,6 +272,7 @@ class Fuser:
     def _needed_later(self, cluster: Cluster, nest: Nest, extension: isl.UnionMap) -> bool:
         """Whether nests after the cluster, in the same iteration of the outer loops, read values of the tiles."""
         out = self.outer.same_iteration(self.flow.intersect_domain(extension.range()))
+        out = out.subtract_range(self.dropped)
         for other in self.nests[cluster.position + 1 :]:
             if not out.intersect_range(other.instances.subtract(cluster.instances)).is_empty():
                 return True
@@ -327,7 +338,7 @@ class Fuser:
             kept = next((d for d in data if d.array == array), None)
             # Kept in the tile: neither written (with the read for ownership) nor read again; else not read again.
             saved += 3.0 * size if kept is not None and kept.copy_out is None else 1.0 * size
-        found = estimate(self.program, extension, nest.instances, saved)
+        found = estimate(self.program, self.typical, extension, nest.instances, saved)
         numbers = {
             "recompute_percent": round(found.recompute_percent, 2),
             "extra_cycles": round(found.extra_cycles),
@@ -351,33 +362,40 @@ class Fuser:
             )
         return found
 
-    def _reserved(self, nest: Nest, extension: isl.UnionMap, shared: isl.UnionSet) -> isl.UnionSet:
-        """(20), without instances whose values nobody needs."""
+    def _reserved(self, cluster: Cluster, nest: Nest, extension: isl.UnionMap, shared: isl.UnionSet) -> isl.UnionSet:
+        """(20), unless nobody who runs needs a value of it.
+
+        All readers stand later and are decided, or in earlier iterations of the outer loops and run as they are.
+        """
         rest = nest.instances.subtract(extension.range())
-        live = live_instances(self.program)
-        if rest.is_empty() or rest.intersect(live).is_empty():
+        readers = self.program.scop.domain.subtract(self.dropped_with(cluster)).subtract(nest.instances)
+        needed = self.flow.intersect_range(readers).domain().union(self.program.dependences.last_writer.domain())
+        if not rest.is_empty() and rest.intersect(needed).is_empty():
             rest = empty_set(rest)
         return rest.union(shared).coalesce()
 
+    def dropped_with(self, cluster: Cluster) -> isl.UnionSet:
+        """`dropped`, once the cluster is built as it is."""
+        found = self.dropped
+        for producer in cluster.producers:
+            found = found.union(
+                producer.nest.instances.subtract(producer.extension.range()).subtract(producer.reserved)
+            )
+        return found
 
-def live_instances(program: Program) -> isl.UnionSet:
-    """Instances whose values can reach a live-out cell (a superset where the flow has long chains)."""
-    d = program.dependences
-    itself = empty_map(d.flow)
-    for piece in maps(d.flow):
-        if str(piece.get_tuple_name(isl.dim_type.in_)) == out_name(piece):
-            itself = itself.union(isl.UnionMap.from_map(piece))
-    live = d.last_writer.domain()
-    for _ in range(len(program.scop.statements) + 1):
-        more = live.union(d.flow.intersect_range(live).domain())
-        for piece in maps(itself.intersect_range(more)):
-            # A chain of updates: following it step by step would not end, so all of it counts.
-            more = more.union(isl.UnionSet.from_set(program.scop.statements[out_name(piece)].domain))
-        more = more.coalesce()
-        if more.is_subset(live):
-            return live
-        live = more
-    return d.last_writer.domain().union(d.flow.domain())
+
+def _hull_fits(exact: isl.Map, hull: isl.Map) -> bool:
+    """Whether one interior tile of the hull is little larger than the exact one."""
+    if hull.is_subset(exact):
+        return True
+    tile = middle_tile(exact.domain())
+    if tile is None:
+        return False
+    more = hull.intersect_domain(tile).range()
+    least = exact.intersect_domain(tile).range()
+    if not (more.is_bounded() and least.is_bounded()):
+        return False
+    return bool(more.count_val().to_python() <= HULL_SLACK * least.count_val().to_python())
 
 
 def output_band(nest: Nest) -> Band | None:

@@ -110,12 +110,14 @@ def operations(statement: Statement) -> float:
     return float(max(count, 1))
 
 
-def estimate(program: Program, extension: isl.UnionMap, instances: isl.UnionSet, saved_bytes: float) -> Estimate:
+def estimate(
+    program: Program, at: isl.Set, extension: isl.UnionMap, instances: isl.UnionSet, saved_bytes: float
+) -> Estimate:
     """Compare the instances that the tiles run with those that there are.
 
+    `at`: the sample sizes.
     `saved_bytes`: memory traffic that fusion saves for each cell that the producer writes.
     """
-    at = sample_parameters(program)
     total = ran = work = extra = 0.0
     widest = 0.0
     for piece in sets(instances):
@@ -127,7 +129,7 @@ def estimate(program: Program, extension: isl.UnionMap, instances: isl.UnionSet,
             continue
         relation = relation.intersect_params(at)
         tiles = relation.domain()
-        middle = _middle(tiles)
+        middle = middle_tile(tiles)
         if middle is None:
             continue
         one = box_volume(relation.intersect_domain(middle).range())
@@ -151,7 +153,7 @@ def _written_cells(program: Program, piece: isl.Set) -> float:
     return max(cells, default=0.0)
 
 
-def _middle(tiles: isl.Set) -> isl.Set | None:
+def middle_tile(tiles: isl.Set) -> isl.Set | None:
     """A tile in the interior."""
     chosen = tiles
     for d in range(tiles.dim(isl.dim_type.set)):

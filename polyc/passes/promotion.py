@@ -12,7 +12,6 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Array, Statement
 from polyc.passes.boxes import Box, bounding_box, constant_of
-from polyc.passes.cost import sample_parameters
 from polyc.passes.nests import Nest, Outer
 from polyc.poly import empty_map, in_name, maps, names
 
@@ -74,10 +73,12 @@ def plan_buffer(
     extension: isl.UnionMap,
     array: str,
     outer: Outer,
+    typical: isl.Set,
+    dropped: isl.UnionSet,
 ) -> DataTile | str:
     """A data tile for what `nest` writes to `array` inside the tiles, or why there can be none.
 
-    requires: `tile_of` for the consumers, `extension` for the nest
+    requires: `tile_of` for the consumers, `extension` for the nest, `dropped` instances that nobody runs
     ensures:  every access listed sees the same values in the buffer as it would in the array (the static check
               shows it again)
     source:   Zhao et al. 2024, Section 6.4; the box instead of the exact footprint, as there
@@ -114,7 +115,6 @@ def plan_buffer(
     if len(pieces) != 1 or pieces[0].dim(isl.dim_type.out) == 0:
         return "it is a scalar"
     context = scop.context.intersect(scop.assumed)
-    typical = sample_parameters(program)
     box = bounding_box(pieces[0], context, typical)
     if box is None:
         return "no bounded box holds its tile"
@@ -122,7 +122,7 @@ def plan_buffer(
     if sized is None:
         return "its tile has no bounded size"
     extents, guard = sized
-    copy_out = _copy_out(program, tile, nest, moved, array, outer)
+    copy_out = _copy_out(program, tile, nest, moved, array, outer, dropped)
     if isinstance(copy_out, str):
         return copy_out
     fill = maps(foreign.coalesce())
@@ -172,13 +172,19 @@ def _fits(extent: isl.PwAff, limit: int, typical: isl.Set) -> isl.Set:
 
 
 def _copy_out(
-    program: Program, tile: isl.UnionMap, nest: Nest, moved: isl.UnionSet, array: str, outer: Outer
+    program: Program,
+    tile: isl.UnionMap,
+    nest: Nest,
+    moved: isl.UnionSet,
+    array: str,
+    outer: Outer,
+    dropped: isl.UnionSet,
 ) -> isl.Map | str | None:
     """The cells that somebody outside needs, each given to the first of the tiles that have it."""
     d = program.dependences
     flow = d.flow_by_array.get(array, empty_map(tile)).intersect_domain(moved)
     within = outer.same_iteration(flow.intersect_range(tile.domain()))
-    needed = flow.subtract(within).domain()
+    needed = flow.subtract(within).subtract_range(dropped).domain()
     for piece in maps(d.last_writer):
         if str(piece.get_tuple_name(isl.dim_type.out)) == array:
             needed = needed.union(isl.UnionSet.from_set(piece.domain()))

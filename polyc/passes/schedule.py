@@ -12,7 +12,7 @@ from polyc.codegen.to_isl import from_isl
 from polyc.model.program import Program
 from polyc.model.tree import Domain, Filter, Node, Sequence, rewrite
 from polyc.passes.naming import name_members
-from polyc.poly import budget, names
+from polyc.poly import budget, is_over_budget, names
 
 STAGE = "schedule"
 
@@ -45,12 +45,13 @@ def schedule_nests(program: Program) -> Program:
         with _heuristic(context, program.options.fuse), budget(context, program.options.budget):
             found = constraints.compute_schedule()
     except isl.Error as error:
+        if not is_over_budget(error):
+            raise
         return program.remark(
             "schedule-budget",
             STAGE,
             "isl's scheduler did not end within its budget; the original order stays",
             tuple(scop.statements),
-            error=str(error),
         )
     tree = in_source_order(from_isl(found), program)
     return replace(program, tree=name_members(tree, scop))

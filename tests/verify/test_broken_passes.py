@@ -179,3 +179,16 @@ def test_failure_falls_back_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None
     (remark,) = [r for r in result.program.remarks if r.code == "verification-failed"]
     assert "the values read from A" in remark.message
     assert not result.program.buffers
+
+
+def test_instances_of_tiles_that_do_not_run(fused: Program) -> None:
+    """An extension that leaves a row to a tile which the tile loops never reach adds nothing for it."""
+    kept = isl.UnionMap("{ [a, b] -> S0[h, w] : a > 0 or h > 0 }")
+    lost = isl.UnionMap("[H, W] -> { [a, b] -> S0[0, w] : a = -32 and b = 0 and 0 <= w < W }")
+
+    def change(node: Node) -> Node:
+        if isinstance(node, Extension):
+            return replace(node, relation=node.relation.intersect(kept).union(lost))
+        return node
+
+    assert "flow" in kinds(changed(fused, change))

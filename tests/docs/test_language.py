@@ -106,7 +106,11 @@ def called(node: ast.Call) -> str:
 def assigned(tree: ast.AST, name: str) -> Iterator[str]:
     """The texts that a variable of this name gets, alone or in a tuple."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Tuple)
+            and isinstance(node.value, ast.Tuple)
+        ):
             pairs = zip(node.targets[0].elts, node.value.elts, strict=True)
         elif isinstance(node, ast.Assign):
             pairs = zip(node.targets, [node.value], strict=False)

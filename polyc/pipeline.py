@@ -16,6 +16,7 @@ from polyc.passes.basteln import fuse_tiles
 from polyc.passes.parallel import mark_loops
 from polyc.passes.pretiling import fuse_quasi_identical
 from polyc.passes.privatize import place_private_arrays
+from polyc.passes.reductions import mark_reductions
 from polyc.passes.schedule import schedule_nests
 from polyc.passes.vectorize import sink_vector_loops
 from polyc.poly import budget, is_over_budget
@@ -37,6 +38,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         ("vectorize", sink_vector_loops),
         # Marks need the final loops; private copies need to know which loops are parallel.
         ("parallel", mark_loops),
+        # Only with --reassociate: loops that carry a reduction and nothing else.
+        ("reductions", mark_reductions),
         ("privatize", place_private_arrays),
     ]
 

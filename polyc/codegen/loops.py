@@ -182,12 +182,16 @@ class _LoopPrinter:
         if not (isinstance(condition, c.Binary) and condition.op in ("<", "<=")):
             return ()  # not the canonical form that OpenMP asks for
         if member.parallel:
-            return ("omp parallel for",)
+            return ("omp parallel for" + self.reductions(member),)
         # A vector loop may hold no other loop: isl splits a few, and those are left to the C compiler. Calls that
         # it cannot turn into vector code would make clang complain.
         if member.vector and not any(isinstance(n, (c.For, c.While)) or _is_call(n) for n in c.walk(body)):
-            return ("omp simd",)
+            return ("omp simd" + self.reductions(member),)
         return ()
+
+    def reductions(self, member: Member) -> str:
+        names = ((op, c_name(self.program.scop.arrays[array])) for op, array in member.reductions)
+        return "".join(f" reduction({op}: {name})" for op, name in names)
 
     def branch(self, node: isl.AstNode, scope: _Scope) -> c.Stmt:
         condition = self.printer(scope).convert(node.if_get_cond())

@@ -40,6 +40,8 @@ class Member:
     """Print as a parallel loop."""
     vector: bool = False
     """Print as a vector loop."""
+    reductions: tuple[tuple[str, str], ...] = ()
+    """(operator, scalar) pairs that the parallel or vector loop combines, where reassociation is allowed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

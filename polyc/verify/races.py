@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polyc.analysis.order import Run
+from polyc.analysis.reductions import reduction_of
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Member
@@ -54,6 +55,7 @@ def _loop_faults(program: Program, now: Expanded, loop: _Loop) -> list[Fault]:
         for run, accesses in now.per_run
         if len(run.path.steps) > loop.position and run.path.steps[loop.position] is loop.member
     ]
+    reduced = _reduced(program, loop, [run.statement for run, _ in below])
     start = empty_map(program.scop.domain)
     outer, through = start, start
     by_array: dict[str, tuple[isl.UnionMap, isl.UnionMap]] = {}
@@ -61,7 +63,7 @@ def _loop_faults(program: Program, now: Expanded, loop: _Loop) -> list[Fault]:
         outer = outer.union(isl.UnionMap.from_map(run.before(loop.position)))
         through = through.union(isl.UnionMap.from_map(run.before(loop.position + 1)))
         for access, relation in accesses:
-            if _private_to(program, run, access, loop):
+            if _private_to(program, run, access, loop) or access.array in reduced:
                 continue
             writes, every = by_array.get(access.array, (start, start))
             one = isl.UnionMap.from_map(relation)
@@ -79,6 +81,18 @@ def _loop_faults(program: Program, now: Expanded, loop: _Loop) -> list[Fault]:
             message = f"the {kind} loop {loop.member.name} carries a dependence on {array}"
             faults.append(Fault("race", message, str(maps(carried)[0].sample())))
     return faults
+
+
+def _reduced(program: Program, loop: _Loop, statements: list[str]) -> set[str]:
+    """Scalars that the loop combines by a reduction clause: every statement that touches one only reduces into it."""
+    found = {array for _, array in loop.member.reductions} if program.options.reassociate else set()
+    for name in statements:
+        statement = program.statements[name]
+        own = reduction_of(statement)
+        for access in statement.accesses:
+            if access.array in found and (own is None or (own[0], access.array) not in loop.member.reductions):
+                found.discard(access.array)
+    return found
 
 
 def _same(writes: isl.UnionMap, every: isl.UnionMap, position: isl.UnionMap) -> isl.UnionMap:

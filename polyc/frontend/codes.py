@@ -21,6 +21,7 @@ ERRORS: dict[str, str] = {
     "unknown-array": "A name given as live-out is not an array or scalar of the region.",
     "bad-assume": "An `--assume` that is not an affine condition on the region's parameters.",
     "impossible-assume": "The promises on the parameters contradict each other.",
+    "too-large": "A region, its function or an expression in it is larger or deeper than polyc reads.",
     "undeclared": "A name is used that has no declaration.",
     "goto": "goto and labels are refused in a region.",
     "return": "A region cannot be left by return.",

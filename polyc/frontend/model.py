@@ -17,15 +17,16 @@ from polyc.frontend.chunks import Chunks
 from polyc.frontend.convert import Converter
 from polyc.frontend.ctype import Types
 from polyc.frontend.extract import Extractor, Item
-from polyc.frontend.facts import assigned_scalars, induction, lvalues, read_outside_loops, writes
+from polyc.frontend.facts import assigned_scalars, lvalues, writes
 from polyc.frontend.flow import needed_exits, written_first
-from polyc.frontend.liveness import Escapes, Path, escapes, read_after, unknown_call_after
+from polyc.frontend.live_out import After
+from polyc.frontend.liveness import Path
 from polyc.frontend.parse import IDENTIFIER, Parsed, clean
 from polyc.frontend.places import Places
 from polyc.frontend.pragmas import Marked
 from polyc.frontend.promises import condition_set, names_in
 from polyc.frontend.region import Env, Region, number, project, variable
-from polyc.frontend.symbols import Symbol, scope_before
+from polyc.frontend.symbols import scope_before
 from polyc.model import ctree as c
 from polyc.model.program import InputOptions
 from polyc.model.scop import AccessKind, Array, Scop, Storage
@@ -51,7 +52,6 @@ class Modeller:
     path: Path = field(default_factory=list)
     known: set[str] = field(default_factory=set)
     """Parameters' names that promises may use."""
-    gone: dict[int, Escapes] = field(default_factory=dict)
 
     def scop(self) -> Scop:
         """Model the region. Raises UserError with everything that is refused in it."""
@@ -66,12 +66,14 @@ class Modeller:
         region.sizes = lambda symbol, n: extent(symbol, n, region, converter, self.parsed.function)[0]
         self.check(region, body)
         self.promise(region)
-        needed, live = self.needed_loops(region, body)
+        after = After(region, self.parsed.function, self.path, self.marked.live_out, self.options.live_out)
+        after.check()
+        needed, live = after.needed_loops(body)
         statements = Extractor(region, needed).block(body.body, Env())
         statements = needed_exits(statements, region, live)
         if region.problems:
             raise UserError(unique(region.problems))
-        return self.assemble(region, converter, statements, span, end_line)
+        return self.assemble(region, converter, after, statements, span, end_line)
 
     # --- where the region stands
 
@@ -162,58 +164,11 @@ class Modeller:
         symbol = region.scope.find(name)
         return symbol is not None and symbol.is_integer and symbol.key == name and name not in region.written
 
-    # --- what lives after the region
-
-    def needed_loops(self, region: Region, body: c.Block) -> tuple[frozenset[str], frozenset[str]]:
-        """Loop variables from outside whose values are read outside of their loops, and those read after the region."""
-        heads = [induction(item) for item in c.walk(body) if isinstance(item, c.For)]
-        keys = {h.key for h in heads if h is not None and not h.declared}
-        outer = {key for key in keys if (s := region.symbol(key)) is not None and s.storage is not Storage.REGION}
-        live = {key for key in outer if self.is_live(region.scope.symbols[key])}
-        return frozenset(live | (keys & read_outside_loops(body))), frozenset(live)
-
-    def is_live(self, symbol: Symbol) -> bool:
-        """Whether the value of something declared outside of the region may be read after it."""
-        if symbol.storage is Storage.GLOBAL or (symbol.rank and symbol.shape.dims[0].pointer):
-            return True
-        if symbol.storage is Storage.ARGUMENT and symbol.rank:
-            return True
-        gone = self.escaped(symbol)
-        if symbol.c_name in gone.to_pointer:
-            return True
-        if symbol.c_name in gone.to_call and unknown_call_after(self.path):
-            return True
-        return read_after(symbol.c_name, self.path, self.parsed.function)
-
-    def escaped(self, symbol: Symbol) -> Escapes:
-        """Where addresses go in the function; walked once for all scalars, and once for each rank of arrays."""
-        if symbol.rank not in self.gone:
-            self.gone[symbol.rank] = escapes(self.parsed.function, symbol.rank)
-        return self.gone[symbol.rank]
-
-    def live_out(self, region: Region, written: set[str]) -> frozenset[str]:
-        """The arrays that are needed after the region: those that were named, or those that are found."""
-        given = self.marked.live_out
-        if given is not None:
-            self.check_live_out(region, [(name, span) for name, span in given])
-            return frozenset(self.keys_of(region, [name for name, _ in given]) & written)
-        if self.options.live_out is not None:
-            return frozenset(self.keys_of(region, list(self.options.live_out)) & written)
-        symbols = [region.scope.symbols[key] for key in written]
-        return frozenset(s.key for s in symbols if s.storage is not Storage.REGION and self.is_live(s))
-
-    def keys_of(self, region: Region, names: list[str]) -> set[str]:
-        return {s.key for s in region.scope.symbols.values() if s.c_name in names and s.storage is not Storage.REGION}
-
-    def check_live_out(self, region: Region, names: list[tuple[str, Span]]) -> None:
-        for name, span in names:
-            if region.scope.find(name) is None:
-                message = f"'{name}' is not an array or variable of this function"
-                region.refuse("unknown-array", message, span)
-
     # --- putting it together
 
-    def assemble(self, region: Region, converter: Converter, items: list[Item], span: Span, end_line: int) -> Scop:
+    def assemble(
+        self, region: Region, converter: Converter, after: After, items: list[Item], span: Span, end_line: int
+    ) -> Scop:
         placed = place(items)
         parameters = parameter_keys(region)
         keys = {raw.array for p in placed for raw in p.draft.accesses} - parameters
@@ -232,9 +187,7 @@ class Modeller:
 
         statements = {p.name: finish(p, region, text, parameters) for p in placed}
         written = {a.array for s in statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
-        live = self.live_out(region, written)
-        if region.problems:
-            raise UserError(unique(region.problems))
+        live = after.live_out(written)
         used = tuple(region.parameters.values())
         names = tuple(p.name for p in used)
         context = only(region.context, names).coalesce()

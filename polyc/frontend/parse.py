@@ -21,6 +21,7 @@ from polyc.frontend.places import Places
 
 IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 SKIPPED = "__polyc_skipped"
+LONG_TABLE = 2000
 _DIRECTIVE = re.compile(r"^#(?!pragma (?:end)?scop\b)[^\n]*$", re.MULTILINE)
 _WORDS = re.compile(
     r"\b(?:__extension__|__restrict__|__restrict|__inline__|__inline|__const|__signed__|__volatile__|__thread)\b"
@@ -69,7 +70,7 @@ def parse_function(chunks: Chunks, index: int, kept: list[tuple[int, int]], plac
     declarations = needed_declarations(chunks, index)
     item = chunks.items[index]
     inner = [(a - item.start, b - item.start) for a, b in kept]
-    texts = {number: clean(chunks.text_of(number)) for number in declarations}
+    texts = {number: clean(short(chunks.text_of(number))) for number in declarations}
     body = clean(chunks.text_of(index), inner)
     skips: list[tuple[int, int]] = []
     complaints: list[Diagnostic] = []
@@ -121,6 +122,15 @@ def needed_declarations(chunks: Chunks, index: int) -> list[int]:
                 chosen.add(number)
                 wanted |= set(IDENTIFIER.findall(chunks.text_of(number))) - KEYWORDS - seen
     return sorted(chosen)
+
+
+def short(text: str) -> str:
+    """A declaration without the values of its table, if it has a long one: nobody asks for them."""
+    opening = re.search(r"=\s*\{", text) if len(text) > LONG_TABLE and "typedef" not in text else None
+    closing = text.rfind("}")
+    if opening is None or closing < opening.end():
+        return text
+    return text[: opening.end()] + "0" + re.sub(r"[^\n]", " ", text[opening.end() + 1 : closing]) + text[closing:]
 
 
 def clean(text: str, kept: Sequence[tuple[int, int]] = ()) -> str:
@@ -189,9 +199,9 @@ def _complaint(problem: BaseException, place: int, places: Places, text: str) ->
     start = place + len(text[place:]) - len(text[place:].lstrip())
     shown = token.group() if token else ""
     span = places.span(start, start + max(1, len(shown)))
-    message = f"syntax error before '{shown}'" if shown else "syntax error at the end of the function"
     if isinstance(problem, RecursionError):
-        message = "this function is nested too deeply to be parsed"
+        return Diagnostic("too-large", "this function is nested too deeply to be parsed", span)
+    message = f"syntax error before '{shown}'" if shown else "syntax error at the end of the function"
     return Diagnostic("syntax", message, span)
 
 

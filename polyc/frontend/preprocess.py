@@ -50,7 +50,7 @@ class Preprocessed:
 def preprocess(path: str, options: InputOptions) -> Preprocessed:
     """Run `cc -E` on the file; its own errors become diagnostics."""
     given = f".{os.sep}{path}" if path.startswith("-") else path
-    command = [options.cc, "-E", "-dD", "-x", "c"]
+    command = [options.cc, "-E", "-dD", "-w", "-x", "c"]
     command += [f"-I{folder}" for folder in options.include_dirs]
     command += [f"-D{name}" for name in options.defines] + [f"-U{name}" for name in options.undefines]
     environment = {**os.environ, "LC_ALL": "C"}

@@ -17,19 +17,27 @@ from polyc.frontend.source import UserFile, load
 from polyc.model.program import InputOptions
 from polyc.model.scop import Region, Scop, Source
 
+LARGE = 1_000_000
+"""Characters from which on a file is looked into before it is preprocessed."""
+
+LARGEST_FUNCTION = 500_000
+LARGEST_REGION = 200_000
+"""Characters of preprocessed text: what is read in a few seconds."""
+
 
 def read(path: str, options: InputOptions) -> Source:
     """Read a C file and model its regions. Raises UserError with every problem of the file."""
     user = load(path)
     assumptions = [parse_condition(text) for text in options.assume]
+    if len(user.text) > LARGE and "scop" not in user.text and not options.allow_no_scop:
+        raise no_region(path)
     pre = preprocess(path, options)
     places = Places(user, pre)
     pragmas = find_pragmas(pre.text, places)
     if not pragmas.regions and not pragmas.problems:
         if options.allow_no_scop:
             return Source(path, user.text, (), pre.dependencies)
-        hint = "put '#pragma scop' and '#pragma endscop' around the loops to compile, or say --allow-no-scop"
-        raise UserError.of("no-scop", "the file has no region to compile", Span(path, 1), hint)
+        raise no_region(path)
     if not pragmas.regions:
         raise UserError(unique(pragmas.problems))
     chunks = cut(pre.text, places)
@@ -40,6 +48,11 @@ def read(path: str, options: InputOptions) -> Source:
     if problems:
         raise UserError(unique(problems))
     return Source(path, user.text, tuple(regions), pre.dependencies)
+
+
+def no_region(path: str) -> UserError:
+    hint = "put '#pragma scop' and '#pragma endscop' around the loops to compile, or say --allow-no-scop"
+    return UserError.of("no-scop", "the file has no region to compile", Span(path, 1), hint)
 
 
 class _Reader:
@@ -71,6 +84,10 @@ class _Reader:
         for item in marked:
             by_function.setdefault(item.chunk, []).append(item)
         for index, group in by_function.items():
+            large = self.too_large(index, group)
+            if large is not None:
+                problems.append(large)
+                continue
             try:
                 parsed = parse_function(self.chunks, index, [(m.start, m.end) for m in group], self.places)
             except UserError as problem:
@@ -82,10 +99,23 @@ class _Reader:
                     found.append(self.region(item, modeller.scop(), parsed))
                 except UserError as problem:
                     problems += problem.diagnostics
+                except RecursionError:
+                    problems.append(self.complaint(item, "an expression or a nest in this region is too deep"))
                 known |= modeller.known
         if not problems:
             self.check_names(known, found, problems)
         return found
+
+    def too_large(self, index: int, group: list[Marked]) -> Diagnostic | None:
+        function = self.chunks.items[index]
+        if function.end - function.start > LARGEST_FUNCTION:
+            return self.complaint(group[0], "the function around this region is too large")
+        large = [m for m in group if m.end - m.body > LARGEST_REGION]
+        return self.complaint(large[0], "this region is too large") if large else None
+
+    def complaint(self, item: Marked, message: str) -> Diagnostic:
+        hint = "move the loops that matter into a function or a region of their own"
+        return Diagnostic("too-large", message, self.places.span(item.start, item.start + 1), hint)
 
     def modeller(self, item: Marked, parsed: Parsed, group: list[Marked]) -> Modeller:
         return Modeller(

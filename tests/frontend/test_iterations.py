@@ -1,13 +1,12 @@
 """Which statement instances run, and in which order: compared with what the C program itself does.
 
-Each case's statements are `S(k, …)`. gcc sees a printf; polyc sees an assignment, and its domain and tree say the order.
+Each case's statements are `S1(k, i)`. gcc sees a printf; polyc an assignment, and its domain and tree say the order.
 """
 
 from __future__ import annotations
 
 import re
 import subprocess
-from pathlib import Path
 
 import islpy as isl
 import pytest

@@ -21,7 +21,8 @@ REGION = f"#pragma scop\n{LOOP}#pragma endscop\n"
 
 
 def test_several_regions(read_text: Reader) -> None:
-    text = f"void f(int n, double *a) {{\n{REGION}  n = 3;\n  {{\n  {REGION}  }}\n}}\nvoid g(int n, double *a) {{\n{REGION}}}\n"
+    text = f"void f(int n, double *a) {{\n{REGION}  n = 3;\n  {{\n  {REGION}  }}\n}}\n"
+    text += f"void g(int n, double *a) {{\n{REGION}}}\n"
     source = read_text(text)
     assert [r.scop.function for r in source.regions] == ["f", "f", "g"]
     for region in source.regions:
@@ -69,13 +70,29 @@ static inline __attribute__((always_inline)) void last(void) {{ @ }}
 
 
 def test_what_cannot_be_read_counts_as_read(scop: Modeller) -> None:
-    text = "void f(int n, double *a) {\ndouble t[4];\n#pragma scop\nfor (int i = 0; i < 4; i++) t[i] = a[i];\n#pragma endscop\n"
+    region = "#pragma scop\nfor (int i = 0; i < 4; i++) t[i] = a[i];\n#pragma endscop\n"
+    text = f"void f(int n, double *a) {{\ndouble t[4];\n{region}"
     assert scop(text + "foo::bar(t);\n}\n").live_out == {"t"}
     assert scop(text + "foo::bar(a);\n}\n").live_out == frozenset()
 
 
 def test_real_headers(scop: Modeller) -> None:
-    headers = "stdio stdlib string math stdint stddef limits float time complex assert ctype errno stdbool".split()
+    headers = [
+        "stdio",
+        "stdlib",
+        "string",
+        "math",
+        "stdint",
+        "stddef",
+        "limits",
+        "float",
+        "time",
+        "complex",
+        "assert",
+        "ctype",
+        "errno",
+        "stdbool",
+    ]
     text = "".join(f"#include <{h}.h>\n" for h in headers)
     text += 'void f(int32_t n, double *a, FILE *out) {\n  fprintf(out, "x");\n#pragma scop\n'
     text += (
@@ -87,21 +104,21 @@ def test_real_headers(scop: Modeller) -> None:
 
 
 def test_preamble_compiles_with_the_region(read_text: Reader, tmp_path: Path) -> None:
-    text = f"""#include <math.h>
+    text = """#include <math.h>
 #include <stdint.h>
 typedef double real;
-struct pair {{ real x; uint8_t y; }};
-enum {{ K = 3 }};
-static int unused(int x) {{ return x; }}
-static real two(void) {{ return 2; }}
-static real twice(real x) {{ return two() * x; }}
+struct pair { real x; uint8_t y; };
+enum { K = 3 };
+static int unused(int x) { return x; }
+static real two(void) { return 2; }
+static real twice(real x) { return two() * x; }
 int N;
 #pragma polyc pure(twice)
-void f(int n, real *a, struct pair *p) {{
+void f(int n, real *a, struct pair *p) {
 #pragma scop
   for (int i = 0; i < n + N; i++) a[i] = twice(sqrt(a[i])) + K + p[i].x;
 #pragma endscop
-}}
+}
 """
     (region,) = read_text(text).regions
     assert "unused" not in region.preamble

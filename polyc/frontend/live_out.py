@@ -1,0 +1,77 @@
+"""Which values a region leaves behind for somebody."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pycparser import c_ast
+
+from polyc.errors import Span
+from polyc.frontend.facts import induction, read_outside_loops
+from polyc.frontend.liveness import Escapes, Path, escapes, read_after, unknown_call_after
+from polyc.frontend.region import Region
+from polyc.frontend.symbols import Symbol
+from polyc.model import ctree as c
+from polyc.model.scop import Storage
+
+
+@dataclass(slots=True)
+class After:
+    """The function after the region that ends at the end of `path`."""
+
+    region: Region
+    function: c_ast.FuncDef
+    path: Path
+    by_pragma: tuple[tuple[str, Span], ...] | None
+    by_option: tuple[str, ...] | None
+    gone: dict[int, Escapes] = field(default_factory=dict)
+
+    @property
+    def given(self) -> frozenset[str] | None:
+        """Keys that the user named; None where polyc has to find out."""
+        if self.by_pragma is None and self.by_option is None:
+            return None
+        names = self.by_option or () if self.by_pragma is None else tuple(name for name, _ in self.by_pragma)
+        symbols = self.region.scope.symbols.values()
+        return frozenset(s.key for s in symbols if s.c_name in names and s.storage is not Storage.REGION)
+
+    def check(self) -> None:
+        """Refuse names in the pragma that mean nothing here."""
+        for name, span in self.by_pragma or ():
+            if self.region.scope.find(name) is None:
+                message = f"'{name}' is not an array or variable of this function"
+                self.region.refuse("unknown-array", message, span)
+
+    def needed_loops(self, body: c.Block) -> tuple[frozenset[str], frozenset[str]]:
+        """Loop variables that are read outside of their loops, and those that are read after the region."""
+        heads = [induction(item) for item in c.walk(body) if isinstance(item, c.For)]
+        keys = {h.key for h in heads if h is not None and not h.declared}
+        live = self.live_out(keys)
+        return live | (keys & read_outside_loops(body)), live
+
+    def live_out(self, written: set[str]) -> frozenset[str]:
+        """Those of the written arrays that are needed after the region."""
+        given = self.given
+        if given is not None:
+            return given & written
+        symbols = [s for key in written if (s := self.region.symbol(key)) is not None]
+        return frozenset(s.key for s in symbols if s.storage is not Storage.REGION and self.is_live(s))
+
+    def is_live(self, symbol: Symbol) -> bool:
+        """Whether the value of something declared outside of the region may be read after it."""
+        if symbol.storage is Storage.GLOBAL or (symbol.rank and symbol.shape.dims[0].pointer):
+            return True
+        if symbol.storage is Storage.ARGUMENT and symbol.rank:
+            return True
+        gone = self.escaped(symbol)
+        if symbol.c_name in gone.to_pointer:
+            return True
+        if symbol.c_name in gone.to_call and unknown_call_after(self.path):
+            return True
+        return read_after(symbol.c_name, self.path, self.function)
+
+    def escaped(self, symbol: Symbol) -> Escapes:
+        """Where addresses go in the function; walked once for all scalars, and once for each rank of arrays."""
+        if symbol.rank not in self.gone:
+            self.gone[symbol.rank] = escapes(self.function, symbol.rank)
+        return self.gone[symbol.rank]

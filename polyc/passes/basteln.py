@@ -70,6 +70,8 @@ class _Composer:
                 continue
             cluster = self.grown(fuser, position, nest, band, waiting)
             fuser.dropped = fuser.dropped_with(cluster)
+            if self.fusing and (cluster.producers or worth_tiling(self.program, band)):
+                cluster = replace(cluster, data=(*cluster.data, *fuser.internal_data(cluster)))
             placed[position] = self.built(cluster, outer)
         return sequence([n for n in placed if n is not None], all_instances(nests))
 
@@ -250,6 +252,10 @@ class _Composer:
             )
             return outputs[0]
         sizes = cluster.sizes
+        for producer in cluster.producers:
+            if producer.guard is not None:
+                assumed = self.program.scop.assumed.intersect(producer.guard)
+                self.program = replace(self.program, scop=replace(self.program.scop, assumed=assumed))
         steps, extension, declared = self._members(cluster, outer)
         below: Node
         if len(steps) == 1 and extension.is_empty():

@@ -31,6 +31,8 @@ class Producer:
     reserved: isl.UnionSet
     """(20): what still has to run where it was."""
     estimate: Estimate
+    guard: isl.Set | None = None
+    """Sizes at which nothing is reserved, where only degenerate ones would need it: the rest runs as written."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,12 +206,12 @@ class Fuser:
                 f"the tile's buffers would take {bytes_used} bytes",
                 {"bytes": bytes_used, "limit": STACK_BYTES},
             )
-        reserved = self._reserved(cluster, nest, extension, shared)
+        reserved, guard = self._guarded(self._reserved(cluster, nest, extension, shared))
         return replace(
             cluster,
             tile_of=cluster.tile_of.union(extension.reverse()),
-            producers=(Producer(nest, extension, reserved, judged), *cluster.producers),
-            data=(*cluster.data, *producer_data),
+            producers=(Producer(nest, extension, reserved, judged, guard), *cluster.producers),
+            data=(*producer_data, *cluster.data),
             footprints=(*cluster.footprints, *self._footprints(cluster, nest, extension)),
         )
 
@@ -260,6 +262,26 @@ class Fuser:
         if overlapping:
             return Declined("not-promotable", f"tiles overlap, and {array} cannot be kept in the tile: {plan}")
         return None
+
+    def internal_data(self, cluster: Cluster) -> tuple[DataTile, ...]:
+        """Arrays that the outputs of a cluster make for themselves, tile by tile, and nobody else needs."""
+        every = Nest(all_instances(cluster.outputs), cluster.outputs[0].node)
+        extension = cluster.tile_of.intersect_domain(every.instances).reverse()
+        found: list[DataTile] = []
+        dropped = self.dropped_with(cluster)
+        size = sum(d.size_bytes for d in cluster.data)
+        for array in self._written_arrays(every):
+            flow = self.program.dependences.flow_by_array.get(array)
+            if array in self.program.scop.live_out or flow is None or flow.is_empty():
+                continue
+            plan = plan_buffer(
+                self.program, self.refs, cluster.tile_of, every, extension, array, self.outer, self.typical, dropped
+            )
+            if isinstance(plan, DataTile) and plan.copy_out is None and plan.fill is None and plan.guard is None:
+                size += plan.size_bytes
+                if size <= STACK_BYTES:
+                    found.append(plan)
+        return tuple(found)
 
     def _needed_before(self, between: list[Nest], nest: Nest) -> isl.UnionSet:
         """Instances whose values are read by nests that stay between the nest's place and the cluster's."""
@@ -373,6 +395,18 @@ class Fuser:
         if not rest.is_empty() and rest.intersect(needed).is_empty():
             rest = empty_set(rest)
         return rest.union(shared).coalesce()
+
+    def _guarded(self, reserved: isl.UnionSet) -> tuple[isl.UnionSet, isl.Set | None]:
+        """What is reserved, or nothing and a condition on the sizes if only an image of a few cells would need it."""
+        if reserved.is_empty() or not reserved.intersect_params(self.typical).is_empty():
+            return reserved, None
+        known = self.program.scop.context.intersect(self.program.scop.assumed)
+        pieces = known.subtract(reserved.params()).coalesce().get_basic_set_list()
+        for k in range(pieces.n_basic_set()):
+            usual = isl.Set.from_basic_set(pieces.get_at(k))
+            if not self.typical.intersect(usual).is_empty():
+                return empty_set(reserved), usual
+        return reserved, None
 
     def dropped_with(self, cluster: Cluster) -> isl.UnionSet:
         """`dropped`, once the cluster is built as it is."""

@@ -13,7 +13,7 @@ source: the design's "Nothing wrong leaves the house"; pet's check of generated 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import islpy as isl
 
@@ -27,8 +27,7 @@ from polyc.analysis.dependences import (
 )
 from polyc.analysis.order import order_map, runs
 from polyc.model.program import Program
-from polyc.model.scop import AccessKind
-from polyc.poly import empty_map, in_name, maps, out_name
+from polyc.poly import empty_map, maps, names, out_name
 from polyc.verify.expand import Expanded, expand
 
 
@@ -47,14 +46,9 @@ def dataflow_faults(program: Program, expanded: Expanded | None = None) -> list[
     faults = _buffer_faults(program, now)
     before_order = order_map(runs(program.scop.tree))
     executed = now.contraction.range()
-    for array in _written(program):
+    for array in program.scop.arrays:
         faults += _array_faults(program, now, array, before_order, executed)
     return faults
-
-
-def _written(program: Program) -> list[str]:
-    """Arrays in the order of the scop; those that nobody writes are only read, and every read is live-in."""
-    return list(program.scop.arrays)
 
 
 def _array_faults(
@@ -73,7 +67,8 @@ def _array_faults(
         faults += _difference(program, "live-in", f"reads of {array}", read_then, read_now)
         return faults
     flow_then = compute_flow(before, before_order)
-    flow_now = _seen_through_copies(program, now, compute_flow(after, now.order), array)
+    through_memory = compute_flow(after, now.order)
+    flow_now = _seen_through_copies(program, now, through_memory)
     dependence = flow_now.dependence.apply_domain(now.contraction).apply_range(now.contraction)
     expected = flow_then.dependence.intersect_range(executed)
     faults += _difference(program, "flow", f"the values read from {array}", expected, dependence)
@@ -88,7 +83,7 @@ def _array_faults(
     if array in program.scop.live_out:
         final_then = last_writers(before, before_order).dependence
         in_array = Accesses(_to(after.reads, {array}), _to(after.writes, {array}), _to(after.may_writes, {array}))
-        final_now = _final_writers(program, now, in_array, flow_now)
+        final_now = _final_writers(program, now, in_array, through_memory)
         faults += _difference(program, "live-out", f"the last writers of {array}", final_then, final_now)
         faults += _lost_cells(program, array, before, in_array)
     if not before.may_writes.is_empty():
@@ -108,7 +103,7 @@ def _contracted_access(now: Expanded, relation: isl.UnionMap) -> isl.UnionMap:
     return relation.apply_domain(now.contraction)
 
 
-def _seen_through_copies(program: Program, now: Expanded, flow: Flow, array: str) -> Flow:
+def _seen_through_copies(program: Program, now: Expanded, flow: Flow) -> Flow:
     """Replace `writer -> copy -> reader` by `writer -> reader`, and `cell -> copy -> reader` by `cell -> reader`.
 
     A copy moves one cell, so what it writes is what it read. Its own reads are then dropped.
@@ -131,31 +126,24 @@ def _seen_through_copies(program: Program, now: Expanded, flow: Flow, array: str
 
 
 def _final_writers(program: Program, now: Expanded, in_array: Accesses, flow: Flow) -> isl.UnionMap:
-    """Last writers of the array itself; a copy-out stands for the writer of the value that it copies."""
+    """Last writers of the array itself; a copy-out stands for the writer of the value that it copies.
+
+    `flow`: through the array and its buffers, copies not yet looked through.
+    """
     final = last_writers(in_array, now.order).dependence
-    if program.copies:
-        sources = compute_flow(now.accesses, now.order).dependence
-        resolved = empty_map(final)
-        for piece in maps(final):
-            one = isl.UnionMap.from_map(piece)
-            contracted = one.domain().apply(now.contraction)
-            if any(name in program.copies for name in _names(contracted)):
-                one = sources.intersect_range(one.domain()).apply_range(one)
-            resolved = resolved.union(one)
-        final = resolved
-    return final.apply_domain(now.contraction)
-
-
-def _names(union: isl.UnionSet) -> list[str]:
-    from polyc.poly import names
-
-    return names(union)
+    resolved = empty_map(final)
+    for piece in maps(final):
+        one = isl.UnionMap.from_map(piece)
+        if any(name in program.copies for name in names(one.domain().apply(now.contraction))):
+            one = flow.dependence.intersect_range(one.domain()).apply_range(one)
+        resolved = resolved.union(one)
+    return resolved.apply_domain(now.contraction)
 
 
 def _lost_cells(program: Program, array: str, before: Accesses, after: Accesses) -> list[Fault]:
     """Live-out cells that the original writes and nobody writes now."""
     then, seen = before.all_writes.range(), after.all_writes.range()
-    lost = then.subtract(seen)
+    lost = then.intersect_params(program.scop.context.intersect(program.scop.assumed)).subtract(seen)
     if lost.is_empty():
         return []
     return [Fault("live-out", f"cells of {array} are not written any more", _sample_set(lost))]
@@ -181,15 +169,16 @@ def _buffer_faults(program: Program, now: Expanded) -> list[Fault]:
     for buffer in program.buffers.values():
         if buffer.corner is None:
             continue
-        touched = _to(now.accesses.all, {buffer.key}).range()
-        for piece in [touched.get_set_list().get_at(k) for k in range(touched.n_set())]:
-            box = isl.Set.universe(piece.get_space())
+        known = program.scop.context.intersect(program.scop.assumed)
+        touched = _to(now.accesses.all, {buffer.key}).intersect_params(known)
+        for piece in maps(touched):
+            space = piece.get_space().range()
+            box = isl.Set.universe(space)
             for position, extent in enumerate(buffer.extents):
-                box = box.intersect(_below(piece.get_space(), position, extent))
-            outside = piece.intersect_params(program.scop.context).intersect_params(program.scop.assumed)
-            outside = outside.subtract(box)
+                box = box.intersect(_below(space, position, extent))
+            outside = piece.subtract_range(box)
             if not outside.is_empty():
-                faults.append(Fault("buffer-bounds", f"{buffer.name} is too small", str(outside.sample_point())))
+                faults.append(Fault("buffer-bounds", f"{buffer.name} is too small", str(outside.sample())))
     return faults
 
 
@@ -222,6 +211,3 @@ def _sample(relation: isl.UnionMap) -> str:
 
 def _sample_set(union: isl.UnionSet) -> str:
     return str(union.sample_point())
-
-
-__all__ = ["AccessKind", "Fault", "dataflow_faults", "in_name", "replace"]

@@ -106,6 +106,3 @@ def _private_to(program: Program, run: Run, access: Access, loop: _Loop) -> bool
     """Whether the access goes to storage that is declared inside the loop."""
     buffer = buffer_of(program, run, access)
     return buffer is not None and buffer.depth > loop.depth
-
-
-__all__ = ["expand", "race_faults"]

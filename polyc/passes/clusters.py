@@ -177,7 +177,7 @@ class Fuser:
         twice = shared.intersect(extension.range())
         producer_data: list[DataTile] = []
         for array in self._written_arrays(nest):
-            plan = self._plan(cluster, nest, extension, array, overlapping)
+            plan = self._plan(cluster, nest, extension, array)
             if isinstance(plan, Declined):
                 return plan
             if plan is not None:
@@ -199,7 +199,9 @@ class Fuser:
         judged = self._judged(nest, extension, producer_data, twice)
         if isinstance(judged, Declined):
             return judged
-        bytes_used = sum(d.size_bytes for d in (*cluster.data, *producer_data))
+        replaced = {d.array for d in producer_data}
+        data = (*producer_data, *(d for d in cluster.data if d.array not in replaced))
+        bytes_used = sum(d.size_bytes for d in data)
         if bytes_used > STACK_BYTES:
             return Declined(
                 "tile-too-large",
@@ -211,7 +213,7 @@ class Fuser:
             cluster,
             tile_of=cluster.tile_of.union(extension.reverse()),
             producers=(Producer(nest, extension, reserved, judged, guard), *cluster.producers),
-            data=(*producer_data, *cluster.data),
+            data=data,
             footprints=(*cluster.footprints, *self._footprints(cluster, nest, extension)),
         )
 
@@ -247,20 +249,26 @@ class Fuser:
         out = flow.intersect_domain(nest.instances)
         return bool(out.is_subset(out.intersect_range(nest.instances)))
 
-    def _plan(
-        self, cluster: Cluster, nest: Nest, extension: isl.UnionMap, array: str, overlapping: bool
-    ) -> DataTile | Declined | None:
-        """How the array's values stay in the tile; None: they go to the array itself, each by one tile only."""
+    def _plan(self, cluster: Cluster, nest: Nest, extension: isl.UnionMap, array: str) -> DataTile | Declined | None:
+        """How the array's values stay in the tile; None: they go to the array itself, each by one tile only.
+
+        Producers that are in the tile already and write the array too share one data tile with the new one.
+        """
         dropped = self.dropped_with(cluster)
+        known = next((d for d in cluster.data if d.array == array), None)
+        for producer in cluster.producers:
+            if array in self._written_arrays(producer.nest):
+                nest = Nest(nest.instances.union(producer.nest.instances), nest.node)
+                extension = extension.union(producer.extension)
         plan = plan_buffer(
             self.program, self.refs, cluster.tile_of, nest, extension, array, self.outer, self.typical, dropped
         )
-        if isinstance(plan, DataTile):
-            if plan.copy_out is None or overlapping:
-                return plan
-            return None
-        if overlapping:
-            return Declined("not-promotable", f"tiles overlap, and {array} cannot be kept in the tile: {plan}")
+        overlapping = not extension.reverse().is_single_valued()
+        if isinstance(plan, DataTile) and (plan.copy_out is None or overlapping):
+            return plan
+        if overlapping or known is not None:
+            why = plan if isinstance(plan, str) else "its values are needed outside"
+            return Declined("not-promotable", f"tiles overlap, and {array} cannot be kept in the tile: {why}")
         return None
 
     def internal_data(self, cluster: Cluster) -> tuple[DataTile, ...]:

@@ -4,7 +4,8 @@ A fence with `#pragma scop` is a whole file. The comment before it says what is 
     <!-- notes: CODE … -->     these notes and no others (no comment: none at all)
     <!-- error: CODE -->       it is refused with these errors
     <!-- prints: TEXT -->      the printed region has this text in it
-A fence after `<!-- prints -->` is a part of what is printed for the region before it.
+A fence after `<!-- prints -->` is a part of what is printed for the region before it, one after `<!-- says -->` is
+what a refused one says on standard error.
 """
 
 from __future__ import annotations
@@ -12,10 +13,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from polyc.cli.main import cli
 from polyc.errors import UserError
 from polyc.explain import nests
 from polyc.frontend import read
@@ -56,10 +60,23 @@ def test_examples_compile(fence: Fence, tmp_path: Path) -> None:
 
 def test_what_is_printed(tmp_path: Path) -> None:
     shown = 0
-    for before, fence in zip(FENCES, FENCES[1:], strict=False):
+    for before, fence in pairwise(FENCES):
         if fence.wish == "prints":
             (result,), _ = compiled(before, tmp_path)
             assert fence.text in without_conditions(result.text), f"line {fence.line} of {LANGUAGE.name}"
+            shown += 1
+    assert shown > 0
+
+
+def test_what_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shown = 0
+    for before, fence in pairwise(FENCES):
+        if fence.wish == "says":
+            file = Path(fence.text.partition(":")[0])
+            file.write_text(before.text)
+            result = CliRunner().invoke(cli, ["compile", str(file)])
+            assert (result.exit_code, result.stderr) == (1, fence.text)
             shown += 1
     assert shown > 0
 

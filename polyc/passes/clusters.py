@@ -368,7 +368,7 @@ class Fuser:
             kept = next((d for d in data if d.array == array), None)
             # Kept in the tile: neither written (with the read for ownership) nor read again; else not read again.
             saved += 3.0 * size if kept is not None and kept.copy_out is None else 1.0 * size
-        found = estimate(self.program, self.typical, extension, nest.instances, saved)
+        found = estimate(self.program, self.typical, extension, nest.instances, saved, len(self.outer.members))
         numbers = {
             "recompute_percent": round(found.recompute_percent, 2),
             "extra_cycles": round(found.extra_cycles),

@@ -111,11 +111,17 @@ def operations(statement: Statement) -> float:
 
 
 def estimate(
-    program: Program, at: isl.Set, extension: isl.UnionMap, instances: isl.UnionSet, saved_bytes: float
+    program: Program,
+    at: isl.Set,
+    extension: isl.UnionMap,
+    instances: isl.UnionSet,
+    saved_bytes: float,
+    outer: int = 0,
 ) -> Estimate:
     """Compare the instances that the tiles run with those that there are.
 
     `at`: the sample sizes.
+    `outer`: how many of the tile's coordinates belong to loops around; each of their iterations saves anew.
     `saved_bytes`: memory traffic that fusion saves for each cell that the producer writes.
     """
     total = ran = work = extra = 0.0
@@ -139,7 +145,9 @@ def estimate(
         ran += max(runs, every)
         work += every * ops
         extra += max(runs - every, 0.0) * ops
-        widest = max(widest, _written_cells(program, piece.intersect_params(at)))
+        around = tiles.project_out(isl.dim_type.set, outer, tiles.dim(isl.dim_type.set) - outer)
+        cells = _written_cells(program, piece.intersect_params(at)) * _tile_count(around)
+        widest = max(widest, cells)
     return Estimate(total, ran - total, extra / OPERATIONS_PER_CYCLE, widest * saved_bytes / BYTES_PER_CYCLE)
 
 

@@ -20,8 +20,7 @@ def report(result: Compiled) -> str:
     """Decisions, the tree after fusion, and the printed code."""
     tree = next(s.tree for s in result.passes if s.name == "basteln")
     lines = ["# decisions"]
-    for remark in result.program.remarks:
-        lines.append(f"{remark.code}: {remark.message}")
+    lines += [f"{remark.code}: {remark.message}" for remark in result.program.remarks]
     lines += ["", "# tree after basteln", render_tree(tree), "# printed", result.text]
     return "\n".join(lines)
 

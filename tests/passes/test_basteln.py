@@ -1,0 +1,212 @@
+"""Fusion by extension nodes: when it happens, what it keeps in the tile, when it declines, and that it runs right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polyc.model.program import Compiled, Options
+from polyc.pipeline import compile_region
+from polyc.runtime import check
+from tests.programs import region_of
+
+
+def function(arguments: str, before: str, body: str, pragma: str = "") -> str:
+    return f"void f({arguments})\n{{\n    {before}\n{pragma}\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+
+
+def compiled_and_run(text: str, folder: Path, **options: Any) -> Compiled:
+    """Compile, see that the check accepted what the passes made, and that it computes the same."""
+    region = region_of(text, folder)
+    result = compile_region(region, Options(**options))
+    assert result.verified
+    assert "verification-failed" not in {r.code for r in result.program.remarks}
+    assert check(region, result, sizes=(1, 5, 19, 66)) == []
+    return result
+
+
+def fused(result: Compiled) -> set[str]:
+    return {s for g in result.program.groups for s in g.fused}
+
+
+def reasons(result: Compiled) -> dict[str, str]:
+    """Why each producer was not fused, by its first statement."""
+    return {r.statements[0]: r.data["reason"] for r in result.program.remarks if r.code == "not-fused"}
+
+
+LIVE_OUT = function(
+    "int n, float In[n][n], float A[n][n], float Out[n][n]",
+    "",
+    """
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            A[i][j] = In[i][j] * In[i][j];
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 1; j < n - 1; j++)
+            Out[i][j] = A[i - 1][j] + A[i + 1][j] + A[i][j - 1] + A[i][j + 1];
+""",
+)
+
+
+def test_a_live_out_intermediate_is_written_back_by_its_owner(tmp_path: Path) -> None:
+    result = compiled_and_run(LIVE_OUT, tmp_path, tile_sizes=(8, 16))
+    assert fused(result) == {"S0"}
+    assert any(name.startswith("store_") for name in result.program.copies)
+
+
+TWO_WRITERS = function(
+    "int n, float In[n][n], float Out[n][n]",
+    "float A[n][n];",
+    """
+    for (int i = 0; i < n; i++)
+        A[i][0] = 1.0f;
+    for (int i = 0; i < n; i++)
+        for (int j = 1; j < n; j++)
+            A[i][j] = In[i][j] * 2.0f;
+    for (int i = 1; i < n; i++)
+        for (int j = 1; j < n; j++)
+            Out[i][j] = A[i][j] + A[i][j - 1] + A[i - 1][j];
+""",
+)
+
+
+@pytest.mark.parametrize("limit", [None, 100.0])
+def test_two_producers_of_one_array_share_its_data_tile(tmp_path: Path, limit: float | None) -> None:
+    result = compiled_and_run(TWO_WRITERS, tmp_path, tile_sizes=(8, 8), max_recompute=limit)
+    assert len([b for b in result.program.buffers.values() if b.storage == "tile"]) <= 1
+
+
+PARTLY_FROM_OUTSIDE = function(
+    "int n, float In[n], float A[n], float Out[n]",
+    "",
+    """
+    for (int i = 1; i < n - 1; i++)
+        A[i] = In[i] * 2.0f;
+    for (int i = 1; i < n - 1; i++)
+        Out[i] = A[i - 1] + A[i + 1];
+""",
+    "#pragma polyc live-out(Out)",
+)
+
+
+def test_cells_from_outside_are_copied_into_the_tile(tmp_path: Path) -> None:
+    result = compiled_and_run(PARTLY_FROM_OUTSIDE, tmp_path, tile_sizes=(16,))
+    assert fused(result) == {"S0"}
+    assert any(name.startswith("fill_") for name in result.program.copies)
+
+
+OVERWRITTEN = function(
+    "int n, float In[n], float Out[n]",
+    "float A[n];",
+    """
+    for (int i = 0; i < n; i++)
+        A[i] = In[i] * 2.0f;
+    for (int i = 0; i < n; i++)
+        In[i] = 0.0f;
+    for (int i = 1; i < n - 1; i++)
+        Out[i] = A[i - 1] + A[i + 1];
+""",
+)
+
+
+def test_a_producer_whose_input_is_overwritten_stays(tmp_path: Path) -> None:
+    result = compiled_and_run(OVERWRITTEN, tmp_path, tile_sizes=(16,))
+    assert "S0" not in fused(result)
+    assert reasons(result)["S0"] == "input-overwritten"
+
+
+CONSUMER_OVERWRITES = function(
+    "int n, float In[n], float Out[n]",
+    "float A[n];",
+    """
+    for (int i = 0; i < n; i++)
+        A[i] = In[i] * 2.0f;
+    for (int i = 1; i < n - 1; i++)
+        In[i] = A[i - 1] + A[i + 1];
+""",
+)
+
+
+def test_a_consumer_that_overwrites_the_input_keeps_its_producer_out(tmp_path: Path) -> None:
+    result = compiled_and_run(CONSUMER_OVERWRITES, tmp_path, tile_sizes=(16,))
+    assert fused(result) == set()
+    assert reasons(result)["S0"] == "input-overwritten"
+
+
+IN_A_TIME_LOOP = function(
+    "int t, int n, float X[n], float Y[n]",
+    "float A[n];",
+    """
+    for (int s = 0; s < t; s++) {
+        for (int i = 0; i < n; i++)
+            A[i] = X[i] * s;
+        for (int i = 1; i < n - 1; i++)
+            Y[i] += A[i - 1] + A[i + 1];
+    }
+""",
+)
+
+
+def test_fusion_inside_a_sequential_loop(tmp_path: Path) -> None:
+    result = compiled_and_run(IN_A_TIME_LOOP, tmp_path, tile_sizes=(16,))
+    assert "S0" in fused(result)
+
+
+LATER_READER = function(
+    "int n, float In[n], float X[n], float Y[n]",
+    "float A[n];",
+    """
+    for (int i = 0; i < n; i++)
+        A[i] = In[i] * 2.0f;
+    for (int i = 1; i < n - 1; i++)
+        X[i] = A[i - 1] + A[i + 1];
+    for (int i = 2; i < n - 2; i++)
+        Y[i] = A[i - 2] * A[i + 2];
+""",
+)
+
+
+def test_threshold_for_shared_producers(tmp_path: Path) -> None:
+    assert "shared-producer" in reasons(compiled_and_run(LATER_READER, tmp_path, tile_sizes=(16,))).values()
+    assert "S0" in fused(compiled_and_run(LATER_READER, tmp_path, tile_sizes=(16,), max_recompute=100.0))
+
+
+def test_threshold_of_zero_allows_no_repetition(tmp_path: Path) -> None:
+    result = compiled_and_run(LIVE_OUT, tmp_path, tile_sizes=(8, 8), max_recompute=0.0)
+    assert fused(result) == set()
+    assert set(reasons(result).values()) == {"recompute-limit"}
+
+
+BATCH_NORMALISATION = function(
+    "int n, int m, float X[n][m], float Sum[n], float Square[n]",
+    "",
+    """
+    for (int i = 0; i < n; i++) {
+        Sum[i] = 0;
+        for (int j = 0; j < m; j++)
+            Sum[i] += X[i][j];
+    }
+    for (int i = 0; i < n; i++) {
+        Square[i] = 0;
+        for (int j = 0; j < m; j++)
+            Square[i] += X[i][j] * X[i][j];
+    }
+""",
+)
+
+
+def test_independent_groups_that_read_one_input_share_their_tiles(tmp_path: Path) -> None:
+    result = compiled_and_run(BATCH_NORMALISATION, tmp_path)
+    assert "outputs-joined" in {r.code for r in result.program.remarks}
+
+
+def test_no_fusion_without_tiles(tmp_path: Path) -> None:
+    assert fused(compiled_and_run(LIVE_OUT, tmp_path, tile_sizes=None)) == set()
+
+
+@pytest.mark.parametrize("heuristic", ["min", "smart", "max"])
+def test_heuristics_of_isl(tmp_path: Path, heuristic: str) -> None:
+    for text in (LIVE_OUT, TWO_WRITERS, IN_A_TIME_LOOP, BATCH_NORMALISATION):
+        assert fused(compiled_and_run(text, tmp_path, fuse=heuristic, tile_sizes=(5, 7))) == set()

@@ -66,14 +66,14 @@ class Collector:
                 return self.assign(expr, env)
             case c.Binary(op="&&" | "||" as op, left=left, right=right):
                 first = self.read(left, env)
-                holds = Affine(self.region).condition(left, env)
+                holds = self.known(left, env)
                 inside = self.where(holds if op == "&&" or holds is None else holds.complement(), env)
                 return replace(expr, left=first, right=self.maybe(right, inside, holds is None))
             case c.Binary(left=left, right=right):
                 return replace(expr, left=self.read(left, env), right=self.read(right, env))
             case c.Ternary(condition=condition, then=then, otherwise=otherwise):
                 test = self.read(condition, env)
-                holds = Affine(self.region).condition(condition, env)
+                holds = self.known(condition, env)
                 first = self.maybe(then, self.where(holds, env), holds is None)
                 inverse = holds.complement() if holds is not None else None
                 second = self.maybe(otherwise, self.where(inverse, env), holds is None)
@@ -82,6 +82,13 @@ class Collector:
                 return replace(expr, arguments=tuple(self.read(a, env) for a in arguments))
             case c.Comma(items=items) | c.InitList(items=items):
                 return replace(expr, items=tuple(self.read(i, env) for i in items))
+
+    def known(self, condition: c.Expr, env: Env) -> isl.Set | None:
+        """Where a condition inside an expression holds; nothing is assumed for the sake of precision."""
+        before, self.region.strict = self.region.strict, True
+        holds = Affine(self.region).condition(condition, env)
+        self.region.strict = before
+        return holds
 
     def where(self, holds: isl.Set | None, env: Env) -> Env:
         return env if holds is None else env.within(holds)

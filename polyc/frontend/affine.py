@@ -7,7 +7,8 @@ affine. Signed arithmetic does not overflow in a C program that has a meaning.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
@@ -15,9 +16,10 @@ from polyc.frontend.ctype import INT, basic, literal_value
 from polyc.frontend.facts import base_key, mentions
 from polyc.frontend.region import CTX, EVERYTHING, Env, Region, limits, number, variable
 from polyc.model import ctree as c
-from polyc.model.scop import CType
+from polyc.model.scop import CType, Storage
 
 _COMPARE = {"<": "lt_set", "<=": "le_set", ">": "gt_set", ">=": "ge_set", "==": "eq_set", "!=": "ne_set"}
+SIZE = CType("unsigned long", "int", 8, False)
 Value = tuple[isl.PwAff, CType]
 
 
@@ -81,6 +83,8 @@ class Affine:
                 return self.choice(condition, then, otherwise, env)
             case c.Cast(type=text, operand=inner):
                 return self.cast(text, inner, env)
+            case c.SizeOf(text=text):
+                return self.size_of(text)
         return None
 
     def literal(self, text: str) -> Value | None:
@@ -138,6 +142,20 @@ class Affine:
         if shape is None or shape.element.kind != "int":
             return None
         return self.region.parameter(label(expr), shape.element, expr), shape.element
+
+    def size_of(self, text: str) -> Value | None:
+        """`sizeof(double)`, `sizeof(A)`, `sizeof A[0]`."""
+        match = re.match(r"\s*([A-Za-z_]\w*)\s*((?:\[\s*\w+\s*\]\s*)*)$", text)
+        symbol = self.region.scope.find(match.group(1)) if match is not None else None
+        if match is not None and symbol is not None:
+            shape = symbol.shape
+            if symbol.storage is Storage.ARGUMENT and symbol.rank and not match.group(2):
+                return number(8), SIZE
+            size = replace(shape, dims=shape.dims[match.group(2).count("[") :]).size_bytes
+        else:
+            type_ = self.named_type(text.strip())
+            size = type_.size_bytes if type_ is not None else 0
+        return (number(size), SIZE) if size else None
 
     def arithmetic(self, expr: c.Expr, op: str, left: c.Expr, right: c.Expr, env: Env) -> Value | None:
         first, second = self.value(left, env), self.value(right, env)

@@ -37,7 +37,7 @@ def extent(
     dim = symbol.shape.dims[position]
     if dim.extent is None:
         return None, None
-    quiet = replace(converter, problems=[], notes=[])
+    quiet = replace(converter, problems=[])
     expr = quiet.expr(dim.extent)[0]
     if dim.size is not None:
         return number(dim.size), expr

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pycparser import c_ast
 
-from polyc.errors import Diagnostic, Severity, Span
+from polyc.errors import Span
 from polyc.frontend.expressions import Expressions, Ranged
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
@@ -47,17 +47,13 @@ class Converter(Expressions):
                 return self.declaration(node, Storage.REGION)
             case c_ast.DeclList():
                 return [s for d in node.decls for s in self.declaration(d, Storage.REGION)]
+            case c_ast.Pragma():
+                return []
             case c_ast.EmptyStatement():
                 self.end = self.parsed.offset(node.coord) + 1
                 return []
             case c_ast.Break() | c_ast.Continue():
                 return [self.jump(node)]
-            case c_ast.Pragma():
-                start = self.parsed.offset(node.coord)
-                message = f"'#pragma {node.string}' inside the region is dropped"
-                span = self.span(start, start + 1)
-                self.notes.append(Diagnostic("ignored-pragma", message, span, severity=Severity.NOTE))
-                return []
             case c_ast.Goto() | c_ast.Label() | c_ast.Return() | c_ast.Switch() | c_ast.Case() | c_ast.Default():
                 self.refuse_jump(node)
                 return []

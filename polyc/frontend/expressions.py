@@ -26,7 +26,6 @@ class Expressions:
     places: Places
     scope: Scope
     problems: list[Diagnostic] = field(default_factory=list)
-    notes: list[Diagnostic] = field(default_factory=list)
     ranges: dict[Span, tuple[int, int]] = field(default_factory=dict)
     """Span of a statement -> its piece of the preprocessed text, for statements' texts."""
     end: int = 0

@@ -20,10 +20,10 @@ from polyc.frontend.extract import Extractor, Item
 from polyc.frontend.facts import assigned_scalars, lvalues, writes
 from polyc.frontend.flow import needed_exits, written_first
 from polyc.frontend.live_out import After
-from polyc.frontend.liveness import Path
+from polyc.frontend.liveness import Path, walk
 from polyc.frontend.parse import IDENTIFIER, Parsed, clean
 from polyc.frontend.places import Places
-from polyc.frontend.pragmas import Marked
+from polyc.frontend.pragmas import Marked, pragma_span
 from polyc.frontend.promises import condition_set, names_in
 from polyc.frontend.region import Env, Region, number, project, variable
 from polyc.frontend.symbols import scope_before
@@ -32,6 +32,7 @@ from polyc.model.program import InputOptions
 from polyc.model.scop import AccessKind, Array, Scop, Storage
 
 PRIVATE_BYTES = 4096
+_PRAGMA = re.compile(r"^#pragma (?!polyc\b|scop\b)[^\n]*$", re.MULTILINE)
 _ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b")
 
 
@@ -62,7 +63,7 @@ class Modeller:
         converter = Converter(self.parsed, self.places, scope)
         body = c.Block(converter.block(items))
         region = Region(scope, frozenset(writes(body)), settled_names(body), problems=converter.problems)
-        region.notes = converter.notes
+        self.note_pragmas(region)
         region.sizes = lambda symbol, n: extent(symbol, n, region, converter, self.parsed.function)[0]
         self.check(region, body)
         self.promise(region)
@@ -134,15 +135,29 @@ class Modeller:
         """A local pointer that was made from another array of the region is the same memory by another name."""
         used = {item.name for item in c.walk(body) if isinstance(item, c.Name)}
         arrays = {s.c_name: s for key in used if (s := region.symbol(key)) is not None and s.rank}
-        for target, value in assignments(self.parsed.function):
+        known: dict[str, str] = {}
+        for target, value, declares in assignments(self.parsed.function):
+            source, plain = pointer_source(value)
             symbol = arrays.get(target)
-            source = pointer_source(value)
-            if symbol is None or source not in arrays or source == target or not symbol.shape.dims[0].pointer:
+            if symbol is None or not symbol.shape.dims[0].pointer or source == target:
                 continue
-            start = self.parsed.offset(value.coord)
-            span = converter_span(self.places, self.parsed, start)
-            message = f"'{target}' points into '{source}', and the region uses both"
-            region.refuse("aliased-pointer", message, span, f"use '{source}' alone in the region")
+            other = source if source in arrays and source not in self.moved else known.get(source, "") if plain else ""
+            if plain and declares and source:
+                known[source] = target
+            if other:
+                span = converter_span(self.places, self.parsed, self.parsed.offset(value.coord))
+                message = f"'{target}' points into '{other}', and the region uses both"
+                region.refuse("aliased-pointer", message, span, f"use '{other}' alone in the region")
+
+    @property
+    def moved(self) -> set[str]:
+        """Pointers that are assigned in the function, as those that swap two buffers are."""
+        return {name for name, _, declares in assignments(self.parsed.function) if not declares}
+
+    def note_pragmas(self, region: Region) -> None:
+        for match in _PRAGMA.finditer(self.chunks.text, self.marked.body, self.marked.end):
+            message = f"'{match.group().strip()}' inside the region is dropped"
+            region.note("ignored-pragma", message, pragma_span(match, self.places))
 
     # --- what is known
 
@@ -295,38 +310,34 @@ def unique(items: list[Diagnostic]) -> list[Diagnostic]:
     return sorted(found.values(), key=lambda d: (d.span.line, d.span.column) if d.span else (0, 0))
 
 
-def assignments(function: c_ast.FuncDef) -> list[tuple[str, c_ast.Node]]:
-    """Every `name = value` of a function, initialisers too."""
-    found: list[tuple[str, c_ast.Node]] = []
-
-    def visit(node: c_ast.Node) -> None:
+def assignments(function: c_ast.FuncDef) -> list[tuple[str, c_ast.Node, bool]]:
+    """Every `name = value` of a function, and whether it is a declaration's initialiser."""
+    found: list[tuple[str, c_ast.Node, bool]] = []
+    for node in walk(function.body):
         if isinstance(node, c_ast.Decl) and node.init is not None and node.name:
-            found.append((node.name, node.init))
+            found.append((node.name, node.init, True))
         if isinstance(node, c_ast.Assignment) and node.op == "=" and isinstance(node.lvalue, c_ast.ID):
-            found.append((node.lvalue.name, node.rvalue))
-        for child in node:
-            visit(child)
-
-    visit(function.body)
+            found.append((node.lvalue.name, node.rvalue, False))
     return found
 
 
-def pointer_source(node: c_ast.Node) -> str:
-    """The array that a pointer is made from: `A` for `A + n`, `&A[1]`, `(double *)A`; "" where there is none."""
+def pointer_source(node: c_ast.Node) -> tuple[str, bool]:
+    """What a pointer is made from, `A` for `A + n`, `&A[1]`, `(double *)A`, and whether it is all of that."""
+    plain = True
     while True:
         match node:
             case c_ast.ID():
-                return str(node.name)
+                return str(node.name), plain
             case c_ast.Cast():
                 node = node.expr
             case c_ast.UnaryOp() if node.op in ("&", "*"):
-                node = node.expr
+                node, plain = node.expr, False
             case c_ast.ArrayRef():
-                node = node.name
+                node, plain = node.name, False
             case c_ast.BinaryOp() if node.op in "+-":
-                node = node.left
+                node, plain = node.left, False
             case _:
-                return ""
+                return "", False
 
 
 def converter_span(places: Places, parsed: Parsed, offset: int) -> Span:

@@ -14,7 +14,7 @@ from polyc.errors import Span
 from polyc.frontend.preprocess import Preprocessed
 from polyc.frontend.source import TOKEN, UserFile
 
-_COMMENT = re.compile(r"\s+")
+_SPACE = re.compile(r"(?:\\\r?\n|\s)+")
 
 
 class Places:
@@ -45,7 +45,7 @@ class Places:
     def source(self, start: int, end: int) -> str:
         """The user's own text for a piece of the preprocessed text, comments dropped, on one line."""
         first, last = self.range(start, end)
-        return _COMMENT.sub(" ", self.user.code[first:last]).strip()
+        return _SPACE.sub(" ", self.user.code[first:last]).strip()
 
     def _token(self, offset: int) -> tuple[int, int]:
         """Start and end in the user's text of the token at an offset of the preprocessed text."""

@@ -228,3 +228,43 @@ def test_the_list_of_codes_is_whole() -> None:
     text = "".join(p.read_text() for p in folder.glob("*.py") if p.name != "codes.py")
     used = set(re.findall(r'(?:Diagnostic|refuse|note|of|NotAffine)\(\s*"([a-z-]+)"', text))
     assert used == set(ERRORS) | set(NOTES)
+
+
+def test_pragmas_inside_a_region_are_dropped(scop: Modeller) -> None:
+    found = scop(
+        f"void f(int n, double *a) {{\n{REGION.replace('  for', '#pragma omp parallel for' + chr(10) + '  for')}}}\n"
+    )
+    assert [(n.code, n.span.line if n.span else 0) for n in found.notes] == [("ignored-pragma", 3)]
+
+
+def test_buffers_that_are_swapped_are_no_aliases(scop: Modeller) -> None:
+    found = scop(
+        """void f(int n, double *a, double *b) {
+  double *cur = a, *next = b;
+  for (int t = 0; t < 10; t++) {
+#pragma scop
+    for (int i = 1; i < n - 1; i++) next[i] = cur[i - 1] + cur[i + 1];
+#pragma endscop
+    double *tmp = cur; cur = next; next = tmp;
+  }
+}
+"""
+    )
+    assert found.live_out == {"next"}
+
+
+def test_texts_over_several_lines(scop: Modeller) -> None:
+    text = REGION.replace("= 0", "\\\n   = a[i]\n     + 2")
+    assert scop(f"void f(int n, double *a) {{\n{text}}}\n").statements["S0"].text == "a[i] = a[i] + 2;"
+
+
+def test_an_empty_region(scop: Modeller) -> None:
+    found = scop("void f(int n, double *a) {\n#pragma scop\n;\n#pragma endscop\n}\n")
+    assert found.statements == {}
+    assert found.domain.is_empty()
+
+
+def test_sizeof_in_bounds(scop: Modeller) -> None:
+    region = REGION.replace("< n", "< sizeof(w) / sizeof(w[0])")
+    found = scop(f"void f(double *a) {{\nfloat w[30];\n{region}}}\n")
+    assert str(found.statements["S0"].domain) == "{ S0[i] : 0 <= i <= 29 }"

@@ -115,8 +115,9 @@ static real twice(real x) { return two() * x; }
 int N;
 #pragma polyc pure(twice)
 void f(int n, real *a, struct pair *p) {
+  enum { Q = 7 };
 #pragma scop
-  for (int i = 0; i < n + N; i++) a[i] = twice(sqrt(a[i])) + K + p[i].x;
+  for (int i = 0; i < n + N; i++) a[i] = twice(sqrt(a[i])) + K + Q + p[i].x;
 #pragma endscop
 }
 """
@@ -254,7 +255,7 @@ def test_buffers_that_are_swapped_are_no_aliases(scop: Modeller) -> None:
 
 
 def test_texts_over_several_lines(scop: Modeller) -> None:
-    text = REGION.replace("= 0", "\\\n   = a[i]\n     + 2")
+    text = REGION.replace("a[i] = 0", "a[i] = \\\n   a[i]\n     + 2")
     assert scop(f"void f(int n, double *a) {{\n{text}}}\n").statements["S0"].text == "a[i] = a[i] + 2;"
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from polyc.model.tree import LEAF, Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence
+from polyc.model.tree import LEAF, Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence, partial_schedule
 from polyc.poly import kind_of
 
 
@@ -25,19 +25,6 @@ class Annotated:
     """Mark name -> the mark, and how many band members stand above it."""
     depth: int = 0
     """The largest number of band members on any path."""
-
-
-def band_space(band: Band) -> isl.MultiUnionPwAff:
-    """The band's partial schedule as one isl object."""
-    first = band.members[0].schedule
-    pieces = isl.UnionPwAffList.alloc(first.get_ctx(), len(band.members))
-    for member in band.members:
-        pieces = pieces.add(member.schedule)
-    params = first.get_space().params()
-    for member in band.members:
-        params = params.align_params(member.schedule.get_space().params())
-    space = params.add_unnamed_tuple_ui(len(band.members))
-    return isl.MultiUnionPwAff.from_union_pw_aff_list(space, pieces)
 
 
 def to_isl(tree: Domain) -> Annotated:
@@ -58,7 +45,7 @@ def to_isl(tree: Domain) -> Annotated:
                 bands[name] = (node, depth)
                 coincident = ", ".join("1" if m.coincident else "0" for m in node.members)
                 inner = (
-                    f'schedule: "{band_space(node)}", permutable: {int(node.permutable)}, '
+                    f'schedule: "{partial_schedule(node.members)}", permutable: {int(node.permutable)}, '
                     f"coincident: [ {coincident} ]" + below(node.child, depth + len(node.members))
                 )
                 return f'mark: "{name}", child: {{ {inner} }}'

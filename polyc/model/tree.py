@@ -167,6 +167,17 @@ def sequence_of(steps: list[tuple[isl.UnionSet, Node]]) -> Node:
     return Sequence(tuple(Filter(f, n) for f, n in live))
 
 
+def partial_schedule(members: tuple[Member, ...]) -> isl.MultiUnionPwAff:
+    """The members' schedules as one isl object: `{ S[i, j] -> [v0, v1] }`."""
+    space = members[0].schedule.get_space().params()
+    for member in members:
+        space = space.align_params(member.schedule.get_space().params())
+    pieces = isl.UnionPwAffList.alloc(space.get_ctx(), len(members))
+    for member in members:
+        pieces = pieces.add(member.schedule)
+    return isl.MultiUnionPwAff.from_union_pw_aff_list(space.add_unnamed_tuple_ui(len(members)), pieces)
+
+
 # --- one leaf at a time ----------------------------------------------------------------------------------------------
 
 

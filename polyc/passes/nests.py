@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from polyc.model.tree import Band, Domain, Filter, Leaf, Member, Node, Sequence
+from polyc.model.tree import Band, Domain, Filter, Leaf, Member, Node, Sequence, partial_schedule
 from polyc.poly import names
 
 
@@ -41,17 +41,6 @@ class Outer:
         if not self.members or relation.is_empty():
             return relation
         return relation.eq_at_multi_union_pw_aff(partial_schedule(self.members))
-
-
-def partial_schedule(members: tuple[Member, ...]) -> isl.MultiUnionPwAff:
-    """The members' schedules as one isl object: `{ S[i, j] -> [v0, v1] }`."""
-    space = members[0].schedule.get_space().params()
-    for member in members:
-        space = space.align_params(member.schedule.get_space().params())
-    pieces = isl.UnionPwAffList.alloc(space.get_ctx(), len(members))
-    for member in members:
-        pieces = pieces.add(member.schedule)
-    return isl.MultiUnionPwAff.from_union_pw_aff_list(space.add_unnamed_tuple_ui(len(members)), pieces)
 
 
 def values(members: tuple[Member, ...], instances: isl.UnionSet) -> isl.UnionMap:

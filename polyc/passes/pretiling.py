@@ -7,7 +7,7 @@ from dataclasses import replace
 import islpy as isl
 
 from polyc.model.program import Program
-from polyc.model.tree import Band, Filter, Member, Node, Sequence, rewrite
+from polyc.model.tree import Band, Filter, Member, Node, Sequence, partial_schedule, rewrite
 from polyc.passes.nests import (
     Nest,
     Outer,
@@ -16,7 +16,6 @@ from polyc.passes.nests import (
     between,
     coincident_first,
     inside,
-    partial_schedule,
     sequence,
     values,
 )

@@ -12,6 +12,8 @@ from polyc.model.tree import Band, Domain, Filter, Leaf, Member, Node, Role, Seq
 from polyc.poly import set_name, sets
 
 STAGE = "vectorize"
+UNROLLED = 32
+"""Iterations up to which inner loops with constant bounds are left to be unrolled."""
 
 
 def sink_vector_loops(program: Program) -> Program:
@@ -62,11 +64,40 @@ def _sunk(band: Band, program: Program) -> Node:
         return band
     if loops_below and _private_across(band, program):
         return band
+    if loops_below and unrolled_below(band, program):
+        return band
     if len(band.members) == 1 and band.members[0] is best and not loops_below:
         return band
     below = _sink(best, band.child)
     rest = tuple(m for m in band.members if m is not best)
     return replace(band, members=rest, child=below) if rest else below
+
+
+def unrolled_below(band: Band, program: Program) -> bool:
+    """Whether the loops below have so few constant iterations that the C compiler unrolls them.
+
+    A 3 x 3 window stays inside: its sum then lives in a register, while each pass over a row would load and store it.
+    """
+    iterations = 1
+    for inner in (n for n in walk(band.child) if isinstance(n, Band)):
+        for member in inner.members:
+            count = _iterations(member, program)
+            if count is None:
+                return False
+            iterations *= max(count, 1)
+    return iterations <= UNROLLED and band.members[-1].coincident
+
+
+def _iterations(member: Member, program: Program) -> int | None:
+    """The number of iterations of a loop whose bounds are constants."""
+    values = isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(program.scop.domain).range()
+    if values.is_empty():
+        return 0
+    one = isl.Set.from_union_set(values)
+    low, high = one.dim_min_val(0), one.dim_max_val(0)
+    if not (low.is_int() and high.is_int()):
+        return None
+    return int(high.to_python() - low.to_python() + 1)
 
 
 def _sink(member: Member, node: Node) -> Node:

@@ -210,3 +210,21 @@ def test_no_fusion_without_tiles(tmp_path: Path) -> None:
 def test_heuristics_of_isl(tmp_path: Path, heuristic: str) -> None:
     for text in (LIVE_OUT, TWO_WRITERS, IN_A_TIME_LOOP, BATCH_NORMALISATION):
         assert fused(compiled_and_run(text, tmp_path, fuse=heuristic, tile_sizes=(5, 7))) == set()
+
+
+@pytest.mark.parametrize("sizes", ["auto", (400, 8), (8, 400), (7, 3), (400, 400)])
+def test_a_tile_that_covers_a_whole_dimension(tmp_path: Path, sizes: Any) -> None:
+    """isl prints no loop for a single tile, and the buffer's corner must not be taken from the next loop."""
+    text = function(
+        "float In[20][300], float Out[20][300]",
+        "float A[20][300];",
+        """
+    for (int i = 0; i < 20; i++)
+        for (int j = 0; j < 300; j++)
+            A[i][j] = 0.5f * In[i][j];
+    for (int i = 0; i < 18; i++)
+        for (int j = 0; j < 298; j++)
+            Out[i][j] = A[i][j] + A[i + 2][j + 2];
+""",
+    )
+    assert fused(compiled_and_run(text, tmp_path, tile_sizes=sizes)) == {"S0"}

@@ -10,6 +10,7 @@ import islpy as isl
 
 from polyc.analysis.dependences import compute_dependences
 from polyc.codegen import render_region
+from polyc.errors import InternalError
 from polyc.model.program import Compiled, Options, Program, Snapshot
 from polyc.model.scop import Region, Scop
 from polyc.passes.basteln import fuse_tiles
@@ -68,7 +69,12 @@ def compile_region(region: Region, options: Options) -> Compiled:
     final, verified = _last_right(programs) if options.verify else (programs[-1], False)
     timings.append(("verify", time.perf_counter() - start))
     start = time.perf_counter()
-    text, ast = render_region(final, region, verified)
+    try:
+        text, ast = render_region(final, region, verified)
+    except InternalError as error:
+        # What the tree says is right, but it cannot be printed: the original order can.
+        final = initial.remark("not-printed", "codegen", f"the optimised program could not be printed ({error})")
+        text, ast = render_region(final, region, verified)
     timings.append(("codegen", time.perf_counter() - start))
     return Compiled(final, initial, tuple(snapshots), verified, text, ast, tuple(timings))
 

@@ -103,7 +103,8 @@ def _guard(program: Program) -> str:
 def _summary(program: Program, verified: bool) -> str:
     groups = len(program.groups)
     fused = sum(bool(g.fused) for g in program.groups)
-    words = [f"{len(program.scop.statements)} statements in {groups} group{'s' if groups != 1 else ''}"]
+    count = len(program.scop.statements)
+    words = [f"{count} statement{'s' if count != 1 else ''} in {groups} group{'s' if groups != 1 else ''}"]
     if fused:
         words.append(f"{fused} fused tile by tile")
     words.append("checked" if verified else "NOT checked")

@@ -251,8 +251,14 @@ class Modeller:
     def function_names(self) -> frozenset[str]:
         return frozenset(IDENTIFIER.findall(self.chunks.text_of(self.marked.chunk)))
 
+    def declared_only(self, name: str) -> bool:
+        """Whether the file mentions a name in this region and once outside of it: where it is declared."""
+        word = re.compile(rf"\b{re.escape(name)}\b")
+        everywhere = len(word.findall(self.chunks.text))
+        return everywhere - len(word.findall(self.chunks.text[self.marked.body : self.marked.end])) == 1
+
     def orphans(self, region: Region) -> tuple[str, ...]:
-        """Locals of the function that nothing outside of its regions mentions, their declaration apart."""
+        """Names that nothing outside of the regions mentions, their declaration apart: locals, and static arrays."""
         item = self.chunks.items[self.marked.chunk]
         text = clean(self.chunks.text_of(self.marked.chunk))
         inside = set(IDENTIFIER.findall(self.chunks.text[self.marked.body : self.marked.end]))
@@ -261,11 +267,13 @@ class Modeller:
         counts: dict[str, int] = {}
         for name in IDENTIFIER.findall(text):
             counts[name] = counts.get(name, 0) + 1
-        found = [
-            s.c_name
-            for s in region.scope.symbols.values()
-            if s.storage in (Storage.LOCAL, Storage.ARGUMENT) and s.c_name in inside and counts.get(s.c_name, 0) == 1
-        ]
+        local = (Storage.LOCAL, Storage.ARGUMENT)
+        found: list[str] = []
+        for symbol in region.scope.symbols.values():
+            name = symbol.c_name
+            once = counts.get(name, 0) == 1
+            if name in inside and (once if symbol.storage in local else once or self.declared_only(name)):
+                found.append(name)
         return tuple(dict.fromkeys(found))
 
 

@@ -203,10 +203,19 @@ def _copy_out(
     return owner.reverse().coalesce()
 
 
+def _loop_names(program: Program, array: Array) -> tuple[str, ...]:
+    """Names for the loops over an array's cells: those of a nest that runs over them, if there is one."""
+    for statement in program.scop.statements.values():
+        for access in statement.accesses:
+            if access.array == array.name and len(statement.loops) == array.rank:
+                return statement.loops
+    return tuple(f"x{d}" for d in range(array.rank))
+
+
 def copy_statement(program: Program, array: Array, prefix: str, to_buffer: bool) -> Statement:
     """`A[x] = A[x]` for one cell, one side of which goes to the buffer: moves data in or out."""
     name = f"{prefix}_{array.name}"
-    loops = tuple(f"x{d}" for d in range(array.rank))
+    loops = _loop_names(program, array)
     ctx = program.scop.domain.get_ctx()
     space = program.scop.context.get_space().params()
     source = isl.Set.universe(space.add_named_tuple_id_ui(isl.Id.read_from_str(ctx, name), array.rank))

@@ -17,6 +17,13 @@ WARNINGS = ("-std=c11", "-Wall", "-Wextra", "-Werror")
 ROUNDING = "-ffp-contract=off"
 """Both programs of a comparison have to round alike."""
 
+ENVIRONMENT = {
+    "LC_ALL": "C",
+    "OMP_NUM_THREADS": "4",
+    "OMP_WAIT_POLICY": "passive",  # the tests run beside each other
+    "ASAN_OPTIONS": "detect_leaks=0",  # libgomp keeps its threads
+}
+
 COMPILERS = [cc for cc in ("gcc", "clang") if shutil.which(cc)]
 
 MODES: dict[str, Options] = {
@@ -57,7 +64,7 @@ def assert_rest_unchanged(source: Source, regions: list[Compiled], text: str) ->
     assert text[after:] == source.text[before:]
 
 
-def run(*command: str | Path, threads: int = 4, limit_seconds: float = 120) -> str:
+def run(*command: str | Path, limit_seconds: float = 120) -> str:
     """Standard output of a command that has to succeed."""
     done = subprocess.run(
         [str(word) for word in command],
@@ -66,7 +73,7 @@ def run(*command: str | Path, threads: int = 4, limit_seconds: float = 120) -> s
         errors="replace",
         check=False,
         timeout=limit_seconds,
-        env={**os.environ, "LC_ALL": "C", "OMP_NUM_THREADS": str(threads)},
+        env={**os.environ, **ENVIRONMENT},
     )
     assert done.returncode == 0, (
         f"{' '.join(map(str, command))}: {done.returncode}\n{done.stdout[-1000:]}{done.stderr[-4000:]}"

@@ -139,7 +139,7 @@ def estimate(
         if middle is None:
             continue
         one = box_volume(relation.intersect_domain(middle).range())
-        runs = one * _tile_count(tiles)
+        runs = every if relation.reverse().is_single_valued() else one * _tile_count(tiles)
         ops = operations(program.statements[set_name(piece)])
         total += every
         ran += max(runs, every)

@@ -54,7 +54,7 @@ def _sunk(band: Band, program: Program) -> Node:
         return band
     strides = {id(m): _strides(m, program) for m in (*band.members, *(m for b in loops_below for m in b.members))}
     best = max(candidates, key=lambda m: strides[id(m)].gain)
-    if not strides[id(best)].consecutive:
+    if strides[id(best)].gain <= 0:
         return band
     innermost = [n.members[-1] for n in (*loops_below, band) if not any(isinstance(x, Band) for x in walk(n.child))]
     if all(m is best for m in innermost):

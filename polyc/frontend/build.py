@@ -63,8 +63,11 @@ class Placed:
         return grounded_set(self.draft.env.domain, self.draft.env.dims, self.name)
 
     def access(self, raw: Raw) -> isl.Map:
-        whole = raw.relation.intersect_params(self.draft.env.domain.params())
-        return grounded_map(whole, self.draft.env.dims, self.name)
+        """`[n] -> { S[i] -> A[x] }`; the collector has restricted it already, but for the domains that shrank since."""
+        relation = raw.relation
+        if self.draft.exit_of:
+            relation = relation.intersect_params(self.draft.env.domain.params()).coalesce()
+        return grounded_map(relation, self.draft.env.dims, self.name)
 
 
 def place(items: list[Item]) -> list[Placed]:

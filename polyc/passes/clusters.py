@@ -14,7 +14,7 @@ from polyc.passes.cost import Estimate, estimate, middle_tile, sample_parameters
 from polyc.passes.nests import Nest, Outer, all_instances, values
 from polyc.passes.promotion import DataTile, RefFlow, plan_buffer
 from polyc.passes.tiling import tile_members
-from polyc.poly import empty_map, empty_set, maps, out_name
+from polyc.poly import empty_map, empty_set, maps, names, out_name
 
 HULL_SLACK = 1.1
 STACK_BYTES = 256 * 1024
@@ -182,6 +182,9 @@ class Fuser:
                 return plan
             if plan is not None:
                 producer_data.append(plan)
+        clash = self._in_place(cluster, nest, producer_data)
+        if clash is not None:
+            return clash
         stays_global = set(self._written_arrays(nest)) - {d.array for d in producer_data if d.copy_out is None}
         if not twice.is_empty() and (stays_global or self.program.options.max_recompute is None):
             return Declined(
@@ -308,6 +311,42 @@ class Fuser:
                 return True
         return False
 
+    def _in_place(self, cluster: Cluster, nest: Nest, data: list[DataTile]) -> Declined | None:
+        """A tile that writes cells back must not be one that others still read the old values of."""
+        for kept in data:
+            if kept.copy_out is None:
+                continue
+            if kept.fill is not None and not kept.fill.range().intersect(kept.copy_out.range()).is_empty():
+                return Declined(
+                    "input-overwritten",
+                    f"{kept.array} is updated in place and needed afterwards, and tiles overlap",
+                    {"array": kept.array},
+                )
+            for name in (*nest.statements, *names(cluster.instances)):
+                for access in self.program.statements[name].accesses:
+                    from_array = access.array == kept.array and (name, access.ref) not in kept.accesses
+                    if from_array and access.kind is AccessKind.READ:
+                        return Declined(
+                            "input-overwritten",
+                            f"{kept.array} is updated in place, needed afterwards, and read by overlapping tiles",
+                            {"array": kept.array},
+                        )
+        return None
+
+    def _tiles_clash(self, cluster: Cluster, nest: Nest, extension: isl.UnionMap, array: str) -> bool:
+        """Whether a tile of the nest writes a cell of the array itself that another tile of the cluster writes."""
+        own = extension.apply_range(self._writes(nest.instances, array))
+        others = cluster.tile_of.reverse().apply_range(self._writes(cluster.instances, array))
+        pairs = own.apply_range(others.reverse())
+        return not pairs.subtract(pairs.domain().identity()).is_empty()
+
+    def _writes(self, instances: isl.UnionSet, array: str) -> isl.UnionMap:
+        found = empty_map(self.flow)
+        for access in self._accesses(instances, array):
+            if access.kind is not AccessKind.READ:
+                found = found.union(isl.UnionMap.from_map(access.relation))
+        return found.intersect_domain(instances)
+
     def _hazard(
         self,
         cluster: Cluster,
@@ -318,7 +357,15 @@ class Fuser:
     ) -> Declined | None:
         """Whether moving the nest into the tiles lets it read what was overwritten, or overwrite what is read."""
         moved = extension.range()
+        written = set(self._written_arrays(nest))
         kept_inside = {d.array for d in cluster.data if d.copy_out is None}
+        for array in stays_global:
+            if self._tiles_clash(cluster, nest, extension, array):
+                return Declined(
+                    "order-of-writes",
+                    f"tiles of its consumer write cells of {array} that other tiles would write again",
+                    {"array": array},
+                )
         members = [*cluster.outputs, *(p.nest for p in cluster.producers)]
         for other in (*between, *members):
             in_cluster = any(other is o for o in members)
@@ -335,7 +382,7 @@ class Fuser:
                         f"{array}, which it reads, is overwritten before its consumer's tiles run",
                         {"array": array},
                     )
-                if array in stays_global and not in_cluster:
+                if array in written and not in_cluster:
                     touched = self._cells(other.instances, array, write=True)
                     if not self._cells(moved, array, write=True).intersect(touched).is_empty():
                         return Declined(
@@ -354,8 +401,6 @@ class Fuser:
         return found
 
     def _accesses(self, instances: isl.UnionSet, array: str) -> list[Access]:
-        from polyc.poly import names
-
         return [a for s in names(instances) for a in self.program.statements[s].accesses if a.array == array]
 
     def _judged(

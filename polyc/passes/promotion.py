@@ -102,7 +102,7 @@ def plan_buffer(
             else:
                 flow = refs.of(name, access)
                 here = outer.same_iteration(flow.dependence.intersect_range(members))
-                if here.intersect_domain(moved).is_empty():
+                if here.intersect_domain(moved).is_empty() and not (in_nest and _is_written(program, name, access)):
                     continue
                 others = flow.dependence.intersect_range(members).subtract(here.intersect_domain(moved)).range()
                 others = others.union(flow.live_in.domain().intersect(members))
@@ -130,6 +130,14 @@ def plan_buffer(
     for extent in extents:
         size *= extent
     return DataTile(array, box, extents, frozenset(chosen), fill[0] if fill else None, copy_out, guard, size)
+
+
+def _is_written(program: Program, statement: str, access: Access) -> bool:
+    """Whether the reference is written too (`A[i] += …`): then its old value has to be in the buffer as well."""
+    return any(
+        other.ref == access.ref and other.kind is not AccessKind.READ
+        for other in program.statements[statement].accesses
+    )
 
 
 def _sizes(box: Box, typical: isl.Set) -> tuple[tuple[int, ...], isl.Set | None] | None:

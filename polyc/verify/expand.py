@@ -39,7 +39,7 @@ def expand(program: Program) -> Expanded:
         for access in program.statements[run.statement].accesses:
             relation = run.contraction.intersect_domain(run.instances).apply_range(access.relation)
             buffer = buffer_of(program, run, access)
-            if buffer is not None and buffer.corner is not None:
+            if buffer is not None:
                 relation = through_buffer(relation, run, buffer)
             by_kind[access.kind] = by_kind[access.kind].union(isl.UnionMap.from_map(relation))
             one.append((access, relation))
@@ -61,9 +61,11 @@ def buffer_of(program: Program, run: Run, access: Access) -> Buffer | None:
 
 
 def through_buffer(relation: isl.Map, run: Run, buffer: Buffer) -> isl.Map:
-    """`instance -> A[x]` as `instance -> buffer[x - corner(tile)]`."""
-    assert buffer.corner is not None
+    """`instance -> A[x]` as `instance -> buffer[x - corner(tile)]`, or `copy[tile, x]` for a private copy."""
     tile = run.prefix(buffer.depth)
+    if buffer.corner is None:
+        name = isl.Id.read_from_str(relation.get_ctx(), buffer.key)
+        return tile.range_product(relation).flatten_range().set_tuple_id(isl.dim_type.out, name)
     return tile.range_product(relation).apply_range(shift(buffer))
 
 

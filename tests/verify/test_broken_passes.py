@@ -13,7 +13,7 @@ from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Extension, Mark, Node, Sequence, rewrite
 from polyc.pipeline import compile_region
 from polyc.verify import check
-from tests.programs import after, region_in
+from tests.programs import after, region_in, region_of
 
 FIGURES = Path(__file__).parent.parent / "passes" / "figures"
 
@@ -192,3 +192,28 @@ def test_instances_of_tiles_that_do_not_run(fused: Program) -> None:
         return node
 
     assert "flow" in kinds(changed(fused, change))
+
+
+ACCUMULATOR = """
+void product(int n, double A[n][n], double B[n][n], double C[n][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            double acc = 0;
+            for (int k = 0; k < n; k++)
+                acc += A[i][k] * B[k][j];
+            C[i][j] = acc;
+        }
+#pragma endscop
+}
+"""
+
+
+def test_private_copy_that_is_declared_too_deep(tmp_path: Path) -> None:
+    """A scalar that gathers over an inner loop, as if it were declared anew in each of its iterations."""
+    program = after(region_of(ACCUMULATOR, tmp_path), "privatize")
+    (key,) = program.buffers
+    assert check(program) == []
+    deeper = replace(program.buffers[key], depth=program.buffers[key].depth + 1)
+    assert "flow" in kinds(replace(program, buffers={key: deeper}))

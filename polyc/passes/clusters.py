@@ -17,6 +17,7 @@ from polyc.passes.tiling import tile_members
 from polyc.poly import empty_map, empty_set, maps, names, out_name
 
 HULL_SLACK = 1.1
+MOST_PIECES = 2
 STACK_BYTES = 256 * 1024
 """What the buffers of one tile may take of a thread's stack."""
 
@@ -172,6 +173,8 @@ class Fuser:
             return Declined("data-dependent", "its accesses depend on data, so that its tiles are not known")
         extension = self.extension(cluster, nest)
         assert extension is not None
+        if _irregular(extension, len(self.outer.members) + len(cluster.tile)):
+            return Declined("irregular-tiles", "its tiles take too many pieces or remainders to describe")
         overlapping = not extension.reverse().is_single_valued()
         shared = self._needed_before(between, nest)
         twice = shared.intersect(extension.range())
@@ -182,6 +185,13 @@ class Fuser:
                 return plan
             if plan is not None:
                 producer_data.append(plan)
+        for kept in producer_data:
+            filled = 0 if kept.fill is None else kept.fill.n_basic_map()
+            stored = 0 if kept.copy_out is None else kept.copy_out.n_basic_map()
+            if filled > MOST_PIECES or stored > 4 * MOST_PIECES:  # the owner of a cell differs at each border
+                return Declined(
+                    "irregular-tiles", f"the cells of {kept.array} to copy take too many pieces to describe"
+                )
         clash = self._in_place(cluster, nest, producer_data)
         if clash is not None:
             return clash
@@ -469,6 +479,19 @@ class Fuser:
                 producer.nest.instances.subtract(producer.extension.range()).subtract(producer.reserved)
             )
         return found
+
+
+def _irregular(extension: isl.UnionMap, outer: int) -> bool:
+    """Whether a tile's instances are scattered so that isl would take seconds to check what is made of them.
+
+    One remainder for each tile loop, and one for a step or a halved subscript in each dimension, are usual.
+    """
+    for piece in maps(extension):
+        basics = piece.get_basic_map_list()
+        remainders = (basics.get_at(k).dim(isl.dim_type.div) for k in range(basics.n_basic_map()))
+        if basics.n_basic_map() > MOST_PIECES or max(remainders, default=0) > 2 * outer:
+            return True
+    return False
 
 
 def _hull_fits(exact: isl.Map, hull: isl.Map) -> bool:

@@ -38,16 +38,6 @@ SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize=vla-bound", "-fno-s
 
 KNOWN = {
     "border": "smart: the vector loop j carries a dependence on p",
-    "conv_figure_1a": "an in-place producer is repeated although tiles store it back",
-    "data_dependent_if": "a producer is moved past a may-write of the same array",
-    "figure_7": "an in-place producer is repeated although tiles store it back",
-    "guarded": "the check takes up to 40 s",
-    "in_place_chain": "an in-place producer is repeated although tiles store it back",
-    "local_declarations": "max: isl splits a loop, and a private scalar gets a copy in each piece",
-    "partly_defined": "the check takes 17 s and gives up",
-    "prefix_sum": "5,7,3 with forced fusion: a producer loses a value",
-    "strides": "5,7,3: the check takes 20 s and refuses a copy out of a buffer",
-    "unsigned_arithmetic": "an in-place producer is repeated although tiles store it back",
 }
 """Programs that fail, and why: an entry goes when its fault is mended."""
 

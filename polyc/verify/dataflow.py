@@ -143,7 +143,7 @@ def _final_writers(program: Program, now: Expanded, in_array: Accesses, flow: Fl
 def _lost_cells(program: Program, array: str, before: Accesses, after: Accesses) -> list[Fault]:
     """Live-out cells that the original writes and nobody writes now."""
     then, seen = before.all_writes.range(), after.all_writes.range()
-    lost = then.intersect_params(program.scop.context.intersect(program.scop.assumed)).subtract(seen)
+    lost = then.intersect_params(program.scop.known).subtract(seen)
     if lost.is_empty():
         return []
     return [Fault("live-out", f"cells of {array} are not written any more", _sample_set(lost))]
@@ -160,7 +160,7 @@ def _reordered(
     in_order = new_order.lex_lt_union_map(new_order)
     executed = now.contraction.range()
     broken = pairs.intersect_domain(executed).intersect_range(executed).subtract(in_order)
-    broken = broken.intersect_params(program.scop.context.intersect(program.scop.assumed))
+    broken = broken.intersect_params(program.scop.known)
     if broken.is_empty():
         return []
     return [Fault("order", f"writes of {array} that may happen changed their order", _sample(broken))]
@@ -172,7 +172,7 @@ def _buffer_faults(program: Program, now: Expanded) -> list[Fault]:
     for buffer in program.buffers.values():
         if buffer.corner is None:
             continue
-        known = program.scop.context.intersect(program.scop.assumed)
+        known = program.scop.known
         touched = _to(now.accesses.all, {buffer.key}).intersect_params(known)
         for piece in maps(touched):
             space = piece.get_space().range()
@@ -196,7 +196,7 @@ def _below(space: isl.Space, position: int, extent: isl.PwAff) -> isl.Set:
 
 
 def _difference(program: Program, kind: str, what: str, expected: isl.UnionMap, found: isl.UnionMap) -> list[Fault]:
-    known = program.scop.context.intersect(program.scop.assumed)
+    known = program.scop.known
     expected, found = expected.intersect_params(known), found.intersect_params(known)
     missing, extra = expected.subtract(found), found.subtract(expected)
     faults = []

@@ -71,7 +71,7 @@ def _loop_faults(program: Program, now: Expanded, loop: _Loop) -> list[Fault]:
                 writes = writes.union(one)
             by_array[access.array] = (writes, every.union(one))
     faults: list[Fault] = []
-    known = program.scop.context.intersect(program.scop.assumed)
+    known = program.scop.known
     for array, (writes, every) in by_array.items():
         if writes.is_empty():
             continue

@@ -95,7 +95,8 @@ def _last_right(programs: list[Program]) -> tuple[Program, bool]:
     """The last program that the static check accepts. Parallel marks and private copies belong together, so the
     program without them is tried as a whole before passes are taken back one by one."""
     final = programs[-1]
-    faults = _faults(final)
+    original = programs[0].scop
+    faults = _faults(final, original)
     if not faults:
         return final, True
     tried = final
@@ -104,16 +105,16 @@ def _last_right(programs: list[Program]) -> tuple[Program, bool]:
             continue
         tried = candidate
         remade = place_private_arrays(mark_loops(candidate)) if candidate is not programs[0] else candidate
-        if remade.tree is not final.tree and not _faults(remade):
+        if remade.tree is not final.tree and not _faults(remade, original):
             return _with_failure(remade, final, faults), True
-    return _with_failure(programs[0], final, faults), not _faults(programs[0])
+    return _with_failure(programs[0], final, faults), not _faults(programs[0], original)
 
 
-def _faults(program: Program) -> list[Fault]:
+def _faults(program: Program, original: Scop) -> list[Fault]:
     context = program.scop.domain.get_ctx()
     try:
         with budget(context, 2 * program.options.budget):
-            return check(program)
+            return check(program, original)
     except isl.Error as error:
         if not is_over_budget(error):
             raise

@@ -415,9 +415,7 @@ def extent_changed(dimension: int, distance: int) -> Callable[[Buffer], Buffer |
             return None
         old = buffer.extents[dimension]
         more = isl.PwAff.val_on_domain(old.domain(), isl.Val.int_from_si(old.get_ctx(), distance))
-        return replace(
-            buffer, extents=(*buffer.extents[:dimension], old.add(more), *buffer.extents[dimension + 1 :])
-        )
+        return replace(buffer, extents=(*buffer.extents[:dimension], old.add(more), *buffer.extents[dimension + 1 :]))
 
     return change
 
@@ -533,9 +531,7 @@ def copies_turned_round(statement: Statement) -> Statement | None:
             assert isinstance(target, c.ArrayRef)
             assert isinstance(value, c.ArrayRef)
             body = replace(statement.body, expr=replace(assign, target=value, value=target))
-            return replace(
-                statement, accesses=(replace(read, ref=write.ref), replace(write, ref=read.ref)), body=body
-            )
+            return replace(statement, accesses=(replace(read, ref=write.ref), replace(write, ref=read.ref)), body=body)
         case _:
             return None
 

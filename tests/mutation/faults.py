@@ -68,9 +68,7 @@ def together(*installs: Install) -> Install:
 
 
 def dependences(change: Callable[[Dependences, Scop], Dependences]) -> Install:
-    return patched(
-        pipeline, "compute_dependences", lambda original: lambda scop: change(original(scop), scop)
-    )
+    return patched(pipeline, "compute_dependences", lambda original: lambda scop: change(original(scop), scop))
 
 
 def no_flow_through(which: int) -> Callable[[Dependences, Scop], Dependences]:
@@ -223,7 +221,12 @@ add(
     "neither loops nor dependences asked",
     patched(pretiling._Merger, "joined", joined_whatever),
 )
-add("pretiling", "group's steps reversed", "in the joined nest", patched(pretiling._Merger, "group_nest", group_reversed))
+add(
+    "pretiling",
+    "group's steps reversed",
+    "in the joined nest",
+    patched(pretiling._Merger, "group_nest", group_reversed),
+)
 add("pretiling", "joined with a shift", "by one iteration", patched(pretiling, "_joined_member", shifted_join))
 add("pretiling", "outer iterations mixed up", "no pair is in one iteration", NO_PAIRS)
 add("pretiling", "all pairs in one iteration", "outer loops ignored", ALL_PAIRS)
@@ -272,7 +275,12 @@ for which_ in (0, 1):
     )
 for name_, what_, change_ in SHAPES:
     add("basteln", name_, what_, after_pass("basteln", e.nth(change_)))
-add("basteln", "extension adds the outputs too", "they run in every tile", after_pass("basteln", e.extension_adds_outputs))
+add(
+    "basteln",
+    "extension adds the outputs too",
+    "they run in every tile",
+    after_pass("basteln", e.extension_adds_outputs),
+)
 
 TILES: list[tuple[str, str, Callable[[Band], Band | None]]] = [
     ("tile loops backwards", "the last tile first", e.tiles_backwards),
@@ -418,32 +426,102 @@ def coarse_tiles(original: Any) -> Any:
     return tile_members
 
 
-add("basteln", "first piece of a tile shape", "where several are needed", patched(clusters.Fuser, "_joined_up", first_piece_only))
-add("basteln", "halo forgotten", "each tile makes its own part only", patched(clusters.Fuser, "extension", only_the_readers_row))
+add(
+    "basteln",
+    "first piece of a tile shape",
+    "where several are needed",
+    patched(clusters.Fuser, "_joined_up", first_piece_only),
+)
+add(
+    "basteln",
+    "halo forgotten",
+    "each tile makes its own part only",
+    patched(clusters.Fuser, "extension", only_the_readers_row),
+)
 add("basteln", "producers after their readers", "in the tile", patched(clusters.Fuser, "extend", extended_at_the_end))
 add("basteln", "tile's steps reversed", "outputs first", patched(basteln._Composer, "_members", members_reversed))
-add("basteln", "copies dropped", "fill and store are not run", patched(basteln._Composer, "_members", members_without_copies))
+add(
+    "basteln",
+    "copies dropped",
+    "fill and store are not run",
+    patched(basteln._Composer, "_members", members_without_copies),
+)
 add("basteln", "buffers not declared", "the mark is missing", patched(basteln._Composer, "_members", data_undeclared))
-add("basteln", "left-over dropped", "(20): nothing stays in its place, no guard", patched(clusters.Fuser, "_guarded", reserved_lost))
+add(
+    "basteln",
+    "left-over dropped",
+    "(20): nothing stays in its place, no guard",
+    patched(clusters.Fuser, "_guarded", reserved_lost),
+)
 add("basteln", "left-over's guard forgotten", "tiny sizes", patched(clusters.Fuser, "_guarded", guard_lost))
 add("basteln", "left-over without its first row", "(20)", patched(clusters.Fuser, "_reserved", reserved_short))
-add("basteln", "left-over is nothing", "(20) answers the empty set", patched(clusters.Fuser, "_reserved", lambda o: lambda s, *a: empty_set(o(s, *a))))
-add("basteln", "earlier readers forgotten", "(21), (22) for nests in between", patched(clusters.Fuser, "_needed_before", lambda o: lambda s, *a: empty_set(o(s, *a))))
+add(
+    "basteln",
+    "left-over is nothing",
+    "(20) answers the empty set",
+    patched(clusters.Fuser, "_reserved", lambda o: lambda s, *a: empty_set(o(s, *a))),
+)
+add(
+    "basteln",
+    "earlier readers forgotten",
+    "(21), (22) for nests in between",
+    patched(clusters.Fuser, "_needed_before", lambda o: lambda s, *a: empty_set(o(s, *a))),
+)
 add("basteln", "later readers forgotten", "(21), (22) for nests after", always(clusters.Fuser, "_needed_later", False))
 add("basteln", "in-place updates allowed", "old values are still read", always(clusters.Fuser, "_in_place", None))
 add("basteln", "hazards allowed", "inputs overwritten, writes reordered", always(clusters.Fuser, "_hazard", None))
-add("basteln", "hazards and in-place allowed", "both", together(always(clusters.Fuser, "_hazard", None), always(clusters.Fuser, "_in_place", None)))
+add(
+    "basteln",
+    "hazards and in-place allowed",
+    "both",
+    together(always(clusters.Fuser, "_hazard", None), always(clusters.Fuser, "_in_place", None)),
+)
 add("basteln", "tiles may clash", "writes of one cell by two tiles", always(clusters.Fuser, "_tiles_clash", False))
-add("basteln", "arrays stay inside", "everything looks private to its nest", always(clusters.Fuser, "_stays_inside", True))
+add(
+    "basteln",
+    "arrays stay inside",
+    "everything looks private to its nest",
+    always(clusters.Fuser, "_stays_inside", True),
+)
 add("basteln", "no buffers planned", "overlapping tiles write the array", always(clusters.Fuser, "_plan", None))
-add("basteln", "everything counts as dropped", "no value is needed outside", patched(clusters.Fuser, "dropped_with", nothing_dropped_yet))
-add("basteln", "opaque producers fused", "their accesses are approximations", patched(clusters.Fuser, "extend", as_if_not_opaque))
+add(
+    "basteln",
+    "everything counts as dropped",
+    "no value is needed outside",
+    patched(clusters.Fuser, "dropped_with", nothing_dropped_yet),
+)
+add(
+    "basteln",
+    "opaque producers fused",
+    "their accesses are approximations",
+    patched(clusters.Fuser, "extend", as_if_not_opaque),
+)
 add("basteln", "outputs joined whatever", "(22) is not asked", always(basteln._Composer, "_shared_data", ["data"]))
-add("basteln", "outputs joined and pairs ignored", "(22), no dependence between them", together(always(basteln._Composer, "_shared_data", ["data"]), NO_PAIRS))
-add("basteln", "sequential nests tiled", "all loops taken as coincident", together(patched(basteln, "output_band", band_of_any)))
-add("basteln", "below the tiles a loop is lost", "in the point band", patched(basteln._Composer, "_output", rest_dropped))
+add(
+    "basteln",
+    "outputs joined and pairs ignored",
+    "(22), no dependence between them",
+    together(always(basteln._Composer, "_shared_data", ["data"]), NO_PAIRS),
+)
+add(
+    "basteln",
+    "sequential nests tiled",
+    "all loops taken as coincident",
+    together(patched(basteln, "output_band", band_of_any)),
+)
+add(
+    "basteln",
+    "below the tiles a loop is lost",
+    "in the point band",
+    patched(basteln._Composer, "_output", rest_dropped),
+)
 add("basteln", "corners of larger tiles", "tile loops", patched(clusters, "tile_members", coarse_tiles))
-add("basteln", "outer iterations mixed up", "pairs of other iterations count", patched(clusters.Fuser, "_same_outer", lambda _o: lambda _s, x: x))
+add(
+    "basteln",
+    "outer iterations mixed up",
+    "pairs of other iterations count",
+    patched(clusters.Fuser, "_same_outer", lambda _o: lambda _s, x: x),
+)
 
 
 # --- promotion and boxes ---------------------------------------------------------------------------------------------
@@ -536,22 +614,52 @@ def copies_flipped(original: Any) -> Any:
 
 for dim_ in (0, 1):
     for distance_ in (-1, 1):
-        add("promotion", f"corner {distance_:+d} in dimension {dim_}", "of the box", box_changed(corner(dim_, distance_)))
-        add("promotion", f"extent {distance_:+d} in dimension {dim_}", "of the box", box_changed(extent(dim_, distance_)))
+        add(
+            "promotion",
+            f"corner {distance_:+d} in dimension {dim_}",
+            "of the box",
+            box_changed(corner(dim_, distance_)),
+        )
+        add(
+            "promotion",
+            f"extent {distance_:+d} in dimension {dim_}",
+            "of the box",
+            box_changed(extent(dim_, distance_)),
+        )
         add(
             "promotion",
             f"buffer's corner {distance_:+d} in dimension {dim_}",
             "of the buffer, after basteln",
             after_pass("basteln", e.buffer_edit(e.corner_moved(dim_, distance_))),
         )
-add("promotion", "buffer one too small", "its last extent", after_pass("basteln", e.buffer_edit(e.extent_changed(0, -1))))
+add(
+    "promotion",
+    "buffer one too small",
+    "its last extent",
+    after_pass("basteln", e.buffer_edit(e.extent_changed(0, -1))),
+)
 add("promotion", "extent lost", "one dimension fewer", after_pass("basteln", e.buffer_edit(e.extent_lost)))
-add("promotion", "corner of the first tile", "for all tiles", after_pass("basteln", e.buffer_edit(e.corner_of_everything)))
+add(
+    "promotion",
+    "corner of the first tile",
+    "for all tiles",
+    after_pass("basteln", e.buffer_edit(e.corner_of_everything)),
+)
 add("promotion", "corner forgotten", "the array's own subscripts", after_pass("basteln", e.corner_forgotten))
 for distance_ in (-1, 1):
-    add("promotion", f"depth {distance_:+d}", "of the buffer", after_pass("basteln", e.buffer_edit(e.depth_changed(distance_))))
+    add(
+        "promotion",
+        f"depth {distance_:+d}",
+        "of the buffer",
+        after_pass("basteln", e.buffer_edit(e.depth_changed(distance_))),
+    )
 for position_ in (0, -1, 1):
-    add("promotion", f"access {position_} not redirected", "it stays on the array", after_pass("basteln", e.buffer_edit(e.access_lost(position_))))
+    add(
+        "promotion",
+        f"access {position_} not redirected",
+        "it stays on the array",
+        after_pass("basteln", e.buffer_edit(e.access_lost(position_))),
+    )
 add("promotion", "fill forgotten", "old values are not there", fill_cells(lambda _m: None))
 add("promotion", "fill without its last column", "of cells", fill_cells(e.range_shrunk(1, True)))
 add("promotion", "fill shifted", "by a column", fill_cells(e.range_shift(1, 1)))
@@ -561,20 +669,74 @@ add("promotion", "store shifted", "by a row", store_cells(e.range_shift(0, 1)))
 add("promotion", "every tile stores", "cells have no owner", patched(promotion, "_copy_out", every_tile_stores))
 add("promotion", "the last tile owns", "instead of the first", patched(promotion, "_copy_out", owner_is_last))
 add("promotion", "copies flipped", "fill stores, store fills", patched(basteln, "copy_statement", copies_flipped))
-add("promotion", "copies turned round", "after basteln", after_pass("basteln", e.statement_edit(e.copies_turned_round, True)))
-add("promotion", "copies add one", "the text is no copy", after_pass("basteln", e.statement_edit(e.value_plus_one, True)))
-add("promotion", "copies take the neighbour", "one cell to the next", after_pass("basteln", e.statement_edit(e.copy_of_the_neighbour, True)))
+add(
+    "promotion",
+    "copies turned round",
+    "after basteln",
+    after_pass("basteln", e.statement_edit(e.copies_turned_round, True)),
+)
+add(
+    "promotion",
+    "copies add one",
+    "the text is no copy",
+    after_pass("basteln", e.statement_edit(e.value_plus_one, True)),
+)
+add(
+    "promotion",
+    "copies take the neighbour",
+    "one cell to the next",
+    after_pass("basteln", e.statement_edit(e.copy_of_the_neighbour, True)),
+)
 add("promotion", "copies are not known as such", "`copies` is empty", after_pass("basteln", e.no_copy_is_known))
 add("promotion", "everything is a copy", "`copies` has all statements", after_pass("privatize", e.everything_is_a_copy))
-add("promotion", "sizes without a guard", "parametric extents", patched(promotion, "_sizes", lambda o: lambda *a: None if o(*a) is None else (o(*a)[0], None)))
-add("promotion", "sizes without slack", "ten where the samples say more", patched(promotion, "_sizes", lambda o: lambda *a: None if o(*a) is None else (tuple(min(x, 10) for x in o(*a)[0]), o(*a)[1])))
-add("promotion", "guard twice as wide", "the limit of parametric extents", patched(promotion, "_fits", lambda o: lambda x, limit, t: o(x, 2 * limit, t)))
+add(
+    "promotion",
+    "sizes without a guard",
+    "parametric extents",
+    patched(promotion, "_sizes", lambda o: lambda *a: None if o(*a) is None else (o(*a)[0], None)),
+)
+add(
+    "promotion",
+    "sizes without slack",
+    "ten where the samples say more",
+    patched(
+        promotion,
+        "_sizes",
+        lambda o: lambda *a: None if o(*a) is None else (tuple(min(x, 10) for x in o(*a)[0]), o(*a)[1]),
+    ),
+)
+add(
+    "promotion",
+    "guard twice as wide",
+    "the limit of parametric extents",
+    patched(promotion, "_fits", lambda o: lambda x, limit, t: o(x, 2 * limit, t)),
+)
 add("promotion", "named like another array", "which the tile reads", after_pass("basteln", e.named_like_another_array))
 add("promotion", "two buffers of one name", "in one tile", after_pass("basteln", e.buffers_share_a_name))
-add("promotion", "values from before forgotten", "RefFlow knows no live-in", patched(promotion.RefFlow, "of", lambda o: lambda s, *a: replace(o(s, *a), live_in=empty_map(o(s, *a).live_in))))
-add("promotion", "declared above the tiles", "one buffer for all tiles", after_pass("basteln", e.everywhere(e.allocation_above_the_band)))
-add("promotion", "declared below", "anew in each step's loop", after_pass("basteln", e.everywhere(e.allocation_below_the_next_band)))
-add("promotion", "declared in each step", "each has its own", after_pass("basteln", e.everywhere(e.allocation_into_each_step)))
+add(
+    "promotion",
+    "values from before forgotten",
+    "RefFlow knows no live-in",
+    patched(promotion.RefFlow, "of", lambda o: lambda s, *a: replace(o(s, *a), live_in=empty_map(o(s, *a).live_in))),
+)
+add(
+    "promotion",
+    "declared above the tiles",
+    "one buffer for all tiles",
+    after_pass("basteln", e.everywhere(e.allocation_above_the_band)),
+)
+add(
+    "promotion",
+    "declared below",
+    "anew in each step's loop",
+    after_pass("basteln", e.everywhere(e.allocation_below_the_next_band)),
+)
+add(
+    "promotion",
+    "declared in each step",
+    "each has its own",
+    after_pass("basteln", e.everywhere(e.allocation_into_each_step)),
+)
 add("promotion", "declared nowhere", "the mark is dropped", after_pass("basteln", e.everywhere(e.allocation_dropped)))
 
 
@@ -610,8 +772,18 @@ add(
     together(always(vectorize, "_private_across", False), patched(vectorize, "_sunk", any_loop_sinks)),
 )
 add("vectorize", "windows are not unrolled", "unrolled_below says no", always(vectorize, "unrolled_below", False))
-add("vectorize", "sunk members not restricted", "to their step", patched(vectorize, "_restricted", lambda _o: lambda m, _i: m))
-add("vectorize", "strides mistaken", "every loop looks consecutive", always(vectorize, "_strides", vectorize._Strides(3, 0, 0)))
+add(
+    "vectorize",
+    "sunk members not restricted",
+    "to their step",
+    patched(vectorize, "_restricted", lambda _o: lambda m, _i: m),
+)
+add(
+    "vectorize",
+    "strides mistaken",
+    "every loop looks consecutive",
+    always(vectorize, "_strides", vectorize._Strides(3, 0, 0)),
+)
 
 # --- parallel --------------------------------------------------------------------------------------------------------
 
@@ -635,7 +807,12 @@ for position_ in (0, 1, 2):
     add("parallel", f"first loop of band {position_} parallel", "from the inside", marked(e.parallel_first, position_))
     add("parallel", f"last loop of band {position_} parallel", "from the inside", marked(e.parallel_last, position_))
     add("parallel", f"last loop of band {position_} vector", "from the inside", marked(e.vector_last, position_))
-add("parallel", "coincidence not read", "the outermost loop is parallel", patched(pipeline, "mark_loops", all_coincident_before))
+add(
+    "parallel",
+    "coincidence not read",
+    "the outermost loop is parallel",
+    patched(pipeline, "mark_loops", all_coincident_before),
+)
 add("parallel", "loops below not seen", "_has_loops says no", always(parallel, "_has_loops", False))
 
 # --- reductions ------------------------------------------------------------------------------------------------------
@@ -697,7 +874,12 @@ def reduction_of_anything(program: Program) -> Program:
 
 
 NO_RACES: Install = always(reductions, "race_faults", [])
-add("reductions", "a false associative reduction", "x = 3 * x + a counts as a sum", together(patched(reductions, "reduction_of", any_update), NO_RACES))
+add(
+    "reductions",
+    "a false associative reduction",
+    "x = 3 * x + a counts as a sum",
+    together(patched(reductions, "reduction_of", any_update), NO_RACES),
+)
 add(
     "reductions",
     "a false associative reduction in the analysis",
@@ -706,12 +888,29 @@ add(
         patched(reductions, "reduction_of", any_update),
         patched(recognised, "reduction_of", any_update),
         NO_RACES,
-        lambda patch: patch.setattr("polyc.verify.races.reduction_of", any_update(recognised.reduction_of), raising=False),
+        lambda patch: patch.setattr(
+            "polyc.verify.races.reduction_of", any_update(recognised.reduction_of), raising=False
+        ),
     ),
 )
-add("reductions", "a sum as a product", "the wrong operator", together(patched(reductions, "reduction_of", product_as_sum), NO_RACES))
-add("reductions", "without --reassociate", "in any program", together(patched(pipeline, "mark_reductions", without_asking), NO_RACES))
-add("reductions", "clause lost", "parallel without a reduction clause", after_pass("reductions", e.everywhere(clause_lost)))
+add(
+    "reductions",
+    "a sum as a product",
+    "the wrong operator",
+    together(patched(reductions, "reduction_of", product_as_sum), NO_RACES),
+)
+add(
+    "reductions",
+    "without --reassociate",
+    "in any program",
+    together(patched(pipeline, "mark_reductions", without_asking), NO_RACES),
+)
+add(
+    "reductions",
+    "clause lost",
+    "parallel without a reduction clause",
+    after_pass("reductions", e.everywhere(clause_lost)),
+)
 add("reductions", "wrong operator", "after the pass", after_pass("reductions", e.everywhere(operator_wrong)))
 add("reductions", "anything reduced", "all sequential loops", after_pass("reductions", reduction_of_anything))
 add("reductions", "races not asked", "every candidate is taken", NO_RACES)
@@ -737,18 +936,53 @@ def declared_around(node: Node) -> Node | None:
 
 
 add("privatize", "no copies", "scalars are shared", patched(pipeline, "place_private_arrays", lambda _o: lambda p: p))
-add("privatize", "declared as deep as can be", "values do not stay in an iteration", always(privatize._Placing, "_stays", True))
-add("privatize", "declared at the outermost loop", "no loop keeps its values inside", always(privatize._Placing, "_stays", False))
+add(
+    "privatize",
+    "declared as deep as can be",
+    "values do not stay in an iteration",
+    always(privatize._Placing, "_stays", True),
+)
+add(
+    "privatize",
+    "declared at the outermost loop",
+    "no loop keeps its values inside",
+    always(privatize._Placing, "_stays", False),
+)
 add("privatize", "steps not connected", "each declares its own", always(privatize._Placing, "_connected", False))
 add("privatize", "loops always shared", "isl may take them apart", always(privatize._Placing, "_shared_loop", True))
-add("privatize", "private though live-out", "scalars that are needed afterwards", patched(pipeline, "place_private_arrays", everything_private))
+add(
+    "privatize",
+    "private though live-out",
+    "scalars that are needed afterwards",
+    patched(pipeline, "place_private_arrays", everything_private),
+)
 add("privatize", "declared above the loop", "marks moved out", after_pass("privatize", e.everywhere(declared_around)))
-add("privatize", "declared below the next band", "marks moved in", after_pass("privatize", e.everywhere(e.allocation_below_the_next_band)))
-add("privatize", "declared in each step", "marks moved in", after_pass("privatize", e.everywhere(e.allocation_into_each_step)))
+add(
+    "privatize",
+    "declared below the next band",
+    "marks moved in",
+    after_pass("privatize", e.everywhere(e.allocation_below_the_next_band)),
+)
+add(
+    "privatize",
+    "declared in each step",
+    "marks moved in",
+    after_pass("privatize", e.everywhere(e.allocation_into_each_step)),
+)
 add("privatize", "declared nowhere", "marks dropped", after_pass("privatize", e.everywhere(e.allocation_dropped)))
 for distance_ in (-1, 1):
-    add("privatize", f"depth {distance_:+d}", "of the copies", after_pass("privatize", e.buffer_edit(e.depth_changed(distance_), "private")))
-add("privatize", "an access is not redirected", "it stays on the shared one", after_pass("privatize", e.buffer_edit(e.access_lost(0), "private")))
+    add(
+        "privatize",
+        f"depth {distance_:+d}",
+        "of the copies",
+        after_pass("privatize", e.buffer_edit(e.depth_changed(distance_), "private")),
+    )
+add(
+    "privatize",
+    "an access is not redirected",
+    "it stays on the shared one",
+    after_pass("privatize", e.buffer_edit(e.access_lost(0), "private")),
+)
 
 # --- what no pass may change -----------------------------------------------------------------------------------------
 
@@ -764,7 +998,12 @@ SCOP: list[tuple[str, str, str, e.Edit]] = [
     ("schedule", "may-writes as writes", "in the statements", e.statement_edit(e.may_write_as_must, False)),
 ]
 for stage_, name_, what_, edit_ in SCOP:
-    add(stage_ if stage_ != "dependences" else "schedule", name_, what_, after_pass(stage_ if stage_ != "dependences" else "schedule", edit_))
+    add(
+        stage_ if stage_ != "dependences" else "schedule",
+        name_,
+        what_,
+        after_pass(stage_ if stage_ != "dependences" else "schedule", edit_),
+    )
 
 
 # --- codegen ---------------------------------------------------------------------------------------------------------

@@ -86,7 +86,9 @@ def outcome_of(fault: Fault, name: str, run: bool = True) -> Outcome:
         try:
             compiled = pipeline.compile_region(region, options)
         except Exception as error:
-            return Outcome(Verdict.REFUSED, f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
+            return Outcome(
+                Verdict.REFUSED, f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+            )
     for remark in compiled.program.remarks:
         if remark.code in ("verification-failed", "not-printed") and remark not in before.program.remarks:
             if not compiled.verified:

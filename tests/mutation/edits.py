@@ -11,7 +11,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import AccessKind, Statement
 from polyc.model.tree import Band, Domain, Extension, Filter, Mark, Member, Node, Role, Sequence, rewrite
-from polyc.poly import maps, out_name, set_name, sets, union_of
+from polyc.poly import maps, set_name, sets, union_of
 
 Edit = Callable[[Program], Program]
 Change = Callable[[Node], Node | None]
@@ -342,8 +342,7 @@ def allocation_above_the_band(node: Node) -> Node | None:
 def allocation_below_the_next_band(node: Node) -> Node | None:
     """Declared anew in each iteration of the loops inside."""
     if isinstance(node, Mark) and node.kind == "allocate":
-        pushed = _pushed(node.child, node)
-        return pushed
+        return _pushed(node.child, node)
     return None
 
 
@@ -513,13 +512,11 @@ def may_write_as_must(statement: Statement) -> Statement | None:
 def copy_of_the_neighbour(statement: Statement) -> Statement | None:
     """The copy reads one cell and writes the one beside it."""
     read, write = statement.accesses
-    moved = range_shift(read.relation.dim(isl.dim_type.out) - 1, 1)
     space = read.relation.get_space().range()
     shift = isl.MultiAff.identity_on_domain_space(space)
     last = space.dim(isl.dim_type.set) - 1
     one = shift.get_at(last).add_constant_val(isl.Val.one(space.get_ctx()))
     relation = read.relation.apply_range(isl.Map.from_multi_aff(shift.set_at(last, one)))
-    del moved
     return replace(statement, accesses=(replace(read, relation=relation), write))
 
 
@@ -590,6 +587,6 @@ def domain_without_a_row(program: Program) -> Program:
 def original_tree_replaced(program: Program) -> Program:
     """The original order becomes the new one, after the loops of it were turned round."""
     turned = nth(band_edit(reversed_last))(program)
-    if turned.buffers or out_name is None:
+    if turned.buffers:
         return program
     return replace(turned, scop=replace(turned.scop, tree=turned.tree))

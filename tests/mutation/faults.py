@@ -23,14 +23,14 @@ import polyc.passes.vectorize as vectorize
 import polyc.pipeline as pipeline
 from polyc.analysis import reductions as recognised
 from polyc.codegen.exprs import ExprPrinter
-from polyc.codegen.to_isl import Annotated, to_isl
+from polyc.codegen.to_isl import Annotated
 from polyc.model import ctree as c
 from polyc.model.program import Dependences, Program
 from polyc.model.scop import Scop, Statement
-from polyc.model.tree import Band, Domain, Member, Node, Role, Sequence, rewrite, walk
+from polyc.model.tree import Band, Domain, Member, Node, Role, Sequence, rewrite
 from polyc.passes.boxes import Box
 from polyc.passes.nests import Nest, Outer
-from polyc.poly import empty_map, empty_set, maps, out_name, union_of
+from polyc.poly import empty_map, empty_set, maps, union_of
 from tests.mutation import edits as e
 from tests.mutation.runner import Fault, Patch, after_pass
 
@@ -132,7 +132,6 @@ add("dependences", "first row's flow dropped", "writers at 0", dependences(flow_
 
 # --- every pass: edits of the tree that it answers -------------------------------------------------------------------
 
-SCHEDULE = "schedule"
 TREE: list[tuple[str, str, e.Edit]] = [
     ("steps reversed", "every sequence backwards", e.everywhere(e.reversed_steps)),
     ("inner steps reversed", "the innermost sequence backwards", e.nth(e.reversed_steps)),
@@ -161,7 +160,7 @@ TREE: list[tuple[str, str, e.Edit]] = [
 ]
 for stage_ in ("schedule", "pretiling", "basteln", "vectorize", "privatize"):
     for name_, what_, edit_ in TREE:
-        if stage_ == "privatize" and "coincident" in name_ or stage_ == "privatize" and "permutable" in name_:
+        if (stage_ == "privatize" and "coincident" in name_) or (stage_ == "privatize" and "permutable" in name_):
             continue  # nobody reads them any more
         if stage_ == "vectorize" and "permutable" in name_:
             continue
@@ -170,8 +169,6 @@ for stage_ in ("schedule", "pretiling", "basteln", "vectorize", "privatize"):
 # --- schedule --------------------------------------------------------------------------------------------------------
 
 add("schedule", "source order whatever depends", "_depends says no", always(schedule, "_depends", False))
-add("schedule", "initial order kept as a band", "the scheduler is not run", always(pipeline, "schedule_nests", None))
-FAULTS.pop()
 
 
 # --- pretiling -------------------------------------------------------------------------------------------------------
@@ -257,22 +254,22 @@ for dim_ in (0, 1):
                 e.extension_edit(e.range_grown(dim_, distance_)),
             )
         )
-    for end_ in (False, True):
-        SHAPES.append(
-            (
-                f"extension without the {'last' if end_ else 'first'} in dimension {dim_}",
-                "every map",
-                e.extension_edit(e.range_shrunk(dim_, end_)),
-            )
-        )
-for which_ in (0, 1):
-    SHAPES.append(
+    SHAPES += [
         (
-            f"extension's map {which_} without its last",
-            "one of several statements",
-            e.extension_edit(e.range_shrunk(0, True), which_),
+            f"extension without the {'last' if end_ else 'first'} in dimension {dim_}",
+            "every map",
+            e.extension_edit(e.range_shrunk(dim_, end_)),
         )
+        for end_ in (False, True)
+    ]
+SHAPES += [
+    (
+        f"extension's map {which_} without its last",
+        "one of several statements",
+        e.extension_edit(e.range_shrunk(0, True), which_),
     )
+    for which_ in (0, 1)
+]
 for name_, what_, change_ in SHAPES:
     add("basteln", name_, what_, after_pass("basteln", e.nth(change_)))
 add(
@@ -949,12 +946,13 @@ add(
     always(privatize._Placing, "_stays", False),
 )
 add("privatize", "steps not connected", "each declares its own", always(privatize._Placing, "_connected", False))
-add("privatize", "loops always shared", "isl may take them apart", always(privatize._Placing, "_shared_loop", True))
 add(
     "privatize",
     "private though live-out",
     "scalars that are needed afterwards",
-    patched(pipeline, "place_private_arrays", everything_private),
+    together(dependences(no_false), patched(pipeline, "place_private_arrays", everything_private)),
+    "last_value",
+    "private",
 )
 add("privatize", "declared above the loop", "marks moved out", after_pass("privatize", e.everywhere(declared_around)))
 add(
@@ -1090,9 +1088,9 @@ def step_lost(original: Any) -> Any:
     return loop
 
 
-def pragma_everywhere(original: Any) -> Any:
+def pragma_everywhere(_original: Any) -> Any:
     def pragmas(self: Any, member: Member | None, condition: c.Expr, body: c.Stmt) -> tuple[str, ...]:
-        del original, self, condition, body
+        del self, condition, body
         return () if member is None else ("omp parallel for",)
 
     return pragmas
@@ -1182,4 +1180,3 @@ for name_, what_, install_ in CODEGEN:
     add("codegen", name_, what_, install_)
 
 assert len({fault.name for fault in FAULTS}) == len(FAULTS), "two faults of one name"
-__all__ = ["FAULTS", "out_name", "walk"]

@@ -12,7 +12,7 @@ void conv_relu(int n, int m, double X[n + 2][m + 2], double K[3][3], double C[n]
             for (int k = 0; k < 3; k++)
                 for (int l = 0; l < 3; l++)
                     C[i][j] += A[i + k][j + l] * K[k][l];
-            C[i][j] = C[i][j] > 0.0 ? C[i][j] : 0.0;
+            C[i][j] = C[i][j] > 60.0 ? C[i][j] : 0.5 * C[i][j];
         }
 #pragma endscop
 }

@@ -74,7 +74,9 @@ def store(seed: int, failed: list[Outcome], folder: Path, seconds: float) -> Non
 
 def summary(outcomes: list[Outcome], seconds: float) -> str:
     """Causes of failures, remarks, features, and how long and how large polyc was."""
-    total = max(1, len(outcomes))
+    total = len(outcomes)
+    if not total:
+        return "no programs"
     lines = [f"{len(outcomes)} programs in {seconds:.0f} s, {sum(1 for o in outcomes if o.faults)} failed"]
     for title, counter in (
         ("failures", Counter(cause for o in outcomes for cause in {key(fault) for fault in o.faults})),

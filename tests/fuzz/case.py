@@ -160,11 +160,20 @@ def tree_nodes(node: Node) -> Iterator[Node]:
         yield from tree_nodes(child)
 
 
+_limit_seconds = LIMIT_SECONDS
+
+
+def set_limit(seconds: int) -> None:
+    """Seconds that a compile may take in this process; less than usual where a hang is being minimised."""
+    global _limit_seconds
+    _limit_seconds = seconds
+
+
 @contextmanager
 def limited() -> Iterator[None]:
     """End this process when polyc takes too long: isl's loops can only be ended so. Memory fails to be allocated."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.alarm(LIMIT_SECONDS)
+    signal.alarm(_limit_seconds)
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (2 * LIMIT_BYTES, hard))
     try:

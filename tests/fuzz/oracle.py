@@ -17,7 +17,8 @@ from tests.fuzz.model import Array, Program
 
 FOLDER = Path(__file__).parent
 COMMON = ("-std=c11", "-ffp-contract=off", "-g1")
-WARNINGS = ("-Wall", "-Wextra", "-Wno-unknown-pragmas")
+WARNINGS = ("-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Wno-array-bounds", "-Wno-aggressive-loop-optimizations")
+"""gcc sees that a loop leaves an array of constant size for parameters with which the program is never run."""
 ADDRESS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 BUILDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     # flags of the original, of the result, and of the linker
@@ -89,13 +90,13 @@ def built(pairs: list[Pair], build: str, folder: Path, verdicts: dict[int, Verdi
         pairs = [pair for pair in pairs if pair.number not in broken]
     if not pairs:
         return []
-    known = {(number, flag) for number, flag, _ in warnings(first)}
+    known = {(number, family(flag)) for number, flag, _ in warnings(first)}
     for number, flag, line in warnings(second):
-        if (number, flag) not in known and not original_warns(pairs, number, flag, after, folder):
+        if (number, family(flag)) not in known and not original_warns(pairs, number, flag, after, folder):
             verdicts[number].faults.append(("warning", f"{flag}: {line}"))
-            known.add((number, flag))
-    threads = [FOLDER / "threads.c"] if build == "thread" else []
-    sources = ["table.c", FOLDER / "driver.c", *threads]
+            known.add((number, family(flag)))
+    threads: list[str | Path] = [FOLDER / "threads.c"] if build == "thread" else []
+    sources: list[str | Path] = ["table.c", FOLDER / "driver.c", *threads]
     done = gcc(folder, "-O1", f"-I{FOLDER}", *sources, "original.o", "result.o", *linker, "-lm", "-o", "batch")
     if done.returncode:
         raise RuntimeError(f"the batch cannot be linked: {done.stderr[-3000:]}")
@@ -119,7 +120,7 @@ def gcc(folder: Path, *flags: str | Path) -> subprocess.CompletedProcess[str]:
 def errors(done: subprocess.CompletedProcess[str], kind: str, verdicts: dict[int, Verdict]) -> set[int]:
     if done.returncode == 0:
         return set()
-    found = {}
+    found: dict[int, str] = {}
     for line in done.stderr.splitlines():
         match = re.match(r"p(\d+)\.c:\d+.* error: (.*)", line)
         if match:
@@ -137,12 +138,17 @@ def warnings(done: subprocess.CompletedProcess[str]) -> list[tuple[int, str, str
     return [(int(m[1]), m[3], m[2]) for line in done.stderr.splitlines() if (m := pattern.match(line))]
 
 
+def family(flag: str) -> str:
+    """A variable that is unused may become one that is set and not used."""
+    return "-Wunused" if flag.startswith("-Wunused") else flag
+
+
 def original_warns(pairs: list[Pair], number: int, flag: str, flags: tuple[str, ...], folder: Path) -> bool:
     """Whether the original gets the warning as well where it is built as the result is."""
     pair = next(pair for pair in pairs if pair.number == number)
     (folder / "again.c").write_text(unit(pair, "original"))
     done = gcc(folder, *flags, *COMMON, *WARNINGS, "-c", "again.c")
-    return any(found == flag for _, found, _ in warnings(done))
+    return any(family(found) == family(flag) for _, found, _ in warnings(done))
 
 
 def unit(pair: Pair, role: str) -> str:

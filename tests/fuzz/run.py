@@ -12,7 +12,7 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from tests.fuzz.case import BUILDS, Case, Outcome, check, command, numbered_case, source_text
+from tests.fuzz.case import BUILDS, LIMIT_SECONDS, Case, Outcome, check, command, numbered_case, set_limit, source_text
 
 BATCH = 20
 BATCHES_A_WORKER = 20
@@ -20,8 +20,9 @@ BATCHES_A_WORKER = 20
 SPAWN = mp.get_context("spawn")
 
 
-def work(pipe: Connection) -> None:
+def work(pipe: Connection, limit_seconds: int) -> None:
     """The life of a worker: cases in, the number of the one at hand and the outcomes out."""
+    set_limit(limit_seconds)
     with tempfile.TemporaryDirectory(prefix="polyc-fuzz-") as folder:
         while (cases := pipe.recv()) is not None:
             try:
@@ -34,13 +35,13 @@ def work(pipe: Connection) -> None:
 class Worker:
     """A process that checks cases, and the one that replaces it when it dies."""
 
-    def __init__(self) -> None:
-        self.batches = 0
+    def __init__(self, limit_seconds: int = LIMIT_SECONDS) -> None:
+        self.limit_seconds = limit_seconds
         self.start()
 
     def start(self) -> None:
         self.pipe, other = SPAWN.Pipe()
-        self.process = SPAWN.Process(target=work, args=(other,), daemon=True)
+        self.process = SPAWN.Process(target=work, args=(other, self.limit_seconds), daemon=True)
         self.process.start()
         other.close()
         self.batches = 0
@@ -55,14 +56,15 @@ class Worker:
             self.stop()
             self.start()
         self.batches += 1
-        rest, outcomes = list(cases), []
+        rest = list(cases)
+        outcomes: list[Outcome] = []
         while rest:
             at = 0
             self.pipe.send(rest)
             try:
                 while isinstance(answer := self.pipe.recv(), int):
                     at = answer
-                return outcomes + answer
+                return [*outcomes, *answer]
             except EOFError:
                 self.process.join()
                 code = self.process.exitcode
@@ -123,7 +125,13 @@ def key(fault: tuple[str, str]) -> str:
 
 def stored(case: Case, outcome: Outcome) -> str:
     """A failing case as a file."""
-    detail = "\n".join(f"{kind}: {detail}" for kind, detail in outcome.faults).replace("*/", "* /")
+    detail = "\n".join(f"{kind}: {short(detail)}" for kind, detail in outcome.faults).replace("*/", "* /")
     runs = "; ".join(", ".join(f"{name} = {value}" for name, value in run) for run in case.program.runs)
     head = f"{case.name}, built for {case.build}, at {runs or 'constant sizes'}\n   {command(case)}\n{detail}"
     return f"/* {head}\n*/\n{source_text(case)}"
+
+
+def short(detail: str) -> str:
+    """The last lines of a traceback, the first ones of what a sanitizer says."""
+    lines = [line for line in detail.splitlines() if line.strip(" ^~=")]
+    return "\n".join(lines[-5:] if lines and lines[0].startswith("Traceback") else lines[:40])

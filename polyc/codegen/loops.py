@@ -35,6 +35,8 @@ class _Scope:
     members: dict[str, Member] = field(default_factory=dict)
     """isl's iterator name -> the member it runs."""
     buffers: tuple[Buffer, ...] = ()
+    hoisted: frozenset[str] = frozenset()
+    """Marks of declarations that stand at the top of the loop body already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ def print_loops(program: Program) -> Printed:
     if failures:
         raise failures[0]
     printer = _LoopPrinter(program, annotated, visits, kept[0])
-    body = printer.statements(node, _Scope())
+    body = printer.body(node, _Scope())
     return Printed(tuple(printer.declarations(body)) + body, node.to_C_str())
 
 
@@ -85,6 +87,22 @@ class _LoopPrinter:
         self.build = build
         self.namer = Namer(_taken(program))
         self.allocated: set[str] = set()
+
+    def body(self, node: isl.AstNode, scope: _Scope) -> tuple[c.Stmt, ...]:
+        """What one iteration runs, with a declaration at its top where isl took its users apart.
+
+        isl prints statements that meet in a single iteration one after the other, each with all marks above it.
+        """
+        seen = [
+            m for m in _marks_of(node) if m in self.annotated.marks and self.annotated.marks[m][0].kind == "allocate"
+        ]
+        apart = tuple(dict.fromkeys(m for m in seen if seen.count(m) > 1))
+        if not apart:
+            return self.statements(node, scope)
+        chosen = [self.program.buffers[name] for m in apart for name in self.annotated.marks[m][0].names]
+        declared = tuple(self.declare(buffer) for buffer in chosen)
+        names = scope.names | {b.name for b in chosen}
+        return (*declared, *self.statements(node, replace(scope, hoisted=scope.hoisted | set(apart), names=names)))
 
     def statements(self, node: isl.AstNode, scope: _Scope) -> tuple[c.Stmt, ...]:
         kind = kind_of(node)
@@ -114,14 +132,16 @@ class _LoopPrinter:
         if mark.kind == "group":
             return (c.Comment(mark.text), *self.statements(inner, scope))
         assert mark.kind == "allocate", mark.kind
-        return self.allocation(mark, inner, scope)
+        return self.allocation(name, mark, inner, scope)
 
-    def allocation(self, mark: Mark, inner: isl.AstNode, scope: _Scope) -> tuple[c.Stmt, ...]:
+    def allocation(self, name: str, mark: Mark, inner: isl.AstNode, scope: _Scope) -> tuple[c.Stmt, ...]:
         """Buffers and private copies, declared in a block of their own where the loop body is not one."""
         chosen = tuple(self.program.buffers[name] for name in mark.names)
         declared = tuple(self.declare(buffer) for buffer in chosen)
         self.allocated |= {b.array for b in chosen if b.storage == "private"}
         below = replace(scope, buffers=(*scope.buffers, *chosen), names=scope.names | {b.name for b in chosen})
+        if name in scope.hoisted:
+            return self.statements(inner, below)
         return (c.Block((*declared, *self.statements(inner, below))),)
 
     def declare(self, buffer: Buffer) -> c.Decl:
@@ -164,7 +184,7 @@ class _LoopPrinter:
         if step != 1:
             advance = c.Assign("+=", c.Name(name), c.Literal(str(step)))
         condition = self.condition(node.for_get_cond(), inner_exprs)
-        block = _block(self.statements(node.for_get_body(), inner))
+        block = _block(self.body(node.for_get_body(), inner))
         pragmas = self.pragmas(member, condition, block)
         return c.For(c.Decl("long", name, (), start), condition, advance, block, pragmas)
 
@@ -316,6 +336,22 @@ class _InstancePrinter:
 def c_name(array: Array) -> str:
     """How the array is spelled in the printed code."""
     return array.name if array.storage is Storage.REGION else array.c_name
+
+
+def _marks_of(node: isl.AstNode) -> list[str]:
+    """The marks below that stand in one iteration with the node, one entry for each time."""
+    kind = kind_of(node)
+    if kind == "mark":
+        return [str(node.mark_get_id().get_name()), *_marks_of(node.mark_get_node())]
+    if kind == "block":
+        items = node.block_get_children()
+        return [m for k in range(items.n_ast_node()) for m in _marks_of(items.get_at(k))]
+    if kind == "if_":
+        otherwise = _marks_of(node.if_get_else_node()) if node.if_has_else_node() else []
+        return _marks_of(node.if_get_then_node()) + otherwise
+    if kind == "for_" and node.for_is_degenerate():
+        return _marks_of(node.for_get_body())
+    return []
 
 
 def _block(items: tuple[c.Stmt, ...]) -> c.Stmt:

@@ -9,8 +9,7 @@ import islpy as isl
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Array, Storage
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence, walk
-from polyc.passes.nests import values
-from polyc.poly import maps, set_name, sets
+from polyc.poly import set_name, sets
 
 STAGE = "privatize"
 
@@ -30,7 +29,7 @@ def place_private_arrays(program: Program) -> Program:
             continue
         users = frozenset(s.name for s in program.statements.values() if any(a.array == name for a in s.accesses))
         placed = _Placing(program, array, flow, users)
-        child = placed.at(program.tree.child, (), False)
+        child = placed.at(program.tree.child, 0, False)
         program = replace(
             program,
             tree=Domain(program.tree.domain, child),
@@ -50,36 +49,36 @@ class _Placing:
     def __post_init__(self) -> None:
         self.buffers = {}
 
-    def at(self, node: Node, outer: tuple[Member, ...], concurrent: bool) -> Node:
+    def at(self, node: Node, depth: int, concurrent: bool) -> Node:
         """The subtree with the declaration as deep as it may stand; `concurrent`: some loop above is parallel."""
         if not self._used(node):
             return node
         match node:
             case Leaf():
-                return self._declare(node, len(outer), concurrent)
+                return self._declare(node, depth, concurrent)
             case Mark() | Extension():
-                return replace(node, child=self.at(node.child, outer, concurrent))
+                return replace(node, child=self.at(node.child, depth, concurrent))
             case Sequence(children=steps):
                 if self._connected(steps):
-                    return self._declare(node, len(outer), concurrent)
-                return Sequence(tuple(self._step(s, outer, concurrent) for s in steps))
+                    return self._declare(node, depth, concurrent)
+                return Sequence(tuple(self._step(s, depth, concurrent) for s in steps))
             case Band(members=members):
                 inside = 0
-                while inside < len(members) and self._stays(members[inside], (*outer, *members[:inside])):
+                while inside < len(members) and self._stays(members[inside]):
                     concurrent = concurrent or members[inside].parallel or members[inside].vector
                     inside += 1
                 if inside == len(members):
-                    return replace(node, child=self.at(node.child, (*outer, *members[:inside]), concurrent))
+                    return replace(node, child=self.at(node.child, depth + inside, concurrent))
                 if inside == 0:
-                    return self._declare(node, len(outer), concurrent)
+                    return self._declare(node, depth, concurrent)
                 rest = replace(node, members=members[inside:])
-                below = self._declare(rest, len(outer) + inside, concurrent)
+                below = self._declare(rest, depth + inside, concurrent)
                 return replace(node, members=members[:inside], child=below)
 
-    def _step(self, step: Filter, outer: tuple[Member, ...], concurrent: bool) -> Filter:
+    def _step(self, step: Filter, depth: int, concurrent: bool) -> Filter:
         if not self._reaches(step):
             return step
-        return replace(step, child=self.at(step.child, outer, concurrent))
+        return replace(step, child=self.at(step.child, depth, concurrent))
 
     def _reaches(self, step: Filter) -> bool:
         """Whether a statement below uses the array: one of the filter, or one that an extension adds."""
@@ -125,39 +124,13 @@ class _Placing:
             len(using) > 1 and all(isinstance(s.child, Leaf) for s in using)
         )
 
-    def _stays(self, member: Member, outer: tuple[Member, ...]) -> bool:
-        """Whether no value leaves an iteration of the loop, and isl prints one loop for all users."""
+    def _stays(self, member: Member) -> bool:
+        """Whether no value leaves an iteration of the loop."""
         domain = member.schedule.domain()
         inside = self.flow.intersect_domain(domain).intersect_range(domain)
         if inside.is_empty():
             return True
-        if not self._shared_loop(member, outer):
-            return False
         space = member.schedule.get_space().params().add_unnamed_tuple_ui(1)
         pieces = isl.UnionPwAffList.alloc(domain.get_ctx(), 1).add(member.schedule)
         value = isl.MultiUnionPwAff.from_union_pw_aff_list(space, pieces)
         return bool(inside.is_subset(inside.eq_at_multi_union_pw_aff(value)))
-
-    def _shared_loop(self, member: Member, outer: tuple[Member, ...]) -> bool:
-        """Whether all users have the same iterations, and more than one.
-
-        isl takes apart what meets in a single iteration, and would print the declaration in each part.
-        """
-        ranges: list[isl.Map] = []
-        for piece in sets(member.schedule.domain().intersect(self.program.scop.domain)):
-            if set_name(piece) not in self.users:
-                continue
-            known = [
-                m for m in outer if not m.schedule.intersect_domain(isl.UnionSet.from_set(piece)).domain().is_empty()
-            ]
-            here = isl.UnionSet.from_set(piece)
-            above = values(tuple(known), here)
-            ranges += maps(above.reverse().apply_range(values((member,), here)))
-        first = ranges[0]
-        for other in ranges:
-            if other.is_single_valued() or not first.get_space().is_equal(other.get_space()):
-                return False
-            one = first.intersect_params(other.params())
-            if not one.is_equal(other.intersect_params(first.params())):
-                return False
-        return True

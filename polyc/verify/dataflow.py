@@ -87,7 +87,7 @@ def _array_faults(
         faults += _difference(program, "live-out", f"the last writers of {array}", final_then, final_now)
         faults += _lost_cells(program, array, before, in_array)
     if not before.may_writes.is_empty():
-        faults += _reordered(now, before, after, before_order, array)
+        faults += _reordered(program, now, before, before_order, array)
     return faults
 
 
@@ -149,7 +149,9 @@ def _lost_cells(program: Program, array: str, before: Accesses, after: Accesses)
     return [Fault("live-out", f"cells of {array} are not written any more", _sample_set(lost))]
 
 
-def _reordered(now: Expanded, before: Accesses, after: Accesses, before_order: isl.UnionMap, array: str) -> list[Fault]:
+def _reordered(
+    program: Program, now: Expanded, before: Accesses, before_order: isl.UnionMap, array: str
+) -> list[Fault]:
     """Check (4): pairs of writers, one of them only possible, whose order changed."""
     pairs = compute_false(
         Accesses(empty_map(before.reads), empty_map(before.reads), before.all_writes), before_order, True
@@ -158,6 +160,7 @@ def _reordered(now: Expanded, before: Accesses, after: Accesses, before_order: i
     in_order = new_order.lex_lt_union_map(new_order)
     executed = now.contraction.range()
     broken = pairs.intersect_domain(executed).intersect_range(executed).subtract(in_order)
+    broken = broken.intersect_params(program.scop.context.intersect(program.scop.assumed))
     if broken.is_empty():
         return []
     return [Fault("order", f"writes of {array} that may happen changed their order", _sample(broken))]

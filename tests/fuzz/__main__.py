@@ -15,6 +15,9 @@ from tests.fuzz.run import BATCH, Worker, key, outcomes_of, stored
 KEPT_A_CAUSE = 2
 """Failures that are minimised, of those that look alike."""
 
+DOUBTFUL = ("verification-failed", "not-printed", "budget", "schedule-budget")
+"""Remarks that are not wrong, but worth a look."""
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
@@ -85,6 +88,8 @@ def summary(outcomes: list[Outcome], seconds: float) -> str:
     ):
         lines.append(f"{title}:")
         lines += [f"  {count:6} {count / total:6.1%}  {name}" for name, count in counter.most_common()]
+    doubtful = [(o.name, name) for o in outcomes for name in o.remarks if name.startswith(DOUBTFUL)]
+    lines += ["look at:", *(f"  {number} {name[:150]}" for number, name in doubtful[:40])] if doubtful else []
     for title, values, unit in (
         ("seconds of a compile", sorted(o.seconds for o in outcomes), 1.0),
         ("peak MiB of a compile", sorted(o.peak_bytes for o in outcomes), float(1 << 20)),

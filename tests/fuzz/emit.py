@@ -83,6 +83,9 @@ class _Writer:
         outside = sorted({loop.name for loop in loops(program.nests) if loop.outside})
         if outside:
             self.put(f"int {', '.join(outside)};")
+        for array in program.arrays:
+            if array.kind == "local":
+                self.put(f"(void){array.name};  /* its reader may be dead */")
         if program.live_out is not None:
             self.put(f"#pragma polyc live-out({', '.join(program.live_out)})")
         self.put("#pragma scop")
@@ -140,8 +143,6 @@ class _Writer:
     def after(self, array: Array) -> None:
         """Sum a local array up, in order, where it is read after the region."""
         if not array.read_after:
-            if array.rank == 0:
-                self.put(f"(void){array.name};")
             return
         names = [f"x{k}" for k in range(array.rank)]
         for name, extent in zip(names, self.layout.extents[array.name], strict=True):

@@ -21,7 +21,7 @@ from polyc.passes.privatize import place_private_arrays
 from polyc.passes.reductions import mark_reductions
 from polyc.passes.schedule import schedule_nests
 from polyc.passes.vectorize import sink_vector_loops
-from polyc.poly import OverBudget, budget
+from polyc.poly import OverBudget, budget, share
 from polyc.stack import room_for_depth
 from polyc.verify import Fault, check
 from polyc.verify.text import NotComparable, text_faults
@@ -114,7 +114,7 @@ class _Run:
         """Whether the printed text, read again, is right; the program, with a remark where it is not, or is not known
         to be."""
         try:
-            with budget(self.context, self.options.budget):
+            with budget(self.context, share(self.options.budget, 4)):  # less than the compile itself
                 faults = text_faults(program, self.region, rendered.body, rendered.guard)
         except NotComparable as reason:
             return program.remark("text-not-checked", "text", f"the printed text was not read again: {reason}"), True

@@ -93,19 +93,19 @@ class _Run:
 
     def printed(self, final: Program, initial: Program, verified: bool) -> Compiled:
         """The program as C. One that is right and cannot be printed gives way to the original order."""
-        remark: tuple[str, str, str] | None = None
-        for program in (final, initial):
-            told = program if remark is None else program.remark(*remark)
+        told = final
+        for _ in ("the optimised one", "the original order"):
             try:
                 with self.timed("codegen"), budget(self.context, self.options.budget):
                     text, ast = render_region(told, self.region, verified)
                 return self.result(told, initial, verified, text, ast)
             except InternalError as error:
-                remark = ("not-printed", "codegen", f"the optimised program could not be printed ({error})")
+                why = f"the optimised program could not be printed ({error})"
+                told = initial.remark("not-printed", "codegen", why)
             except OverBudget:
-                remark = ("budget", "codegen", "printing took more isl operations than the budget allows")
-        assert remark is not None
-        return self.as_written(initial.remark(*remark), initial)
+                why = "printing took more isl operations than the budget allows"
+                told = initial.remark("budget", "codegen", why)
+        return self.as_written(told, initial)
 
     def as_written(self, told: Program, initial: Program) -> Compiled:
         """The region's own loops: right by themselves. `told` has the remarks that say why."""

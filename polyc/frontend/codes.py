@@ -5,7 +5,8 @@ from __future__ import annotations
 ERRORS: dict[str, str] = {
     "file-not-found": "There is no file of that name.",
     "is-directory": "The path is a directory, not a C file.",
-    "unreadable": "The file cannot be opened.",
+    "unreadable": "The file cannot be opened, or is a pipe or a device.",
+    "changed-file": "The file changed while it was read.",
     "binary-file": "The file holds NUL bytes: it is no C text.",
     "empty-file": "The file has no text.",
     "no-compiler": "The C compiler whose preprocessor reads the file was not found or does not run.",

@@ -14,7 +14,7 @@ from polyc.frontend.preamble import original_text, preamble
 from polyc.frontend.preprocess import Preprocessed, preprocess
 from polyc.frontend.promises import names_in, parse_condition
 from polyc.frontend.region import CTX
-from polyc.frontend.source import UserFile, load
+from polyc.frontend.source import UserFile, assert_unchanged, load
 from polyc.model.program import InputOptions
 from polyc.model.scop import Region, Scop, Source
 from polyc.poly import OverBudget, budget
@@ -40,6 +40,7 @@ def _read(path: str, options: InputOptions) -> Source:
     if len(user.text) > LARGE and "scop" not in user.text and not options.allow_no_scop:
         raise no_region(path)
     pre = preprocess(path, options)
+    assert_unchanged(user)
     places = Places(user, pre)
     pragmas = find_pragmas(pre.text, places)
     if not pragmas.regions and not pragmas.problems:

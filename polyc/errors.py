@@ -49,7 +49,7 @@ class Diagnostic:
             head = f"{self.span.file}:{self.span.line}:{self.span.column}: {text}"
         lines = [head]
         if self.span is not None and source_line is not None:
-            shown, column = window(source_line.rstrip("\r\n").replace("\t", " "), self.span.column)
+            shown, column = window(visible(source_line.rstrip("\r\n")), self.span.column)
             length = max(1, min(self.span.length, len(shown) - column + 1))
             gutter = f"{self.span.line:>5} | "
             lines.append(gutter + shown)
@@ -58,6 +58,11 @@ class Diagnostic:
         if self.hint:
             lines.append(f"    hint: {self.hint}")
         return "\n".join(lines)
+
+
+def visible(line: str) -> str:
+    """The line with a blank for each tab and control character: a terminal would obey them."""
+    return "".join(character if character.isprintable() else " " for character in line)
 
 
 def window(line: str, column: int) -> tuple[str, int]:

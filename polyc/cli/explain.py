@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polyc.cli import options as o
-from polyc.cli import output
+from polyc.cli import output, terminal
 from polyc.cli.failure import Command
 
 if TYPE_CHECKING:
@@ -45,7 +45,10 @@ def command(file: str, form: str, wanted: str | None, all_passes: bool, **values
         raise click.UsageError(f"there is no pass '{wanted}' in this run; there are: {known}")
     with shown_within_budget(run):
         text = rendered(compiled, shown, form, wanted, all_passes)
-    output.write(output.STDOUT, text)
+    if form == "text":
+        terminal.show(text)
+    else:
+        output.write(output.STDOUT, text)
 
 
 def chosen(compiled: Compiled, wanted: str | None, all_passes: bool) -> tuple[Snapshot, ...]:

@@ -20,7 +20,7 @@ ERRORS: dict[str, str] = {
     "bad-pragma": "A `#pragma polyc` that polyc does not know.",
     "syntax": "The C text cannot be parsed.",
     "unknown-array": "A name given as live-out is not an array or scalar of the region.",
-    "bad-assume": "An `--assume` that is not an affine condition on the region's parameters.",
+    "bad-assume": "An `--assume` or `--param` that is not an affine condition on the region's parameters.",
     "impossible-assume": "The promises on the parameters contradict each other.",
     "too-large": "A region, its function or an expression in it is larger or deeper than polyc reads.",
     "undeclared": "A name is used that has no declaration.",

@@ -150,11 +150,14 @@ class _Reader:
         )
 
     def check_names(self, known: set[str], found: list[Region], problems: list[Diagnostic]) -> None:
-        """Names in --assume and --live-out have to mean something in at least one region."""
+        """Names in --assume, --param and --live-out have to mean something in at least one region."""
         for tree in self.assumptions:
             for name in sorted(names_in(tree) - known):
                 message = f"'{name}' in an assumption is not a parameter of any region"
                 problems.append(Diagnostic("bad-assume", message))
+        for name, _ in self.options.params:
+            if name not in known:
+                problems.append(Diagnostic("bad-assume", f"'{name}', given a value, is not a parameter of any region"))
         visible = {array.c_name for region in found for array in region.scop.arrays.values()}
         for name in self.options.live_out or ():
             if name not in visible:

@@ -86,7 +86,7 @@ class _Run:
         if initial.remarks:
             return self.as_written(initial, initial)
         programs = [initial]
-        for name, run in passes_for(self.options):
+        for name, run in passes_for(self.options) if not scop.domain.is_empty() else []:
             with self.timed(name):
                 programs.append(_declined_at_budget(name, run, programs[-1]))
             self.snapshots.append(Snapshot(name, programs[-1].tree, self.timings[-1][1]))
@@ -147,35 +147,43 @@ def _declined_at_budget(name: str, run: Pass, program: Program, message: str = "
 def _last_right(programs: list[Program]) -> tuple[Program, bool]:
     """The last program that the static check accepts. Parallel marks and private copies belong together, so the
     program without them is tried as a whole before passes are taken back one by one."""
-    final = programs[-1]
-    faults = _faults(final)
+    initial, final = programs[0], programs[-1]
+    faults = _faults(final, initial.scop)
     if not faults:
         return final, True
     tried = final
-    for candidate in reversed(programs[:-1]):
-        if candidate.tree is tried.tree:
+    for candidate in reversed(programs[1:-1]):
+        if candidate.tree is tried.tree or candidate.tree is initial.tree:
             continue
         tried = candidate
-        remade = candidate
-        if candidate is not programs[0]:
-            remade = _declined_at_budget("privatize", lambda p: place_private_arrays(mark_loops(p)), candidate)
-        if remade.tree is not final.tree and not _faults(remade):
+        remade = _declined_at_budget("privatize", lambda p: place_private_arrays(mark_loops(p)), candidate)
+        if remade.tree is final.tree:
+            continue
+        left = _faults(remade, initial.scop)
+        if not left:
             return _with_failure(remade, final, faults), True
-    return _with_failure(programs[0], final, faults), not _faults(programs[0])
+        if _only_budget(left) and _only_budget(faults):
+            break  # a simpler program that also takes too long: the next one would too
+    # What was written is right by itself.
+    return _with_failure(initial, final, faults), True
 
 
-def _faults(program: Program) -> list[Fault]:
+def _faults(program: Program, original: Scop) -> list[Fault]:
     context = program.scop.domain.get_ctx()
     try:
         with budget(context, 2 * program.options.budget):
-            return check(program)
+            return check(program, original)
     except OverBudget:
         return [Fault(OVER_BUDGET, "the check did not end within its budget of isl operations", "")]
 
 
+def _only_budget(faults: list[Fault]) -> bool:
+    return all(fault.kind == OVER_BUDGET for fault in faults)
+
+
 def _with_failure(program: Program, failed: Program, faults: list[Fault]) -> Program:
     first = faults[0]
-    if all(fault.kind == OVER_BUDGET for fault in faults):
+    if _only_budget(faults):
         message = (
             "checking the optimised program took more isl operations than the budget allows; an earlier form stays"
         )

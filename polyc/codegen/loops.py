@@ -51,8 +51,10 @@ def print_loops(program: Program) -> Printed:
 
     requires: a tree that was verified; codegen decides nothing.
     """
+    if program.tree.domain.is_empty():
+        return Printed((), "")
     annotated = to_isl(program.tree)
-    context = program.scop.context.intersect(program.scop.assumed)
+    context = program.scop.known
     visits: list[_Visit] = []
     failures: list[BaseException] = []
 
@@ -98,11 +100,12 @@ class _LoopPrinter:
         ]
         apart = tuple(dict.fromkeys(m for m in seen if seen.count(m) > 1))
         if not apart:
-            return self.statements(node, scope)
+            return self.statements(node, replace(scope, hoisted=frozenset()))
         chosen = [self.program.buffers[name] for m in apart for name in self.annotated.marks[m][0].names]
         declared = tuple(self.declare(buffer) for buffer in chosen)
         names = scope.names | {b.name for b in chosen}
-        return (*declared, *self.statements(node, replace(scope, hoisted=scope.hoisted | set(apart), names=names)))
+        below = self.statements(node, replace(scope, hoisted=frozenset(apart), names=names))
+        return (*_used(declared, below), *below)
 
     def statements(self, node: isl.AstNode, scope: _Scope) -> tuple[c.Stmt, ...]:
         kind = kind_of(node)
@@ -142,7 +145,8 @@ class _LoopPrinter:
         below = replace(scope, buffers=(*scope.buffers, *chosen), names=scope.names | {b.name for b in chosen})
         if name in scope.hoisted:
             return self.statements(inner, below)
-        return (c.Block((*declared, *self.statements(inner, below))),)
+        body = self.statements(inner, below)
+        return (c.Block((*_used(declared, body), *body)),)
 
     def declare(self, buffer: Buffer) -> c.Decl:
         array = self.program.scop.arrays[buffer.array]
@@ -267,7 +271,10 @@ class _InstancePrinter:
         for position, name in enumerate(self.statement.loops):
             value = self.exprs.convert(self.visit.build.expr_from_pw_aff(instance.get_pw_aff(position)))
             ctype = self.statement.loop_types[position]
-            if not ctype.signed and ctype.size_bytes >= 4:
+            # As in the user's text: with an unsigned operand, or in a call, the type of the variable decides the value.
+            if not (
+                ctype.signed and (ctype.size_bytes == 8 or (isinstance(value, c.Literal) and ctype.size_bytes == 4))
+            ):
                 value = c.Cast(ctype.text, value)
             found[name] = value
         return found
@@ -290,6 +297,9 @@ class _InstancePrinter:
                 relation = self._outer(buffer.depth).range_product(relation).apply_range(shift(buffer))
             if array.rank == 0:
                 return c.ArrayRef(name, (), node.ref)
+            if relation.intersect_params(self.program.scop.known).is_empty():
+                # Under a condition that never holds here. isl has no expression for it, C asks for one.
+                return c.ArrayRef(name, (c.Literal("0"),) * array.rank, node.ref)
             index = self.visit.build.access_from_pw_multi_aff(isl.PwMultiAff.from_map(relation))
             return c.ArrayRef(name, self.exprs.subscripts(index), node.ref)
         if buffer is not None and buffer.corner is not None:
@@ -336,6 +346,12 @@ class _InstancePrinter:
 def c_name(array: Array) -> str:
     """How the array is spelled in the printed code."""
     return array.name if array.storage is Storage.REGION else array.c_name
+
+
+def _used(declared: tuple[c.Decl, ...], body: tuple[c.Stmt, ...]) -> tuple[c.Decl, ...]:
+    """The declarations that the statements need: isl also prints a mark above a part of the tree without its users."""
+    mentioned = {n.array for item in body for n in c.walk(item) if isinstance(n, c.ArrayRef)}
+    return tuple(d for d in declared if d.name in mentioned)
 
 
 def _marks_of(node: isl.AstNode) -> list[str]:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polyc.analysis.dependences import Accesses, Flow, accesses_of, compute_flow
+from polyc.analysis.dependences import accesses_of
 from polyc.analysis.order import order_map, runs
+from polyc.flow import Accesses, Flow, compute_flow
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Array, Statement
@@ -114,7 +115,7 @@ def plan_buffer(
     pieces = maps(cells)
     if len(pieces) != 1 or pieces[0].dim(isl.dim_type.out) == 0:
         return "it is a scalar"
-    context = scop.context.intersect(scop.assumed)
+    context = scop.known
     box = bounding_box(pieces[0], context, typical)
     if box is None:
         return "no bounded box holds its tile"

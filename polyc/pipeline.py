@@ -83,7 +83,7 @@ class _Run:
                 "finding the dependences took more isl operations than the budget allows; the region stays as it was",
             )
         self.snapshots.append(Snapshot("initial", initial.tree, self.timings[-1][1]))
-        if initial.remarks:
+        if initial.dependences is untouched.dependences:
             return self.as_written(initial, initial)
         programs = [initial]
         for name, run in passes_for(self.options) if not scop.domain.is_empty() else []:

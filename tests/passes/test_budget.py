@@ -67,6 +67,17 @@ def test_the_scheduler_has_a_budget_of_its_own() -> None:
     assert program.tree is region.scop.tree
 
 
+def test_a_scheduler_that_gives_up_leaves_the_original_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    def give_up(*_: object) -> None:
+        raise isl.Error("unable to carry dependences")
+
+    (region,) = read(str(PROGRAMS / "jacobi.c"), InputOptions(include_dirs=(str(PROGRAMS),))).regions
+    monkeypatch.setattr("polyc.passes.schedule._heuristic", give_up)
+    one = compile_region(region, Options())
+    assert "not-scheduled" in [remark.code for remark in one.program.remarks]
+    assert one.verified
+
+
 def test_reading_has_a_budget() -> None:
     file = str(PROGRAMS / "harris.c")
     with pytest.raises(UserError) as caught:

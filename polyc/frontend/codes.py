@@ -5,7 +5,8 @@ from __future__ import annotations
 ERRORS: dict[str, str] = {
     "file-not-found": "There is no file of that name.",
     "is-directory": "The path is a directory, not a C file.",
-    "unreadable": "The file cannot be opened.",
+    "unreadable": "The file cannot be opened, or is a pipe or a device.",
+    "changed-file": "The file changed while it was read.",
     "binary-file": "The file holds NUL bytes: it is no C text.",
     "empty-file": "The file has no text.",
     "no-compiler": "The C compiler whose preprocessor reads the file was not found or does not run.",
@@ -19,7 +20,7 @@ ERRORS: dict[str, str] = {
     "bad-pragma": "A `#pragma polyc` that polyc does not know.",
     "syntax": "The C text cannot be parsed.",
     "unknown-array": "A name given as live-out is not an array or scalar of the region.",
-    "bad-assume": "An `--assume` that is not an affine condition on the region's parameters.",
+    "bad-assume": "An `--assume` or `--param` that is not an affine condition on the region's parameters.",
     "impossible-assume": "The promises on the parameters contradict each other.",
     "too-large": "A region, its function or an expression in it is larger or deeper than polyc reads.",
     "undeclared": "A name is used that has no declaration.",

@@ -165,6 +165,7 @@ class Modeller:
         """Take the user's promises into the context."""
         for name, value in self.options.params:
             if self.is_parameter(region, name):
+                self.known.add(name)
                 region.context = region.context.intersect(variable(name).eq_set(number(value)))
         for tree in self.assumptions:
             names = names_in(tree)

@@ -14,7 +14,7 @@ from polyc.frontend.preamble import original_text, preamble
 from polyc.frontend.preprocess import Preprocessed, preprocess
 from polyc.frontend.promises import names_in, parse_condition
 from polyc.frontend.region import CTX
-from polyc.frontend.source import UserFile, load
+from polyc.frontend.source import UserFile, assert_unchanged, load
 from polyc.model.program import InputOptions
 from polyc.model.scop import Region, Scop, Source
 from polyc.poly import OverBudget, budget
@@ -38,7 +38,9 @@ def _read(path: str, options: InputOptions) -> Source:
     user = load(path)
     if len(user.text) > LARGE and "scop" not in user.text and not options.allow_no_scop:
         raise no_region(path)
-    return _modelled(user, preprocess(path, options), options)
+    pre = preprocess(path, options)
+    assert_unchanged(user)
+    return _modelled(user, pre, options)
 
 
 def read_text(text: str, options: InputOptions) -> Source:
@@ -160,11 +162,14 @@ class _Reader:
         )
 
     def check_names(self, known: set[str], found: list[Region], problems: list[Diagnostic]) -> None:
-        """Names in --assume and --live-out have to mean something in at least one region."""
+        """Names in --assume, --param and --live-out have to mean something in at least one region."""
         for tree in self.assumptions:
             for name in sorted(names_in(tree) - known):
                 message = f"'{name}' in an assumption is not a parameter of any region"
                 problems.append(Diagnostic("bad-assume", message))
+        for name, _ in self.options.params:
+            if name not in known:
+                problems.append(Diagnostic("bad-assume", f"'{name}', given a value, is not a parameter of any region"))
         visible = {array.c_name for region in found for array in region.scop.arrays.values()}
         for name in self.options.live_out or ():
             if name not in visible:

@@ -27,7 +27,7 @@ class BuildError(Exception):
 
 
 def build(text: str, folder: Path, cc: str = "gcc", openmp: bool = True) -> Path:
-    """Compile the text to `folder/region.so`. Raises BuildError."""
+    """Compile the text to `folder/region.so`; the compiler's own temporary files are there too. Raises BuildError."""
     source, library = folder / "region.c", folder / "region.so"
     source.write_text(text, encoding="utf-8", errors="surrogateescape")
     command = [cc, *FLAGS, *(["-fopenmp"] if openmp else []), str(source), "-o", str(library), "-lm"]
@@ -37,7 +37,7 @@ def build(text: str, folder: Path, cc: str = "gcc", openmp: bool = True) -> Path
             capture_output=True,
             check=False,
             timeout=LIMIT_SECONDS,
-            env={**os.environ, "LC_ALL": "C"},
+            env={**os.environ, "LC_ALL": "C", "TMPDIR": str(folder)},
             stdin=subprocess.DEVNULL,
         )
     except OSError as problem:

@@ -22,11 +22,12 @@ NO_FILE = {
     "is-directory",
     "unreadable",
     "binary-file",
+    "changed-file",
     "no-compiler",
     "bad-assume",
     "impossible-assume",
 }
-"""Codes that no C text can show; the last three are tested with the options."""
+"""Codes that no C text can show: they are about names, files and options. tests/cli shows each of them."""
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.c")))

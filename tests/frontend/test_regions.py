@@ -190,7 +190,7 @@ def test_no_region_may_be_allowed(read_text: Reader) -> None:
 
 def test_promises(scop: Modeller) -> None:
     text = f"void f(int n, int m, double *a) {{\n{REGION.replace('< n', '< n + m')}}}\n"
-    found = scop(text, params=(("m", 4), ("other", 3)), assume=("n >= 4 && n <= 2 * m", "n % 2 == 0"))
+    found = scop(text, params=(("m", 4),), assume=("n >= 4 && n <= 2 * m", "n % 2 == 0"))
     expected = type(found.context)("[n, m] -> { : m = 4 and 4 <= n <= 8 and n mod 2 = 0 }")
     assert found.context.is_equal(expected)
 
@@ -203,6 +203,7 @@ def test_promises(scop: Modeller) -> None:
         ({"assume": ("n + 1",)}, "bad-assume"),
         ({"assume": ("__import__('os')",)}, "bad-assume"),
         ({"assume": ("q > 1",)}, "bad-assume"),
+        ({"params": (("q", 1),)}, "bad-assume"),
         ({"assume": ("n > 1", "n < 1")}, "impossible-assume"),
         ({"live_out": ("nope",)}, "unknown-array"),
         ({"cc": "no-such-compiler"}, "no-compiler"),

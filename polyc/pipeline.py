@@ -58,7 +58,7 @@ def compile_region(region: Region, options: Options) -> Compiled:
     timings.append(("dependences", time.perf_counter() - start))
     snapshots = [Snapshot("initial", initial.tree, timings[0][1])]
     programs = [initial]
-    for name, run in passes_for(options):
+    for name, run in passes_for(options) if not initial.tree.domain.is_empty() else []:
         start = time.perf_counter()
         after = _declined_at_budget(name, run, programs[-1])
         seconds = time.perf_counter() - start

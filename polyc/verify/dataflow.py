@@ -78,7 +78,7 @@ def _array_faults(
         faults += _difference(program, "live-out", f"the last writers of {array}", final_then, final_now)
         faults += _lost_cells(program, array, before, in_array)
     if not before.may_writes.is_empty():
-        faults += _reordered(now, before, after, before_order, array)
+        faults += _reordered(program, now, before, after, before_order, array)
     return faults
 
 
@@ -134,18 +134,21 @@ def _final_writers(program: Program, now: Expanded, in_array: Accesses, flow: Fl
 def _lost_cells(program: Program, array: str, before: Accesses, after: Accesses) -> list[Fault]:
     """Live-out cells that the original writes and nobody writes now."""
     then, seen = before.all_writes.range(), after.all_writes.range()
-    lost = then.intersect_params(program.scop.context.intersect(program.scop.assumed)).subtract(seen)
+    lost = then.intersect_params(program.scop.known).subtract(seen)
     if lost.is_empty():
         return []
     return [Fault("live-out", f"cells of {array} are not written any more", _sample_set(lost))]
 
 
-def _reordered(now: Expanded, before: Accesses, after: Accesses, before_order: isl.UnionMap, array: str) -> list[Fault]:
+def _reordered(
+    program: Program, now: Expanded, before: Accesses, after: Accesses, before_order: isl.UnionMap, array: str
+) -> list[Fault]:
     """Check (4): pairs of writers, one of them only possible, that write one cell in another order now."""
     nothing = empty_map(before.reads)
     then = compute_false(Accesses(nothing, nothing, before.all_writes), before_order, True)
     pairs = compute_false(Accesses(nothing, nothing, after.all_writes), now.order, True)
     broken = pairs.apply_domain(now.contraction).apply_range(now.contraction).intersect(then.reverse())
+    broken = broken.intersect_params(program.scop.known)
     if broken.is_empty():
         return []
     return [Fault("order", f"writes of {array} that may happen changed their order", _sample(broken))]
@@ -157,7 +160,7 @@ def _buffer_faults(program: Program, now: Expanded) -> list[Fault]:
     for buffer in program.buffers.values():
         if buffer.corner is None:
             continue
-        known = program.scop.context.intersect(program.scop.assumed)
+        known = program.scop.known
         touched = _to(now.accesses.all, {buffer.key}).intersect_params(known)
         for cells in maps(touched):
             piece = cells.apply_range(place_in_buffer(buffer))
@@ -182,7 +185,7 @@ def _below(space: isl.Space, position: int, extent: isl.PwAff) -> isl.Set:
 
 
 def _difference(program: Program, kind: str, what: str, expected: isl.UnionMap, found: isl.UnionMap) -> list[Fault]:
-    known = program.scop.context.intersect(program.scop.assumed)
+    known = program.scop.known
     expected, found = expected.intersect_params(known), found.intersect_params(known)
     missing, extra = expected.subtract(found), found.subtract(expected)
     faults = []

@@ -74,11 +74,12 @@ def _loop_faults(program: Program, now: Expanded, loop: _Loop) -> list[Fault]:
                 writes = writes.union(one)
             by_array[access.array] = (writes, every.union(one))
     faults: list[Fault] = []
+    known = program.scop.known
     for array, (writes, every) in by_array.items():
         if writes.is_empty():
             continue
         # Instances that touch one cell, in one iteration of the outer loops, but not in one of this loop.
-        carried = _same(writes, every, outer).subtract(_same(writes, every, through))
+        carried = _same(writes, every, outer).subtract(_same(writes, every, through)).intersect_params(known)
         if not carried.is_empty():
             kind = "parallel" if loop.member.parallel else "vector"
             message = f"the {kind} loop {loop.member.name} carries a dependence on {array}"

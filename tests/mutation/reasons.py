@@ -8,6 +8,8 @@ REASONS = [
     ("parallel: ", "the loop that is marked carries no dependence"),
     ("codegen: every loop parallel", "OpenMP runs nested parallel loops with one thread, unless it is told otherwise"),
     ("codegen: buffers static", "threads met by luck at other times: a race that no run has to show"),
+    ("codegen: reduction clause", "threads met by luck at other times: a race that no run has to show"),
+    ("codegen: division", "no negative number is divided"),
     (
         "codegen: buffers not used",
         "tiles write the same values to the array as the tiles beside them: a race, but an equal one",

@@ -12,7 +12,7 @@ from polyc.explain.data import stages
 from polyc.explain.text import remark_lines
 from polyc.explain.tree_text import render_tree
 from polyc.frontend.report import render_all
-from polyc.model.program import Compiled, Remark
+from polyc.model.program import Compiled, Program, Remark
 
 FALLBACK = "verification-failed"
 
@@ -35,15 +35,21 @@ def details(compiled: Compiled, remark: Remark) -> str:
 
 
 def remarks(compiled: list[Compiled], form: str) -> str:
-    """All decisions, as text under the place of their region, or as one JSON list a line."""
+    """All decisions, as text under the place of their region, or as one JSON list a line; notes come first."""
     if form == "json":
-        return json.dumps([remark_data(m) for one in compiled for m in one.program.remarks]) + "\n"
+        return json.dumps([remark_data(m) for one in compiled for m in decisions(one.program)]) + "\n"
     lines: list[str] = []
     for one in compiled:
         scop = one.program.scop
         lines.append(f"{scop.span.file}:{scop.span.line}: region in {scop.function}(): decisions")
-        lines += [line for remark in one.program.remarks for line in remark_lines(remark)]
+        lines += [line for remark in decisions(one.program) for line in remark_lines(remark)]
     return "".join(line + "\n" for line in lines)
+
+
+def decisions(program: Program) -> list[Remark]:
+    """The frontend's notes, as remarks of its own stage, and the passes' remarks."""
+    notes = [Remark(note.code, "read", note.message, note.span) for note in program.scop.notes]
+    return [*notes, *program.remarks]
 
 
 def findings(run: Run) -> str:

@@ -270,7 +270,9 @@ class _InstancePrinter:
             value = self.exprs.convert(self.visit.build.expr_from_pw_aff(instance.get_pw_aff(position)))
             ctype = self.statement.loop_types[position]
             # As in the user's text: with an unsigned operand, or in a call, the type of the variable decides the value.
-            if not (ctype.signed and (ctype.size_bytes == 8 or isinstance(value, c.Literal) and ctype.size_bytes == 4)):
+            if not (
+                ctype.signed and (ctype.size_bytes == 8 or (isinstance(value, c.Literal) and ctype.size_bytes == 4))
+            ):
                 value = c.Cast(ctype.text, value)
             found[name] = value
         return found

@@ -33,7 +33,7 @@ def to_isl(tree: Domain) -> Annotated:
     marks: dict[str, tuple[Mark, int]] = {}
     deepest = 0
 
-    def text(node: Node, depth: int, here: isl.UnionSet) -> str:
+    def text(node: Node, depth: int) -> str:
         """The node as `key: value` pairs without the outer braces; "" for a leaf."""
         nonlocal deepest
         deepest = max(deepest, depth)
@@ -46,29 +46,28 @@ def to_isl(tree: Domain) -> Annotated:
                 coincident = ", ".join("1" if m.coincident else "0" for m in node.members)
                 inner = (
                     f'schedule: "{partial_schedule(node.members)}", permutable: {int(node.permutable)}, '
-                    f"coincident: [ {coincident} ]" + below(node.child, depth + len(node.members), here)
+                    f"coincident: [ {coincident} ]" + below(node.child, depth + len(node.members))
                 )
                 return f'mark: "{name}", child: {{ {inner} }}'
             case Mark():
                 name = f"mark:{len(marks)}"
                 marks[name] = (node, depth)
-                # isl's notation has no mark without a child: a sequence of one stands for the leaf.
-                leaf = f', child: {{ sequence: [ {{ filter: "{here}" }} ] }}'
-                return f'mark: "{name}"' + (below(node.child, depth, here) or leaf)
+                # isl wants something below a mark.
+                return f'mark: "{name}"' + (below(node.child, depth) or ", child: { leaf }")
             case Extension():
-                return f'extension: "{node.relation}"' + below(node.child, depth, here)
+                return f'extension: "{node.relation}"' + below(node.child, depth)
             case Sequence():
                 steps = ", ".join(step(s, depth) for s in node.children)
                 return f"sequence: [ {steps} ]"
 
     def step(item: Filter, depth: int) -> str:
-        return f'{{ filter: "{item.filter}"' + below(item.child, depth, item.filter) + " }"
+        return f'{{ filter: "{item.filter}"' + below(item.child, depth) + " }"
 
-    def below(node: Node, depth: int, here: isl.UnionSet) -> str:
-        inner = text(node, depth, here)
+    def below(node: Node, depth: int) -> str:
+        inner = text(node, depth)
         return f", child: {{ {inner} }}" if inner else ""
 
-    whole = f'{{ domain: "{tree.domain}"' + below(tree.child, 0, tree.domain) + " }"
+    whole = f'{{ domain: "{tree.domain}"' + below(tree.child, 0) + " }"
     schedule = isl.Schedule.read_from_str(tree.domain.get_ctx(), whole)
     return Annotated(schedule, bands, marks, deepest)
 

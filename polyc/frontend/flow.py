@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import islpy as isl
 
+from polyc.flow import Accesses, Flow, compute_flow
 from polyc.frontend.accesses import READ, WRITE
 from polyc.frontend.build import Placed, lifted_set, order_map, place, without_empty
 from polyc.frontend.extract import Draft, Item
 from polyc.frontend.region import CTX, Region
+from polyc.poly import set_name, sets
 
 
 def accesses_of(placed: list[Placed], arrays: frozenset[str], *, reads: bool) -> isl.UnionMap:
@@ -32,11 +34,12 @@ def written_first(placed: list[Placed], arrays: frozenset[str], context: isl.Set
         return arrays
     reads = accesses_of(placed, arrays, reads=True).intersect_params(context.params())
     writes = accesses_of(placed, arrays, reads=False)
-    info = isl.UnionAccessInfo.from_sink(reads).set_must_source(writes).set_schedule_map(order_map(placed))
-    exposed = info.compute_flow().get_may_no_source().range()
-    sets = exposed.get_set_list()
-    seen = {sets.get_at(i).get_tuple_name() for i in range(sets.n_set()) if not sets.get_at(i).is_empty()}
-    return arrays - seen
+    exposed = flow_of(reads, writes, order_map(placed)).live_in.range()
+    return arrays - {set_name(piece) for piece in sets(exposed) if not piece.is_empty()}
+
+
+def flow_of(reads: isl.UnionMap, writes: isl.UnionMap, order: isl.UnionMap) -> Flow:
+    return compute_flow(Accesses(reads, writes, isl.UnionMap.empty(reads.get_space())), order)
 
 
 def needed_exits(items: list[Item], region: Region, live: frozenset[str]) -> list[Item]:
@@ -58,8 +61,7 @@ def needed_exits(items: list[Item], region: Region, live: frozenset[str]) -> lis
     last = [str(len(items) + 1), *(["0"] * (depth - 1))]
     order = order.union(isl.UnionMap.read_from_str(CTX, f"{{ END_[] -> [{', '.join(last)}] }}"))
     writes = accesses_of(placed, arrays, reads=False)
-    info = isl.UnionAccessInfo.from_sink(reads.union(after)).set_must_source(writes).set_schedule_map(order)
-    used = info.compute_flow().get_may_dependence().domain()
+    used = flow_of(reads.union(after), writes, order).dependence.domain()
     names = {id(p.draft): p for p in placed}
 
     def keep(draft: Draft) -> Draft | None:

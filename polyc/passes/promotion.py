@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polyc.analysis.dependences import Accesses, Flow, accesses_of, compute_flow
+from polyc.analysis.dependences import accesses_of
 from polyc.analysis.order import order_map, runs
+from polyc.flow import Accesses, Flow, compute_flow
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Array, Statement

@@ -16,15 +16,9 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polyc.analysis.dependences import (
-    Accesses,
-    Flow,
-    accesses_of,
-    compute_false,
-    compute_flow,
-    last_writers,
-)
+from polyc.analysis.dependences import accesses_of, last_writers
 from polyc.analysis.order import order_map, runs
+from polyc.flow import Accesses, Flow, compute_false, compute_flow
 from polyc.model.program import Program
 from polyc.poly import empty_map, maps, names, out_name
 from polyc.verify.expand import Expanded, expand, place_in_buffer

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polyc.analysis.dependences import Accesses
 from polyc.analysis.order import Run, order_map, runs
+from polyc.flow import Accesses
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind
 from polyc.poly import empty_map

@@ -160,6 +160,17 @@ def test_remarks(polyc: Polyc, inputs: Path) -> None:
     assert "fused" in [remark["code"] for remark in remarks]
 
 
+def test_remarks_tell_what_was_approximated(polyc: Polyc, tmp_path: Path) -> None:
+    file = tmp_path / "while.c"
+    file.write_text(
+        "void f(int n, int *a) {\n#pragma scop\n    while (a[0] < n)\n        a[0]++;\n#pragma endscop\n}\n"
+    )
+    text = polyc("compile", "--remarks", file).stderr
+    assert "this loop is kept whole as one statement [while-loop, read]" in text
+    (remarks, *_) = polyc("compile", file, "--remarks", "json").stderr.splitlines()
+    assert ("while-loop", "read", 3) in [(r["code"], r["pass"], r["line"]) for r in json.loads(remarks)]
+
+
 def test_emit(polyc: Polyc, inputs: Path, tmp_path: Path) -> None:
     tree = polyc("compile", inputs / "conv.c", "--emit", "tree").stdout
     assert tree.startswith("domain [H, KH, KW, W] -> {")

@@ -166,6 +166,17 @@ def test_final_value_read_in_the_region(scop: Modeller) -> None:
     assert found.privatizable == {"j"}
 
 
+def test_final_values_of_loops_that_run_in_one_iteration_only(scop: Modeller) -> None:
+    """The value that i == 1 reads is of the second loop: isl alone believes that the first one wrote it last."""
+    region = """for (int i = 0; i < 2; i++) {
+        if (i == 1) b[0] = k;
+        for (k = 0; k < 3; k++) a[i] += k;
+        if (i == 0) for (k = 0; k < 5; k++) b[k + 1] = k;
+    }"""
+    found = scop(function(region, "int k = 0;"))
+    assert exits(found) == [("k", "S3[i = 0] }")]
+
+
 def test_a_final_value_without_one_bound_is_computed_by_its_loop(scop: Modeller) -> None:
     found = scop(function("for (i = 0; i < n && i < 9; i++) a[i] = 0;", "int i;", "return i;"))
     body = found.statements["S1"].body

@@ -1,0 +1,1 @@
+"""The test suites of other polyhedral compilers as inputs: `python -m tests.peers FOLDER`."""

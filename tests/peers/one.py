@@ -1,0 +1,171 @@
+"""One file through polyc: what became of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from polyc.codegen import render_file
+from polyc.errors import Diagnostic, UserError
+from polyc.frontend import read
+from polyc.model.program import Compiled, InputOptions, Options
+from polyc.model.scop import Source
+from polyc.model.tree import Band, Extension, walk
+from polyc.pipeline import compile_region
+from polyc.runtime import BuildError, compare
+from tests.peers.fragments import complete
+
+COMPILED, REFUSED, BUG = "compiled", "refused", "bug"
+NOWHERE = frozenset({"empty-file", "no-scop", "preprocessor", "binary-file"})
+"""Codes that speak of the whole file: a place in it would say nothing."""
+FALLBACKS = frozenset({"verification-failed", "not-printed"})
+NUMBER = re.compile(r"\b\w+ = -?\d+(?:, \w+ = -?\d+)*: ")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How the files are compiled."""
+
+    seconds: float = 60
+    memory_mib: int = 2048
+    verify: bool = False
+    complete: bool = False
+    include_dirs: tuple[str, ...] = ()
+    defines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a file."""
+
+    file: str
+    kind: str
+    """`compiled`, `refused` or `bug`."""
+    detail: str = ""
+    """The first diagnostic, or what is wrong."""
+    codes: tuple[str, ...] = ()
+    """Of the errors of a refused file, in source order."""
+    regions: int = 0
+    changed: int = 0
+    """Regions with a tiled, fused, parallel or vector loop."""
+    completed: bool = False
+    """Declarations were added to the file before it was compiled."""
+    warnings: tuple[str, ...] = ()
+    """What gcc -Wall says of the output and not of the input."""
+    runs: tuple[str, ...] = ()
+    """One a region: `equal`, or `not run: why`."""
+    seconds: float = 0.0
+
+
+def compile_file(file: Path, name: str, settings: Settings, tell: Callable[[Outcome], None]) -> None:
+    """Compile and check one file; `tell` hears the outcome, and a second one after the regions were run."""
+    inputs = InputOptions(include_dirs=settings.include_dirs, defines=settings.defines, cc="gcc")
+    with tempfile.TemporaryDirectory(prefix="polyc-peers-") as folder:
+        try:
+            source = read_whole(file, inputs, Path(folder)) if settings.complete else read(str(file), inputs)
+            options = Options()
+            compiled = [compile_region(region, options) for region in source.regions]
+            outcome = judged(name, source, compiled, render_file(source, compiled, options), inputs, file)
+            outcome = replace(outcome, completed=source.path != str(file))
+        except UserError as problem:
+            tell(refused(name, problem.diagnostics))
+            return
+        except Exception as problem:
+            last = traceback.extract_tb(problem.__traceback__)[-1]
+            place = f"{Path(last.filename).name}:{last.lineno}"
+            tell(Outcome(name, BUG, f"{type(problem).__name__} at {place}: {first_line(problem)}"))
+            return
+        tell(outcome)
+        if settings.verify and outcome.kind == COMPILED:
+            tell(run(outcome, source, compiled))
+
+
+def read_whole(file: Path, inputs: InputOptions, folder: Path) -> Source:
+    """The file, or a copy of it in which what is missing is declared."""
+    beside = replace(inputs, include_dirs=(*inputs.include_dirs, str(file.parent)))
+    path, text = file, file.read_text(encoding="utf-8", errors="surrogateescape")
+    while True:
+        try:
+            return read(str(path), inputs if path == file else beside)
+        except UserError as problem:
+            more = complete(text, problem)
+            if more is None or more == text:
+                raise
+            path, text = folder / file.name, more
+            path.write_text(text, encoding="utf-8", errors="surrogateescape")
+
+
+def refused(name: str, found: list[Diagnostic]) -> Outcome:
+    first = found[0]
+    codes = tuple(d.code for d in found)
+    if any(d.span is None and d.code not in NOWHERE for d in found):
+        return Outcome(name, BUG, f"refused without a place: {first.message}", codes)
+    line = f"{first.span.line}: " if first.span is not None else ""
+    return Outcome(name, REFUSED, f"{line}{first.message} [{first.code}]", codes)
+
+
+def judged(name: str, source: Source, compiled: list[Compiled], text: str, inputs: InputOptions, file: Path) -> Outcome:
+    """The outcome of a file that polyc printed."""
+    outcome = Outcome(name, COMPILED, regions=len(compiled), changed=sum(is_changed(one) for one in compiled))
+    for one in compiled:
+        fallen = [r for r in one.program.remarks if r.code in FALLBACKS]
+        if fallen or not one.verified:
+            reason = fallen[0].message if fallen else "not verified"
+            return replace(outcome, kind=BUG, detail=f"{one.program.scop.span.line}: {reason}")
+    folders = (str(file.parent), *inputs.include_dirs)
+    errors, warnings = complaints(text, folders, inputs.defines)
+    before = complaints(source.text, folders, inputs.defines) if errors or warnings else ((), ())
+    new = [message for message in errors if message not in before[0]]
+    if new:
+        return replace(outcome, kind=BUG, detail=f"gcc refuses the output: {new[0]}")
+    return replace(outcome, warnings=tuple(sorted(set(warnings) - set(before[1]))))
+
+
+def is_changed(compiled: Compiled) -> bool:
+    """Whether a loop was tiled or fused, or runs in parallel or in vectors."""
+    nodes = list(walk(compiled.program.tree.child))
+    members = [member for node in nodes if isinstance(node, Band) for member in node.members]
+    fused = any(isinstance(node, Extension) for node in nodes)
+    return fused or any(m.parallel or m.vector or m.size > 1 for m in members)
+
+
+def complaints(
+    text: str, folders: tuple[str, ...], defines: tuple[str, ...]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """gcc's errors and warnings on a text, without their places."""
+    command = ["gcc", "-fsyntax-only", "-Wall", "-Wno-unknown-pragmas", "-fopenmp", "-x", "c", "-"]
+    command += [f"-I{folder}" for folder in folders] + [f"-D{name}" for name in defines]
+    data = text.encode("utf-8", "surrogateescape")
+    done = subprocess.run(command, input=data, capture_output=True, check=False, env={**os.environ, "LC_ALL": "C"})
+    lines = done.stderr.decode("utf-8", "replace").splitlines()
+    errors = tuple(line.partition("error: ")[2] for line in lines if "error: " in line)
+    return errors, tuple(line.partition("warning: ")[2] for line in lines if "warning: " in line)
+
+
+def run(outcome: Outcome, source: Source, compiled: list[Compiled]) -> Outcome:
+    """The outcome after every region and its result ran on the same input."""
+    runs: list[str] = []
+    for region, one in zip(source.regions, compiled, strict=True):
+        if not region.scop.statements:
+            runs.append("not run: the region does nothing")
+            continue
+        try:
+            report = compare(region, one)
+        except BuildError as problem:
+            runs.append(f"not run: {first_line(problem)}")
+            continue
+        if report.differences:
+            return replace(outcome, kind=BUG, detail=f"{region.scop.span.line}: {report.differences[0].message}")
+        reason = NUMBER.sub("", report.skipped[0]) if report.skipped else "no size to run"
+        runs.append("equal" if report.rows else f"not run: {reason}")
+    return replace(outcome, runs=tuple(runs))
+
+
+def first_line(problem: Exception) -> str:
+    return (str(problem).splitlines() or [""])[0]

@@ -1,0 +1,109 @@
+"""The script that compiles other people's suites, on a suite of our own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from polyc.errors import Diagnostic, UserError
+from tests.peers.__main__ import main
+from tests.peers.fragments import complete
+from tests.peers.one import BUG, Outcome, refused
+
+FILES = {
+    "good/scale.c": """void scale(int n, double a[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        a[i] = 2 * a[i];
+#pragma endscop
+}
+""",
+    "leaves.c": """int first(int n, const int a[n])
+{
+#pragma scop
+    if (n > 0)
+        return a[0];
+#pragma endscop
+    return 0;
+}
+""",
+    "no-header.c": """#include "sizes.h"
+void clear(int a[SIZE])
+{
+#pragma scop
+    for (int i = 0; i < SIZE; i++)
+        a[i] = 0;
+#pragma endscop
+}
+""",
+    "fragment.c": """/* neither a function nor a declaration */
+#pragma scop
+for (i = 1; i < N; i++)
+    A[i][0] = A[i - 1][k[i]] + c;
+#pragma endscop
+""",
+}
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    for name, text in FILES.items():
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+    return tmp_path
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> dict[str, Outcome]:
+    return {one["file"]: Outcome(**one) for one in json.loads(capsys.readouterr().out)}
+
+
+def test_each_file_is_of_one_kind(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(suite), "--json", "--jobs", "1", "--memory", "0"]) == 0
+    found = told(capsys)
+    assert {name: (one.kind, one.codes) for name, one in found.items()} == {
+        "good/scale.c": ("compiled", []),
+        "leaves.c": ("refused", ["return"]),
+        "no-header.c": ("refused", ["preprocessor"]),
+        "fragment.c": ("refused", ["pragma-outside-function"]),
+    }
+    assert (found["good/scale.c"].regions, found["good/scale.c"].changed) == (1, 1)
+    assert found["leaves.c"].detail == "5: return would leave the region [return]"
+
+
+def test_what_is_missing_is_declared(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    accepted = suite / "accepted.txt"
+    accepted.write_text("fragment.c\nno-header.c\nleaves.c\n")
+    words = [str(suite), "--complete", "--jobs", "2", "--memory", "0", "--accepted", str(accepted), "--cases"]
+    assert main(words) == 0
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    rows = {name: value for name, _, value in (line.rpartition("  ") for line in lines)}
+    rows = {name.strip(): value.strip() for name, value in rows.items()}
+    assert rows["compiled, and verified statically"] == "3"
+    assert rows["with declarations that the fragment leaves out"] == "2"
+    assert (rows["files that the peer accepts"], rows["compiled, percent"]) == ("3", "66.7")
+    assert "* refused  leaves.c: 5: return would leave the region [return]" in lines
+
+
+def test_a_fragment_becomes_a_function() -> None:
+    problem = UserError([Diagnostic("pragma-outside-function", "a region has to stand inside a function")])
+    text = complete("#define M 9\n" + FILES["fragment.c"], problem)
+    assert text is not None
+    declared = ["#define M 9", "double A[512][512];", "int N;", "double c;", "int k[512];", "void fragment(void)", "{"]
+    assert text.splitlines()[: len(declared)] == declared
+    assert "    A[i][0] = A[i - 1][k[i]] + c;" in text.splitlines()
+    assert complete("int x;", UserError([Diagnostic("goto", "goto cannot stand in a region")])) is None
+
+
+def test_a_refusal_without_a_place_is_a_bug() -> None:
+    assert refused("a.c", [Diagnostic("goto", "goto cannot stand in a region")]).kind == BUG
+
+
+@pytest.mark.slow
+def test_regions_are_run(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(suite), "--json", "--verify", "--complete"]) == 0
+    found = told(capsys)
+    assert list(found["good/scale.c"].runs) == ["equal"]

@@ -1,0 +1,102 @@
+"""A process a file, with limits on time and memory: what a file does to one of them harms no other."""
+
+from __future__ import annotations
+
+import multiprocessing as mp
+import resource
+import sys
+import time
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+from tests.peers.one import BUG, Outcome, Settings, compile_file
+
+DEEPEST_NESTING = 20_000
+"""As the command line sets it."""
+
+
+@dataclass(slots=True)
+class Job:
+    name: str
+    process: BaseProcess
+    answers: Connection
+    start: float
+    outcome: Outcome | None = None
+
+
+def outcomes(files: list[Path], folder: Path, settings: Settings, jobs: int) -> list[Outcome]:
+    """The outcome of each file, in the order of the files."""
+    waiting = list(reversed(files))
+    running: list[Job] = []
+    found: dict[str, Outcome] = {}
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            file = waiting.pop()
+            running.append(started(file, file.relative_to(folder).as_posix(), settings))
+        ready = set(wait([job.answers for job in running], timeout=0.5))
+        for job in list(running):
+            ended = receive(job) if job.answers in ready else False
+            late = time.monotonic() - job.start > settings.seconds
+            if not (ended or late):
+                continue
+            if not ended:
+                job.process.kill()
+            job.process.join()
+            running.remove(job)
+            found[job.name] = final(job, late and not ended)
+            show(len(found), len(files))
+    show(0, 0)
+    return [found[file.relative_to(folder).as_posix()] for file in files]
+
+
+def started(file: Path, name: str, settings: Settings) -> Job:
+    answers, ours = mp.Pipe(duplex=False)
+    process = mp.get_context("fork").Process(target=work, args=(file, name, settings, ours))
+    process.start()
+    ours.close()
+    return Job(name, process, answers, time.monotonic())
+
+
+def work(file: Path, name: str, settings: Settings, answers: Connection) -> None:
+    """What the process does: the limits, and the file."""
+    if settings.memory_mib:
+        limit = settings.memory_mib << 20
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    sys.setrecursionlimit(DEEPEST_NESTING)
+    compile_file(file, name, settings, answers.send)
+
+
+def receive(job: Job) -> bool:
+    """Take an answer; True when there will be no more."""
+    try:
+        outcome: Outcome = job.answers.recv()
+    except EOFError:
+        return True
+    if job.outcome is None:
+        outcome = replace(outcome, seconds=round(time.monotonic() - job.start, 2))
+        job.start = time.monotonic()  # what it takes to run is another matter
+    else:
+        outcome = replace(outcome, seconds=job.outcome.seconds)
+    job.outcome = outcome
+    return False
+
+
+def final(job: Job, late: bool) -> Outcome:
+    """The outcome of a process that ended or was ended."""
+    known = job.outcome
+    if known is None:
+        code = job.process.exitcode
+        return Outcome(job.name, BUG, "takes too long to compile" if late else f"the process died with {code}")
+    if late or job.process.exitcode != 0:
+        reason = "takes too long" if late else "the run died"
+        return replace(known, runs=(f"not run: {reason}",) * known.regions)
+    return known
+
+
+def show(done: int, total: int) -> None:
+    """How far we are, on a terminal."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r{done}/{total}" if total else "\r\033[K")
+        sys.stderr.flush()

@@ -12,7 +12,7 @@ import islpy as isl
 import numpy as np
 
 from polyc.model.program import Compiled
-from polyc.model.scop import Region, Scop
+from polyc.model.scop import CALLS, Region, Scop
 from polyc.runtime import csource, sizes
 from polyc.runtime.build import BuildError, build, has_openmp
 from polyc.runtime.call import Setting, run_child
@@ -64,6 +64,9 @@ def compare(
 ) -> Report:
     """Build and run both forms at the sizes that are wanted. Raises BuildError where `cc` does not run."""
     report = Report()
+    if CALLS in region.scop.arrays:
+        report.skipped.append("it calls functions that may do more than compute: run twice, they need not do the same")
+        return report
     try:
         source = csource.c_source(region, compiled.text)
     except csource.Unrunnable as problem:

@@ -5,12 +5,13 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
 
-.PHONY: help setup demo test fast lint format golden polybench bench-compile clean
+.PHONY: help setup demo test fast mutation lint format golden polybench bench-compile clean
 
 help:
 	@echo "make demo           compile a convolution, run original and result, compare values and times"
 	@echo "make test           all tests"
 	@echo "make fast           the tests that run in-process, in about a minute"
+	@echo "make mutation       break each pass in many ways, and show that the check catches it"
 	@echo "make lint           formatting, lint and types"
 	@echo "make golden         rewrite the golden files (then read the diff)"
 	@echo "make polybench      the thirty kernels, plain and through polyc, dumps compared (DATASET=MINI)"
@@ -31,6 +32,9 @@ test: $(STAMP)
 
 fast: $(STAMP)
 	$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow"
+
+mutation: $(STAMP)
+	$(BIN)/python -m tests.mutation
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check polyc tests benchmarks

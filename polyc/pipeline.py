@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import islpy as isl
 
-from polyc.analysis.dependences import compute_dependences
-from polyc.codegen import render_region
+from polyc.analysis.dependences import compute_dependences, no_dependences
+from polyc.codegen import render_as_written, render_region
 from polyc.errors import InternalError
 from polyc.model.program import Compiled, Options, Program, Snapshot
 from polyc.model.scop import Region, Scop
@@ -20,10 +21,13 @@ from polyc.passes.privatize import place_private_arrays
 from polyc.passes.reductions import mark_reductions
 from polyc.passes.schedule import schedule_nests
 from polyc.passes.vectorize import sink_vector_loops
-from polyc.poly import budget, is_over_budget
+from polyc.poly import OverBudget, budget
+from polyc.stack import room_for_depth
 from polyc.verify import Fault, check
 
 Pass = Callable[[Program], Program]
+OVER_BUDGET = "budget"
+"""The kind of a fault that is none: the check did not end."""
 
 
 def passes_for(options: Options) -> list[tuple[str, Pass]]:
@@ -51,32 +55,77 @@ def initial_program(scop: Scop, options: Options) -> Program:
 
 
 def compile_region(region: Region, options: Options) -> Compiled:
-    """Run every pass on one region, check the result, and print the last program that is right."""
-    timings: list[tuple[str, float]] = []
-    start = time.perf_counter()
-    initial = initial_program(region.scop, options)
-    timings.append(("dependences", time.perf_counter() - start))
-    snapshots = [Snapshot("initial", initial.tree, timings[0][1])]
-    programs = [initial]
-    for name, run in passes_for(options):
+    """Run every pass on one region, check the result, and print the last program that is right.
+
+    Where no program was shown to be right within the budget, the region stays as it was written.
+    """
+    with room_for_depth():
+        return _Run(region, options).compiled()
+
+
+class _Run:
+    """One region on its way through the compiler, with the time that each stage took."""
+
+    def __init__(self, region: Region, options: Options) -> None:
+        self.region = region
+        self.options = options
+        self.timings: list[tuple[str, float]] = []
+        self.snapshots: list[Snapshot] = []
+
+    def compiled(self) -> Compiled:
+        scop = self.region.scop
+        untouched = Program(scop, self.options, no_dependences(scop), scop.tree, dict(scop.statements))
+        with self.timed("dependences"):
+            initial = _declined_at_budget("dependences", lambda p: initial_program(p.scop, p.options), untouched)
+        self.snapshots.append(Snapshot("initial", initial.tree, self.timings[-1][1]))
+        if initial.remarks:
+            return self.as_written(initial, initial)
+        programs = [initial]
+        for name, run in passes_for(self.options) if not scop.domain.is_empty() else []:
+            with self.timed(name):
+                programs.append(_declined_at_budget(name, run, programs[-1]))
+            self.snapshots.append(Snapshot(name, programs[-1].tree, self.timings[-1][1]))
+        with self.timed("verify"):
+            final, verified = _last_right(programs) if self.options.verify else (programs[-1], False)
+        if self.options.verify and not verified:
+            return self.as_written(final, initial)
+        return self.printed(final, initial, verified)
+
+    def printed(self, final: Program, initial: Program, verified: bool) -> Compiled:
+        """The program as C. One that is right and cannot be printed gives way to the original order."""
+        remark: tuple[str, str, str] | None = None
+        for program in (final, initial):
+            told = program if remark is None else program.remark(*remark)
+            try:
+                with self.timed("codegen"), budget(self.context, self.options.budget):
+                    text, ast = render_region(told, self.region, verified)
+                return self.result(told, initial, verified, text, ast)
+            except InternalError as error:
+                remark = ("not-printed", "codegen", f"the optimised program could not be printed ({error})")
+            except OverBudget:
+                remark = ("budget", "codegen", "printing took more isl operations than the budget allows")
+        assert remark is not None
+        return self.as_written(initial.remark(*remark), initial)
+
+    def as_written(self, told: Program, initial: Program) -> Compiled:
+        """The region's own loops: right by themselves. `told` has the remarks that say why."""
+        kept = replace(initial, remarks=told.remarks)
+        return self.result(kept, initial, True, render_as_written(self.region), "")
+
+    def result(self, final: Program, initial: Program, verified: bool, text: str, ast: str) -> Compiled:
+        return Compiled(final, initial, tuple(self.snapshots), verified, text, ast, tuple(self.timings))
+
+    @property
+    def context(self) -> isl.Context:
+        return self.region.scop.domain.get_ctx()
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
         start = time.perf_counter()
-        after = _declined_at_budget(name, run, programs[-1])
-        seconds = time.perf_counter() - start
-        timings.append((name, seconds))
-        snapshots.append(Snapshot(name, after.tree, seconds))
-        programs.append(after)
-    start = time.perf_counter()
-    final, verified = _last_right(programs) if options.verify else (programs[-1], False)
-    timings.append(("verify", time.perf_counter() - start))
-    start = time.perf_counter()
-    try:
-        text, ast = render_region(final, region, verified)
-    except InternalError as error:
-        # What the tree says is right, but it cannot be printed: the original order can.
-        final = initial.remark("not-printed", "codegen", f"the optimised program could not be printed ({error})")
-        text, ast = render_region(final, region, verified)
-    timings.append(("codegen", time.perf_counter() - start))
-    return Compiled(final, initial, tuple(snapshots), verified, text, ast, tuple(timings))
+        try:
+            yield
+        finally:
+            self.timings.append((name, time.perf_counter() - start))
 
 
 def _declined_at_budget(name: str, run: Pass, program: Program) -> Program:
@@ -85,43 +134,57 @@ def _declined_at_budget(name: str, run: Pass, program: Program) -> Program:
     try:
         with budget(context, program.options.budget):
             return run(program)
-    except isl.Error as error:
-        if not is_over_budget(error):
-            raise
-        return program.remark("budget", name, f"the pass {name} ran over its budget of isl operations and was left out")
+    except OverBudget:
+        return program.remark(
+            "budget", name, f"{name} took more isl operations than the budget allows, and was left out"
+        )
 
 
 def _last_right(programs: list[Program]) -> tuple[Program, bool]:
     """The last program that the static check accepts. Parallel marks and private copies belong together, so the
     program without them is tried as a whole before passes are taken back one by one."""
-    final = programs[-1]
-    faults = _faults(final)
+    initial, final = programs[0], programs[-1]
+    faults = _faults(final, initial.scop)
     if not faults:
         return final, True
     tried = final
-    for candidate in reversed(programs[:-1]):
-        if candidate.tree is tried.tree:
+    for candidate in reversed(programs[1:-1]):
+        if candidate.tree is tried.tree or candidate.tree is initial.tree:
             continue
         tried = candidate
-        remade = place_private_arrays(mark_loops(candidate)) if candidate is not programs[0] else candidate
-        if remade.tree is not final.tree and not _faults(remade):
+        remade = _declined_at_budget("privatize", lambda p: place_private_arrays(mark_loops(p)), candidate)
+        if remade.tree is final.tree:
+            continue
+        left = _faults(remade, initial.scop)
+        if not left:
             return _with_failure(remade, final, faults), True
-    return _with_failure(programs[0], final, faults), not _faults(programs[0])
+        if _only_budget(left) and _only_budget(faults):
+            break  # a simpler program that also takes too long: the next one would too
+    # What was written is right by itself.
+    return _with_failure(initial, final, faults), True
 
 
-def _faults(program: Program) -> list[Fault]:
+def _faults(program: Program, original: Scop) -> list[Fault]:
     context = program.scop.domain.get_ctx()
     try:
         with budget(context, 2 * program.options.budget):
-            return check(program)
-    except isl.Error as error:
-        if not is_over_budget(error):
-            raise
-        return [Fault("budget", "the check did not end within its budget of isl operations", "")]
+            return check(program, original)
+    except OverBudget:
+        return [Fault(OVER_BUDGET, "the check did not end within its budget of isl operations", "")]
+
+
+def _only_budget(faults: list[Fault]) -> bool:
+    return all(fault.kind == OVER_BUDGET for fault in faults)
 
 
 def _with_failure(program: Program, failed: Program, faults: list[Fault]) -> Program:
     first = faults[0]
+    if _only_budget(faults):
+        message = (
+            "checking the optimised program took more isl operations than the budget allows; an earlier form stays"
+        )
+        told = program.remark("budget", "verify", message)
+        return replace(told, remarks=(*(r for r in failed.remarks if r not in told.remarks), *told.remarks))
     told = program.remark(
         "verification-failed",
         "verify",

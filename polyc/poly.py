@@ -62,25 +62,54 @@ def project_range(relation: isl.Map, keep: int) -> isl.Map:
     return relation.project_out(isl.dim_type.out, keep, count - keep).reset_tuple_id(isl.dim_type.out)
 
 
+class OverBudget(isl.Error):
+    """isl stopped because its operations were used up."""
+
+
 @contextmanager
 def budget(context: isl.Context, operations: int) -> Iterator[None]:
-    """Let isl do so many operations inside, and raise isl.Error when they are used up (0: no bound).
+    """Let isl do so many operations inside, and raise OverBudget when they are used up (0: no bound).
 
-    Budgets nest: one inside another has its own count, and the outer one starts again after it.
+    Not every call of isl says so itself: some answer None or "" then, which ends in an error of another kind, or in
+    none. So it is asked at the end. Budgets nest: one inside another has its own count, and the outer one starts
+    again after it.
     """
     before = context.get_max_operations()
     context.reset_operations()
     context.set_max_operations(operations)
     try:
         yield
+    except Exception as error:
+        if is_over_budget(error) or _used_up(context):
+            raise OverBudget("the budget of isl operations is used up") from error
+        raise
+    else:
+        if _used_up(context):
+            raise OverBudget("the budget of isl operations is used up")
     finally:
         context.set_max_operations(before)
         context.reset_operations()
 
 
-def is_over_budget(error: isl.Error) -> bool:
+def _used_up(context: isl.Context) -> bool:
+    """Whether isl refuses even a small operation."""
+    if not context.get_max_operations():
+        return False
+    try:
+        isl.Set.read_from_str(context, "{ [i] : i > 0 }").is_empty()
+    except isl.Error as error:
+        return is_over_budget(error)
+    return False
+
+
+def share(operations: int, parts: int) -> int:
+    """One of some equal parts of a budget; no bound has no parts, and a part is never no bound."""
+    return max(1, operations // parts) if operations else 0
+
+
+def is_over_budget(error: Exception) -> bool:
     """Whether isl stopped because its operations were used up."""
-    return "maximal number of operations" in str(error)
+    return isinstance(error, OverBudget) or "maximal number of operations" in str(error)
 
 
 def kind_of(node: isl.AstNode | isl.AstExpr | isl.ScheduleNode) -> str:

@@ -119,3 +119,9 @@ def tag_of(access: Access, label: str) -> isl.Map:
     domain = access.relation.domain()
     space = domain.get_space().params().add_named_tuple_id_ui(isl.Id.read_from_str(domain.get_ctx(), label), 0)
     return isl.Map.from_domain_and_range(domain, isl.Set.universe(space))
+
+
+def no_dependences(scop: Scop) -> Dependences:
+    """What stands for the dependences of a region that nobody is going to transform."""
+    none = empty_map(scop.domain)
+    return Dependences(none, none, none, {}, none, none, none, none)

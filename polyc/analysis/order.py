@@ -64,11 +64,9 @@ def order_length(found: list[Run]) -> int:
 def order_map(found: list[Run]) -> isl.UnionMap:
     """`{ instance -> [v0, …] }`, all of one length, to be compared lexicographically."""
     length = order_length(found)
-    union: isl.UnionMap | None = None
+    union = isl.UnionMap.empty(isl.Space.params_alloc(isl.DEFAULT_CONTEXT, 0))
     for run in found:
-        piece = isl.UnionMap.from_map(run.order(length))
-        union = piece if union is None else union.union(piece)
-    assert union is not None, "a schedule tree without instances has no order"
+        union = union.union(isl.UnionMap.from_map(run.order(length)))
     return union
 
 

@@ -224,6 +224,6 @@ def _add_constant(value: _Value, amount: int) -> _Value:
 
 def _nested(macro: str, values: list[_Value]) -> _Value:
     result = values[0]
-    for value in values[1:]:
+    for value in (v for k, v in enumerate(values) if k > 0 and v not in values[:k]):
         result = _Value(c.Call(macro, (result.expr, value.expr)), result.wide or value.wide)
     return result

@@ -51,8 +51,10 @@ def print_loops(program: Program) -> Printed:
 
     requires: a tree that was verified; codegen decides nothing.
     """
+    if program.tree.domain.is_empty():
+        return Printed((), "")
     annotated = to_isl(program.tree)
-    context = program.scop.context.intersect(program.scop.assumed)
+    context = program.scop.known
     visits: list[_Visit] = []
     failures: list[BaseException] = []
 
@@ -267,7 +269,10 @@ class _InstancePrinter:
         for position, name in enumerate(self.statement.loops):
             value = self.exprs.convert(self.visit.build.expr_from_pw_aff(instance.get_pw_aff(position)))
             ctype = self.statement.loop_types[position]
-            if not ctype.signed and ctype.size_bytes >= 4:
+            # As in the user's text: with an unsigned operand, or in a call, the type of the variable decides the value.
+            if not (
+                ctype.signed and (ctype.size_bytes == 8 or (isinstance(value, c.Literal) and ctype.size_bytes == 4))
+            ):
                 value = c.Cast(ctype.text, value)
             found[name] = value
         return found
@@ -290,6 +295,9 @@ class _InstancePrinter:
                 relation = self._outer(buffer.depth).range_product(relation).apply_range(shift(buffer))
             if array.rank == 0:
                 return c.ArrayRef(name, (), node.ref)
+            if relation.intersect_params(self.program.scop.known).is_empty():
+                # Under a condition that never holds here. isl has no expression for it, C asks for one.
+                return c.ArrayRef(name, (c.Literal("0"),) * array.rank, node.ref)
             index = self.visit.build.access_from_pw_multi_aff(isl.PwMultiAff.from_map(relation))
             return c.ArrayRef(name, self.exprs.subscripts(index), node.ref)
         if buffer is not None and buffer.corner is not None:

@@ -59,6 +59,25 @@ def render_region(program: Program, region: Region, verified: bool) -> tuple[str
     return _indented(text, region.indent), printed.ast
 
 
+def render_as_written(region: Region) -> str:
+    """The region's own loops, for one that the passes or the printer give up."""
+    text = (
+        _environment()
+        .get_template("c.c.j2")
+        .render(
+            part="region",
+            version=__version__,
+            summary=f"{region.scop.function}: left as it was written",
+            macros=[],
+            guard="",
+            code=region.original.rstrip("\n"),
+            original="",
+            unused=[],
+        )
+    )
+    return _indented(text, region.indent)
+
+
 def _names_used(body: tuple[c.Stmt, ...]) -> set[str]:
     """The user's names that the printed statements mention, without the variables that they declare themselves."""
     used: set[str] = set()

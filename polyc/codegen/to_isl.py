@@ -52,7 +52,8 @@ def to_isl(tree: Domain) -> Annotated:
             case Mark():
                 name = f"mark:{len(marks)}"
                 marks[name] = (node, depth)
-                return f'mark: "{name}"' + below(node.child, depth)
+                # isl wants something below a mark.
+                return f'mark: "{name}"' + (below(node.child, depth) or ", child: { leaf }")
             case Extension():
                 return f'extension: "{node.relation}"' + below(node.child, depth)
             case Sequence():

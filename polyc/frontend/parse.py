@@ -17,6 +17,7 @@ from pycparser.c_parser import CParser, ParseError
 
 from polyc.errors import Diagnostic, UserError
 from polyc.frontend.chunks import KEYWORDS, Chunks, close_paren, declared_names, drop_attributes
+from polyc.frontend.depth import deep_bracket, deep_node, too_deep
 from polyc.frontend.places import Places
 
 IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
@@ -72,6 +73,9 @@ def parse_function(chunks: Chunks, index: int, kept: list[tuple[int, int]], plac
     inner = [(a - item.start, b - item.start) for a, b in kept]
     texts = {number: clean(short(chunks.text_of(number))) for number in declarations}
     body = clean(chunks.text_of(index), inner)
+    deep = deep_bracket(body)
+    if deep is not None:
+        raise UserError([too_deep(places, item.start + deep)])
     skips: list[tuple[int, int]] = []
     complaints: list[Diagnostic] = []
     for _ in range(40):
@@ -99,6 +103,9 @@ def parse_function(chunks: Chunks, index: int, kept: list[tuple[int, int]], plac
         if not functions or complaints:
             break
         parsed.function = functions[-1]
+        coord = deep_node(parsed.function)
+        if coord is not None:
+            raise UserError([too_deep(places, parsed.original(parsed.offset(coord)))])
         return parsed
     name = re.compile(r"\S").search(chunks.text, item.start)
     start = name.start() if name is not None else item.start
@@ -200,7 +207,7 @@ def _complaint(problem: BaseException, place: int, places: Places, text: str) ->
     shown = token.group() if token else ""
     span = places.span(start, start + max(1, len(shown)))
     if isinstance(problem, RecursionError):
-        return Diagnostic("too-large", "this function is nested too deeply to be parsed", span)
+        return too_deep(places, start)
     message = f"syntax error before '{shown}'" if shown else "syntax error at the end of the function"
     return Diagnostic("syntax", message, span)
 

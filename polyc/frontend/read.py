@@ -14,9 +14,12 @@ from polyc.frontend.pragmas import Marked, find_pragmas, place_regions
 from polyc.frontend.preamble import original_text, preamble
 from polyc.frontend.preprocess import Preprocessed, preprocess
 from polyc.frontend.promises import names_in, parse_condition
+from polyc.frontend.region import CTX
 from polyc.frontend.source import UserFile, load
 from polyc.model.program import InputOptions
 from polyc.model.scop import Region, Scop, Source
+from polyc.poly import OverBudget, budget
+from polyc.stack import room_for_depth
 
 LARGE = 1_000_000
 """Characters from which on a file is looked into before it is preprocessed."""
@@ -28,6 +31,11 @@ LARGEST_REGION = 200_000
 
 def read(path: str, options: InputOptions) -> Source:
     """Read a C file and model its regions. Raises UserError with every problem of the file."""
+    with room_for_depth():
+        return _read(path, options)
+
+
+def _read(path: str, options: InputOptions) -> Source:
     user = load(path)
     assumptions = [parse_condition(text) for text in options.assume]
     if len(user.text) > LARGE and "scop" not in user.text and not options.allow_no_scop:
@@ -97,11 +105,17 @@ class _Reader:
             for item in group:
                 modeller = self.modeller(item, parsed, group)
                 try:
-                    found.append(self.region(item, modeller.scop(), parsed))
+                    with budget(CTX, self.options.budget):
+                        scop = modeller.scop()
+                    found.append(self.region(item, scop, parsed))
                 except UserError as problem:
                     problems += problem.diagnostics
                 except RecursionError:
                     problems.append(self.complaint(item, "an expression or a nest in this region is too deep"))
+                except OverBudget:
+                    hint = "split the region, or allow more with --budget"
+                    message = "reading this region takes more isl operations than the budget allows"
+                    problems.append(self.complaint(item, message, hint))
                 known |= modeller.known
         if not problems:
             self.check_names(known, found, problems)
@@ -114,8 +128,12 @@ class _Reader:
         large = [m for m in group if m.end - m.body > LARGEST_REGION]
         return self.complaint(large[0], "this region is too large") if large else None
 
-    def complaint(self, item: Marked, message: str) -> Diagnostic:
-        hint = "move the loops that matter into a function or a region of their own"
+    def complaint(
+        self,
+        item: Marked,
+        message: str,
+        hint: str = "move the loops that matter into a function or a region of their own",
+    ) -> Diagnostic:
         return Diagnostic("too-large", message, self.places.span(item.start, item.start + 1), hint)
 
     def modeller(self, item: Marked, parsed: Parsed, group: list[Marked]) -> Modeller:

@@ -26,8 +26,8 @@ class Options:
     """Percentage of repeated instances that fusion may cost; None: let the cost decide."""
     verify: bool = True
     reassociate: bool = False
-    budget: int = 10_000_000
-    """isl operations that one pass may take before it declines."""
+    budget: int = 20_000_000
+    """isl operations that one pass may take before it declines; 0: as many as it takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,8 @@ class InputOptions:
     allow_no_scop: bool = False
     cc: str = "cc"
     """The C compiler whose preprocessor reads the file."""
+    budget: int = 20_000_000
+    """isl operations that reading one region may take; 0: as many as it takes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,6 +143,11 @@ class Scop:
     def domain(self) -> isl.UnionSet:
         return self.tree.domain
 
+    @property
+    def known(self) -> isl.Set:
+        """`[n] -> { : … }`: what the parameters are wherever the transformed text runs."""
+        return self.context.intersect(self.assumed)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Region:

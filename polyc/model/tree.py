@@ -202,6 +202,10 @@ class Path:
     reaching: isl.UnionSet | None = None
     """What reached that extension from above: it adds instances only in iterations that these have."""
     marks: tuple[Mark, ...] = field(default=())
+    mark_depths: tuple[int, ...] = field(default=())
+    """How many band members stand above each of them."""
+    nested: bool = False
+    """An extension inside another one's steps."""
 
 
 def paths(tree: Domain) -> list[Path]:
@@ -211,39 +215,25 @@ def paths(tree: Domain) -> list[Path]:
     def descend(node: Node, path: Path, depth: int) -> None:
         match node:
             case Leaf():
-                found.append(path)
+                if not path.instances.is_empty():
+                    found.append(path)
             case Band(members=members):
                 descend(node.child, replace(path, steps=path.steps + members), depth + len(members))
             case Mark():
-                descend(node.child, replace(path, marks=(*path.marks, node)), depth)
+                marks, depths = (*path.marks, node), (*path.mark_depths, depth)
+                descend(node.child, replace(path, marks=marks, mark_depths=depths), depth)
             case Extension(relation=relation):
-                # Instances from outside go on with the filters below; those added here are told apart by name
-                # in the filters, so both kinds walk on together until a filter separates them.
-                below = replace(
+                # What comes from outside and what is added here walk on apart: a statement may be both, and runs twice.
+                descend(node.child, path, depth)
+                added = replace(
                     path,
-                    instances=path.instances.union(relation.range()),
+                    instances=relation.range(),
                     extension=relation,
                     depth_of_extension=depth,
                     reaching=path.instances,
+                    nested=path.extension is not None,
                 )
-                outer = path
-                match node.child:
-                    case Sequence(children=steps):
-                        added = relation.range()
-                        for index, step in enumerate(steps):
-                            names_added = (
-                                not step.filter.intersect(added).is_empty()
-                                and step.filter.intersect(outer.instances).is_empty()
-                            )
-                            source = below if names_added else outer
-                            instances = step.filter.intersect(added if names_added else outer.instances)
-                            descend(
-                                step.child,
-                                replace(source, instances=instances, steps=(*path.steps, Step(index))),
-                                depth,
-                            )
-                    case other:
-                        descend(other, below, depth)
+                descend(node.child, added, depth)
             case Sequence(children=steps):
                 for index, step in enumerate(steps):
                     inside = path.instances.intersect(step.filter)

@@ -13,7 +13,7 @@ from polyc.passes.clusters import Cluster, Declined, Fuser, output_band
 from polyc.passes.nests import Nest, Outer, all_instances, at_sequences, coincident_first, inside, sequence
 from polyc.passes.promotion import DataTile, copy_statement
 from polyc.passes.tiling import point_members, sizes_for, tile_members, worth_tiling
-from polyc.poly import budget, empty_map, in_name, is_over_budget, maps, names, out_name
+from polyc.poly import budget, empty_map, in_name, is_over_budget, maps, names, out_name, share
 
 STAGE = "basteln"
 SMALLEST_TILE = 8
@@ -123,7 +123,7 @@ class _Composer:
         """One producer more; a producer whose tiles take isl too long stays where it is."""
         context = self.program.scop.domain.get_ctx()
         try:
-            with budget(context, self.program.options.budget // 5):
+            with budget(context, share(self.program.options.budget, 5)):
                 return fuser.extend(cluster, q, other, waiting)
         except isl.Error as error:
             if not is_over_budget(error):

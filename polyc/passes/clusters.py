@@ -505,7 +505,10 @@ def _hull_fits(exact: isl.Map, hull: isl.Map) -> bool:
     least = exact.intersect_domain(tile).range()
     if not (more.is_bounded() and least.is_bounded()):
         return False
-    return bool(more.count_val().to_python() <= HULL_SLACK * least.count_val().to_python())
+    sizes = more.count_val(), least.count_val()
+    if not all(size.is_int() for size in sizes):
+        return False
+    return bool(sizes[0].to_python() <= HULL_SLACK * sizes[1].to_python())
 
 
 def output_band(nest: Nest) -> Band | None:

@@ -115,7 +115,7 @@ def plan_buffer(
     pieces = maps(cells)
     if len(pieces) != 1 or pieces[0].dim(isl.dim_type.out) == 0:
         return "it is a scalar"
-    context = scop.context.intersect(scop.assumed)
+    context = scop.known
     box = bounding_box(pieces[0], context, typical)
     if box is None:
         return "no bounded box holds its tile"

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from polyc.model.program import Program
-from polyc.verify.dataflow import Fault, dataflow_faults
+from polyc.model.scop import Scop
+from polyc.verify.dataflow import dataflow_faults
 from polyc.verify.expand import expand
+from polyc.verify.fault import Fault
 from polyc.verify.races import race_faults
+from polyc.verify.wellformed import form_faults, scop_faults
 
 
-def check(program: Program) -> list[Fault]:
-    """Everything that is wrong with the program's tree; empty means that it is shown to be right."""
+def check(program: Program, original: Scop | None = None) -> list[Fault]:
+    """Everything that is wrong with the program's tree; empty means that it is shown to be right.
+
+    `original`: the region as the frontend read it; without it the program's own scop is trusted.
+    """
+    faults = scop_faults(program, original) if original is not None else []
     expanded = expand(program)
-    return dataflow_faults(program, expanded) + race_faults(program, expanded)
+    faults += form_faults(program, expanded)
+    if any(fault.kind in ("form", "region") for fault in faults):
+        return faults  # the rest takes for granted what does not hold
+    return faults + dataflow_faults(program, expanded) + race_faults(program, expanded)
 
 
 __all__ = ["Fault", "check"]

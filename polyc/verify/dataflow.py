@@ -7,13 +7,12 @@ math: let F be the original's value-based flow, F' the transformed program's on 
         (3) every live-out cell has the same last writer,
         (4) possible writers of one cell stay in their order, where writes may or may not happen,
         (5) every buffer access lies inside the buffer.
+      Values that lie in a buffer are a tile's own: what another tile left there is not seen.
       (1) to (3) give equal values by induction over the flow; races are the other half (`races.py`).
 source: the design's "Nothing wrong leaves the house"; pet's check of generated code does (1) for the whole text.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import islpy as isl
 
@@ -22,16 +21,8 @@ from polyc.analysis.order import order_map, runs
 from polyc.flow import Accesses, Flow, compute_false, compute_flow
 from polyc.model.program import Program
 from polyc.poly import empty_map, maps, names, out_name
-from polyc.verify.expand import Expanded, expand
-
-
-@dataclass(frozen=True, slots=True)
-class Fault:
-    """Something that the check found, with a witness in isl's notation."""
-
-    kind: str
-    message: str
-    witness: str
+from polyc.verify.expand import Expanded, expand, place_in_buffer
+from polyc.verify.fault import Fault
 
 
 def dataflow_faults(program: Program, expanded: Expanded | None = None) -> list[Fault]:
@@ -63,17 +54,17 @@ def _array_faults(
     flow_then = compute_flow(before, before_order)
     through_memory = compute_flow(after, now.order)
     flow_now = _seen_through_copies(program, now, through_memory)
-    dependence = flow_now.dependence.apply_domain(now.contraction).apply_range(now.contraction)
-    expected = flow_then.dependence.intersect_range(executed)
+    dependence, live_in = flow_now.dependence.apply_domain(now.contraction), flow_now.live_in
+    expected, first_reads = flow_then.dependence.intersect_range(executed), flow_then.live_in.intersect_domain(executed)
+    if before.may_writes.is_empty():
+        # A read has one writer: where no repetition of it sees another one, all see the same.
+        dependence, live_in = dependence.apply_range(now.contraction), _contracted_access(now, live_in)
+    else:
+        # It has several possible ones: each repetition has to see them all.
+        expected = expected.apply_range(now.contraction.reverse())
+        first_reads = now.contraction.apply_range(first_reads)
     faults += _difference(program, "flow", f"the values read from {array}", expected, dependence)
-    live_in = _contracted_access(now, flow_now.live_in)
-    faults += _difference(
-        program,
-        "live-in",
-        f"the first reads of {array}",
-        flow_then.live_in.intersect_domain(executed),
-        live_in,
-    )
+    faults += _difference(program, "live-in", f"the first reads of {array}", first_reads, live_in)
     if array in program.scop.live_out:
         final_then = last_writers(before, before_order).dependence
         in_array = Accesses(_to(after.reads, {array}), _to(after.writes, {array}), _to(after.may_writes, {array}))
@@ -81,7 +72,7 @@ def _array_faults(
         faults += _difference(program, "live-out", f"the last writers of {array}", final_then, final_now)
         faults += _lost_cells(program, array, before, in_array)
     if not before.may_writes.is_empty():
-        faults += _reordered(now, before, after, before_order, array)
+        faults += _reordered(program, now, before, after, before_order, array)
     return faults
 
 
@@ -137,21 +128,21 @@ def _final_writers(program: Program, now: Expanded, in_array: Accesses, flow: Fl
 def _lost_cells(program: Program, array: str, before: Accesses, after: Accesses) -> list[Fault]:
     """Live-out cells that the original writes and nobody writes now."""
     then, seen = before.all_writes.range(), after.all_writes.range()
-    lost = then.intersect_params(program.scop.context.intersect(program.scop.assumed)).subtract(seen)
+    lost = then.intersect_params(program.scop.known).subtract(seen)
     if lost.is_empty():
         return []
     return [Fault("live-out", f"cells of {array} are not written any more", _sample_set(lost))]
 
 
-def _reordered(now: Expanded, before: Accesses, after: Accesses, before_order: isl.UnionMap, array: str) -> list[Fault]:
-    """Check (4): pairs of writers, one of them only possible, whose order changed."""
-    pairs = compute_false(
-        Accesses(empty_map(before.reads), empty_map(before.reads), before.all_writes), before_order, True
-    )
-    new_order = now.order.apply_domain(now.contraction)
-    in_order = new_order.lex_lt_union_map(new_order)
-    executed = now.contraction.range()
-    broken = pairs.intersect_domain(executed).intersect_range(executed).subtract(in_order)
+def _reordered(
+    program: Program, now: Expanded, before: Accesses, after: Accesses, before_order: isl.UnionMap, array: str
+) -> list[Fault]:
+    """Check (4): pairs of writers, one of them only possible, that write one cell in another order now."""
+    nothing = empty_map(before.reads)
+    then = compute_false(Accesses(nothing, nothing, before.all_writes), before_order, True)
+    pairs = compute_false(Accesses(nothing, nothing, after.all_writes), now.order, True)
+    broken = pairs.apply_domain(now.contraction).apply_range(now.contraction).intersect(then.reverse())
+    broken = broken.intersect_params(program.scop.known)
     if broken.is_empty():
         return []
     return [Fault("order", f"writes of {array} that may happen changed their order", _sample(broken))]
@@ -163,9 +154,10 @@ def _buffer_faults(program: Program, now: Expanded) -> list[Fault]:
     for buffer in program.buffers.values():
         if buffer.corner is None:
             continue
-        known = program.scop.context.intersect(program.scop.assumed)
+        known = program.scop.known
         touched = _to(now.accesses.all, {buffer.key}).intersect_params(known)
-        for piece in maps(touched):
+        for cells in maps(touched):
+            piece = cells.apply_range(place_in_buffer(buffer))
             space = piece.get_space().range()
             box = isl.Set.universe(space)
             for position, extent in enumerate(buffer.extents):
@@ -187,7 +179,7 @@ def _below(space: isl.Space, position: int, extent: isl.PwAff) -> isl.Set:
 
 
 def _difference(program: Program, kind: str, what: str, expected: isl.UnionMap, found: isl.UnionMap) -> list[Fault]:
-    known = program.scop.context.intersect(program.scop.assumed)
+    known = program.scop.known
     expected, found = expected.intersect_params(known), found.intersect_params(known)
     missing, extra = expected.subtract(found), found.subtract(expected)
     faults = []

@@ -55,18 +55,24 @@ def buffer_of(program: Program, run: Run, access: Access) -> Buffer | None:
             continue
         for name in mark.names:
             buffer = program.buffers[name]
-            if buffer.array == access.array and (run.statement, access.ref) in buffer.accesses:
+            # A private copy has the array's name in C, which it hides from every access below.
+            hides = buffer.storage == "private"
+            if buffer.array == access.array and (hides or (run.statement, access.ref) in buffer.accesses):
                 return buffer
     return None
 
 
 def through_buffer(relation: isl.Map, run: Run, buffer: Buffer) -> isl.Map:
-    """`instance -> A[x]` as `instance -> buffer[x - corner(tile)]`, or `copy[tile, x]` for a private copy."""
+    """`instance -> A[x]` as `instance -> buffer[tile, x]`: a tile has storage of its own, and loses it at its end."""
     tile = run.prefix(buffer.depth)
-    if buffer.corner is None:
-        name = isl.Id.read_from_str(relation.get_ctx(), buffer.key)
-        return tile.range_product(relation).flatten_range().set_tuple_id(isl.dim_type.out, name)
-    return tile.range_product(relation).apply_range(shift(buffer))
+    name = isl.Id.read_from_str(relation.get_ctx(), buffer.key)
+    return tile.range_product(relation).flatten_range().set_tuple_id(isl.dim_type.out, name)
+
+
+def place_in_buffer(buffer: Buffer) -> isl.Map:
+    """`{ buffer[o, x] -> buffer[x - corner(o)] }`: where in the buffer a tile's cell lies."""
+    moved = shift(buffer)
+    return moved.flatten_domain().set_tuple_id(isl.dim_type.in_, moved.get_tuple_id(isl.dim_type.out))
 
 
 def shift(buffer: Buffer) -> isl.Map:

@@ -12,13 +12,16 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polyc.analysis.order import Run
-from polyc.analysis.reductions import reduction_of
+from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import Access, AccessKind
+from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Member
 from polyc.poly import empty_map, maps
-from polyc.verify.dataflow import Fault
 from polyc.verify.expand import Expanded, buffer_of, expand
+from polyc.verify.fault import Fault
+
+_UPDATES = {"+": ("+=", "-="), "*": ("*=",), "&": ("&=",), "|": ("|=",), "^": ("^=",)}
+"""The assignments that OpenMP's reduction with an operator may combine."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,13 +38,13 @@ class _Loop:
 def race_faults(program: Program, expanded: Expanded | None = None) -> list[Fault]:
     """Every marked loop that carries a dependence, with two instances and the cell they share."""
     now = expanded or expand(program)
-    loops: dict[int, _Loop] = {}
+    loops: dict[tuple[int, int], _Loop] = {}
     for run in now.runs:
         depth = 0
         for position, step in enumerate(run.path.steps):
             if isinstance(step, Member):
                 if step.parallel or step.vector:
-                    loops[id(step)] = _Loop(step, position, depth)
+                    loops[id(step), position] = _Loop(step, position, depth)
                 depth += 1
     faults: list[Fault] = []
     for loop in loops.values():
@@ -71,11 +74,12 @@ def _loop_faults(program: Program, now: Expanded, loop: _Loop) -> list[Fault]:
                 writes = writes.union(one)
             by_array[access.array] = (writes, every.union(one))
     faults: list[Fault] = []
+    known = program.scop.known
     for array, (writes, every) in by_array.items():
         if writes.is_empty():
             continue
         # Instances that touch one cell, in one iteration of the outer loops, but not in one of this loop.
-        carried = _same(writes, every, outer).subtract(_same(writes, every, through))
+        carried = _same(writes, every, outer).subtract(_same(writes, every, through)).intersect_params(known)
         if not carried.is_empty():
             kind = "parallel" if loop.member.parallel else "vector"
             message = f"the {kind} loop {loop.member.name} carries a dependence on {array}"
@@ -85,14 +89,43 @@ def _loop_faults(program: Program, now: Expanded, loop: _Loop) -> list[Fault]:
 
 def _reduced(program: Program, loop: _Loop, statements: list[str]) -> set[str]:
     """Scalars that the loop combines by a reduction clause: every statement that touches one only reduces into it."""
-    found = {array for _, array in loop.member.reductions} if program.options.reassociate else set()
+    if not program.options.reassociate:
+        return set()
+    found = {array for _, array in loop.member.reductions if program.scop.arrays[array].rank == 0}
     for name in statements:
         statement = program.statements[name]
-        own = reduction_of(statement)
         for access in statement.accesses:
-            if access.array in found and (own is None or (own[0], access.array) not in loop.member.reductions):
+            if access.array in found and not any(
+                only_reduces(statement, operator, array)
+                for operator, array in loop.member.reductions
+                if array == access.array
+            ):
                 found.discard(access.array)
     return found
+
+
+def only_reduces(statement: Statement, operator: str, array: str) -> bool:
+    """Whether all that a statement does to a scalar is to combine its value with another one by an operator.
+
+    The passes have their own answer (`analysis/reductions.py`); this one does not trust it.
+    """
+    if statement.opaque or not isinstance(statement.body, c.ExprStmt) or operator not in _UPDATES:
+        return False
+    update = statement.body.expr
+    if not isinstance(update, c.Assign) or not _is(update.target, array):
+        return False
+    mentions = sum(_is(node, array) for node in c.walk(update))
+    if update.op in _UPDATES[operator]:
+        return mentions == 1
+    match update:
+        case c.Assign(op="=", value=c.Binary(op=op, left=left, right=right)) if op == operator:
+            return mentions == 2 and (_is(left, array) or _is(right, array))
+        case _:
+            return False
+
+
+def _is(node: c.Node, array: str) -> bool:
+    return isinstance(node, c.ArrayRef) and node.array == array and not node.subscripts
 
 
 def _same(writes: isl.UnionMap, every: isl.UnionMap, position: isl.UnionMap) -> isl.UnionMap:

@@ -36,17 +36,6 @@ SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize=vla-bound", "-fno-s
 """An array `double A[n]` as a parameter may have no elements; gcc's vla-bound complains of that."""
 
 
-KNOWN = {
-    "border": "smart: the vector loop j carries a dependence on p",
-}
-"""Programs that fail, and why: an entry goes when its fault is mended."""
-
-
-def known_or_not(name: str) -> object:
-    marks = [pytest.mark.xfail(run=False, reason=KNOWN[name])] if name in KNOWN else []
-    return pytest.param(name, marks=marks)
-
-
 def flags_for(name: str) -> tuple[str, ...]:
     """Pragmas for polyc stay in the output, where other compilers do not know them."""
     unknown = "#pragma polyc" in PROGRAMS[name].read_text()
@@ -64,7 +53,7 @@ def test_enough_programs():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [known_or_not(name) for name in PROGRAMS])
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_same_output(name, tmp_path):
     """All modes of one program in one test: many give the same text, which is built once."""
     original = tmp_path / "original.c"
@@ -87,7 +76,7 @@ def test_same_output(name, tmp_path):
         seen.add(text)
 
 
-@pytest.mark.parametrize("name", [known_or_not(name) for name in PROGRAMS])
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_target_c(name):
     options = replace(MODES["default"], target="c")
     source, regions, text = compiled_file(PROGRAMS[name], INPUTS, options)

@@ -105,7 +105,7 @@ def test_buffer_that_is_shared_between_parallel_tiles(fused: Program) -> None:
     outside = {k: replace(b, depth=0) for k, b in fused.buffers.items()}
     broken = replace(changed(fused, change), buffers=outside)
     # With its corner at a tile that is not known there, the check is on a private copy of the whole array.
-    whole = {k: replace(b, corner=None) for k, b in outside.items()}
+    whole = {k: replace(b, corner=None, storage="private") for k, b in outside.items()}
     assert "race" in kinds(replace(broken, buffers=whole))
 
 
@@ -216,4 +216,25 @@ def test_private_copy_that_is_declared_too_deep(tmp_path: Path) -> None:
     (key,) = program.buffers
     assert check(program) == []
     deeper = replace(program.buffers[key], depth=program.buffers[key].depth + 1)
-    assert "flow" in kinds(replace(program, buffers={key: deeper}))
+    assert kinds(replace(program, buffers={key: deeper})) == {"form"}, "its mark stands where it stood"
+
+    def into_each_step(node: Node) -> Node:
+        if isinstance(node, Mark) and node.kind == "allocate" and isinstance(node.child, Sequence):
+            return Sequence(tuple(replace(s, child=with_mark(s.child)) for s in node.child.children))
+        return node
+
+    def with_mark(node: Node) -> Node:
+        if isinstance(node, Band):
+            return replace(node, child=Mark("allocate", node.child, names=(key,)))
+        return node
+
+    (k_loop,) = [s for s in steps_of(program) if isinstance(s, Band)]
+    assert k_loop.members
+    assert "flow" in kinds(replace(changed(program, into_each_step), buffers={key: deeper}))
+
+
+def steps_of(program: Program) -> list[Node]:
+    from polyc.model.tree import walk
+
+    marks = [n for n in walk(program.tree.child) if isinstance(n, Mark) and n.kind == "allocate"]
+    return [s.child for m in marks if isinstance(m.child, Sequence) for s in m.child.children]

@@ -1,0 +1,14 @@
+"""What the static check answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something that the check found, with a witness in isl's notation."""
+
+    kind: str
+    message: str
+    witness: str

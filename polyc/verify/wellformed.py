@@ -1,0 +1,188 @@
+"""What the other checks take for granted of a program, and what nobody may change.
+
+A tree says less than the C text that is printed of it: where a buffer is declared, what its name hides, what a copy
+does. The dataflow of `dataflow.py` is that of the text only if these agree with what `expand.py` makes of them:
+  - the region is the one that the frontend read, and more may be assumed of its sizes, never less;
+  - statements are the user's, or move one cell;
+  - no instance runs twice in one place, and none runs that the region does not have;
+  - each buffer has one declaration, at its depth, and every name means what is declared around it.
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from polyc.model import ctree as c
+from polyc.model.program import Buffer, Program
+from polyc.model.scop import AccessKind, Scop, Statement, Storage
+from polyc.model.tree import Mark, walk
+from polyc.poly import empty_set
+from polyc.verify.expand import Expanded, buffer_of
+from polyc.verify.fault import Fault
+
+
+def scop_faults(program: Program, original: Scop) -> list[Fault]:
+    """What a pass changed of the region itself."""
+    scop = program.scop
+    if scop is original:
+        return []
+    faults = [
+        Fault("region", f"a pass changed the region's {what}", "")
+        for what, same in (
+            ("statements", scop.statements is original.statements),
+            ("order", scop.tree is original.tree),
+            ("arrays", scop.arrays is original.arrays),
+            ("live-out arrays", scop.live_out == original.live_out),
+            ("parameters", scop.parameters is original.parameters),
+            ("context", scop.context is original.context),
+        )
+        if not same
+    ]
+    lost = scop.assumed.intersect(original.context).subtract(original.assumed)
+    if not lost.is_empty():
+        faults.append(Fault("region", "a pass forgot what the region's guard has to ask", str(lost.sample_point())))
+    return faults
+
+
+def form_faults(program: Program, now: Expanded) -> list[Fault]:
+    """Everything in which the program is not what the other checks take it for."""
+    return [
+        *_statement_faults(program),
+        *_instance_faults(program, now),
+        *_declaration_faults(program, now),
+        *_name_faults(program, now),
+    ]
+
+
+# --- statements ------------------------------------------------------------------------------------------------------
+
+
+def _statement_faults(program: Program) -> list[Fault]:
+    """Statements are the region's own; all others are copies of one cell."""
+    faults: list[Fault] = []
+    for name, statement in program.statements.items():
+        own = program.scop.statements.get(name)
+        if own is not None and (statement is not own or name in program.copies):
+            faults.append(Fault("form", f"the statement {name} is not the region's", statement.text))
+        elif own is None and not (name in program.copies and _moves_one_cell(statement)):
+            faults.append(Fault("form", f"the statement {name} is no copy", statement.text))
+    return faults
+
+
+def _moves_one_cell(statement: Statement) -> bool:
+    """`A[x] = A[x]`, with one side in a buffer."""
+    if len(statement.accesses) != 2:
+        return False
+    read, write = statement.accesses
+    if (read.kind, write.kind) != (AccessKind.READ, AccessKind.WRITE) or not (read.exact and write.exact):
+        return False
+    if read.array != write.array or not read.relation.is_equal(write.relation):
+        return False
+    if not (read.relation.is_single_valued() and read.relation.is_injective()):
+        return False
+    match statement.body:
+        case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef() as target, value=c.ArrayRef() as value)):
+            return (target.array, target.ref) == (write.array, write.ref) and (
+                (value.array, value.ref) == (read.array, read.ref) and read.ref != write.ref
+            )
+        case _:
+            return False
+
+
+# --- instances -------------------------------------------------------------------------------------------------------
+
+
+def _instance_faults(program: Program, now: Expanded) -> list[Fault]:
+    """Instances that run twice in one iteration of all loops around, or that the region does not have."""
+    faults: list[Fault] = []
+    seen = empty_set(program.scop.domain)
+    known = program.scop.context.intersect(program.scop.assumed)
+    for run in now.runs:
+        if run.path.nested:
+            faults.append(Fault("form", f"{run.statement} is added inside of what was added", ""))
+        instances = isl.UnionSet.from_set(run.instances)
+        twice = seen.intersect(instances)
+        if not twice.is_empty():
+            faults.append(Fault("form", f"{run.statement} runs twice in one place", str(twice.sample_point())))
+        seen = seen.union(instances)
+        there = isl.UnionSet.from_set(run.instances.apply(run.contraction).intersect_params(known))
+        if run.statement in program.copies:
+            faults += _foreign_cells(program, run.statement, there)
+            continue
+        more = there.subtract(program.scop.domain)
+        if not more.is_empty():
+            faults.append(
+                Fault("form", f"{run.statement} runs where the region does not run it", str(more.sample_point()))
+            )
+    return faults
+
+
+def _foreign_cells(program: Program, name: str, there: isl.UnionSet) -> list[Fault]:
+    """Cells that a copy touches and no statement does: the array may be smaller."""
+    array = program.statements[name].accesses[0].array
+    touched = there.apply(isl.UnionMap.from_map(program.statements[name].accesses[0].relation))
+    for statement in program.scop.statements.values():
+        for access in statement.accesses:
+            if access.array == array:
+                touched = touched.subtract(isl.UnionSet.from_set(access.relation.range()))
+    if touched.is_empty():
+        return []
+    return [Fault("form", f"{name} copies cells that the region does not touch", str(touched.sample_point()))]
+
+
+# --- buffers ---------------------------------------------------------------------------------------------------------
+
+
+def _declaration_faults(program: Program, now: Expanded) -> list[Fault]:
+    """Each buffer is declared once, at its depth, with all its dimensions."""
+    faults: list[Fault] = []
+    declared: set[str] = set()
+    for node in walk(program.tree.child):
+        if isinstance(node, Mark) and node.kind == "allocate":
+            faults += [Fault("form", f"{name} is declared twice", "") for name in node.names if name in declared]
+            declared |= set(node.names)
+    depths: set[tuple[str, int]] = set()
+    for run in now.runs:
+        for mark, depth in zip(run.path.marks, run.path.mark_depths, strict=True):
+            if mark.kind == "allocate":
+                depths |= {(name, depth) for name in mark.names}
+    for name, depth in sorted(depths):
+        buffer = program.buffers[name]
+        rank = program.scop.arrays[buffer.array].rank
+        if buffer.depth != depth:
+            faults.append(Fault("form", f"{buffer.name} is declared inside {depth} loops, not {buffer.depth}", ""))
+        if len(buffer.extents) != rank:
+            faults.append(Fault("form", f"{buffer.name} has {len(buffer.extents)} dimensions, not {rank}", ""))
+        if (buffer.corner is None) != (buffer.storage == "private"):
+            faults.append(Fault("form", f"{buffer.name} has no corner", ""))
+        if buffer.corner is not None and buffer.corner.dim(isl.dim_type.in_) != depth:
+            faults.append(Fault("form", f"the corner of {buffer.name} is not that of its tile", ""))
+    return faults
+
+
+def _name_faults(program: Program, now: Expanded) -> list[Fault]:
+    """Accesses whose name in C means something else where they stand, hidden by a buffer of the same name."""
+    faults: dict[str, Fault] = {}
+    for run in now.runs:
+        inner: dict[str, Buffer] = {}
+        for mark in run.path.marks:
+            if mark.kind == "allocate":
+                inner |= {program.buffers[name].name: program.buffers[name] for name in mark.names}
+        if not inner:
+            continue
+        for access in program.statements[run.statement].accesses:
+            meant = buffer_of(program, run, access)
+            array = program.scop.arrays[access.array]
+            own = array.name if array.storage is Storage.REGION else array.c_name
+            name = own if meant is None else meant.name
+            if inner.get(name) is not meant:
+                message = f"{name} in {run.statement} is hidden by a buffer of the same name"
+                faults[message] = Fault("form", message, "")
+        parameters = {p.name for p in program.scop.parameters} & set(inner)
+        for name in sorted(parameters):
+            if inner[name].storage != "private":
+                faults[name] = Fault("form", f"the parameter {name} is hidden by a buffer of the same name", "")
+    return list(faults.values())
+
+
+__all__ = ["form_faults", "scop_faults"]

@@ -1,0 +1,1 @@
+"""Programs that a generator makes, compiled under options drawn at random, against gcc -O0 of the original."""

@@ -1,0 +1,194 @@
+"""One input of the fuzzer: a program and options, what polyc makes of them, and what is wrong with that."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from polyc.codegen import render_file
+from polyc.errors import UserError
+from polyc.frontend import read
+from polyc.model.program import Compiled, InputOptions, Options
+from polyc.model.tree import Band, Node, child_nodes
+from polyc.pipeline import compile_region
+from tests.fuzz.draw import Chooser, RandomChooser, draw_options, draw_program
+from tests.fuzz.emit import text_of
+from tests.fuzz.layout import lay_out
+from tests.fuzz.model import Program
+from tests.fuzz.oracle import Pair, judge
+
+LIMIT_SECONDS = 60
+LIMIT_BYTES = 2 << 30
+BUILDS = ("plain", "plain", "plain", "plain", "plain", "address", "address", "thread")
+"""In turn: a quarter of the batches with AddressSanitizer, an eighth with ThreadSanitizer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    name: str
+    program: Program
+    options: Options
+    inputs: InputOptions
+    build: str
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a case; goes from a worker to the summary."""
+
+    name: str
+    faults: list[tuple[str, str]] = field(default_factory=list)
+    seconds: float = 0.0
+    peak_bytes: int = 0
+    remarks: Counter[str] = field(default_factory=Counter)
+    features: Counter[str] = field(default_factory=Counter)
+    """What the program is, and what polyc did to it."""
+
+
+def drawn_case(chooser: Chooser, name: str, build: str) -> Case:
+    program = draw_program(chooser)
+    return Case(name, program, *draw_options(chooser, program), build)
+
+
+def numbered_case(seed: int, number: int, batch: int) -> Case:
+    """The case of a seed and number, always the same."""
+    return drawn_case(RandomChooser(f"{seed}:{number}"), f"{seed}:{number}", BUILDS[number // batch % len(BUILDS)])
+
+
+def source_text(case: Case) -> str:
+    return text_of(case.program, lay_out(case.program))
+
+
+def command(case: Case) -> str:
+    """The command line that compiles the case."""
+    options, words = case.options, ["polyc compile"]
+    words.append(f"--target {options.target} --fuse {options.fuse}")
+    sizes = options.tile_sizes
+    words.append(f"--tile-sizes {','.join(map(str, sizes)) if isinstance(sizes, tuple) else sizes or 'none'}")
+    if options.max_recompute is not None:
+        words.append(f"--max-recompute {options.max_recompute:g}")
+    if options.reassociate:
+        words.append("--reassociate")
+    if options.budget != Options().budget:
+        words.append(f"--budget {options.budget}")
+    words += [f"--param {name}={value}" for name, value in case.inputs.params]
+    words += [f"--assume '{condition}'" for condition in case.inputs.assume]
+    return " ".join(words)
+
+
+def check(cases: list[Case], folder: Path, tell: Callable[[int], None] = lambda number: None) -> list[Outcome]:
+    """Compile all, build and run all results together. `tell` hears which case comes next."""
+    outcomes, pairs = {}, []
+    for number, case in enumerate(cases):
+        tell(number)
+        outcome = outcomes[number] = Outcome(case.name)
+        result = compiled(case, folder, outcome)
+        if result is not None:
+            layout = lay_out(case.program)
+            pairs.append(Pair(number, case.program, layout, text_of(case.program, layout), result))
+    if pairs:
+        for number, verdict in judge(pairs, cases[0].build, folder).items():
+            outcomes[number].faults += verdict.faults
+            outcomes[number].features["finite values"] += verdict.finite
+    return list(outcomes.values())
+
+
+def compiled(case: Case, folder: Path, outcome: Outcome) -> str | None:
+    """The text that polyc prints; what goes wrong is noted in the outcome."""
+    file = folder / "case.c"
+    file.write_text(source_text(case))
+    reset_peak()
+    start = time.perf_counter()
+    try:
+        with limited():
+            source = read(str(file), case.inputs)
+            regions = [compile_region(region, case.options) for region in source.regions]
+            text = render_file(source, regions, case.options)
+    except UserError as error:
+        outcome.faults.append(("refused", "; ".join(d.message for d in error.diagnostics)))
+        return None
+    except Exception:
+        outcome.faults.append(("internal-error", traceback.format_exc()))
+        return None
+    finally:
+        outcome.seconds = time.perf_counter() - start
+        outcome.peak_bytes = peak_bytes()
+    if outcome.peak_bytes > LIMIT_BYTES:
+        outcome.faults.append(("memory", f"{outcome.peak_bytes >> 20} MiB"))
+    for region in regions:
+        outcome.remarks.update(remark_name(r.code, r.stage, r.message) for r in region.program.remarks)
+        outcome.features.update(features(region))
+    outcome.features.update([case.build, f"fuse {case.options.fuse}", f"{len(case.program.nests)} nests"])
+    return text
+
+
+def remark_name(code: str, stage: str, message: str) -> str:
+    if code in ("budget", "schedule-budget"):
+        return f"{code} ({stage})"
+    if code in ("verification-failed", "not-printed"):
+        return f"{code}: {message}"
+    return code
+
+
+def features(region: Compiled) -> list[str]:
+    """What became of a region."""
+    program = region.program
+    found = [f"verified {region.verified}"]
+    if any(group.fused for group in program.groups):
+        found.append("fused into tiles")
+    if any(group.tile_sizes for group in program.groups):
+        found.append("tiled")
+    if any(buffer.storage == "tile" for buffer in program.buffers.values()):
+        found.append("tile buffers")
+    if any(buffer.storage == "private" for buffer in program.buffers.values()):
+        found.append("private copies")
+    if any(isinstance(node, Band) and any(m.parallel for m in node.members) for node in tree_nodes(program.tree.child)):
+        found.append("parallel")
+    return found
+
+
+def tree_nodes(node: Node) -> Iterator[Node]:
+    yield node
+    for child in child_nodes(node):
+        yield from tree_nodes(child)
+
+
+_limit_seconds = LIMIT_SECONDS
+
+
+def set_limit(seconds: int) -> None:
+    """Seconds that a compile may take in this process; less than usual where a hang is being minimised."""
+    global _limit_seconds
+    _limit_seconds = seconds
+
+
+@contextmanager
+def limited() -> Iterator[None]:
+    """End this process when polyc takes too long: isl's loops can only be ended so. Memory fails to be allocated."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(_limit_seconds)
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (2 * LIMIT_BYTES, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+        signal.alarm(0)
+
+
+def reset_peak() -> None:
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak_bytes() -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) * 1024
+    return 0

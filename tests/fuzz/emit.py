@@ -1,0 +1,395 @@
+"""The C text of a generated program.
+
+Values stay defined: signed integers are reduced before they can overflow, floats are never converted to integers,
+roots are taken of absolute values, and divisors are constants.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.fuzz.layout import Layout
+from tests.fuzz.model import (
+    FLOATS,
+    Access,
+    Array,
+    Assign,
+    Call,
+    Choose,
+    Compare,
+    Condition,
+    Cover,
+    Data,
+    Declare,
+    Extreme,
+    If,
+    Index,
+    Item,
+    Linear,
+    Logic,
+    Loop,
+    Number,
+    Op,
+    Position,
+    Product,
+    Program,
+    Quasi,
+    Read,
+    Repeat,
+    Temporary,
+    Total,
+    Update,
+    Value,
+)
+
+HEAD = "#include <math.h>\n#include <stdlib.h>\n"
+MACROS = "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
+CONSTANTS = ("0.3", "1.7", "-0.6", "2.1", "0.07", "-1.3", "0.9")
+REDUCED = ("int", "long")
+"""Types whose values are kept small, since they must not overflow; narrower ones wrap when they are stored."""
+
+
+def text_of(program: Program, layout: Layout) -> str:
+    """The whole file."""
+    return _Writer(program, layout).file()
+
+
+class _Writer:
+    def __init__(self, program: Program, layout: Layout) -> None:
+        self.program = program
+        self.layout = layout
+        self.arrays = {array.name: array for array in program.arrays}
+        self.covered = {nest.array for nest in program.nests if isinstance(nest, Cover)}
+        self.accumulated = {a.target.array for a in assigns(program.nests) if a.op != "="}
+        self.temporaries: dict[str, str] = {}
+        self.lines: list[str] = []
+        self.depth = 0
+
+    def put(self, line: str) -> None:
+        self.lines.append("    " * self.depth + line if not line.startswith("#") else line)
+
+    def file(self) -> str:
+        program = self.program
+        self.lines = [HEAD + (MACROS if program.macro else "")]
+        for array in program.arrays:
+            if array.kind == "global":
+                self.put(f"static {self.declaration(array)};")
+        self.put(f"void kernel({', '.join(self.arguments())})")
+        self.put("{")
+        self.depth = 1
+        for array in program.arrays:
+            if array.kind in ("local", "static"):
+                self.local(array)
+        outside = sorted({loop.name for loop in loops(program.nests) if loop.outside})
+        if outside:
+            self.put(f"int {', '.join(outside)};")
+        for array in program.arrays:
+            if array.kind == "local":
+                self.put(f"(void){array.name};  /* its reader may be dead */")
+        if program.live_out is not None:
+            self.put(f"#pragma polyc live-out({', '.join(program.live_out)})")
+        self.put("#pragma scop")
+        for number, nest in enumerate(program.nests):
+            if program.split and number == program.split:
+                self.put("#pragma endscop")
+                self.put("#pragma scop")
+            if isinstance(nest, Cover):
+                self.cover(nest)
+            else:
+                self.item(nest)
+        self.put("#pragma endscop")
+        for array in program.arrays:
+            if array.kind == "local":
+                self.after(array)
+        self.depth = 0
+        self.put("}")
+        return "\n".join(self.lines) + "\n"
+
+    def arguments(self) -> list[str]:
+        found = [f"{type_} {name}" for name, type_ in self.program.types]
+        found += [self.declaration(array) for array in self.program.arrays if array.kind == "argument"]
+        if any(array.kind == "local" and array.read_after for array in self.program.arrays):
+            found.append("double *after")
+        return found or ["void"]
+
+    def declaration(self, array: Array) -> str:
+        if array.rank == 0:
+            return f"{array.type} {'*' if array.kind == 'argument' else ''}{array.name}"
+        extents = "".join(f"[{linear(extent)}]" for extent in self.layout.extents[array.name])
+        return f"{array.type} {array.name}{extents}"
+
+    def local(self, array: Array) -> None:
+        if array.kind == "static":
+            self.put(f"static {self.declaration(array)};")
+            return
+        if array.rank == 0:
+            self.put(f"{self.declaration(array)} = {number(3, array.type)};")
+            return
+        self.put(f"{self.declaration(array)};")
+        if array.name in self.covered:
+            return
+        names = [f"x{k}" for k in range(array.rank)]
+        for name, extent in zip(names, self.layout.extents[array.name], strict=True):
+            self.put(f"for (int {name} = 0; {name} < {linear(extent)}; {name}++)")
+            self.depth += 1
+        place = "".join(f"[{name}]" for name in names)
+        total = " + ".join(f"{3 + 4 * k} * {name}" for k, name in enumerate(names))
+        if array.index:
+            self.put(f"{array.name}{place} = ({total}) % 5;")
+        else:
+            self.put(f"{array.name}{place} = ({total}) % 11{' * 0.7' if array.type in FLOATS else ''};")
+        self.depth -= array.rank
+
+    def after(self, array: Array) -> None:
+        """Sum a local array up, in order, where it is read after the region."""
+        if not array.read_after:
+            return
+        names = [f"x{k}" for k in range(array.rank)]
+        for name, extent in zip(names, self.layout.extents[array.name], strict=True):
+            self.put(f"for (int {name} = 0; {name} < {linear(extent)}; {name}++)")
+            self.depth += 1
+        self.put(f"*after = *after * 0.75 + {array.name}{''.join(f'[{name}]' for name in names)};")
+        self.depth -= array.rank
+
+    def cover(self, nest: Cover) -> None:
+        extents = self.layout.extents[nest.array]
+        item: Item = Assign(Access(nest.array, tuple(Linear(((name, 1),)) for name in nest.names)), "=", nest.value)
+        for name, extent in reversed(list(zip(nest.names, extents, strict=True))):
+            item = Loop(name, Linear(), extent, 1, (item,))
+        # Its subscripts are the loop variables themselves, which run over the whole array: no offset.
+        kept = self.layout.offsets[nest.array]
+        self.layout.offsets[nest.array] = tuple(0 for _ in kept)
+        self.item(item)
+        self.layout.offsets[nest.array] = kept
+
+    def body(self, items: tuple[Item, ...], always: bool = False) -> None:
+        """What follows a line that ends in an open brace."""
+        self.depth += 1
+        for item in items:
+            self.item(item)
+        self.depth -= 1
+
+    def item(self, item: Item) -> None:
+        match item:
+            case Assign():
+                type_ = self.arrays[item.target.array].type
+                self.put(f"{self.place(item.target)} {item.op} {self.stored(item.value, type_, item.op)};")
+            case Declare():
+                self.put(f"{item.type} {item.name} = {self.stored(item.value, item.type, '=')};")
+                self.temporaries[item.name] = item.type
+            case Update():
+                type_ = self.temporaries.get(item.name, "double")
+                self.put(f"{item.name} {item.op} {self.stored(item.value, type_, item.op)};")
+            case If():
+                self.put(f"if ({self.condition(item.condition)}) {{")
+                self.body(item.then)
+                if item.otherwise:
+                    self.put("} else {")
+                    self.body(item.otherwise)
+                self.put("}")
+            case Loop():
+                self.put(f"for ({self.header(item)}) {{")
+                self.body(item.body)
+                self.put("}")
+            case Repeat():
+                self.repeat(item)
+
+    def header(self, loop: Loop) -> str:
+        name, type_ = loop.name, "" if loop.outside else "int "
+        low, high = self.index(loop.low), self.index(loop.high)
+        last = self.index(plus(loop.high, -1))
+        if loop.step < 0:
+            step = f"{name}--" if loop.step == -1 else f"{name} -= {-loop.step}"
+            test = f"{name} > {self.index(plus(loop.low, -1))}" if loop.form == "<" else f"{name} >= {low}"
+            return f"{type_}{name} = {last}; {test}; {step}"
+        step = f"{name}++" if loop.step == 1 else f"{name} += {loop.step}"
+        if loop.form == "!=" and loop.step == 1 and never_empty(loop):
+            return f"{type_}{name} = {low}; {name} != {high}; {step}"
+        test = f"{name} <= {last}" if loop.form == "<=" else f"{name} < {high}"
+        return f"{type_}{name} = {low}; {test}; {step}"
+
+    def repeat(self, item: Repeat) -> None:
+        match item.form:
+            case "while":
+                self.put("{")
+                self.depth += 1
+                self.put(f"int {item.name} = 0;")
+                self.put(f"while ({item.name} < {item.times}) {{")
+                self.body(item.body)
+                self.put(f"    {item.name}++;")
+                self.put("}")
+                self.depth -= 1
+                self.put("}")
+            case "do":
+                self.put("{")
+                self.depth += 1
+                self.put(f"int {item.name} = 0;")
+                self.put("do {")
+                self.body(item.body)
+                self.put(f"    {item.name} += 1;")
+                self.put(f"}} while ({item.name} < {item.times});")
+                self.depth -= 1
+                self.put("}")
+            case "break":
+                self.put(f"for (int {item.name} = 0; {item.name} < {item.times}; {item.name}++) {{")
+                self.body(item.body)
+                self.put(f"    if ({item.name} > {self.index(item.bound)}) break;")
+                self.put("}")
+            case _:
+                self.put(f"for (int {item.name} = 0; {item.name} < {self.index(item.bound)}; {item.name}++) {{")
+                self.body(item.body)
+                self.put("}")
+
+    def index(self, index: Index) -> str:
+        match index:
+            case Linear():
+                return linear(index)
+            case Quasi():
+                return f"{in_brackets(self.index(index.inner))} {index.op} {index.divisor}"
+            case Extreme():
+                left, right = self.index(index.left), self.index(index.right)
+                if self.program.macro:
+                    return f"{index.op}({left}, {right})"
+                sign = "<" if index.op == "MIN" else ">"
+                return f"({left} {sign} {right} ? {left} : {right})"
+            case Total():
+                right = self.index(index.right)
+                return f"{self.index(index.left)} + {f'({right})' if right.startswith('-') else right}"
+            case Data():
+                return self.place(Access(index.array, (index.inner,)))
+            case Product():
+                return f"({in_brackets(self.index(index.left))} * {in_brackets(self.index(index.right))} % 7 + 7) % 7"
+
+    def place(self, access: Access) -> str:
+        array = self.arrays[access.array]
+        if array.rank == 0:
+            return f"*{array.name}" if array.kind == "argument" else array.name
+        shifted = zip(access.subscripts, self.layout.offsets[array.name], strict=True)
+        return array.name + "".join(f"[{self.index(plus(index, offset))}]" for index, offset in shifted)
+
+    def condition(self, condition: Condition) -> str:
+        match condition:
+            case Compare():
+                return f"{self.index(condition.left)} {condition.op} {self.index(condition.right)}"
+            case Logic("!"):
+                return f"!({self.condition(condition.left)})"
+            case Logic():
+                return f"({self.condition(condition.left)}) {condition.op} ({self.condition(condition.right)})"
+            case _:
+                left, right = self.value(condition.left, "double"), self.value(condition.right, "double")
+                return f"{left} {condition.op} {right}"
+
+    def stored(self, value: Value, type_: str, op: str) -> str:
+        text = self.value(value, type_)
+        if type_ in REDUCED:
+            return f"{in_brackets(text)} % 1009"
+        if type_ in FLOATS and op == "=" and isinstance(value, Op) and value.op == "*":
+            return f"{text} * 0.25"
+        return text
+
+    def value(self, value: Value, type_: str) -> str:
+        """An expression for a place of the type."""
+        floating = type_ in FLOATS
+        match value:
+            case Number():
+                return number(value.value, type_)
+            case Position():
+                return self.index(value.index)
+            case Read():
+                return self.read(self.place(value.access), self.arrays[value.access.array], floating)
+            case Temporary():
+                known = self.temporaries.get(value.name)
+                if known is None:
+                    return "1"
+                return f"({value.name} > 0.25)" if known in FLOATS and not floating else value.name
+            case Op():
+                left, right = self.value(value.left, type_), self.value(value.right, type_)
+                if value.op == "*":
+                    left, right = self.factor(left, value.left, floating), self.factor(right, value.right, floating)
+                elif value.op == "-" or right.startswith("-"):
+                    right = in_brackets(right)
+                return f"{left} {value.op} {right}"
+            case Call():
+                return self.call(value, type_)
+            case Choose():
+                condition = self.condition(value.condition)
+                return f"({condition} ? {self.value(value.then, type_)} : {self.value(value.otherwise, type_)})"
+
+    def factor(self, text: str, value: Value, floating: bool) -> str:
+        if floating or isinstance(value, Number | Position):
+            return in_brackets(text)
+        return f"({in_brackets(text)} % 97)"
+
+    def read(self, place: str, array: Array, floating: bool) -> str:
+        if floating:
+            return place
+        if array.type in FLOATS:
+            return f"({place} > 0.25)"
+        return f"{place} % 1009" if array.type in REDUCED and array.name in self.accumulated else place
+
+    def call(self, call: Call, type_: str) -> str:
+        arguments = [self.value(argument, type_) for argument in call.args]
+        if type_ not in FLOATS:
+            return f"abs({arguments[0]})" if type_ == "int" else in_brackets(arguments[0])
+        suffix = "f" if type_ == "float" else ""
+        if call.name == "sqrt":
+            return f"sqrt{suffix}(fabs{suffix}({arguments[0]}))"
+        return f"{call.name}{suffix}({', '.join(arguments)})"
+
+
+def number(value: int, type_: str) -> str:
+    if type_ in FLOATS:
+        return CONSTANTS[value % len(CONSTANTS)] + ("f" if type_ == "float" and value % 2 else "")
+    return str(value % 7 - 2) if type_ != "unsigned" else f"{value % 7}u"
+
+
+def linear(index: Linear) -> str:
+    words: list[str] = []
+    for name, factor in index.terms:
+        size = name if abs(factor) == 1 else f"{abs(factor)} * {name}"
+        words.append((f"-{size}" if factor < 0 else size) if not words else f"{'-' if factor < 0 else '+'} {size}")
+    if index.constant or not words:
+        constant = index.constant
+        words.append(str(constant) if not words else f"{'-' if constant < 0 else '+'} {abs(constant)}")
+    return " ".join(words)
+
+
+def plus(index: Index, constant: int) -> Index:
+    if isinstance(index, Linear):
+        return replace(index, constant=index.constant + constant)
+    return Total(index, Linear((), constant)) if constant else index
+
+
+def in_brackets(text: str) -> str:
+    return text if text.isidentifier() or text.isdigit() else f"({text})"
+
+
+def never_empty(loop: Loop) -> bool:
+    """Whether `!=` ends: both bounds are constants and in order."""
+    low, high = loop.low, loop.high
+    if not (isinstance(low, Linear) and isinstance(high, Linear)) or low.terms or high.terms:
+        return False
+    return low.constant <= high.constant
+
+
+def walk(items: tuple[Item | Cover, ...]) -> list[Item | Cover]:
+    """All items, outer ones first."""
+    found: list[Item | Cover] = []
+    for item in items:
+        found.append(item)
+        match item:
+            case If():
+                found += walk((*item.then, *item.otherwise))
+            case Loop() | Repeat():
+                found += walk(item.body)
+            case _:
+                pass
+    return found
+
+
+def assigns(items: tuple[Item | Cover, ...]) -> list[Assign]:
+    return [item for item in walk(items) if isinstance(item, Assign)]
+
+
+def loops(items: tuple[Item | Cover, ...]) -> list[Loop]:
+    return [item for item in walk(items) if isinstance(item, Loop)]

@@ -1,0 +1,226 @@
+"""How large each array has to be: interval arithmetic on the subscripts, run by run.
+
+Nests are visited from the last to the first. Where an array is covered by a nest of its own, all that reads it has
+been seen, so that its extents are known and become the bounds of that nest's loops. Subscripts that could be negative
+are shifted, all those of one dimension by the same constant, so that distances stay what they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from tests.fuzz.model import (
+    IDX_LIMIT,
+    Access,
+    Assign,
+    Call,
+    Choose,
+    Compare,
+    Condition,
+    Cover,
+    Data,
+    DataTest,
+    Declare,
+    Extreme,
+    If,
+    Index,
+    Item,
+    Linear,
+    Logic,
+    Loop,
+    Op,
+    Position,
+    Product,
+    Program,
+    Quasi,
+    Read,
+    Repeat,
+    Total,
+    Update,
+    Value,
+)
+
+Range = tuple[int, int]
+Ranges = dict[str, Range]
+
+
+@dataclass(slots=True)
+class Layout:
+    offsets: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """What is added to each subscript of an array."""
+    extents: dict[str, tuple[Linear, ...]] = field(default_factory=dict)
+    """Sums of at most one parameter and a constant."""
+    work: list[int] = field(default_factory=list)
+    """At most so many statement instances, run by run."""
+
+
+def interval(index: Index, ranges: Ranges) -> Range:
+    """Least and largest value."""
+    match index:
+        case Linear():
+            low = high = index.constant
+            for name, factor in index.terms:
+                ends = [factor * end for end in ranges[name]]
+                low, high = low + min(ends), high + max(ends)
+            return low, high
+        case Quasi("/"):
+            low, high = interval(index.inner, ranges)
+            return int(low / index.divisor), int(high / index.divisor)
+        case Quasi():
+            low, high = interval(index.inner, ranges)
+            last = index.divisor - 1
+            return max(low, -last) if low < 0 else 0, min(high, last) if high > 0 else 0
+        case Extreme():
+            pick = min if index.op == "MIN" else max
+            (a, b), (c, d) = interval(index.left, ranges), interval(index.right, ranges)
+            return pick(a, c), pick(b, d)
+        case Total():
+            (a, b), (c, d) = interval(index.left, ranges), interval(index.right, ranges)
+            return a + c, b + d
+        case Data():
+            return 0, IDX_LIMIT - 1
+        case Product():
+            return 0, 6
+
+
+class _Finder:
+    """What the accesses need, collected over the nests, for all runs at once."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.runs = [dict(run) for run in program.runs]
+        self.needs: dict[tuple[str, int], list[Range | None]] = {}
+        self.layout = Layout(work=[0] * len(self.runs))
+
+    def find(self) -> Layout:
+        for nest in reversed(self.program.nests):
+            if isinstance(nest, Cover):
+                self.settle(nest.array)
+            for run, values in enumerate(self.runs):
+                ranges = {name: (value, value) for name, value in values.items()}
+                if isinstance(nest, Cover):
+                    self.cover(nest, ranges, run)
+                else:
+                    self.items((nest,), ranges, run, 1)
+        for array in self.program.arrays:
+            self.settle(array.name)
+        return self.layout
+
+    def settle(self, name: str) -> None:
+        """Fix the extents and offsets of an array."""
+        if name in self.layout.extents:
+            return
+        array = self.program.array(name)
+        offsets, extents = [], []
+        for position in range(array.rank):
+            found = self.needs.get((name, position), [None] * len(self.runs))
+            offset = max([0, *(-need[0] for need in found if need)])
+            sizes = [need[1] + offset + 1 if need else 1 for need in found]
+            parameter = array.parameters[position]
+            if parameter:
+                rest = max(size - run[parameter] for size, run in zip(sizes, self.runs, strict=True))
+                rest = max([rest, *(1 - run[parameter] for run in self.runs)])
+                extents.append(Linear(((parameter, 1),), rest))
+            else:
+                extents.append(Linear((), max(sizes)))
+            offsets.append(offset)
+        self.layout.offsets[name], self.layout.extents[name] = tuple(offsets), tuple(extents)
+
+    def cover(self, nest: Cover, ranges: Ranges, run: int) -> None:
+        work = 1
+        for name, extent in zip(nest.names, self.layout.extents[nest.array], strict=True):
+            size = interval(extent, ranges)[1]
+            ranges = ranges | {name: (0, size - 1)}
+            work *= size
+        self.layout.work[run] += work
+        self.value(nest.value, ranges, run)
+
+    def items(self, items: tuple[Item, ...], ranges: Ranges, run: int, times: int) -> None:
+        for item in items:
+            match item:
+                case Assign():
+                    self.layout.work[run] += times
+                    self.access(item.target, ranges, run)
+                    self.value(item.value, ranges, run)
+                case Declare() | Update():
+                    self.layout.work[run] += times
+                    self.value(item.value, ranges, run)
+                case If():
+                    self.condition(item.condition, ranges, run)
+                    self.items(item.then, ranges, run, times)
+                    self.items(item.otherwise, ranges, run, times)
+                case Repeat():
+                    self.index(item.bound, ranges, run)
+                    self.items(
+                        item.body, ranges | {item.name: (0, max(item.times, IDX_LIMIT))}, run, times * item.times
+                    )
+                case Loop():
+                    self.index(item.low, ranges, run)
+                    self.index(item.high, ranges, run)
+                    low, high = interval(item.low, ranges)[0], interval(item.high, ranges)[1] - 1
+                    if low <= high:
+                        count = (high - low) // abs(item.step) + 1
+                        self.items(item.body, ranges | {item.name: (low, high)}, run, times * count)
+
+    def access(self, access: Access, ranges: Ranges, run: int) -> None:
+        for position, subscript in enumerate(access.subscripts):
+            self.index(subscript, ranges, run)
+            needs = self.needs.setdefault((access.array, position), [None] * len(self.runs))
+            low, high = interval(subscript, ranges)
+            old = needs[run]
+            needs[run] = (min(low, old[0]), max(high, old[1])) if old else (low, high)
+
+    def index(self, index: Index, ranges: Ranges, run: int) -> None:
+        """Accesses inside a subscript."""
+        for part in parts(index):
+            if isinstance(part, Data):
+                self.access(Access(part.array, (part.inner,)), ranges, run)
+
+    def condition(self, condition: Condition, ranges: Ranges, run: int) -> None:
+        match condition:
+            case Compare():
+                self.index(condition.left, ranges, run)
+                self.index(condition.right, ranges, run)
+            case Logic():
+                self.condition(condition.left, ranges, run)
+                self.condition(condition.right, ranges, run)
+            case DataTest():
+                self.value(condition.left, ranges, run)
+                self.value(condition.right, ranges, run)
+
+    def value(self, value: Value, ranges: Ranges, run: int) -> None:
+        match value:
+            case Read():
+                self.access(value.access, ranges, run)
+            case Position():
+                self.index(value.index, ranges, run)
+            case Op():
+                self.value(value.left, ranges, run)
+                self.value(value.right, ranges, run)
+            case Call():
+                for argument in value.args:
+                    self.value(argument, ranges, run)
+            case Choose():
+                self.condition(value.condition, ranges, run)
+                self.value(value.then, ranges, run)
+                self.value(value.otherwise, ranges, run)
+            case _:
+                pass
+
+
+def parts(index: Index) -> Iterator[Index]:
+    yield index
+    match index:
+        case Quasi() | Data():
+            yield from parts(index.inner)
+        case Extreme() | Total() | Product():
+            yield from parts(index.left)
+            yield from parts(index.right)
+        case _:
+            pass
+
+
+def lay_out(program: Program) -> Layout:
+    """The extents and offsets of every array."""
+    return _Finder(program).find()

@@ -1,0 +1,277 @@
+"""A generated program as data: loops, conditions and statements over arrays whose sizes follow from their use.
+
+Nothing here says how large an array is. `layout.py` finds that from the ranges of the subscripts, so that every
+tree of these classes is a program without overflow, whatever the generator drew or the minimiser left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+INTEGERS = ("int", "unsigned", "short", "unsigned char", "long")
+FLOATS = ("double", "float")
+IDX_LIMIT = 5
+"""Values of an index array lie in 0 .. IDX_LIMIT - 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """A sum of loop variables and parameters, each times a constant."""
+
+    terms: tuple[tuple[str, int], ...] = ()
+    constant: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Quasi:
+    """`(inner) / divisor` or `(inner) % divisor`, rounded toward zero as in C."""
+
+    op: str
+    inner: Index
+    divisor: int
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """`MIN(left, right)` or `MAX(left, right)`; `choice` writes it as a ternary."""
+
+    op: str
+    left: Index
+    right: Index
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    left: Index
+    right: Index
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """An element of an index array, which polyc knows nothing about."""
+
+    array: str
+    inner: Index
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """`((left) * (right) % 7 + 7) % 7`: not affine."""
+
+    left: Index
+    right: Index
+
+
+Index = Linear | Quasi | Extreme | Total | Data | Product
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    array: str
+    subscripts: tuple[Index, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    value: int
+    """The n-th constant of the type that it stands in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A loop variable or parameter as a value."""
+
+    index: Index
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    access: Access
+
+
+@dataclass(frozen=True, slots=True)
+class Temporary:
+    """A variable that is declared in the region, in the same body."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    op: str
+    left: Value
+    right: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of <math.h> whose result is exact, or `abs`."""
+
+    name: str
+    args: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    condition: Condition
+    then: Value
+    otherwise: Value
+
+
+Value = Number | Position | Read | Temporary | Op | Call | Choose
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    op: str
+    left: Index
+    right: Index
+
+
+@dataclass(frozen=True, slots=True)
+class Logic:
+    """`&&`, `||`, or `!` of the left one."""
+
+    op: str
+    left: Condition
+    right: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class DataTest:
+    """A condition on a value: not affine."""
+
+    op: str
+    left: Value
+    right: Value
+
+
+Condition = Compare | Logic | DataTest
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    target: Access
+    op: str
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Declare:
+    """A local variable of a body: `double t = value;`."""
+
+    name: str
+    type: str
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Assignment to a local variable of a body."""
+
+    name: str
+    op: str
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`low <= name < high`, in steps; downwards where the step is negative, from the last value."""
+
+    name: str
+    low: Index
+    high: Index
+    step: int
+    body: tuple[Item, ...]
+    form: str = "<"
+    """How the condition is written: `<`, `<=` or, where both ends are constants, `!=`."""
+    outside: bool = False
+    """Whether the variable is declared before the region."""
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    condition: Condition
+    then: tuple[Item, ...]
+    otherwise: tuple[Item, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A loop that polyc keeps whole: `while`, `do`, one with `break`, or one whose bound is data."""
+
+    form: str
+    name: str
+    times: int
+    bound: Index
+    """Data, for the form `data`."""
+    body: tuple[Item, ...]
+
+
+Item = Assign | Declare | Update | Loop | If | Repeat
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """A nest that writes each element of a local array, whose values are not set before: `A[i][j] = value`."""
+
+    array: str
+    names: tuple[str, ...]
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    name: str
+    type: str
+    rank: int
+    kind: str
+    """`argument`, `local`, `global`, `static`; a local with a Cover is not set before the region."""
+    parameters: tuple[str, ...]
+    """For each dimension the parameter in its extent, or '' for a constant one."""
+    index: bool = False
+    """Whether its values are subscripts."""
+    read_after: bool = False
+    """For a local: whether it is read after the region."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    arrays: tuple[Array, ...]
+    nests: tuple[Item | Cover, ...]
+    runs: tuple[tuple[tuple[str, int], ...], ...]
+    """The values of the parameters, run by run."""
+    types: tuple[tuple[str, str], ...]
+    """The parameters' C types."""
+    split: int = 0
+    """Number of nests in the first region, where there are two; 0: one region."""
+    live_out: tuple[str, ...] | None = None
+    """What a pragma says."""
+    macro: bool = True
+    """MIN and MAX as macros, or as ternaries."""
+
+    def array(self, name: str) -> Array:
+        return next(array for array in self.arrays if array.name == name)
+
+
+def transform(node: Any, change: Callable[[Any], Any]) -> Any:
+    """The tree with every dataclass in it replaced by what `change` makes of it, inner ones first."""
+    if isinstance(node, tuple):
+        return tuple(transform(part, change) for part in node)
+    if is_dataclass(node):
+        inner = {f.name: transform(getattr(node, f.name), change) for f in fields(node)}
+        return change(type(node)(**inner))
+    return node
+
+
+def nodes(node: Any) -> Iterator[Any]:
+    """Every dataclass of a tree, outer ones first."""
+    if isinstance(node, tuple):
+        for part in node:
+            yield from nodes(part)
+    elif is_dataclass(node):
+        yield node
+        for f in fields(node):
+            yield from nodes(getattr(node, f.name))

@@ -1,0 +1,56 @@
+"""`python -m tests.mutation [--all] [words]`: the faults, what became of each program, and the share that is caught.
+
+Each fault is tried on the programs of its pass, or on all of them with `--all`. Words choose faults by their names.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from tests.mutation.faults import FAULTS
+from tests.mutation.reasons import reason_for
+from tests.mutation.runner import PRINTED_TEXT_IS_CHECKED, PROGRAMS, Verdict, outcome_of, programs_for
+
+TITLES = {Verdict.CAUGHT: "caught", Verdict.REFUSED: "refused", Verdict.HARMLESS: "harmless", Verdict.MISSED: "MISSED"}
+
+
+def main(arguments: list[str]) -> int:
+    words = [a for a in arguments if a != "--all"]
+    start = time.perf_counter()
+    by_stage: dict[str, dict[Verdict, int]] = {}
+    for fault in FAULTS:
+        if not all(w in fault.name for w in words):
+            continue
+        counted = by_stage.setdefault(fault.stage, dict.fromkeys(Verdict, 0))
+        found = {n: outcome_of(fault, n) for n in (PROGRAMS if "--all" in arguments else programs_for(fault))}
+        print(f"{fault.name} ({fault.what})")
+        for verdict, title in TITLES.items():
+            these = [f"{n} [{o.why}]" if o.why else n for n, o in found.items() if o.verdict is verdict]
+            counted[verdict] += len(these)
+            if these:
+                print(f"    {title}: {', '.join(these)}")
+                if verdict is Verdict.HARMLESS:
+                    print(f"        since {reason_for(fault)}")
+        if all(o.verdict is Verdict.NOT_APPLICABLE for o in found.values()):
+            print("    not applicable")
+        sys.stdout.flush()
+    print()
+    missed = 0
+    print(f"{'pass':<14}{'caught':>8}{'refused':>9}{'harmless':>10}{'missed':>8}{'share':>8}")
+    for stage, counted in by_stage.items():
+        caught = counted[Verdict.CAUGHT] + counted[Verdict.REFUSED]
+        lost = counted[Verdict.MISSED]
+        share = f"{100 * caught / (caught + lost):.0f} %" if caught + lost else "-"
+        numbers = [counted[v] for v in (Verdict.CAUGHT, Verdict.REFUSED, Verdict.HARMLESS, Verdict.MISSED)]
+        print(f"{stage:<14}{numbers[0]:>8}{numbers[1]:>9}{numbers[2]:>10}{numbers[3]:>8}{share:>8}")
+        if stage != "codegen" or PRINTED_TEXT_IS_CHECKED:
+            missed += lost
+    if not PRINTED_TEXT_IS_CHECKED:
+        print("codegen: the tree is right there, and the printed text is not compared with it")
+    print(f"{time.perf_counter() - start:.0f} s")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

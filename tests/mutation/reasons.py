@@ -1,0 +1,34 @@
+"""Why a fault that the check accepts changes no result: the first entry whose words are in its name."""
+
+from __future__ import annotations
+
+from tests.mutation.runner import Fault
+
+REASONS = [
+    ("backwards", "no dependence goes from one iteration of these loops to another"),
+    ("interchanged", "the loops carry no dependence that the other order would turn round"),
+    ("even iterations", "no dependence goes from one iteration of this loop to another"),
+    ("late", "what the statement gives is still read later, and what it takes is still there"),
+    ("steps reversed", "the steps have no dependence between them"),
+    ("steps swapped", "the steps have no dependence between them"),
+    ("again at the end", "the producer runs for the tile a second time, on the same inputs, when its values were read"),
+    ("inner loop lost", "the loop that is gone has one iteration, or order does not matter and isl makes a loop of it"),
+    ("coincident", "later passes choose other loops, and every loop that is marked in the end is parallel"),
+    ("permutable", "later passes choose other loops, and no dependence is turned round"),
+    ("loses a row", "nobody needs the values of these instances"),
+    ("dropped", "what is dropped forbids nothing here, or its instances are needed by nobody"),
+    ("grown", "the tile repeats instances on the same inputs that nobody reads, and its buffer has room for them"),
+    ("tile corner", "tiles begin elsewhere, and each still makes all that it reads"),
+    ("tiles of another size", "tiles begin elsewhere, and each still makes all that it reads"),
+    ("corner", "the box is larger than its cells by as much"),
+    ("extent +1", "the buffer has more room than it needs"),
+    ("guard", "no size outside of the guard gives another result"),
+    ("assumed", "sizes outside of the guard run as written"),
+    ("join", "the nests that are joined have no dependence that forbids it"),
+    ("reduc", "the loop carries nothing else"),
+    ("", "the pass would have declined for another reason, or decides for less speed only"),
+]
+
+
+def reason_for(fault: Fault) -> str:
+    return next(reason for words, reason in REASONS if words in fault.name)

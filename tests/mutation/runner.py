@@ -1,0 +1,170 @@
+"""Compile a program with a fault in one of polyc's passes, and say what became of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import polyc.pipeline as pipeline
+import polyc.runtime.build as build
+from polyc.frontend import read
+from polyc.model.program import Compiled, InputOptions, Options, Program
+from polyc.model.scop import Region
+from polyc.runtime import compare
+
+FOLDER = Path(__file__).parent / "programs"
+PROGRAMS = tuple(file.stem for file in sorted(FOLDER.glob("*.c")))
+SIZES = (1, 4, 9, 23, 40)
+SEEDS = (0, 1)
+UNINITIALISED = "-ftrivial-auto-var-init=pattern"
+"""What nobody wrote is not by chance what stood there in the iteration before."""
+REASSOCIATED = frozenset({"reduction"})
+TILES = {"partly_defined": (5, 7, 3)}
+PRINTED_TEXT_IS_CHECKED = find_spec("polyc.verify.printed") is not None
+"""Whether the text is compared with the region as well as the tree: then no fault of codegen may be missed."""
+WHERE = {
+    "dependences": ("triangular", "private", "stencil_chain", "may_write"),
+    "schedule": ("conv_relu", "jacobi", "may_write"),
+    "pretiling": ("conv_relu", "shared_producer", "jacobi"),
+    "basteln": ("conv_relu", "stencil_chain", "outputs"),
+    "promotion": ("conv_relu", "stencil_chain", "partly_defined"),
+    "vectorize": ("vectors", "private", "conv_relu"),
+    "parallel": ("triangular", "jacobi", "conv_relu"),
+    "reductions": ("reduction", "private"),
+    "privatize": ("private", "conv_relu"),
+    "codegen": ("conv_relu", "stencil_chain"),
+}
+"""Programs that each pass has something to do for, where a fault names none of its own."""
+
+Patch = pytest.MonkeyPatch
+Edit = Callable[[Program], Program]
+
+
+class Verdict(Enum):
+    NOT_APPLICABLE = "-"
+    CAUGHT = "caught"
+    REFUSED = "refused"
+    """An exception: nothing is printed."""
+    HARMLESS = "harmless"
+    MISSED = "MISSED"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that a pass does wrong."""
+
+    name: str
+    stage: str
+    what: str
+    install: Callable[[Patch], None] = field(compare=False)
+    programs: tuple[str, ...] = ()
+    """Where it makes a difference; empty: tried everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    verdict: Verdict
+    why: str = ""
+    """The check's words, or what differs."""
+
+
+def options_for(name: str) -> Options:
+    """Small tiles, so that small sizes have several, and as much fusion as there can be."""
+    return Options(tile_sizes=TILES.get(name, (6, 10)), max_recompute=1e6, reassociate=name in REASSOCIATED)
+
+
+def programs_for(fault: Fault) -> tuple[str, ...]:
+    return fault.programs or WHERE[fault.stage]
+
+
+@cache
+def region_of(name: str) -> Region:
+    (region,) = read(str(FOLDER / f"{name}.c"), InputOptions()).regions
+    return region
+
+
+@cache
+def unbroken(name: str) -> Compiled:
+    compiled = pipeline.compile_region(region_of(name), options_for(name))
+    assert compiled.verified
+    assert not any(r.code in ("verification-failed", "not-printed") for r in compiled.program.remarks)
+    return compiled
+
+
+def outcome_of(fault: Fault, name: str, run: bool = True) -> Outcome:
+    """What becomes of a program when polyc has the fault. `run=False`: programs that pass the check are not run,
+    and count as harmless."""
+    region, options, before = region_of(name), options_for(name), unbroken(name)
+    with Patch.context() as patch:
+        fault.install(patch)
+        try:
+            compiled = pipeline.compile_region(region, options)
+        except Exception as error:
+            return Outcome(
+                Verdict.REFUSED, f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+            )
+    for remark in compiled.program.remarks:
+        if remark.code in ("verification-failed", "not-printed") and remark not in before.program.remarks:
+            if not compiled.verified:
+                return Outcome(Verdict.MISSED, "the fallback was not verified")
+            words = remark.data["faults"][0]["kind"] if "faults" in remark.data else remark.code
+            return Outcome(Verdict.CAUGHT, words)
+    if code_of(compiled.text) == code_of(before.text):
+        return Outcome(Verdict.NOT_APPLICABLE)
+    if not run:
+        return Outcome(Verdict.HARMLESS, "not run")
+    wrong = differences(name, compiled.text, compiled)
+    return Outcome(Verdict.MISSED, wrong) if wrong else Outcome(Verdict.HARMLESS)
+
+
+def code_of(text: str) -> str:
+    """The printed text without its comments."""
+    return re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
+
+
+_known: dict[tuple[str, str], str] = {}
+
+
+def differences(name: str, text: str, compiled: Compiled) -> str:
+    """Build and run the printed text against the original: the first difference, or nothing."""
+    key = name, code_of(text)
+    if key not in _known:
+        # Sizes come from the scop of the file, so that a fault in what is assumed does not choose the sizes.
+        region = region_of(name)
+        program = replace(compiled.program, scop=region.scop)
+        found = ""
+        with Patch.context() as patch:
+            patch.setattr(build, "FLAGS", (*build.FLAGS, UNINITIALISED))
+            for seed in SEEDS:
+                report = compare(region, replace(compiled, program=program), SIZES, seed=seed, limit_seconds=20)
+                assert report.rows or report.differences, report.skipped
+                if report.differences:
+                    found = report.differences[0].message
+                    break
+        _known[key] = found
+    return _known[key]
+
+
+def after_pass(stage: str, edit: Edit) -> Callable[[Patch], None]:
+    """A fault that edits the program that a pass answered."""
+
+    def install(patch: Patch) -> None:
+        original = pipeline.passes_for
+
+        def passes_for(options: Options) -> list[tuple[str, pipeline.Pass]]:
+            return [(name, _then(run, edit) if name == stage else run) for name, run in original(options)]
+
+        patch.setattr(pipeline, "passes_for", passes_for)
+
+    return install
+
+
+def _then(run: pipeline.Pass, edit: Edit) -> pipeline.Pass:
+    return lambda program: edit(run(program))

@@ -1,0 +1,90 @@
+"""However small the budget of isl operations is, the compile ends with a program that is right, if less optimised."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import islpy as isl
+import pytest
+
+from polyc.errors import UserError
+from polyc.frontend import read
+from polyc.frontend.region import CTX
+from polyc.model.program import Compiled, InputOptions, Options
+from polyc.pipeline import compile_region
+from polyc.poly import OverBudget, budget, share
+
+PROGRAMS = Path(__file__).parents[1] / "differential" / "programs"
+NAMES = (
+    "batch_norm",
+    "guarded",
+    "jacobi",
+    "reductions",
+    "single_iterations",
+    "stencil_3d",
+    "transposed",
+    "two_products",
+)
+OPERATIONS = (1, 100, 10_000, 30_000, 100_000, 300_000)
+
+
+def compiled(name: str, operations: int) -> list[Compiled]:
+    source = read(str(PROGRAMS / f"{name}.c"), InputOptions(include_dirs=(str(PROGRAMS),)))
+    return [compile_region(region, Options(budget=operations)) for region in source.regions]
+
+
+@pytest.mark.parametrize("operations", OPERATIONS)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_small_budget_ends_well(name: str, operations: int) -> None:
+    for one in compiled(name, operations):
+        codes = [remark.code for remark in one.program.remarks]
+        assert one.verified
+        assert "verification-failed" not in codes
+        assert "not-printed" not in codes
+        if "left as it was written" in one.text:
+            assert "budget" in codes
+    assert CTX.get_max_operations() == 0
+
+
+def test_without_operations_the_region_stays_as_it_was_written() -> None:
+    (one,) = compiled("jacobi", 1)
+    assert [(r.code, r.stage) for r in one.program.remarks] == [("budget", "dependences")]
+    assert "left as it was written" in one.text
+    assert "omp" not in one.text
+
+
+def test_zero_is_no_bound() -> None:
+    (one,) = compiled("jacobi", 0)
+    assert [r.code for r in one.program.remarks if "budget" in r.code] == []
+    assert [share(operations, 5) for operations in (0, 1, 4, 50)] == [0, 1, 1, 10]
+
+
+def test_reading_has_a_budget() -> None:
+    file = str(PROGRAMS / "harris.c")
+    with pytest.raises(UserError) as caught:
+        read(file, InputOptions(include_dirs=(str(PROGRAMS),), budget=100))
+    (problem,) = caught.value.diagnostics
+    assert problem.code == "too-large"
+    assert problem.span is not None
+    assert problem.span.file == file
+    assert "--budget" in problem.hint
+
+
+def test_errors_that_follow_from_a_used_up_budget_are_told_from_others() -> None:
+    large = "[n] -> { [i, j] : 0 <= i < n and (i < j < n or j < 2i) }"
+    with pytest.raises(OverBudget), budget(CTX, 1):
+        isl.Set(large).lexmin()
+    with pytest.raises(OverBudget), budget(CTX, 1):
+        misled(large)
+    with pytest.raises(TypeError), budget(CTX, 1_000_000):
+        raise TypeError("of our own")
+    with budget(CTX, 1_000_000), pytest.raises(OverBudget), budget(CTX, 1):
+        isl.Set(large).lexmin()
+
+
+def misled(text: str) -> None:
+    """As code is to which isl answers None."""
+    try:
+        isl.Set(text).lexmin()
+    except isl.Error:
+        raise TypeError("isl gave None") from None

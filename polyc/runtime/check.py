@@ -110,6 +110,9 @@ def tell_build_error(region: Region, problem: BuildError, folder: Path, cc: str,
 def first_error(problem: BuildError) -> str:
     """The compiler's first error, without the name of the file that it never gave us."""
     lines = str(problem).splitlines()
+    missing = next((line for line in lines if "undefined reference to" in line), "")
+    if missing:
+        return missing[missing.index("undefined reference to") :]
     found = next((line for line in lines if "error:" in line), lines[0] if lines else "no message")
     return found.partition("error:")[2].strip() or found
 

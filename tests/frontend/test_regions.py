@@ -269,3 +269,11 @@ def test_sizeof_in_bounds(scop: Modeller) -> None:
     region = REGION.replace("< n", "< sizeof(w) / sizeof(w[0])")
     found = scop(f"void f(double *a) {{\nfloat w[30];\n{region}}}\n")
     assert str(found.statements["S0"].domain) == "{ S0[i] : 0 <= i <= 29 }"
+
+
+def test_the_preamble_has_the_struct_of_a_variable_of_its_name(read_text: Reader) -> None:
+    text = (
+        "struct s { int a; };\nvoid f(void)\n{\n    struct s s[9];\n#pragma scop\n    s[0].a = 1;\n#pragma endscop\n}\n"
+    )
+    (region,) = read_text(text).regions
+    assert region.preamble == "struct s { int a; };\n"

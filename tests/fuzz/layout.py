@@ -152,9 +152,8 @@ class _Finder:
                     self.items(item.otherwise, ranges, run, times)
                 case Repeat():
                     self.index(item.bound, ranges, run)
-                    self.items(
-                        item.body, ranges | {item.name: (0, max(item.times, IDX_LIMIT))}, run, times * item.times
-                    )
+                    most = max(item.times, interval(item.bound, ranges)[1])
+                    self.items(item.body, ranges | {item.name: (0, most)}, run, times * max(1, most))
                 case Loop():
                     self.index(item.low, ranges, run)
                     self.index(item.high, ranges, run)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import resource
 import signal
 import time
@@ -37,6 +39,9 @@ class Case:
     options: Options
     inputs: InputOptions
     build: str
+
+    def __repr__(self) -> str:
+        return f"{self.name}, built for {self.build}"
 
 
 @dataclass(slots=True)
@@ -184,6 +189,9 @@ def limited() -> Iterator[None]:
 
 
 def reset_peak() -> None:
+    """Give freed memory back, so that the peak is this compile's own."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")
 
 

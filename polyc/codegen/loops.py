@@ -100,11 +100,12 @@ class _LoopPrinter:
         ]
         apart = tuple(dict.fromkeys(m for m in seen if seen.count(m) > 1))
         if not apart:
-            return self.statements(node, scope)
+            return self.statements(node, replace(scope, hoisted=frozenset()))
         chosen = [self.program.buffers[name] for m in apart for name in self.annotated.marks[m][0].names]
         declared = tuple(self.declare(buffer) for buffer in chosen)
         names = scope.names | {b.name for b in chosen}
-        return (*declared, *self.statements(node, replace(scope, hoisted=scope.hoisted | set(apart), names=names)))
+        below = self.statements(node, replace(scope, hoisted=frozenset(apart), names=names))
+        return (*_used(declared, below), *below)
 
     def statements(self, node: isl.AstNode, scope: _Scope) -> tuple[c.Stmt, ...]:
         kind = kind_of(node)
@@ -144,7 +145,8 @@ class _LoopPrinter:
         below = replace(scope, buffers=(*scope.buffers, *chosen), names=scope.names | {b.name for b in chosen})
         if name in scope.hoisted:
             return self.statements(inner, below)
-        return (c.Block((*declared, *self.statements(inner, below))),)
+        body = self.statements(inner, below)
+        return (c.Block((*_used(declared, body), *body)),)
 
     def declare(self, buffer: Buffer) -> c.Decl:
         array = self.program.scop.arrays[buffer.array]
@@ -344,6 +346,12 @@ class _InstancePrinter:
 def c_name(array: Array) -> str:
     """How the array is spelled in the printed code."""
     return array.name if array.storage is Storage.REGION else array.c_name
+
+
+def _used(declared: tuple[c.Decl, ...], body: tuple[c.Stmt, ...]) -> tuple[c.Decl, ...]:
+    """The declarations that the statements need: isl also prints a mark above a part of the tree without its users."""
+    mentioned = {n.array for item in body for n in c.walk(item) if isinstance(n, c.ArrayRef)}
+    return tuple(d for d in declared if d.name in mentioned)
 
 
 def _marks_of(node: isl.AstNode) -> list[str]:

@@ -142,7 +142,7 @@ TRANSFORM = (
         "--budget",
         metavar="N",
         type=click.IntRange(min=1000),
-        default=20_000_000,
+        default=2_000_000,
         show_default=True,
         help="isl operations that a pass may take before it declines.",
     ),

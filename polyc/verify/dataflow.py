@@ -161,14 +161,14 @@ def _buffer_faults(program: Program, now: Expanded) -> list[Fault]:
             space = piece.get_space().range()
             box = isl.Set.universe(space)
             for position, extent in enumerate(buffer.extents):
-                box = box.intersect(_below(space, position, extent))
+                box = box.intersect(below(space, position, extent))
             outside = piece.subtract_range(box)
             if not outside.is_empty():
                 faults.append(Fault("buffer-bounds", f"{buffer.name} is too small", str(outside.sample())))
     return faults
 
 
-def _below(space: isl.Space, position: int, extent: isl.PwAff) -> isl.Set:
+def below(space: isl.Space, position: int, extent: isl.PwAff) -> isl.Set:
     """`{ buffer[x] : 0 <= x[position] < extent }`."""
     local = isl.LocalSpace.from_space(space)
     value = isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, position))

@@ -226,6 +226,16 @@ class _Text:
         for parameter in self.program.scop.parameters:
             if then == parameter.expr:
                 return _bare(now) in (c.Name(plain_name(parameter)), parameter.expr)
+        if isinstance(then, c.Block) or isinstance(now, c.Block):
+            two = list(_flat(then)), list(_flat(now))  # type: ignore[arg-type]
+            return len(two[0]) == len(two[1]) and all(
+                self.same(a, b, part, item, values) for a, b in zip(*two, strict=True)
+            )
+        if isinstance(then, c.Name) and isinstance(now, c.Name) and then != now:
+            # A variable of the statement's own, which the frontend may name otherwise.
+            fresh = now not in values.values() and now.name not in {p.name for p in self.scop.parameters}
+            values[then.name] = now
+            return fresh
         if isinstance(then, c.ArrayRef) and isinstance(now, c.Name):
             return not then.subscripts and self.program.scop.arrays[then.array].c_name == now.name
         if type(then) is not type(now):

@@ -53,6 +53,8 @@ class Modeller:
     path: Path = field(default_factory=list)
     known: set[str] = field(default_factory=set)
     """Parameters' names that promises may use."""
+    visible: set[str] = field(default_factory=set)
+    """Names given as live-out that mean something where the region stands."""
 
     def scop(self) -> Scop:
         """Model the region. Raises UserError with everything that is refused in it."""
@@ -60,6 +62,7 @@ class Modeller:
         types = Types()
         types.add_all(self.parsed.tree)
         scope = scope_before(types, self.parsed.tree, self.parsed.function, self.path)
+        self.visible |= {name for name in self.options.live_out or () if scope.find(name) is not None}
         converter = Converter(self.parsed, self.places, scope)
         body = c.Block(converter.block(items))
         region = Region(scope, frozenset(writes(body)), settled_names(body), problems=converter.problems)

@@ -53,7 +53,7 @@ format: $(STAMP)
 	$(BIN)/ruff check --fix polyc tests benchmarks
 
 golden: $(STAMP)
-	$(BIN)/python -m pytest -q --update-golden tests/passes
+	$(BIN)/python -m pytest -q --update-golden tests/passes tests/docs tests/errors tests/remarks tests/cli
 
 DATASET ?= MINI
 polybench: $(STAMP)

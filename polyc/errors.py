@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+LONGEST_LINE = 120
+"""Characters of a source line that a diagnostic shows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -46,15 +49,30 @@ class Diagnostic:
             head = f"{self.span.file}:{self.span.line}:{self.span.column}: {text}"
         lines = [head]
         if self.span is not None and source_line is not None:
-            shown = source_line.rstrip("\r\n").replace("\t", " ")
-            length = max(1, min(self.span.length, len(shown) - self.span.column + 1))
+            shown, column = window(visible(source_line.rstrip("\r\n")), self.span.column)
+            length = max(1, min(self.span.length, len(shown) - column + 1))
             gutter = f"{self.span.line:>5} | "
             lines.append(gutter + shown)
             underline = "^" + "~" * (length - 1)
-            lines.append(" " * 5 + " | " + " " * (self.span.column - 1) + underline)
+            lines.append(" " * 5 + " | " + " " * (column - 1) + underline)
         if self.hint:
             lines.append(f"    hint: {self.hint}")
         return "\n".join(lines)
+
+
+def visible(line: str) -> str:
+    """The line with a blank for each tab and control character: a terminal would obey them."""
+    return "".join(character if character.isprintable() else " " for character in line)
+
+
+def window(line: str, column: int) -> tuple[str, int]:
+    """The part of a long line around a 1-based column, with the column in that part."""
+    if len(line) <= LONGEST_LINE:
+        return line, column
+    start = max(0, min(column - 1 - LONGEST_LINE // 2, len(line) - LONGEST_LINE))
+    end = start + LONGEST_LINE
+    before, after = ("..." if start > 0 else ""), ("..." if end < len(line) else "")
+    return before + line[start + len(before) : end - len(after)] + after, column - start
 
 
 class UserError(Exception):

@@ -21,7 +21,7 @@ from polyc.passes.privatize import place_private_arrays
 from polyc.passes.reductions import mark_reductions
 from polyc.passes.schedule import schedule_nests
 from polyc.passes.vectorize import sink_vector_loops
-from polyc.poly import OverBudget, budget
+from polyc.poly import OverBudget, budget, share
 from polyc.stack import room_for_depth
 from polyc.verify import Fault, check
 from polyc.verify.text import NotComparable, text_faults
@@ -77,9 +77,14 @@ class _Run:
         scop = self.region.scop
         untouched = Program(scop, self.options, no_dependences(scop), scop.tree, dict(scop.statements))
         with self.timed("dependences"):
-            initial = _declined_at_budget("dependences", lambda p: initial_program(p.scop, p.options), untouched)
+            initial = _declined_at_budget(
+                "dependences",
+                lambda p: initial_program(p.scop, p.options),
+                untouched,
+                "finding the dependences took more isl operations than the budget allows; the region stays as it was",
+            )
         self.snapshots.append(Snapshot("initial", initial.tree, self.timings[-1][1]))
-        if initial.remarks:
+        if initial.dependences is untouched.dependences:
             return self.as_written(initial, initial)
         programs = [initial]
         for name, run in passes_for(self.options) if not scop.domain.is_empty() else []:
@@ -114,7 +119,7 @@ class _Run:
         """Whether the printed text, read again, is right; the program, with a remark where it is not, or is not known
         to be."""
         try:
-            with budget(self.context, self.options.budget):
+            with budget(self.context, share(self.options.budget, 4)):  # less than the compile itself
                 faults = text_faults(program, self.region, rendered.body, rendered.guard)
         except NotComparable as reason:
             return program.remark("text-not-checked", "text", f"the printed text was not read again: {reason}"), True
@@ -148,16 +153,15 @@ class _Run:
             self.timings.append((name, time.perf_counter() - start))
 
 
-def _declined_at_budget(name: str, run: Pass, program: Program) -> Program:
+def _declined_at_budget(name: str, run: Pass, program: Program, message: str = "") -> Program:
     """The pass's program, or the one before with a remark where isl would take too long."""
     context = program.scop.domain.get_ctx()
     try:
         with budget(context, program.options.budget):
             return run(program)
     except OverBudget:
-        return program.remark(
-            "budget", name, f"{name} took more isl operations than the budget allows, and was left out"
-        )
+        why = f"the pass {name} took more isl operations than the budget allows and was left out"
+        return program.remark("budget", name, message or why)
 
 
 def _last_right(programs: list[Program]) -> tuple[Program, bool]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +54,7 @@ def command(file: str, **values: Any) -> None:
     rule_file = chosen_rule_file(file, target, values)
     for name in filter(None, (target, rule_file)):
         output.refuse_input(name, [file])
-    if rule_file is not None and rule_file == target != output.STDOUT:
+    if rule_file is not None and target != output.STDOUT and output.same_file(rule_file, target):
         raise click.UsageError(f"'{target}' cannot hold both the output and its dependencies")
 
     from polyc.cli.run import compile_file
@@ -63,10 +64,11 @@ def command(file: str, **values: Any) -> None:
         output.refuse_input(name, run.source.dependencies)
     with run.watch.stage("print"):
         text = emitted(run, values["emit"])
-    output.write(target, text)
+    files = [(target, text)]
     if rule_file is not None:
         rule_target = target if target != output.STDOUT else output.default_output(file)
-        output.write(rule_file, output.dependency_file(rule_target, run.source.dependencies))
+        files.insert(0, (rule_file, output.dependency_file(rule_target, run.source.dependencies)))
+    output.write_all(files)
     tell(file, run, values)
 
 
@@ -103,7 +105,8 @@ def tell(file: str, run: Run, values: dict[str, Any]) -> None:
 
     for warning, details in messages.fallbacks(run.compiled):
         click.echo(warning, err=True)
-        click.echo(f"polyc: a report is in {write_report(details, file)}", err=True)
+        with contextlib.suppress(OSError):
+            click.echo(f"polyc: a report is in {write_report(details, file)}", err=True)
     if values["verbose"]:
         click.echo(messages.findings(run), err=True, nl=False)
     if values["remarks"] is not None:

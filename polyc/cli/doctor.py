@@ -11,6 +11,7 @@ from shutil import which
 import click
 
 from polyc import __version__
+from polyc.cli import terminal
 from polyc.cli.failure import Command, version_of
 
 LIBRARIES = ("pycparser", "numpy", "jinja2", "click", "rich")
@@ -40,7 +41,7 @@ def command() -> None:
 
     found = [*libraries(), *compilers(), *accelerators()]
     rows = [(one.name, one.found or ("MISSING" if one.needed else "not found")) for one in found]
-    click.echo(table(rows), nl=False)
+    terminal.show(table(rows))
     missing = [one for one in found if not one.found]
     for one in missing:
         click.echo(f"\n{one.name}: {one.advice}" if one is missing[0] else f"{one.name}: {one.advice}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polyc.cli import options as o
-from polyc.cli import output
+from polyc.cli import output, terminal
 from polyc.cli.failure import Command
 
 if TYPE_CHECKING:
@@ -33,16 +33,22 @@ def command(file: str, form: str, wanted: str | None, all_passes: bool, **values
     if wanted is not None and all_passes:
         raise click.UsageError("--pass and --all-passes exclude each other")
 
-    from polyc.cli.run import compile_file
+    from polyc.cli.run import compile_file, shown_within_budget
 
-    compiled = compile_file(file, values).compiled
+    run = compile_file(file, values)
+    compiled = run.compiled
     shown = [chosen(one, wanted, all_passes) for one in compiled]
     if wanted is not None and compiled and not any(shown):
         from polyc.explain.data import stages
 
         known = ", ".join(dict.fromkeys(s.name for one in compiled for s in stages(one)))
         raise click.UsageError(f"there is no pass '{wanted}' in this run; there are: {known}")
-    output.write(output.STDOUT, rendered(compiled, shown, form, wanted, all_passes))
+    with shown_within_budget(run):
+        text = rendered(compiled, shown, form, wanted, all_passes)
+    if form == "text":
+        terminal.show(text)
+    else:
+        output.write(output.STDOUT, text)
 
 
 def chosen(compiled: Compiled, wanted: str | None, all_passes: bool) -> tuple[Snapshot, ...]:

@@ -63,10 +63,13 @@ def own_failure(problem: Exception, path: str | None) -> None:
     """Say that polyc is to blame, and leave a report with all that is needed to find out why."""
     kind = "" if isinstance(problem, InternalError) else f"{type(problem).__name__}: "
     first = (str(problem).splitlines() or ["no message"])[0]
-    report = write_report("".join(traceback.format_exception(problem)), path)
+    details = "".join(traceback.format_exception(problem))
     click.echo(f"polyc: internal error: {kind}{first}", err=True)
     click.echo("This is polyc's fault, not your file's. Nothing was written.", err=True)
-    click.echo(f"A report with the details is in {report}", err=True)
+    try:
+        click.echo(f"A report with the details is in {write_report(details, path)}", err=True)
+    except OSError as full:
+        click.echo(f"{details}No report could be written: {full.strerror}", err=True)
 
 
 def write_report(details: str, path: str | None) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import signal
 import sys
+from typing import Any
 
 import click
 
@@ -14,6 +16,12 @@ COMMANDS = ("compile", "explain", "verify", "doctor")
 
 class Commands(click.Group):
     """The commands, each found in `polyc.cli.NAME` under the name `command`."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:  # while a command is looked up, or reads its options; click would say "Aborted!"
+            raise click.exceptions.Exit(130) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -45,8 +53,14 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Run the command line of this process, and end it."""
+    """Run the command line of this process, and end it. Ctrl-C and being told to end leave nothing half done."""
+    signal.signal(signal.SIGTERM, ended)
     try:
         cli(prog_name="polyc")
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def ended(number: int, _: object) -> None:
+    """End as after an exception: temporary files go, children are ended."""
+    sys.exit(128 + number)

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 LARGEST_TILE = 1 << 20
+LEAST_TO_READ = 5_000_000
+"""isl operations that reading and showing a region may take, however few its passes may."""
 
 
 if TYPE_CHECKING:
@@ -84,10 +86,32 @@ class Definition(Parameter):
         return value
 
 
+class Folder(Parameter):
+    """A folder's name. An empty one would make the compiler take the next word for it."""
+
+    name = "dir"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not value:
+            self.fail("a folder has a name", param, ctx)
+        return value
+
+
+class MacroName(Parameter):
+    """A macro's name."""
+
+    name = "name"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not re.fullmatch(r"[A-Za-z_]\w*", str(value)):
+            self.fail(f"'{value}' is not a macro's name", param, ctx)
+        return value
+
+
 INPUT = (
-    click.option("-I", "include_dirs", metavar="DIR", multiple=True, help="Search DIR for headers."),
+    click.option("-I", "include_dirs", metavar="DIR", multiple=True, type=Folder(), help="Search DIR for headers."),
     click.option("-D", "defines", metavar="NAME[=VALUE]", multiple=True, type=Definition(), help="Define a macro."),
-    click.option("-U", "undefines", metavar="NAME", multiple=True, help="Undefine a macro."),
+    click.option("-U", "undefines", metavar="NAME", multiple=True, type=MacroName(), help="Undefine a macro."),
     click.option(
         "--param",
         "params",
@@ -141,10 +165,10 @@ TRANSFORM = (
     click.option(
         "--budget",
         metavar="N",
-        type=click.IntRange(min=1000),
+        type=click.IntRange(min=0),
         default=2_000_000,
         show_default=True,
-        help="isl operations that a pass may take before it declines.",
+        help="isl operations that a step may take before it is left out; 0 for no bound.",
     ),
 )
 
@@ -181,7 +205,13 @@ def input_options(values: dict[str, Any], default_cc: str = "cc") -> InputOption
         live_out=tuple(name for group in live_out for name in group) if live_out else None,
         allow_no_scop=values["allow_no_scop"],
         cc=values["cc"] or first_compiler(default_cc),
+        budget=enough(values["budget"]),
     )
+
+
+def enough(budget: int) -> int:
+    """The budget for what has no lesser form."""
+    return max(budget, LEAST_TO_READ) if budget else 0
 
 
 def transform_options(values: dict[str, Any]) -> Options:

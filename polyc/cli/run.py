@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,9 +13,6 @@ from polyc.cli import options as o
 if TYPE_CHECKING:
     from polyc.model.program import Compiled, InputOptions, Options
     from polyc.model.scop import Source
-
-DEEPEST_NESTING = 20_000
-"""Python's own limit of 1000 calls is less than what an expression of a few hundred brackets takes."""
 
 
 @dataclass(slots=True)
@@ -50,7 +46,6 @@ class Run:
 
 def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc") -> Run:
     """Read and compile. Raises UserError with all the problems of the file."""
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), DEEPEST_NESTING))
     watch = Stopwatch()
     with watch.stage("start"):
         from polyc import frontend
@@ -69,3 +64,21 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc") -> R
         watch.add("other", max(0.0, spent - sum(seconds for _, seconds in done.timings)))
         compiled.append(done)
     return Run(source, compiled, given, wanted, watch)
+
+
+@contextmanager
+def shown_within_budget(run: Run) -> Iterator[None]:
+    """Showing relations takes isl operations too. Raises UserError where they are used up."""
+    from polyc.errors import UserError
+    from polyc.poly import OverBudget, budget
+
+    if not run.compiled:
+        yield
+        return
+    context = run.compiled[0].program.scop.domain.get_ctx()
+    try:
+        with budget(context, run.input.budget):
+            yield
+    except OverBudget:
+        message = "showing what was done takes more isl operations than the budget allows"
+        raise UserError.of("too-large", message, hint="allow more with --budget; 0 is no bound") from None

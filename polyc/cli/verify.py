@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polyc.cli import options as o
+from polyc.cli import output
 from polyc.cli.failure import Command
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ def command(file: str, **values: Any) -> None:
     """Build the regions of FILE and their results as functions, call both on the same random arrays at several
     sizes, and compare every array that is needed afterwards, bit by bit.
 
+    This runs code of FILE, in a process of its own: do not verify files that you would not run. compile and
+    explain run nothing of it.
+
     Exits with 1, and the first difference, where they differ or where nothing could be compared.
     """
     from polyc.cli.run import compile_file
@@ -34,7 +38,7 @@ def command(file: str, **values: Any) -> None:
             report = compare(region, compiled, cc=run.input.cc)
         except BuildError as problem:
             raise UserError.of("no-compiler", str(problem), hint="name a C compiler with --cc") from None
-        click.echo(table(compiled, report), nl=False)
+        output.write(output.STDOUT, table(compiled, report))
         faults += [located(compiled, message) for message in problems(compiled, report)]
     for fault in faults:
         click.echo(fault, err=True)

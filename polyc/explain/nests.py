@@ -12,6 +12,10 @@ from polyc.model.program import Compiled, Program
 from polyc.model.scop import Scop
 from polyc.model.tree import Band, Extension, Leaf, Mark, Node, Role, Sequence
 
+GIVEN_UP = ("budget", "not-printed")
+LAST_STAGES = ("dependences", "verify", "codegen")
+"""A remark of these stages is about the whole region: what the passes did is not in what was printed."""
+
 
 @dataclass(slots=True)
 class Facts:
@@ -20,7 +24,6 @@ class Facts:
     tiled: bool = False
     parallel: bool = False
     vector: bool = False
-    coincident: bool = False
     loops: int = 0
     widest_band: int = 0
     """Loops of the widest permutable band."""
@@ -127,12 +130,13 @@ def tuple_names(pieces: Iterable[isl.Set]) -> set[str]:
 def loop_facts(program: Program) -> dict[str, Facts]:
     """What holds for the loops around each statement in the final tree; what holds on one path counts."""
     facts: dict[str, Facts] = {}
+    threads = program.options.target != "c"
 
     def descend(node: Node, names: set[str], bands: tuple[Band, ...]) -> None:
         match node:
             case Leaf():
                 for name in names:
-                    add(facts.setdefault(name, Facts()), bands)
+                    add(facts.setdefault(name, Facts()), bands, threads)
             case Band():
                 descend(node.child, names, (*bands, node))
             case Mark():
@@ -147,12 +151,11 @@ def loop_facts(program: Program) -> dict[str, Facts]:
     return facts
 
 
-def add(facts: Facts, bands: tuple[Band, ...]) -> None:
+def add(facts: Facts, bands: tuple[Band, ...], threads: bool) -> None:
     members = [member for band in bands for member in band.members]
     facts.tiled |= any(m.role is Role.TILE for m in members)
-    facts.parallel |= any(m.parallel for m in members)
+    facts.parallel |= threads and any(m.parallel for m in members)
     facts.vector |= any(m.vector for m in members)
-    facts.coincident |= any(m.coincident for m in members)
     facts.loops = max(facts.loops, len(members))
     facts.widest_band = max([facts.widest_band, *(len(b.members) for b in bands if b.permutable)])
 
@@ -168,7 +171,13 @@ class Reasons:
         self.facts = loop_facts(self.program)
 
     def why_not(self, what: str, statements: tuple[str, ...]) -> Reason | None:
+        if what == "tiled" and self.program.options.tile_sizes is None:
+            return Reason("tiling-off", "--tile-sizes none")
+        if what == "parallel" and self.program.options.target == "c":
+            return Reason("target-c", "--target c prints no parallel loops")
         told = [m for m in self.program.remarks if m.code == f"not-{what}" and set(m.statements) & set(statements)]
+        if what != "fused":
+            told = told or [m for m in self.program.remarks if m.code in GIVEN_UP and m.stage in LAST_STAGES]
         if told:
             return Reason(str(told[-1].data.get("reason", told[-1].code)), told[-1].message)
         found = [self.facts[name] for name in statements if name in self.facts]
@@ -179,17 +188,11 @@ class Reasons:
         return self.not_parallel(found) if what == "parallel" else None
 
     def not_tiled(self, found: list[Facts]) -> Reason | None:
-        if self.program.options.tile_sizes is None:
-            return Reason("tiling-off", "--tile-sizes none")
         if max(fact.widest_band for fact in found) < 2:
             return Reason("no-band", "no two of its loops can be interchanged")
         return None
 
     def not_parallel(self, found: list[Facts]) -> Reason | None:
-        if self.program.options.target == "c":
-            return Reason("target-c", "--target c prints no parallel loops")
         if any(fact.vector for fact in found):
             return Reason("vector-only", "only its innermost loop carries no dependence; it runs in vectors")
-        if any(fact.coincident for fact in found):
-            return Reason("inner-parallel", "only loops inside sequential ones carry no dependence")
         return Reason("carried-dependence", "each of its loops carries a dependence")

@@ -21,6 +21,9 @@ KEYWORDS = frozenset(_WORDS.split())
 _BRACES = re.compile(r"\{[^{}]*\}")
 
 
+_HASH_LINES = re.compile(r"^#[^\n]*$", re.MULTILINE)
+
+
 @dataclass(slots=True)
 class Chunk:
     """One external declaration: `start` to `end` in the preprocessed text."""
@@ -101,7 +104,8 @@ def cut(text: str, places: Places) -> Chunks:
 
 
 def _opens_body(header: str) -> bool:
-    """Whether the brace after this text opens a function's body."""
+    """Whether the brace after this text opens a function's body. File names in line markers may be anything."""
+    header = _HASH_LINES.sub("", header)
     if "(" not in header or "typedef" in header:
         return False
     plain = drop_attributes(header)
@@ -109,7 +113,7 @@ def _opens_body(header: str) -> bool:
 
 
 def _add(result: Chunks, start: int, end: int, pieces: list[str], is_function: bool) -> None:
-    header = re.sub(r"^#[^\n]*$", "", " ".join(pieces), flags=re.MULTILINE)
+    header = _HASH_LINES.sub("", " ".join(pieces))
     index = len(result.items)
     plain = None if "typedef" in header else _FUNCTION.match(header)
     name = plain.group(1) if plain is not None and plain.group(1) not in KEYWORDS else ""

@@ -13,6 +13,8 @@ from polyc.model.program import InputOptions
 
 MARKER = re.compile(r'^#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"[^\n]*$', re.MULTILINE)
 _DEFINE = re.compile(r"^#(?:define|undef) (\w+)[^\n]*$", re.MULTILINE)
+_ESCAPED = re.compile(rb"\\([0-7]{1,3}|[^0-7])", re.DOTALL)
+_ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
 _MESSAGE = re.compile(r"^(.*?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$")
 
 
@@ -49,30 +51,50 @@ class Preprocessed:
 
 def preprocess(path: str, options: InputOptions) -> Preprocessed:
     """Run `cc -E` on the file; its own errors become diagnostics."""
-    given = f".{os.sep}{path}" if path.startswith("-") else path
+    given = as_word(path)
     command = [options.cc, "-E", "-dD", "-w", "-x", "c"]
-    command += [f"-I{folder}" for folder in options.include_dirs]
+    command += [f"-I{as_word(folder)}" for folder in options.include_dirs]
     command += [f"-D{name}" for name in options.defines] + [f"-U{name}" for name in options.undefines]
     environment = {**os.environ, "LC_ALL": "C"}
     try:
-        done = subprocess.run([*command, given], capture_output=True, check=False, env=environment)
+        done = subprocess.run(
+            [*command, given], capture_output=True, check=False, env=environment, stdin=subprocess.DEVNULL
+        )
     except OSError as problem:
         hint = "install gcc or clang, or name another compiler"
         raise UserError.of("no-compiler", f"'{options.cc}' does not run: {problem.strerror}", hint=hint) from None
     output = done.stdout.decode("utf-8", "surrogateescape")
     if done.returncode != 0:
-        raise UserError(_complaints(done.stderr.decode("utf-8", "replace"), path, given))
+        raise UserError(_complaints(done.stderr.decode("utf-8", "surrogateescape"), path, given))
     return read_markers(output, path, given)
+
+
+def as_word(path: str) -> str:
+    """A path that compilers take for nothing else: no option, no file of options (`@x`), no place in a sysroot."""
+    return f".{os.sep}{path}" if path.startswith(("-", "@", "=", "$")) else path
+
+
+def unquoted(name: str) -> str:
+    """The file name that a line marker means: `a\\"b\\303\\244` is `a"bä`."""
+
+    def character(match: re.Match[bytes]) -> bytes:
+        found = match.group(1)
+        return bytes([int(found, 8) & 0xFF]) if found.isdigit() else _ESCAPES.get(found, found)
+
+    if "\\" not in name:
+        return name
+    return _ESCAPED.sub(character, name.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")
 
 
 def _complaints(stderr: str, path: str, given: str) -> list[Diagnostic]:
     found: list[Diagnostic] = []
-    for line in stderr.splitlines():
+    stand_in = "<input>"  # for a name that may have colons and line ends in it
+    for line in re.sub(rf"^{re.escape(given)}(?=:\d)", stand_in, stderr, flags=re.MULTILINE).splitlines():
         match = _MESSAGE.match(line)
         if match is None:
             continue
         name, row, column, message = match.groups()
-        span = Span(path if name == given else name, int(row), int(column or 1))
+        span = Span(path if name == stand_in else name, int(row), int(column or 1))
         hint = "give its folder with -I" if "No such file" in message else ""
         found.append(Diagnostic("preprocessor", message, span, hint))
     if not found:
@@ -87,11 +109,12 @@ def read_markers(text: str, path: str, given: str) -> Preprocessed:
     text = _DEFINE.sub(lambda m: " " * len(m.group()), text)
     result = Preprocessed(path, text, macros=macros)
     seen: dict[str, None] = {path: None}
-    names: dict[str, str] = {given: path}
+    names: dict[str, str] = {}
     for match in MARKER.finditer(text):
         name = names.get(match.group(2))
         if name is None:
-            name = names.setdefault(match.group(2), re.sub(r"\\(.)", r"\1", match.group(2)))
+            name = unquoted(match.group(2))
+            name = names.setdefault(match.group(2), path if name == given else name)
         result.starts.append(min(match.end() + 1, len(text)))
         result.runs.append((name, int(match.group(1))))
         if not name.startswith("<"):

@@ -6,6 +6,7 @@ import ast
 
 from polyc.errors import Diagnostic, Span, UserError
 from polyc.frontend.chunks import Chunks, cut
+from polyc.frontend.effects import Effects
 from polyc.frontend.model import Modeller, unique
 from polyc.frontend.parse import Parsed, parse_function
 from polyc.frontend.places import Places
@@ -14,7 +15,7 @@ from polyc.frontend.preamble import original_text, preamble
 from polyc.frontend.preprocess import Preprocessed, preprocess
 from polyc.frontend.promises import names_in, parse_condition
 from polyc.frontend.region import CTX
-from polyc.frontend.source import UserFile, load
+from polyc.frontend.source import UserFile, assert_unchanged, load
 from polyc.model.program import InputOptions
 from polyc.model.scop import Region, Scop, Source
 from polyc.poly import OverBudget, budget
@@ -38,7 +39,9 @@ def _read(path: str, options: InputOptions) -> Source:
     user = load(path)
     if len(user.text) > LARGE and "scop" not in user.text and not options.allow_no_scop:
         raise no_region(path)
-    return _modelled(user, preprocess(path, options), options)
+    pre = preprocess(path, options)
+    assert_unchanged(user)
+    return _modelled(user, pre, options)
 
 
 def read_text(text: str, options: InputOptions) -> Source:
@@ -92,7 +95,7 @@ class _Reader:
         self.chunks = chunks
         self.options = options
         self.assumptions = assumptions
-        self.pure = pure
+        self.effects = Effects(chunks, places, pure)
         self.file_names = frozenset(chunks.mentions) | pre.macros
 
     def regions(self, marked: list[Marked], problems: list[Diagnostic]) -> list[Region]:
@@ -156,17 +159,20 @@ class _Reader:
             self.places,
             self.options,
             self.assumptions,
-            self.pure,
+            self.effects,
             self.file_names,
             group,
         )
 
     def check_names(self, known: set[str], visible: set[str], problems: list[Diagnostic]) -> None:
-        """Names in --assume and --live-out have to mean something where at least one region stands."""
+        """Names in --assume, --param and --live-out have to mean something where at least one region stands."""
         for tree in self.assumptions:
             for name in sorted(names_in(tree) - known):
                 message = f"'{name}' in an assumption is not a parameter of any region"
                 problems.append(Diagnostic("bad-assume", message))
+        for name, _ in self.options.params:
+            if name not in known:
+                problems.append(Diagnostic("bad-assume", f"'{name}', given a value, is not a parameter of any region"))
         for name in self.options.live_out or ():
             if name not in visible:
                 message = f"'{name}', given as live-out, is not an array or variable of any function with a region"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import os
 import re
+import stat
 from dataclasses import dataclass, field
 
 from polyc.errors import Span, UserError
@@ -61,13 +62,11 @@ def load(path: str) -> UserFile:
     if os.path.isdir(path):
         raise UserError.of("is-directory", f"'{path}' is a directory", hint="give the name of a C file")
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = read_bytes(path)
     except FileNotFoundError:
         raise UserError.of("file-not-found", f"'{path}': no such file") from None
     except (OSError, ValueError) as problem:
-        reason = getattr(problem, "strerror", None) or str(problem)
-        raise UserError.of("unreadable", f"'{path}' cannot be read: {reason}") from None
+        raise unreadable(path, getattr(problem, "strerror", None) or str(problem)) from None
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise UserError.of("binary-file", "the file holds NUL bytes: it is no C text", Span(path, line))
@@ -75,3 +74,26 @@ def load(path: str) -> UserFile:
     if not text.strip():
         raise UserError.of("empty-file", "the file is empty", Span(path, 1))
     return UserFile(path, text)
+
+
+def read_bytes(path: str) -> bytes:
+    """All of a plain file. A pipe or a device would not give the same text to the preprocessor again."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise unreadable(path, "it is no plain file")
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def unreadable(path: str, reason: str) -> UserError:
+    return UserError.of("unreadable", f"'{path}' cannot be read: {reason}")
+
+
+def assert_unchanged(user: UserFile) -> None:
+    """The preprocessor reads the file for itself: both have to have seen the same text."""
+    try:
+        same = read_bytes(user.path).decode("utf-8", "surrogateescape") == user.text
+    except OSError:
+        same = False
+    if not same:
+        hint = "run polyc again when nothing writes it any more"
+        raise UserError.of("changed-file", "the file changed while it was read", Span(user.path, 1), hint)

@@ -288,11 +288,13 @@ class _Composer:
         self.program = replace(self.program, groups=(group, *self.program.groups))
         for producer in cluster.producers:
             found = producer.estimate
+            one = len(producer.nest.statements) == 1
             self.program = self.program.remark(
                 "fused",
                 STAGE,
-                f"{', '.join(producer.nest.statements)} runs in the tiles of {', '.join(statements)}; "
-                f"{found.recompute_percent:.1f} % of its instances are repeated",
+                f"{', '.join(producer.nest.statements)} {'runs' if one else 'run'} in the tiles of "
+                f"{', '.join(statements)}; {found.recompute_percent:.1f} % of {'its' if one else 'their'} instances "
+                "are repeated",
                 producer.nest.statements,
                 into=list(statements),
                 recompute_percent=round(found.recompute_percent, 2),

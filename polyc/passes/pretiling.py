@@ -119,11 +119,12 @@ class _Merger:
             instances = instances.union(nest.instances)
         permutable = all(b.permutable for b in bands)
         statements = tuple(s for n in group for s in n.statements)
+        loops = f"{common} outer loops" if common > 1 else "outer loop"
         self.program = self.program.remark(
             "pretiling-fused",
             STAGE,
-            f"{', '.join(statements)} share their outer {common} loops: the dependences between them are "
-            "quasi-identity relations (Definition 4.1)",
+            f"{', '.join(statements)} share their {loops}: the dependences between them are quasi-identity relations "
+            "(Definition 4.1)",
             statements,
             loops=common,
         )

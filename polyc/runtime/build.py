@@ -14,11 +14,13 @@ FLAGS = (
     "-fPIC",
     "-shared",
     "-w",
+    "-Wl,-z,defs",
     "-ffp-contract=off",
     "-fwrapv",
     "-fno-strict-aliasing",
 )
-"""Random integers may overflow where real ones do not: wrapping is defined. Both programs round alike."""
+"""Random integers may overflow where real ones do not: wrapping is defined. Both programs round alike. A function that
+is declared only makes the build fail, and not the process that loads it."""
 LIMIT_SECONDS = 120
 
 
@@ -27,7 +29,7 @@ class BuildError(Exception):
 
 
 def build(text: str, folder: Path, cc: str = "gcc", openmp: bool = True) -> Path:
-    """Compile the text to `folder/region.so`. Raises BuildError."""
+    """Compile the text to `folder/region.so`; the compiler's own temporary files are there too. Raises BuildError."""
     source, library = folder / "region.c", folder / "region.so"
     source.write_text(text, encoding="utf-8", errors="surrogateescape")
     command = [cc, *FLAGS, *(["-fopenmp"] if openmp else []), str(source), "-o", str(library), "-lm"]
@@ -37,7 +39,7 @@ def build(text: str, folder: Path, cc: str = "gcc", openmp: bool = True) -> Path
             capture_output=True,
             check=False,
             timeout=LIMIT_SECONDS,
-            env={**os.environ, "LC_ALL": "C"},
+            env={**os.environ, "LC_ALL": "C", "TMPDIR": str(folder)},
             stdin=subprocess.DEVNULL,
         )
     except OSError as problem:

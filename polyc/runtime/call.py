@@ -60,21 +60,7 @@ def run_child(setting: Setting, arrays: dict[str, Data], shapes: dict[str, Shape
     for function in (csource.ORIGINAL, csource.RESULT):
         own = [{**a, "result": f"{a['file']}.{function}"} for a in arguments]
         calls.append({"function": function, "arguments": own})
-    job = folder / "job.json"
-    job.write_text(json.dumps({"library": str(setting.library), "calls": calls}))
-    environment = {"OMP_NUM_THREADS": str(THREADS), **os.environ, "OMP_WAIT_POLICY": "passive"}
-    try:
-        done = subprocess.run(
-            [sys.executable, "-I", "-S", child.__file__, str(job)],
-            capture_output=True,
-            check=False,
-            timeout=setting.limit_seconds,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-        )
-        output, fault = done.stdout, exit_fault(done.returncode)
-    except subprocess.TimeoutExpired as late:
-        output, fault = late.stdout or b"", f"did not end within {setting.limit_seconds:g} s"
+    output, fault = child_output(folder, {"library": str(setting.library), "calls": calls}, setting.limit_seconds)
     lines = [json.loads(line) for line in output.splitlines() if line.startswith(b"{")]
     names = [*(p.name for p in setting.scop.parameters), *setting.source.arrays, *setting.source.rows]
     ended = Ended()
@@ -87,6 +73,32 @@ def run_child(setting: Setting, arrays: dict[str, Data], shapes: dict[str, Shape
     if len(lines) == 0:
         return replace(ended, original_fault=fault or "did not run")
     return ended if len(lines) == 2 else replace(ended, result_fault=fault or "did not run")
+
+
+def child_output(folder: Path, job: dict[str, Any], limit_seconds: float) -> tuple[bytes, str]:
+    """What the child printed for a job, and how it ended ("" is well)."""
+    file = folder / "job.json"
+    file.write_text(json.dumps(job))
+    environment = {"OMP_NUM_THREADS": str(THREADS), **os.environ, "OMP_WAIT_POLICY": "passive"}
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", child.__file__, str(file)],
+            capture_output=True,
+            check=False,
+            timeout=limit_seconds,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired as late:
+        return late.stdout or b"", f"did not end within {limit_seconds:g} s"
+    return done.stdout, exit_fault(done.returncode)
+
+
+def read_table(folder: Path, library: Path, name: str, entries: int, limit_seconds: float) -> list[int]:
+    """A table of unsigned long numbers in the library; empty where it cannot be loaded."""
+    job = {"library": str(library), "table": name, "entries": entries, "calls": []}
+    output, fault = child_output(folder, job, limit_seconds)
+    return [] if fault else list(json.loads(output)["table"])
 
 
 def exit_fault(code: int) -> str:

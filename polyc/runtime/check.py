@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 import tempfile
 from dataclasses import dataclass, field
@@ -12,10 +11,10 @@ import islpy as isl
 import numpy as np
 
 from polyc.model.program import Compiled
-from polyc.model.scop import Region, Scop
+from polyc.model.scop import CALLS, Region, Scop
 from polyc.runtime import csource, sizes
 from polyc.runtime.build import BuildError, build, has_openmp
-from polyc.runtime.call import Setting, run_child
+from polyc.runtime.call import Setting, read_table, run_child
 from polyc.runtime.differences import Difference, first_difference
 from polyc.runtime.inputs import Data, random_array
 from polyc.runtime.layout import Layout, Unsafe
@@ -64,6 +63,9 @@ def compare(
 ) -> Report:
     """Build and run both forms at the sizes that are wanted. Raises BuildError where `cc` does not run."""
     report = Report()
+    if CALLS in region.scop.arrays:
+        report.skipped.append("it calls functions that may do more than compute: run twice, they need not do the same")
+        return report
     try:
         source = csource.c_source(region, compiled.text)
     except csource.Unrunnable as problem:
@@ -77,9 +79,21 @@ def compare(
         except BuildError as problem:
             tell_build_error(region, problem, folder, cc, report)
             return report
+        table = read_table(folder, library, csource.ELEMENT_SIZES, max(1, len(source.arrays)), limit_seconds)
+        if not table:
+            report.skipped.append(
+                "the region cannot be loaded on its own: it needs something of the rest of the program"
+            )
+            return report
         reassociated = compiled.program.options.reassociate
         setting = Setting(
-            region.scop, source, folder, library, element_bytes(library, source), reassociated, limit_seconds
+            region.scop,
+            source,
+            folder,
+            library,
+            dict(zip(source.arrays, table, strict=False)),
+            reassociated,
+            limit_seconds,
         )
         found = sizes.feasible(region.scop)
         tried: list[dict[str, int]] = []
@@ -107,15 +121,11 @@ def tell_build_error(region: Region, problem: BuildError, folder: Path, cc: str,
 def first_error(problem: BuildError) -> str:
     """The compiler's first error, without the name of the file that it never gave us."""
     lines = str(problem).splitlines()
+    missing = next((line for line in lines if "undefined reference to" in line), "")
+    if missing:
+        return missing[missing.index("undefined reference to") :]
     found = next((line for line in lines if "error:" in line), lines[0] if lines else "no message")
     return found.partition("error:")[2].strip() or found
-
-
-def element_bytes(library: Path, source: csource.CSource) -> dict[str, int]:
-    """The sizes of the arrays' elements, as the compiler sees them."""
-    found = ctypes.CDLL(str(library))
-    table = (ctypes.c_ulong * max(1, len(source.arrays))).in_dll(found, csource.ELEMENT_SIZES)
-    return dict(zip(source.arrays, table, strict=False))
 
 
 def run_size(setting: Setting, values: dict[str, int], seed: int, report: Report) -> None:

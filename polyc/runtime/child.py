@@ -1,7 +1,8 @@
 """Runs in a process of its own: calls functions of a shared library on arrays that it reads from files.
 
 A crash or an endless loop of the called code ends this process only. It imports nothing of polyc and no
-NumPy, so that it starts in a few milliseconds: `python child.py JOB.json` prints one JSON line a call.
+NumPy, so that it starts in a few milliseconds: `python child.py JOB.json` prints one JSON line a call, and one
+for a table of numbers where the job names one.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ PATTERN = b"\xa5"
 def main(job_file: str) -> None:
     job: dict[str, Any] = json.loads(Path(job_file).read_text())
     library = ctypes.CDLL(job["library"])
+    if "table" in job:
+        table = (ctypes.c_ulong * job["entries"]).in_dll(library, job["table"])
+        print(json.dumps({"table": list(table)}), flush=True)
     for call in job["calls"]:
         damaged = run(library, call)
         print(json.dumps({"function": call["function"], "damaged": damaged}), flush=True)

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import Result
@@ -244,3 +245,29 @@ def test_version(polyc: Polyc) -> None:
     from polyc import __version__
 
     assert polyc("--version").output == f"polyc {__version__}\n"
+
+
+@pytest.mark.parametrize("failures", [1, 2])
+def test_what_cannot_be_printed_stays_as_it_was(
+    polyc: Polyc, inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failures: int
+) -> None:
+    """The optimised program gives way to the original order, and this one to the text of the region."""
+    from polyc import pipeline
+    from polyc.errors import InternalError
+
+    printed = pipeline.render_region
+    left = iter(range(failures))
+
+    def failing(*words: Any) -> tuple[str, str]:
+        if next(left, None) is not None:
+            raise InternalError("no such loop")
+        return printed(*words)
+
+    monkeypatch.setattr(pipeline, "render_region", failing)
+    result = polyc("compile", "--remarks", inputs / "conv.c")
+    assert result.exit_code == 0
+    assert "the optimised program could not be printed (no such loop) [not-printed, codegen]" in result.stderr
+    assert "3 not tiled (lines 12, 15, 22: not-printed)" in result.stderr
+    text = (tmp_path / "conv.polyc.c").read_text()
+    assert "omp" not in text
+    assert ("conv: left as it was written" in text) == (failures == 2)

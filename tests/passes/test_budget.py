@@ -11,7 +11,8 @@ from polyc.errors import UserError
 from polyc.frontend import read
 from polyc.frontend.region import CTX
 from polyc.model.program import Compiled, InputOptions, Options
-from polyc.pipeline import compile_region
+from polyc.passes.schedule import schedule_nests
+from polyc.pipeline import compile_region, initial_program
 from polyc.poly import OverBudget, budget, share
 
 PROGRAMS = Path(__file__).parents[1] / "differential" / "programs"
@@ -57,6 +58,24 @@ def test_zero_is_no_bound() -> None:
     (one,) = compiled("jacobi", 0)
     assert [r.code for r in one.program.remarks if "budget" in r.code] == []
     assert [share(operations, 5) for operations in (0, 1, 4, 50)] == [0, 1, 1, 10]
+
+
+def test_the_scheduler_has_a_budget_of_its_own() -> None:
+    (region,) = read(str(PROGRAMS / "jacobi.c"), InputOptions(include_dirs=(str(PROGRAMS),))).regions
+    program = schedule_nests(initial_program(region.scop, Options(budget=100)))
+    assert [remark.code for remark in program.remarks] == ["schedule-budget"]
+    assert program.tree is region.scop.tree
+
+
+def test_a_scheduler_that_gives_up_leaves_the_original_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    def give_up(*_: object) -> None:
+        raise isl.Error("unable to carry dependences")
+
+    (region,) = read(str(PROGRAMS / "jacobi.c"), InputOptions(include_dirs=(str(PROGRAMS),))).regions
+    monkeypatch.setattr("polyc.passes.schedule._heuristic", give_up)
+    one = compile_region(region, Options())
+    assert "not-scheduled" in [remark.code for remark in one.program.remarks]
+    assert one.verified
 
 
 def test_reading_has_a_budget() -> None:

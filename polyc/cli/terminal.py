@@ -1,0 +1,39 @@
+"""What people read at a terminal has colours; what goes into a file or a pipe is the same text without them."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from polyc.cli import output
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+STYLES = (
+    (r"^\S.*$", "bold"),  # a region
+    (r"^  [a-z].*$", "cyan"),  # a section of it
+    (r"\[[a-z-]+(?:, \w+)?\]$", "dim"),  # the code of a remark
+    (r"\b(?:NOT verified|NOT checked|MISSING|not found|not fused|not tiled|not parallel)\b", "yellow"),
+    (r"\bverified\b(?!\))", "green"),
+)
+
+
+def show(text: str) -> None:
+    """Write the text to standard output: in colours where it is a terminal that has them."""
+    if not sys.stdout.isatty():
+        output.write(output.STDOUT, text)
+        return
+    from rich.console import Console
+
+    Console(soft_wrap=True, highlight=False, markup=False, emoji=False).print(coloured(text), end="")
+
+
+def coloured(text: str) -> Text:
+    from rich.text import Text
+
+    found = Text(text)
+    for pattern, style in STYLES:
+        found.highlight_regex(re.compile(pattern, re.MULTILINE), style)
+    return found

@@ -1,0 +1,7 @@
+void f(int n, double *a)
+{
+#pragma scop
+    for (int i = 1; i < n; i++)
+        a[i] += a[i - 1];
+#pragma endscop
+}

@@ -5,12 +5,13 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
 
-.PHONY: help setup demo test fast mutation lint format golden polybench bench-compile clean
+.PHONY: help setup demo test fast fuzz mutation lint format golden polybench bench-compile clean
 
 help:
 	@echo "make demo           compile a convolution, run original and result, compare values and times"
 	@echo "make test           all tests"
 	@echo "make fast           the tests that run in-process, in about a minute"
+	@echo "make fuzz           generated programs against gcc -O0 (COUNT=400, SEED=1, JOBS=2)"
 	@echo "make mutation       break each pass in many ways, and show that the check catches it"
 	@echo "make lint           formatting, lint and types"
 	@echo "make golden         rewrite the golden files (then read the diff)"
@@ -33,6 +34,11 @@ test: $(STAMP)
 fast: $(STAMP)
 	$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow"
 
+COUNT ?= 400
+SEED ?= 1
+fuzz: $(STAMP)
+	$(BIN)/python -m tests.fuzz --count $(COUNT) --seed $(SEED) --jobs $(JOBS)
+
 mutation: $(STAMP)
 	$(BIN)/python -m tests.mutation
 
@@ -40,6 +46,7 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check polyc tests benchmarks
 	$(BIN)/ruff check polyc tests benchmarks
 	$(BIN)/mypy
+	$(BIN)/mypy --strict tests/fuzz
 
 format: $(STAMP)
 	$(BIN)/ruff format polyc tests benchmarks

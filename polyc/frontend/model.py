@@ -55,6 +55,8 @@ class Modeller:
     path: Path = field(default_factory=list)
     known: set[str] = field(default_factory=set)
     """Parameters' names that promises may use."""
+    visible: set[str] = field(default_factory=set)
+    """Names given as live-out that mean something where the region stands."""
 
     def scop(self) -> Scop:
         """Model the region. Raises UserError with everything that is refused in it."""
@@ -64,6 +66,7 @@ class Modeller:
         inside = self.path[-1][1] - len(items)
         before = [*self.path[:-1], (self.path[-1][0], inside)]
         scope = scope_before(types, self.parsed.tree, self.parsed.function, before)
+        self.visible |= {name for name in self.options.live_out or () if scope.find(name) is not None}
         converter = Converter(self.parsed, self.places, scope)
         body = c.Block(converter.block(items))
         region = Region(scope, frozenset(writes(body)), settled_names(body), problems=converter.problems)

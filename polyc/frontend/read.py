@@ -102,6 +102,7 @@ class _Reader:
         """Model every region; what is wrong with them is added to `problems`."""
         found: list[Region] = []
         known: set[str] = set()
+        visible: set[str] = set()
         by_function: dict[int, list[Marked]] = {}
         for item in marked:
             by_function.setdefault(item.chunk, []).append(item)
@@ -130,8 +131,9 @@ class _Reader:
                     message = "reading this region takes more isl operations than the budget allows"
                     problems.append(self.complaint(item, message, hint))
                 known |= modeller.known
+                visible |= modeller.visible
         if not problems:
-            self.check_names(known, found, problems)
+            self.check_names(known, visible, problems)
         return found
 
     def too_large(self, index: int, group: list[Marked]) -> Diagnostic | None:
@@ -162,8 +164,8 @@ class _Reader:
             group,
         )
 
-    def check_names(self, known: set[str], found: list[Region], problems: list[Diagnostic]) -> None:
-        """Names in --assume, --param and --live-out have to mean something in at least one region."""
+    def check_names(self, known: set[str], visible: set[str], problems: list[Diagnostic]) -> None:
+        """Names in --assume, --param and --live-out have to mean something where at least one region stands."""
         for tree in self.assumptions:
             for name in sorted(names_in(tree) - known):
                 message = f"'{name}' in an assumption is not a parameter of any region"
@@ -171,10 +173,9 @@ class _Reader:
         for name, _ in self.options.params:
             if name not in known:
                 problems.append(Diagnostic("bad-assume", f"'{name}', given a value, is not a parameter of any region"))
-        visible = {array.c_name for region in found for array in region.scop.arrays.values()}
         for name in self.options.live_out or ():
             if name not in visible:
-                message = f"'{name}', given as live-out, is not an array of any region"
+                message = f"'{name}', given as live-out, is not an array or variable of any function with a region"
                 problems.append(Diagnostic("unknown-array", message))
 
     def region(self, marked: Marked, scop: Scop, parsed: Parsed) -> Region:

@@ -215,6 +215,12 @@ def test_bad_options(options: dict[str, object], code: str, read_text: Reader) -
     assert [d.code for d in caught.value.diagnostics] == [code]
 
 
+def test_live_out_of_an_array_that_is_never_used(read_text: Reader) -> None:
+    never = REGION.replace("#pragma endscop", "  for (int i = 4; i < 4; i++) b[i] = 0;\n#pragma endscop")
+    (region,) = read_text(f"void f(int n, double *a, double *b) {{\n{never}}}\n", live_out=("b",)).regions
+    assert region.scop.live_out == frozenset()
+
+
 def test_ten_megabytes(tmp_path: Path) -> None:
     lines = "".join(f"static int g{n}(int x) {{ return x + {n}; }} /* padding padding */\n" for n in range(160_000))
     path = tmp_path / "big.c"

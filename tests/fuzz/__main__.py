@@ -6,7 +6,9 @@ import argparse
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tests.fuzz.case import Case, Outcome, command, numbered_case
 from tests.fuzz.minimise import minimised
@@ -14,6 +16,17 @@ from tests.fuzz.run import BATCH, Worker, key, outcomes_of, stored
 
 KEPT_A_CAUSE = 2
 """Failures that are minimised, of those that look alike."""
+
+SILENT = ("wrong-result", "address-sanitizer", "thread-sanitizer", "data-race", "crash")
+"""Faults that do not say what they come from."""
+
+PLAINER: dict[str, dict[str, Any]] = {
+    "threads": {"target": "c"},
+    "tiles": {"tile_sizes": None},
+    "fusion in tiles": {"max_recompute": 0.0},
+    "this order of fusion": {"fuse": "min"},
+    "reassociation": {"reassociate": False},
+}
 
 DOUBTFUL = ("verification-failed", "not-printed", "budget", "schedule-budget")
 """Remarks that are not wrong, but worth a look."""
@@ -55,11 +68,12 @@ def store(seed: int, failed: list[Outcome], folder: Path, seconds: float) -> Non
     worker = Worker()
     for outcome in failed:
         cause = key(outcome.faults[0])
-        kept[cause] += 1
         case = numbered_case(seed, int(outcome.name.split(":")[1]), BATCH)
+        need = needed(case, cause, worker) if outcome.faults[0][0] in SILENT and seconds else ""
+        kept[cause + need] += 1
         name = outcome.name.replace(":", "_")
         (folder / f"{name}.c").write_text(stored(case, outcome))
-        if kept[cause] > KEPT_A_CAUSE or not seconds:
+        if kept[cause + need] > KEPT_A_CAUSE or not seconds:
             continue
 
         def fails(smaller: Case, cause: str = cause) -> bool:
@@ -71,8 +85,20 @@ def store(seed: int, failed: list[Outcome], folder: Path, seconds: float) -> Non
         smallest = minimised(case, fails, seconds)
         text = stored(smallest, worker.check([smallest])[0])
         (folder / f"{name}.small.c").write_text(text)
-        print(f"--- {folder / f'{name}.small.c'}: {cause}\n    {command(smallest)}", flush=True)
+        print(f"--- {folder / f'{name}.small.c'}: {cause}{need}\n    {command(smallest)}", flush=True)
     worker.stop()
+
+
+def needed(case: Case, cause: str, worker: Worker) -> str:
+    """The options without which a case does not fail: they tell faults apart that look alike."""
+    found = []
+    for name, plainer in PLAINER.items():
+        smaller = replace(case, options=replace(case.options, **plainer))
+        if smaller.options != case.options:
+            (outcome,) = worker.check([smaller])
+            if not any(key(fault) == cause for fault in outcome.faults):
+                found.append(name)
+    return f", only with {' and '.join(found)}" if found else ""
 
 
 def summary(outcomes: list[Outcome], seconds: float) -> str:

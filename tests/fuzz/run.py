@@ -118,6 +118,8 @@ def key(fault: tuple[str, str]) -> str:
         detail = re.sub(r"^.*runtime error: ", "", detail.splitlines()[0])
     elif kind == "warning":
         detail = detail.split(":")[0]
+    elif kind == "wrong-result":
+        detail = "nan or infinite" if re.search(r"result -?(nan|inf)", detail) else ""
     elif kind != "refused":
         detail = ""
     return f"{kind} {re.sub(r'[0-9]+', 'N', detail)}".strip()[:200]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import islpy as isl
@@ -109,7 +110,7 @@ class _LoopPrinter:
         declared = tuple(item for buffer in chosen for item in self.declare(buffer))
         names = scope.names | {b.name for b in chosen}
         below = self.statements(node, replace(scope, hoisted=frozenset(apart), names=names))
-        return (*_used(declared, below), *below)
+        return (*_used(declared, below), *_mentioned(declared, below), *below)
 
     def statements(self, node: isl.AstNode, scope: _Scope) -> tuple[c.Stmt, ...]:
         kind = kind_of(node)
@@ -150,7 +151,7 @@ class _LoopPrinter:
         if name in scope.hoisted:
             return self.statements(inner, below)
         body = self.statements(inner, below)
-        return (c.Block((*_used(declared, body), *body)),)
+        return (c.Block((*_used(declared, body), *_mentioned(declared, body), *body)),)
 
     def declare(self, buffer: Buffer) -> tuple[c.Stmt, ...]:
         array = self.program.scop.arrays[buffer.array]
@@ -385,6 +386,17 @@ def _used(declared: tuple[c.Stmt, ...], body: tuple[c.Stmt, ...]) -> tuple[c.Stm
     """The declarations that the statements need: isl also prints a mark above a part of the tree without its users."""
     mentioned = {n.array for item in body for n in c.walk(item) if isinstance(n, c.ArrayRef)}
     return tuple(d for d in declared if isinstance(d, c.Decl | c.Note) and d.name in mentioned)
+
+
+def _mentioned(declared: tuple[c.Stmt, ...], body: tuple[c.Stmt, ...]) -> Iterator[c.Stmt]:
+    """`(void)t;` for what is written and not read: where the readers run in no iteration of this part of the loops."""
+    nodes = [n for item in body for n in c.walk(item)]
+    written = {id(n.target) for n in nodes if isinstance(n, c.Assign) and n.op == "="}
+    references = [n for n in nodes if isinstance(n, c.ArrayRef)]
+    read = {n.array for n in references if id(n) not in written}
+    for name in dict.fromkeys(d.name for d in declared if isinstance(d, c.Decl)):
+        if name not in read and any(n.array == name for n in references):
+            yield c.ExprStmt(c.Cast("void", c.Name(name)))
 
 
 def _marks_of(node: isl.AstNode) -> list[str]:

@@ -61,7 +61,7 @@ def _reread(program: Program, region: Region, body: tuple[c.Stmt, ...], guard: c
     noted = c.with_notes(body, True)
     if guard is not None:
         noted = (c.If(guard, c.Block(noted)),)
-    plain = [c.rewrite(item, _without_macros) for item in noted]
+    plain = [c.rewrite(item, _plain) for item in noted]
     lines = "\n".join(line for item in plain for line in statement(replace_pragmas(item), 1))
     scop = program.scop
     try:
@@ -105,10 +105,13 @@ def replace_pragmas(item: c.Stmt) -> c.Stmt:
     return c.rewrite(item, change)
 
 
-def _without_macros(node: c.Node) -> c.Node | None:
+def _plain(node: c.Node) -> c.Node | None:
+    """Without polyc's macros, and without what only keeps compilers from complaining."""
+    if isinstance(node, c.ExprStmt) and isinstance(node.expr, c.Cast) and node.expr.type == "void":
+        return c.Empty()
     if not isinstance(node, c.Call) or node.function not in (MIN, MAX, FLOORD):
         return None
-    first, second = (c.rewrite(argument, _without_macros) for argument in node.arguments)
+    first, second = (c.rewrite(argument, _plain) for argument in node.arguments)
     if node.function == FLOORD:
         up = c.Binary("-", c.Binary("+", c.Unary("-", first), second), c.Literal("1"))
         down = c.Unary("-", c.Binary("/", up, second))

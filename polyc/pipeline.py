@@ -10,7 +10,7 @@ from dataclasses import replace
 import islpy as isl
 
 from polyc.analysis.dependences import compute_dependences, no_dependences
-from polyc.codegen import render_as_written, render_region
+from polyc.codegen import Rendered, render_as_written, render_region
 from polyc.errors import InternalError
 from polyc.model.program import Compiled, Options, Program, Snapshot
 from polyc.model.scop import Region, Scop
@@ -21,9 +21,10 @@ from polyc.passes.privatize import place_private_arrays
 from polyc.passes.reductions import mark_reductions
 from polyc.passes.schedule import schedule_nests
 from polyc.passes.vectorize import sink_vector_loops
-from polyc.poly import OverBudget, budget
+from polyc.poly import OverBudget, budget, share
 from polyc.stack import room_for_depth
 from polyc.verify import Fault, check
+from polyc.verify.text import NotComparable, text_faults
 
 Pass = Callable[[Program], Program]
 OVER_BUDGET = "budget"
@@ -99,18 +100,37 @@ class _Run:
     def printed(self, final: Program, initial: Program, verified: bool) -> Compiled:
         """The program as C. One that is right and cannot be printed gives way to the original order."""
         told = final
-        for _ in ("the optimised one", "the original order"):
+        for program in (final, initial):
+            told = replace(program, remarks=told.remarks)
             try:
                 with self.timed("codegen"), budget(self.context, self.options.budget):
-                    text, ast = render_region(told, self.region, verified)
-                return self.result(told, initial, verified, text, ast)
+                    rendered = render_region(told, self.region, verified)
+                with self.timed("text"):
+                    told, right = self.reread(told, rendered) if verified else (told, True)
+                if right:
+                    return self.result(told, initial, verified, rendered.text, rendered.ast)
             except InternalError as error:
-                why = f"the optimised program could not be printed ({error})"
-                told = initial.remark("not-printed", "codegen", why)
+                told = told.remark("not-printed", "codegen", f"the optimised program could not be printed ({error})")
             except OverBudget:
-                why = "printing took more isl operations than the budget allows"
-                told = initial.remark("budget", "codegen", why)
+                told = told.remark("budget", "codegen", "printing took more isl operations than the budget allows")
         return self.as_written(told, initial)
+
+    def reread(self, program: Program, rendered: Rendered) -> tuple[Program, bool]:
+        """Whether the printed text, read again, is right; the program, with a remark where it is not, or is not known
+        to be."""
+        try:
+            with budget(self.context, share(self.options.budget, 4)):  # less than the compile itself
+                faults = text_faults(program, self.region, rendered.body, rendered.guard)
+        except NotComparable as reason:
+            return program.remark("text-not-checked", "text", f"the printed text was not read again: {reason}"), True
+        except OverBudget:
+            message = "reading the printed text again took more isl operations than the budget allows"
+            return program.remark("text-not-checked", "text", message), True
+        if not faults:
+            return program, True
+        message = f"the printed text was refused ({faults[0].message}); a simpler one stands in its place"
+        found = [{"kind": f.kind, "message": f.message, "witness": f.witness} for f in faults]
+        return program.remark("verification-failed", "text", message, faults=found), False
 
     def as_written(self, told: Program, initial: Program) -> Compiled:
         """The region's own loops: right by themselves. `told` has the remarks that say why."""

@@ -19,6 +19,8 @@ from polyc.poly import empty_map
 
 def last_writers(accesses: Accesses, order: isl.UnionMap) -> Flow:
     """`{ S[i] -> A[x] }`: the writes whose value may be in the array at the end (as `dependence`)."""
+    if accesses.may_writes.is_empty() and accesses.writes.is_injective():
+        return Flow(accesses.writes, empty_map(accesses.writes))  # no cell is written twice
     cells = accesses.all_writes.range()
     # An instance `A[x]` of its own reads each cell after everything else: order [0, …] before [1, 0, …].
     length = _range_length(order)

@@ -166,7 +166,7 @@ TRANSFORM = (
         "--budget",
         metavar="N",
         type=click.IntRange(min=0),
-        default=20_000_000,
+        default=2_000_000,
         show_default=True,
         help="isl operations that a step may take before it is left out; 0 for no bound.",
     ),

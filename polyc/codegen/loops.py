@@ -17,6 +17,9 @@ from polyc.model.tree import Mark, Member, Role, partial_schedule
 from polyc.poly import kind_of, maps, operation_of
 from polyc.verify.expand import shift
 
+NOTED = "polyc_"
+"""What the variables that notes assign are called, before what they note."""
+
 
 @dataclass(slots=True)
 class _Visit:
@@ -42,6 +45,7 @@ class _Scope:
 @dataclass(frozen=True, slots=True)
 class Printed:
     body: tuple[c.Stmt, ...]
+    """With notes for the check of the text."""
     ast: str
     """isl's own text of the AST, for `--emit ast`."""
 
@@ -102,7 +106,7 @@ class _LoopPrinter:
         if not apart:
             return self.statements(node, replace(scope, hoisted=frozenset()))
         chosen = [self.program.buffers[name] for m in apart for name in self.annotated.marks[m][0].names]
-        declared = tuple(self.declare(buffer) for buffer in chosen)
+        declared = tuple(item for buffer in chosen for item in self.declare(buffer))
         names = scope.names | {b.name for b in chosen}
         below = self.statements(node, replace(scope, hoisted=frozenset(apart), names=names))
         return (*_used(declared, below), *below)
@@ -140,7 +144,7 @@ class _LoopPrinter:
     def allocation(self, name: str, mark: Mark, inner: isl.AstNode, scope: _Scope) -> tuple[c.Stmt, ...]:
         """Buffers and private copies, declared in a block of their own where the loop body is not one."""
         chosen = tuple(self.program.buffers[name] for name in mark.names)
-        declared = tuple(self.declare(buffer) for buffer in chosen)
+        declared = tuple(item for buffer in chosen for item in self.declare(buffer))
         self.allocated |= {b.array for b in chosen if b.storage == "private"}
         below = replace(scope, buffers=(*scope.buffers, *chosen), names=scope.names | {b.name for b in chosen})
         if name in scope.hoisted:
@@ -148,23 +152,23 @@ class _LoopPrinter:
         body = self.statements(inner, below)
         return (c.Block((*_used(declared, body), *body)),)
 
-    def declare(self, buffer: Buffer) -> c.Decl:
+    def declare(self, buffer: Buffer) -> tuple[c.Stmt, ...]:
         array = self.program.scop.arrays[buffer.array]
         if buffer.storage == "private":
             extents = tuple(e for e in array.extents_c if e is not None)
         else:
             printer = ExprPrinter(self.program.scop.parameters, {})
             extents = tuple(printer.convert(self.build.expr_from_pw_aff(e)) for e in buffer.extents)
-        return c.Decl(array.element.text, buffer.name, extents)
+        return _declared(c.Decl(array.element.text, buffer.name, extents))
 
-    def declarations(self, body: tuple[c.Stmt, ...]) -> list[c.Decl]:
+    def declarations(self, body: tuple[c.Stmt, ...]) -> list[c.Stmt]:
         """Arrays that the region itself declared and that no mark declares below: at the top."""
         used = {n.array for stmt in body for n in c.walk(stmt) if isinstance(n, c.ArrayRef)}
-        found: list[c.Decl] = []
+        found: list[c.Stmt] = []
         for array in self.program.scop.arrays.values():
             if array.storage is Storage.REGION and c_name(array) in used and array.name not in self.allocated:
                 extents = tuple(e for e in array.extents_c if e is not None)
-                found.append(c.Decl(array.element.text, c_name(array), extents))
+                found += _declared(c.Decl(array.element.text, c_name(array), extents))
         return found
 
     # --- loops and branches --------------------------------------------------------------------------------------
@@ -182,7 +186,7 @@ class _LoopPrinter:
             body = self.statements(node.for_get_body(), inner)
             if any(isinstance(n, c.Name) and n.name == name for s in body for n in c.walk(s)):
                 return c.Block((value, *body))
-            return body[0] if len(body) == 1 else c.Block(body)
+            return c.Block((c.Note("value", name, (value,)), *body))
         step = int(node.for_get_inc().get_val().to_python())
         advance: c.Expr = c.Postfix("++", c.Name(name))
         if step != 1:
@@ -190,6 +194,8 @@ class _LoopPrinter:
         condition = self.condition(node.for_get_cond(), inner_exprs)
         block = _block(self.body(node.for_get_body(), inner))
         pragmas = self.pragmas(member, condition, block)
+        if pragmas and member is not None:
+            block = c.Block((self.concurrent(member), block))
         return c.For(c.Decl("long", name, (), start), condition, advance, block, pragmas)
 
     def condition(self, cond: isl.AstExpr, exprs: ExprPrinter) -> c.Expr:
@@ -213,6 +219,13 @@ class _LoopPrinter:
             return ("omp simd" + self.reductions(member),)
         return ()
 
+    def concurrent(self, member: Member) -> c.Note:
+        """Says in a loop's body that its iterations run at once, and which arrays they reduce into."""
+        kind = "parallel" if member.parallel else "vector"
+        arrays = self.program.scop.arrays
+        reduced = (_assigned("reduced", c.ArrayRef(c_name(arrays[array]))) for _, array in member.reductions)
+        return c.Note(kind, "", (_assigned(kind, c.Literal("0")), *reduced))
+
     def reductions(self, member: Member) -> str:
         names = ((op, c_name(self.program.scop.arrays[array])) for op, array in member.reductions)
         return "".join(f" reduction({op}: {name})" for op, name in names)
@@ -234,8 +247,10 @@ class _LoopPrinter:
         (schedule,) = maps(visit.schedule)
         statement = self.program.statements[str(schedule.get_tuple_name(isl.dim_type.in_))]
         exprs = self.printer(scope)
-        body = _InstancePrinter(self.program, statement, visit, schedule, exprs, scope).body()
-        return body.body if isinstance(body, c.Block) and not _declares(body) else (body,)
+        printer = _InstancePrinter(self.program, statement, visit, schedule, exprs, scope)
+        body = printer.body()
+        items = body.body if isinstance(body, c.Block) and not _declares(body) else (body,)
+        return (printer.note("at"), *items, printer.note("end"))
 
 
 class _InstancePrinter:
@@ -259,10 +274,16 @@ class _InstancePrinter:
         self.members = scope.members
         self.to_instance = schedule.reverse()
         self.accesses: dict[str, Access] = {a.ref: a for a in statement.accesses if a.ref}
+        self.instance: tuple[c.Expr, ...] = ()
         self.loops = self._loops()
 
     def body(self) -> c.Stmt:
         return c.rewrite(self.statement.body, self._change)
+
+    def note(self, kind: str) -> c.Note:
+        """The place `at` which the statement's text starts, or its `end`; the first has the instance."""
+        name = f"{kind}_{self.statement.name}"
+        return c.Note(kind, self.statement.name, (_assigned(name, c.Literal("0"), self.instance),))
 
     def _loops(self) -> dict[str, c.Expr]:
         """What each loop variable of the statement is, in the AST's iterators."""
@@ -270,6 +291,7 @@ class _InstancePrinter:
         found: dict[str, c.Expr] = {}
         for position, name in enumerate(self.statement.loops):
             value = self.exprs.convert(self.visit.build.expr_from_pw_aff(instance.get_pw_aff(position)))
+            self.instance = (*self.instance, value)
             ctype = self.statement.loop_types[position]
             # As in the user's text: with an unsigned operand, or in a call, the type of the variable decides the value.
             if not (
@@ -348,10 +370,21 @@ def c_name(array: Array) -> str:
     return array.name if array.storage is Storage.REGION else array.c_name
 
 
-def _used(declared: tuple[c.Decl, ...], body: tuple[c.Stmt, ...]) -> tuple[c.Decl, ...]:
+def _assigned(what: str, value: c.Expr, place: tuple[c.Expr, ...] = ()) -> c.Stmt:
+    """`polyc_what[place] = value;`, for a note."""
+    return c.ExprStmt(c.Assign("=", c.ArrayRef(f"{NOTED}{what}", place), value))
+
+
+def _declared(declaration: c.Decl) -> tuple[c.Stmt, ...]:
+    """A declaration, and a note of where it stands."""
+    first = c.ArrayRef(declaration.name, (c.Literal("0"),) * len(declaration.extents))
+    return declaration, c.Note("declared", declaration.name, (_assigned("declared", first),))
+
+
+def _used(declared: tuple[c.Stmt, ...], body: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:
     """The declarations that the statements need: isl also prints a mark above a part of the tree without its users."""
     mentioned = {n.array for item in body for n in c.walk(item) if isinstance(n, c.ArrayRef)}
-    return tuple(d for d in declared if d.name in mentioned)
+    return tuple(d for d in declared if isinstance(d, c.Decl | c.Note) and d.name in mentioned)
 
 
 def _marks_of(node: isl.AstNode) -> list[str]:

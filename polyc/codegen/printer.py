@@ -128,6 +128,8 @@ def statement(node: c.Stmt, depth: int = 0) -> list[str]:
                 return [f"{pad}/* {parts[0]} */"]
             middle = [f"{pad}   {part}".rstrip() for part in parts[1:]]
             return [f"{pad}/* {parts[0]}", *middle[:-1], f"{middle[-1]} */"]
+        case c.Note():
+            return []
         case c.Empty():
             return [f"{pad};"]
         case _:

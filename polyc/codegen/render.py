@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cache
 
 import islpy as isl
@@ -31,19 +32,33 @@ def _environment() -> Environment:
     )
 
 
-def render_region(program: Program, region: Region, verified: bool) -> tuple[str, str]:
-    """The C text that replaces a region, and isl's AST."""
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    text: str
+    """The C text that replaces the region."""
+    ast: str
+    """isl's text of the AST."""
+    body: tuple[c.Stmt, ...]
+    """The statements of the text, with notes for its check."""
+    guard: c.Expr | None
+    """The condition under which they run."""
+
+
+def render_region(program: Program, region: Region, verified: bool) -> Rendered:
+    """The C text of a program."""
     printed = print_loops(program)
-    depth = 1 if not _guard(program) else 2
-    lines = [line for item in printed.body for line in statement(item, depth)]
+    condition = _guard(program)
+    guard = "" if condition is None else expression(condition)
+    body = c.with_notes(printed.body, False)
+    depth = 1 if condition is None else 2
+    lines = [line for item in body for line in statement(item, depth)]
     code = "\n".join(lines)
-    guard = _guard(program)
     original = region.original.rstrip("\n")
     everything = code + guard + (original if guard else "")
     mentioned = set(_IDENTIFIER.findall(everything))
     macros = [text for name, text in MACROS.items() if name in mentioned]
     # The user's `i` is hidden by ours: it is used only where the original text stays as the other branch.
-    used = _names_used(printed.body) | set(_IDENTIFIER.findall(guard + (original if guard else "")))
+    used = _names_used(body) | set(_IDENTIFIER.findall(guard + (original if guard else "")))
     unused = [name for name in program.scop.orphans if name not in used]
     template = _environment().get_template(f"{program.options.target}.c.j2")
     text = template.render(
@@ -56,7 +71,7 @@ def render_region(program: Program, region: Region, verified: bool) -> tuple[str
         original=original,
         unused=unused,
     )
-    return _indented(text, region.indent), printed.ast
+    return Rendered(_indented(text, region.indent), printed.ast, printed.body, condition)
 
 
 def render_as_written(region: Region) -> str:
@@ -108,15 +123,14 @@ def render_file(source: Source, compiled: list[Compiled], options: Options) -> s
     return template.render(part="file", segments=segments)
 
 
-def _guard(program: Program) -> str:
-    """The condition under which the model holds, "" where it always does."""
+def _guard(program: Program) -> c.Expr | None:
+    """The condition under which the model holds, None where it always does."""
     scop = program.scop
     needed = scop.assumed.gist(scop.context)
     if needed.plain_is_universe() or scop.context.is_subset(scop.assumed):
-        return ""
+        return None
     build = isl.AstBuild.from_context(scop.context)
-    condition: c.Expr = ExprPrinter(scop.parameters, {}).convert(build.expr_from_set(needed))
-    return expression(condition)
+    return ExprPrinter(scop.parameters, {}).convert(build.expr_from_set(needed))
 
 
 def _summary(program: Program, verified: bool) -> str:

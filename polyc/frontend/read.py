@@ -36,11 +36,23 @@ def read(path: str, options: InputOptions) -> Source:
 
 def _read(path: str, options: InputOptions) -> Source:
     user = load(path)
-    assumptions = [parse_condition(text) for text in options.assume]
     if len(user.text) > LARGE and "scop" not in user.text and not options.allow_no_scop:
         raise no_region(path)
     pre = preprocess(path, options)
     assert_unchanged(user)
+    return _modelled(user, pre, options)
+
+
+def read_text(text: str, options: InputOptions) -> Source:
+    """Model the regions of a text that needs no preprocessor. Raises UserError."""
+    name = "printed text"
+    with room_for_depth():
+        return _modelled(UserFile(name, text), Preprocessed(name, text, [0], [(name, 1)]), options)
+
+
+def _modelled(user: UserFile, pre: Preprocessed, options: InputOptions) -> Source:
+    path = user.path
+    assumptions = [parse_condition(text) for text in options.assume]
     places = Places(user, pre)
     pragmas = find_pragmas(pre.text, places)
     if not pragmas.regions and not pragmas.problems:

@@ -233,11 +233,27 @@ class Comment:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """What codegen knows of the statements beside it. Users never see it; the check of the printed text does.
+
+    `kind`: `at` and `end` around a statement's text (`name` is the statement, `stands_for` assigns the values of its
+    loop variables to an array), `parallel` or `vector` first in a loop body, `declared` after a declaration,
+    `value` for a variable that only notes use.
+    """
+
+    kind: str
+    name: str = ""
+    stands_for: tuple[Stmt, ...] = ()
+    """What the checked text has in its place."""
+    span: Span | None = dataclass_field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Empty:
     span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
-Stmt: TypeAlias = ExprStmt | Decl | Block | If | For | While | Jump | Comment | Empty
+Stmt: TypeAlias = ExprStmt | Decl | Block | If | For | While | Jump | Comment | Note | Empty
 
 Node: TypeAlias = Expr | Stmt
 N = TypeVar("N", bound=Node)
@@ -247,6 +263,8 @@ N = TypeVar("N", bound=Node)
 
 def children(node: Node) -> Iterator[Node]:
     """The direct children of a node, in the order of its fields (not always C's order of evaluation)."""
+    if isinstance(node, Note):
+        return  # nothing of it is printed
     for item in fields(node):
         value = getattr(node, item.name)
         if item.name in ("span", "pragmas") or value is None or isinstance(value, (str, bool)):
@@ -283,3 +301,34 @@ def rewrite(node: N, change: Callable[[Node], Node | None]) -> N:
             if single is not value:
                 updates[item.name] = single
     return replace(node, **updates) if updates else node  # type: ignore[arg-type]
+
+
+def with_notes(statements: tuple[Stmt, ...], noted: bool) -> tuple[Stmt, ...]:
+    """The statements with what their notes stand for and no comments, or without notes."""
+    found: list[Stmt] = []
+    for item in statements:
+        match item:
+            case Note(stands_for=inner):
+                found += inner if noted else ()
+            case Comment() if noted:
+                pass
+            case Block(body=body):
+                found.append(replace(item, body=with_notes(body, noted)))
+            case For(body=body) | While(body=body):
+                found.append(replace(item, body=_single(with_notes((body,), noted))))
+            case If(then=then, otherwise=otherwise):
+                other = None if otherwise is None else _single(with_notes((otherwise,), noted))
+                found.append(replace(item, then=_single(with_notes((then,), noted)), otherwise=other))
+            case _:
+                found.append(item)
+    return tuple(found)
+
+
+def _single(statements: tuple[Stmt, ...]) -> Stmt:
+    """One statement for a loop's body; a block only where there are several, or a declaration."""
+    if len(statements) == 1:
+        inner = statements[0]
+        if isinstance(inner, Block) and len(inner.body) == 1 and not isinstance(inner.body[0], Decl):
+            return inner.body[0]
+        return inner
+    return Block(statements)

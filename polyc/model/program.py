@@ -26,7 +26,7 @@ class Options:
     """Percentage of repeated instances that fusion may cost; None: let the cost decide."""
     verify: bool = True
     reassociate: bool = False
-    budget: int = 20_000_000
+    budget: int = 2_000_000
     """isl operations that one pass may take before it declines; 0: as many as it takes."""
 
 
@@ -47,7 +47,7 @@ class InputOptions:
     allow_no_scop: bool = False
     cc: str = "cc"
     """The C compiler whose preprocessor reads the file."""
-    budget: int = 20_000_000
+    budget: int = 2_000_000
     """isl operations that reading one region may take; 0: as many as it takes."""
 
 

@@ -14,12 +14,16 @@ source: the design's "Nothing wrong leaves the house"; pet's check of generated 
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from functools import cached_property
+
 import islpy as isl
 
 from polyc.analysis.dependences import accesses_of, last_writers
 from polyc.analysis.order import order_map, runs
 from polyc.flow import Accesses, Flow, compute_false, compute_flow
 from polyc.model.program import Program
+from polyc.model.scop import Scop
 from polyc.poly import empty_map, maps, names, out_name
 from polyc.verify.expand import Expanded, expand, place_in_buffer
 from polyc.verify.fault import Fault
@@ -29,18 +33,51 @@ def dataflow_faults(program: Program, expanded: Expanded | None = None) -> list[
     """Everything in which the program's dataflow differs from its scop's; empty means equal."""
     now = expanded or expand(program)
     faults = _buffer_faults(program, now)
-    before_order = order_map(runs(program.scop.tree))
     executed = now.contraction.range()
     for array in program.scop.arrays:
-        faults += _array_faults(program, now, array, before_order, executed)
+        faults += _array_faults(program, now, array, executed)
     return faults
 
 
-def _array_faults(
-    program: Program, now: Expanded, array: str, before_order: isl.UnionMap, executed: isl.UnionSet
-) -> list[Fault]:
+class Original:
+    """What the region does with one array as it was written; computed when it is asked for."""
+
+    def __init__(self, scop: Scop, array: str) -> None:
+        self.accesses = accesses_of(scop, frozenset([array]))
+        self.order = order_map(runs(scop.tree))
+
+    @cached_property
+    def flow(self) -> Flow:
+        return compute_flow(self.accesses, self.order)
+
+    @cached_property
+    def final(self) -> isl.UnionMap:
+        return last_writers(self.accesses, self.order).dependence
+
+    @cached_property
+    def dependences(self) -> isl.UnionMap:
+        """All pairs that have to stay in their order, where each instance runs once."""
+        every_pair = not self.accesses.may_writes.is_empty()
+        return self.flow.dependence.union(compute_false(self.accesses, self.order, every_pair)).coalesce()
+
+
+_KEPT: OrderedDict[tuple[int, int, str], tuple[Scop, Original]] = OrderedDict()
+"""The last originals: the tree and the text of one region are compared with the same."""
+
+
+def original_of(scop: Scop, array: str) -> Original:
+    key = id(scop.tree), id(scop.statements), array
+    if key not in _KEPT:
+        _KEPT[key] = scop, Original(scop, array)  # with the scop, so that no other one gets its identity
+        if len(_KEPT) > 100:
+            _KEPT.popitem(last=False)
+    return _KEPT[key][1]
+
+
+def _array_faults(program: Program, now: Expanded, array: str, executed: isl.UnionSet) -> list[Fault]:
     """Checks (1) to (4) for one array and the buffers that stand for parts of it."""
-    before = accesses_of(program.scop, frozenset([array]))
+    original = original_of(program.scop, array)
+    before = original.accesses
     cells = {array} | {b.key for b in program.buffers.values() if b.array == array}
     after = Accesses(
         _to(now.accesses.reads, cells), _to(now.accesses.writes, cells), _to(now.accesses.may_writes, cells)
@@ -51,7 +88,9 @@ def _array_faults(
         read_now = _contracted_access(now, after.reads)
         faults += _difference(program, "live-in", f"reads of {array}", read_then, read_now)
         return faults
-    flow_then = compute_flow(before, before_order)
+    if _keeps_order(program, now, array, original, after):
+        return []
+    flow_then = original.flow
     through_memory = compute_flow(after, now.order)
     flow_now = _seen_through_copies(program, now, through_memory)
     dependence, live_in = flow_now.dependence.apply_domain(now.contraction), flow_now.live_in
@@ -66,14 +105,31 @@ def _array_faults(
     faults += _difference(program, "flow", f"the values read from {array}", expected, dependence)
     faults += _difference(program, "live-in", f"the first reads of {array}", first_reads, live_in)
     if array in program.scop.live_out:
-        final_then = last_writers(before, before_order).dependence
         in_array = Accesses(_to(after.reads, {array}), _to(after.writes, {array}), _to(after.may_writes, {array}))
         final_now = _final_writers(program, now, in_array, through_memory)
-        faults += _difference(program, "live-out", f"the last writers of {array}", final_then, final_now)
+        faults += _difference(program, "live-out", f"the last writers of {array}", original.final, final_now)
         faults += _lost_cells(program, array, before, in_array)
     if not before.may_writes.is_empty():
-        faults += _reordered(program, now, before, after, before_order, array)
+        faults += _reordered(program, now, before, after, original.order, array)
     return faults
+
+
+def _keeps_order(program: Program, now: Expanded, array: str, original: Original, after: Accesses) -> bool:
+    """Whether all that uses the array runs exactly once, on the array itself, and no dependence is turned round.
+
+    Then (1) to (4) hold, and nothing of the new program's flow has to be computed. False says nothing.
+    math: theta = order . c^-1 is a function on the region's instances, and theta(x) < theta(y) for every dependence
+    """
+    if not _to(after.all, {array}).is_equal(after.all):
+        return False
+    known = program.scop.known
+    once = now.contraction.intersect_domain(after.all.domain()).intersect_params(known)
+    every = original.accesses.all.domain().intersect_params(known)
+    if not (once.range().is_equal(every) and once.is_injective()):
+        return False
+    time = once.reverse().apply_range(now.order)
+    ordered = original.dependences.intersect_params(known).apply_domain(time).apply_range(time)
+    return all(pairs.is_subset(isl.Map.lex_lt(pairs.get_space().domain())) for pairs in maps(ordered))
 
 
 def _to(relation: isl.UnionMap, arrays: set[str]) -> isl.UnionMap:
@@ -161,14 +217,14 @@ def _buffer_faults(program: Program, now: Expanded) -> list[Fault]:
             space = piece.get_space().range()
             box = isl.Set.universe(space)
             for position, extent in enumerate(buffer.extents):
-                box = box.intersect(_below(space, position, extent))
+                box = box.intersect(below(space, position, extent))
             outside = piece.subtract_range(box)
             if not outside.is_empty():
                 faults.append(Fault("buffer-bounds", f"{buffer.name} is too small", str(outside.sample())))
     return faults
 
 
-def _below(space: isl.Space, position: int, extent: isl.PwAff) -> isl.Set:
+def below(space: isl.Space, position: int, extent: isl.PwAff) -> isl.Set:
     """`{ buffer[x] : 0 <= x[position] < extent }`."""
     local = isl.LocalSpace.from_space(space)
     value = isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, position))

@@ -7,6 +7,7 @@ math: for a loop at position d of the tree, P(x) the steps before it and v(x) it
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -14,7 +15,7 @@ import islpy as isl
 from polyc.analysis.order import Run
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import Access, AccessKind, Statement
+from polyc.model.scop import Access, AccessKind, Scop, Statement
 from polyc.model.tree import Member
 from polyc.poly import empty_map, maps
 from polyc.verify.expand import Expanded, buffer_of, expand
@@ -59,32 +60,40 @@ def _loop_faults(program: Program, now: Expanded, loop: _Loop) -> list[Fault]:
         if len(run.path.steps) > loop.position and run.path.steps[loop.position] is loop.member
     ]
     reduced = _reduced(program, loop, [run.statement for run, _ in below])
-    start = empty_map(program.scop.domain)
+    shared = [
+        (run, [(a, m) for a, m in accesses if a.array not in reduced and not _private_to(program, run, a, loop)])
+        for run, accesses in below
+    ]
+    kind = "parallel" if loop.member.parallel else "vector"
+    return [
+        Fault("race", f"the {kind} loop {loop.member.name} carries a dependence on {array}", witness)
+        for array, witness in carried_by(shared, loop.position, program.scop)
+    ]
+
+
+def carried_by(
+    below: Sequence[tuple[Run, Sequence[tuple[Access, isl.Map]]]], position: int, scop: Scop
+) -> Iterator[tuple[str, str]]:
+    """The arrays on which the loop at a step of the paths carries a dependence, each with two instances."""
+    start = empty_map(scop.domain)
     outer, through = start, start
     by_array: dict[str, tuple[isl.UnionMap, isl.UnionMap]] = {}
     for run, accesses in below:
-        outer = outer.union(isl.UnionMap.from_map(run.before(loop.position)))
-        through = through.union(isl.UnionMap.from_map(run.before(loop.position + 1)))
+        outer = outer.union(isl.UnionMap.from_map(run.before(position)))
+        through = through.union(isl.UnionMap.from_map(run.before(position + 1)))
         for access, relation in accesses:
-            if _private_to(program, run, access, loop) or access.array in reduced:
-                continue
             writes, every = by_array.get(access.array, (start, start))
             one = isl.UnionMap.from_map(relation)
             if access.kind is not AccessKind.READ:
                 writes = writes.union(one)
             by_array[access.array] = (writes, every.union(one))
-    faults: list[Fault] = []
-    known = program.scop.known
     for array, (writes, every) in by_array.items():
         if writes.is_empty():
             continue
         # Instances that touch one cell, in one iteration of the outer loops, but not in one of this loop.
-        carried = _same(writes, every, outer).subtract(_same(writes, every, through)).intersect_params(known)
+        carried = _same(writes, every, outer).subtract(_same(writes, every, through)).intersect_params(scop.known)
         if not carried.is_empty():
-            kind = "parallel" if loop.member.parallel else "vector"
-            message = f"the {kind} loop {loop.member.name} carries a dependence on {array}"
-            faults.append(Fault("race", message, str(maps(carried)[0].sample())))
-    return faults
+            yield array, str(maps(carried)[0].sample())
 
 
 def _reduced(program: Program, loop: _Loop, statements: list[str]) -> set[str]:

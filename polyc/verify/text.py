@@ -1,0 +1,477 @@
+"""The check of the printed text: polyc's own frontend reads it again, and its flow is the original's.
+
+The static check proves the schedule tree right. What is printed of it (loops, conditions, subscripts, declarations,
+pragmas) is read here like a user's program, in C with notes beside each statement that say which instance it is.
+
+math: let t be an instance of the text, c(t) the instance of the region that its note names, and R the relation from a
+      cell of the region's array to the cell of a local array that the text uses for it. Shown is that
+        (1) the text of t is that of c(t), with loop variables replaced by their values at c(t),
+        (2) each exact reference touches the cell that c(t) touches, or R of it,
+        (3) R is a one-to-one function during the life of the local array, and stays inside it,
+        (4) under c the flow, the first reads and the last writers are the original's (`dataflow.py`),
+        (5) no loop with a pragma carries a dependence (as in `races.py`).
+source: pet checks its generated code by (4) alone, Verdoolaege and Grosser 2012, Section 6
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields, replace
+
+import islpy as isl
+
+from polyc.analysis.order import Run, order_map, runs
+from polyc.codegen.exprs import FLOORD, MAX, MIN
+from polyc.codegen.loops import NOTED
+from polyc.codegen.printer import expression, statement
+from polyc.errors import UserError
+from polyc.flow import Accesses
+from polyc.frontend.extract import initialisation
+from polyc.frontend.read import read_text
+from polyc.model import ctree as c
+from polyc.model.program import Buffer, InputOptions, Program
+from polyc.model.scop import Access, AccessKind, Array, Region, Scop, Statement, Storage
+from polyc.model.tree import Member
+from polyc.poly import empty_map
+from polyc.runtime.csource import Unrunnable, declarations, is_rows, plain_name, with_names
+from polyc.verify.dataflow import below, dataflow_faults
+from polyc.verify.expand import Expanded
+from polyc.verify.fault import Fault
+from polyc.verify.races import carried_by
+
+
+class NotComparable(Exception):
+    """The text cannot be compared: nothing is known to be wrong with it. The message says why."""
+
+
+def text_faults(program: Program, region: Region, body: tuple[c.Stmt, ...], guard: c.Expr | None) -> list[Fault]:
+    """What is wrong with the printed text; empty means that it is shown to be right. Raises NotComparable.
+
+    `body`: the printed statements with their notes; `guard`: the condition under which they run.
+    """
+    read = _Text(program, _reread(program, region, body, guard))
+    read.sort()
+    return read.faults()
+
+
+# --- the text as a program of its own --------------------------------------------------------------------------------
+
+
+def _reread(program: Program, region: Region, body: tuple[c.Stmt, ...], guard: c.Expr | None) -> Scop:
+    noted = c.with_notes(body, True)
+    if guard is not None:
+        noted = (c.If(guard, c.Block(noted)),)
+    plain = [c.rewrite(item, _without_macros) for item in noted]
+    lines = "\n".join(line for item in plain for line in statement(replace_pragmas(item), 1))
+    scop = program.scop
+    try:
+        arrays = tuple(name for name, array in scop.arrays.items() if array.storage is not Storage.REGION)
+        rows = tuple(name for name in arrays if is_rows(scop.arrays[name]))
+        opening, _ = declarations(scop, tuple(p.name for p in scop.parameters), arrays, rows)
+    except Unrunnable as reason:
+        raise NotComparable(str(reason)) from None
+    calls = sorted({n.function for item in plain for n in c.walk(item) if isinstance(n, c.Call)})
+    text = "\n".join(
+        [
+            region.preamble,
+            *(f"#pragma polyc pure({name})" for name in calls),
+            *_note_variables(program),
+            f"void polyc_text(void **polyc_args)\n{{\n{opening}",
+            "#pragma scop",
+            with_names(lines, scop.parameters),
+            "#pragma endscop\n}\n",
+        ]
+    )
+    try:
+        return read_text(text, InputOptions(budget=program.options.budget)).regions[0].scop
+    except UserError as problem:
+        raise NotComparable(f"the frontend does not read it: {problem.diagnostics[0].message}") from None
+
+
+def _note_variables(program: Program) -> Iterator[str]:
+    yield from (f"char {NOTED}{name};" for name in ("parallel", "vector", "reduced", "declared"))
+    for name, item in program.statements.items():
+        yield from (f"char {NOTED}{kind}_{name}{'[1]' * len(item.loops)};" for kind in ("at", "end"))
+
+
+def replace_pragmas(item: c.Stmt) -> c.Stmt:
+    """The statement without pragmas: a note says in the body what they say."""
+
+    def change(node: c.Node) -> c.Node | None:
+        if isinstance(node, c.For) and node.pragmas:
+            return c.rewrite(replace(node, pragmas=()), change)
+        return None
+
+    return c.rewrite(item, change)
+
+
+def _without_macros(node: c.Node) -> c.Node | None:
+    if not isinstance(node, c.Call) or node.function not in (MIN, MAX, FLOORD):
+        return None
+    first, second = (c.rewrite(argument, _without_macros) for argument in node.arguments)
+    if node.function == FLOORD:
+        up = c.Binary("-", c.Binary("+", c.Unary("-", first), second), c.Literal("1"))
+        down = c.Unary("-", c.Binary("/", up, second))
+        return c.Ternary(c.Binary("<", first, c.Literal("0")), down, c.Binary("/", first, second))
+    return c.Ternary(c.Binary("<" if node.function == MIN else ">", first, second), first, second)
+
+
+# --- its statements and the region's ---------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Part:
+    """The text of one statement of the program."""
+
+    statement: Statement
+    note: Statement
+    run: Run
+    """Of the note: where and when the part runs."""
+    texts: list[Statement] = field(default_factory=list)
+    pairs: list[tuple[c.ArrayRef, c.ArrayRef, Statement]] = field(default_factory=list)
+    """A reference of the region, the text's, and the statement of the text that has it."""
+
+    @property
+    def to_instance(self) -> isl.Map:
+        """`{ t -> S[i] }`."""
+        (access,) = (a for a in self.note.accesses if a.kind is not AccessKind.READ)
+        name = isl.Id.read_from_str(access.relation.get_ctx(), self.statement.name)
+        return access.relation.set_tuple_id(isl.dim_type.out, name)
+
+
+@dataclass(slots=True)
+class _Local:
+    """A local array of the text."""
+
+    array: Array
+    run: Run
+    """Of the note after its declaration."""
+
+    @property
+    def depth(self) -> int:
+        return len(_members(self.run))
+
+
+class _Text:
+    """The text's statements, sorted by what they stand for."""
+
+    def __init__(self, program: Program, scop: Scop) -> None:
+        self.program = program
+        self.scop = _renamed(program, scop)
+        self.parts: list[_Part] = []
+        self.locals: dict[str, _Local] = {}
+        self.loops: list[tuple[str, Run, set[str]]] = []
+        """Kind, place of the note, and arrays that are reduced into, of each loop with a pragma."""
+        self.runs = {run.statement: run for run in runs(self.scop.tree)}
+
+    def sort(self) -> None:
+        known = self.program.scop.known
+        if not known.is_subset(self.scop.known):
+            raise NotComparable("it makes assumptions of its own on the sizes")
+        part: _Part | None = None
+        for item in self.scop.statements.values():
+            kind, name = self.note_of(item)
+            run = self.runs[item.name]
+            if kind == "at":
+                part = _Part(self.program.statements[name], item, run)
+                self.parts.append(part)
+            elif kind == "end":
+                part = None
+            elif kind == "declared":
+                (read,) = (a for a in item.accesses if a.kind is AccessKind.READ)
+                self.locals[read.array] = _Local(self.scop.arrays[read.array], run)
+            elif kind == "reduced":
+                self.loops[-1][2].update(a.array for a in item.accesses if a.kind is AccessKind.READ)
+            elif kind:
+                self.loops.append((kind, run, set()))
+            elif part is not None:
+                part.texts.append(item)
+            elif any(self.scop.arrays[a.array].storage is not Storage.REGION for a in item.accesses if _writes(a)):
+                raise NotComparable("a statement of it belongs to none of the region")
+        for part in self.parts:
+            self.match(part)
+
+    def note_of(self, item: Statement) -> tuple[str, str]:
+        """The kind of a note and the statement it names; "" for a statement of the text."""
+        body = item.body
+        if isinstance(body, c.ExprStmt) and isinstance(body.expr, c.Assign):
+            target = body.expr.target
+            if isinstance(target, c.ArrayRef):
+                name = self.scop.arrays[target.array].c_name
+                if name.startswith(NOTED):
+                    kind, _, rest = name.removeprefix(NOTED).partition("_")
+                    return kind, rest
+        return "", ""
+
+    def match(self, part: _Part) -> None:
+        """(1): the part's text is its statement's; collects the references that stand for each other."""
+        wanted = list(_flat(part.statement.body))
+        found = [(simple, item) for item in part.texts for simple in _flat(item.body)]
+        if len(wanted) != len(found):
+            raise NotComparable(f"{part.statement.name} is read as other statements")
+        (place,) = (n for n in c.walk(part.note.body) if isinstance(n, c.ArrayRef) and n.array == self.noted(part))
+        values = {loop: _bare(value) for loop, value in zip(part.statement.loops, place.subscripts, strict=True)}
+        for then, (now, item) in zip(wanted, found, strict=True):
+            if not self.same(then, now, part, item, values):
+                raise NotComparable(f"the text of {part.statement.name} is read in another form")
+
+    def noted(self, part: _Part) -> str:
+        """The variable that the part's note assigns."""
+        (written,) = (a.array for a in part.note.accesses if _writes(a))
+        return written
+
+    def same(self, then: c.Node, now: c.Node, part: _Part, item: Statement, values: dict[str, c.Node]) -> bool:
+        if isinstance(then, c.Name) and then.name in values:
+            return _bare(now) == values[then.name]
+        for parameter in self.program.scop.parameters:
+            if then == parameter.expr:
+                return _bare(now) in (c.Name(plain_name(parameter)), parameter.expr)
+        if isinstance(then, c.ArrayRef) and isinstance(now, c.Name):
+            return not then.subscripts and self.program.scop.arrays[then.array].c_name == now.name
+        if type(then) is not type(now):
+            return False
+        if isinstance(then, c.ArrayRef) and isinstance(now, c.ArrayRef):
+            part.pairs.append((then, now, item))
+            if _exact(part.statement, then) is not None and _exact(item, now) is not None:
+                return True
+            pairs = zip(then.subscripts, now.subscripts, strict=False)
+            return len(then.subscripts) == len(now.subscripts) and all(
+                self.same(a, b, part, item, values) for a, b in pairs
+            )
+        for one in fields(then):
+            if one.name in ("span", "ref"):
+                continue
+            a, b = getattr(then, one.name), getattr(now, one.name)
+            if isinstance(a, tuple) and isinstance(b, tuple):
+                if len(a) != len(b) or not all(self.same(x, y, part, item, values) for x, y in zip(a, b, strict=True)):
+                    return False
+            elif isinstance(a, str | bool) or a is None or b is None:
+                if a != b:
+                    return False
+            elif not self.same(a, b, part, item, values):
+                return False
+        return True
+
+    # --- what has to hold
+
+    def faults(self) -> list[Fault]:
+        faults = [fault for part in self.parts for fault in self.place_faults(part)]
+        if faults:
+            return faults  # the flow would be that of other instances
+        faults = [fault for part in self.parts for fault in self.reference_faults(part)]
+        faults += self.local_faults()
+        if faults:
+            return faults
+        expanded = self.expanded()
+        return dataflow_faults(self.text_program(), expanded) + self.race_faults(expanded)
+
+    def place_faults(self, part: _Part) -> list[Fault]:
+        """Instances that the region does not have, or that run where the model does not hold."""
+        scop, name = self.program.scop, part.statement.name
+        to_instance = part.to_instance
+        if not to_instance.is_single_valued():
+            raise NotComparable(f"the instances of {name} are not affine")
+        if not to_instance.domain().is_equal(part.run.instances):
+            raise NotComparable(f"the instances of {name} are not affine everywhere")
+        found: list[Fault] = []
+        extra = to_instance.range().intersect_params(scop.known).subtract(part.statement.domain)
+        if not extra.is_empty():
+            found.append(Fault("text", f"the text runs an instance of {name} that is none", str(extra.sample())))
+        outside = part.run.instances.intersect_params(scop.context).params().subtract(scop.known.params())
+        if not outside.is_empty():
+            found.append(Fault("text", "the condition around the text is too weak", str(outside.sample())))
+        return found
+
+    def reference_faults(self, part: _Part) -> list[Fault]:
+        """(2), for the references that go to the region's own arrays."""
+        found: list[Fault] = []
+        for then, now, item in part.pairs:
+            if self.local_of(now) is not None:
+                continue
+            if self.program.scop.arrays[then.array].c_name != self.scop.arrays[now.array].c_name:
+                found.append(Fault("text", f"{part.statement.name} uses {now.array} for {then.array}", ""))
+                continue
+            pair = self.exact_pair(part, then, now, item)
+            if pair is None:
+                continue
+            wanted, printed = (relation.reset_tuple_id(isl.dim_type.out) for relation in pair)
+            if not wanted.is_subset(printed):
+                message = f"a reference of {part.statement.name} to {then.array} touches another element"
+                found.append(Fault("text", message, str(wanted.subtract(printed).sample())))
+        return found
+
+    def exact_pair(
+        self, part: _Part, then: c.ArrayRef, now: c.ArrayRef, item: Statement
+    ) -> tuple[isl.Map, isl.Map] | None:
+        """`{ t -> A[x] }` by the region, and as printed, at the sizes that can be."""
+        one, other = _exact(part.statement, then), _exact(item, now)
+        if one is None or other is None:
+            return None
+        known = self.program.scop.known
+        wanted = part.to_instance.apply_range(one.relation).intersect_params(known)
+        printed = other.relation.set_tuple_id(isl.dim_type.in_, part.run.instances.get_tuple_id())
+        return wanted, printed.intersect_params(known)
+
+    def local_faults(self) -> list[Fault]:
+        """(3), for every local array."""
+        found: list[Fault] = []
+        for key, local in self.locals.items():
+            stands: isl.Map | None = None
+            names: set[str] = set()
+            for part in self.parts:
+                for then, now, item in part.pairs:
+                    if now.array != key:
+                        continue
+                    names.add(then.array)
+                    self.inside(part, local)
+                    pair = self.exact_pair(part, then, now, item)
+                    if pair is None:
+                        if self.scop.arrays[key].rank:
+                            raise NotComparable(f"a reference to {local.array.c_name} is not affine")
+                        continue
+                    if not pair[0].domain().is_subset(pair[1].domain()):
+                        raise NotComparable(f"a reference to {local.array.c_name} is read in another form")
+                    found += self.outside(local, pair[1])
+                    life = part.run.prefix(local.depth)
+                    wanted, printed = (life.range_product(relation).flatten_range() for relation in pair)
+                    wanted, printed = (m.reset_tuple_id(isl.dim_type.out) for m in (wanted, printed))
+                    here = wanted.reverse().apply_range(printed)
+                    stands = here if stands is None else stands.union(here)
+            if len(names) > 1:
+                found.append(Fault("text", f"{local.array.c_name} stands for several arrays", ", ".join(sorted(names))))
+            elif stands is not None and not (stands.is_single_valued() and stands.is_injective()):
+                message = f"two elements that live at once share one of {local.array.c_name}, or one has two"
+                found.append(Fault("text", message, str(stands.sample())))
+        return found
+
+    def inside(self, part: _Part, local: _Local) -> None:
+        """The part stands where the local array is declared: C says so, the frontend's tree has to agree."""
+        if _members(part.run)[: local.depth] != _members(local.run):
+            raise NotComparable(f"{part.statement.name} stands outside of the loops of {local.array.c_name}")
+
+    def outside(self, local: _Local, printed: isl.Map) -> list[Fault]:
+        space = printed.get_space().range()
+        box = isl.Set.universe(space)
+        for position, extent in enumerate(local.array.extents):
+            if extent is None:
+                raise NotComparable(f"the size of {local.array.c_name} is not affine")
+            box = box.intersect(below(space, position, extent.project_domain_on_params()))
+        beyond = printed.range().subtract(box)
+        if beyond.is_empty():
+            return []
+        return [Fault("text", f"{local.array.c_name} is too small", str(beyond.sample()))]
+
+    def local_of(self, reference: c.ArrayRef) -> _Local | None:
+        return self.locals.get(reference.array)
+
+    def expanded(self) -> Expanded:
+        """The text's instances with the region's accesses, a local array's cells apart for each of its lives."""
+        start = empty_map(self.program.scop.domain)
+        by_kind = dict.fromkeys(AccessKind, start)
+        contraction = start
+        per_run: list[tuple[Run, tuple[tuple[Access, isl.Map], ...]]] = []
+        for part in self.parts:
+            contraction = contraction.union(isl.UnionMap.from_map(part.to_instance))
+            one: list[tuple[Access, isl.Map]] = []
+            for access in part.statement.accesses:
+                relation = part.to_instance.apply_range(access.relation)
+                local = self.storage(part, access)
+                if local is not None:
+                    name = isl.Id.read_from_str(relation.get_ctx(), _cells(local))
+                    life = part.run.prefix(local.depth)
+                    relation = life.range_product(relation).flatten_range().set_tuple_id(isl.dim_type.out, name)
+                by_kind[access.kind] = by_kind[access.kind].union(isl.UnionMap.from_map(relation))
+                one.append((access, relation))
+            run = replace(part.run, statement=part.statement.name, contraction=part.to_instance)
+            per_run.append((run, tuple(one)))
+        accesses = Accesses(by_kind[AccessKind.READ], by_kind[AccessKind.WRITE], by_kind[AccessKind.MAY_WRITE])
+        found = [run for run, _ in per_run]
+        return Expanded(tuple(found), order_map(found), accesses, contraction, tuple(per_run))
+
+    def storage(self, part: _Part, access: Access) -> _Local | None:
+        """The local array that the text uses for an access."""
+        by_ref = {now.array for then, now, _ in part.pairs if access.ref and then.ref == access.ref}
+        by_name = {now.array for then, now, _ in part.pairs if then.array == access.array}
+        used = by_ref or by_name
+        if len(used) > 1:
+            raise NotComparable(f"{part.statement.name} uses several arrays for {access.array}")
+        return self.locals.get(next(iter(used), ""))
+
+    def text_program(self) -> Program:
+        buffers = {}
+        for part in self.parts:
+            for then, now, _ in part.pairs:
+                local = self.local_of(now)
+                if local is not None:
+                    key = _cells(local)
+                    buffers[key] = Buffer(
+                        key, local.array.c_name, then.array, None, local.depth, (), "private", frozenset()
+                    )
+        return replace(self.program, buffers=buffers)
+
+    def race_faults(self, expanded: Expanded) -> list[Fault]:
+        """(5)."""
+        found: list[Fault] = []
+        for kind, note, reduced in self.loops:
+            member = _members(note)[-1]
+            position = note.path.steps.index(member)
+            names = {self.scop.arrays[name].c_name for name in reduced}
+            skipped = {name for name, array in self.program.scop.arrays.items() if array.c_name in names}
+            below_it = [
+                (run, [(a, m) for a, m in accesses if a.array not in skipped])
+                for run, accesses in expanded.per_run
+                if len(run.path.steps) > position and run.path.steps[position] is member
+            ]
+            for array, witness in carried_by(below_it, position, self.program.scop):
+                message = f"the {kind} loop of the text carries a dependence on {array}"
+                found.append(Fault("race", message, witness))
+        return found
+
+
+def _renamed(program: Program, scop: Scop) -> Scop:
+    """The text's scop; parameters that are expressions in the region would have other names in it."""
+    ours = {p.name for p in scop.parameters}
+    for parameter in program.scop.parameters:
+        if plain_name(parameter) != parameter.name and plain_name(parameter) in ours:
+            raise NotComparable(f"{expression(parameter.expr)} is a size that is an expression")
+    return scop
+
+
+def _members(run: Run) -> list[Member]:
+    return [step for step in run.path.steps if isinstance(step, Member)]
+
+
+def _cells(local: _Local) -> str:
+    return f"{local.array.name}_text"
+
+
+def _writes(access: Access) -> bool:
+    return access.kind is not AccessKind.READ
+
+
+def _exact(item: Statement, reference: c.ArrayRef) -> Access | None:
+    for access in item.accesses:
+        if access.ref == reference.ref and access.ref and access.exact:
+            return access
+    return None
+
+
+def _bare(node: c.Node) -> c.Node:
+    """A value without the casts that give it its type."""
+    while isinstance(node, c.Cast):
+        node = node.operand
+    return node
+
+
+def _flat(node: c.Stmt) -> Iterator[c.Stmt]:
+    """The statements of blocks one by one, as the frontend takes them; declarations as assignments."""
+    match node:
+        case c.Block(body=body):
+            for item in body:
+                yield from _flat(item)
+        case c.Decl(init=None) | c.Empty() | c.Comment() | c.Note():
+            pass
+        case c.Decl():
+            yield c.ExprStmt(initialisation(node))
+        case _:
+            yield node

@@ -8,12 +8,13 @@ import islpy as isl
 
 from polyc.errors import Span
 from polyc.frontend.affine import Affine
+from polyc.frontend.ctype import INT, Shape
 from polyc.frontend.facts import base_key, mentions
-from polyc.frontend.references import resolve
+from polyc.frontend.references import place_of, resolve
 from polyc.frontend.region import CTX, Env, Region, number, variable
 from polyc.frontend.symbols import Symbol
 from polyc.model import ctree as c
-from polyc.model.scop import AccessKind, Storage
+from polyc.model.scop import CALLS, AccessKind, Storage
 
 READ, WRITE, MAY = AccessKind.READ, AccessKind.WRITE, AccessKind.MAY_WRITE
 
@@ -78,8 +79,8 @@ class Collector:
                 inverse = holds.complement() if holds is not None else None
                 second = self.maybe(otherwise, self.where(inverse, env), holds is None)
                 return replace(expr, condition=test, then=first, otherwise=second)
-            case c.Call(arguments=arguments):
-                return replace(expr, arguments=tuple(self.read(a, env) for a in arguments))
+            case c.Call():
+                return self.call(expr, env)
             case c.Comma(items=items) | c.InitList(items=items):
                 return replace(expr, items=tuple(self.read(i, env) for i in items))
 
@@ -105,6 +106,51 @@ class Collector:
         value = self.read(expr.value, env)
         kinds = (WRITE,) if expr.op == "=" else (READ, WRITE)
         return replace(expr, value=value, target=self.reference(expr.target, env, kinds))
+
+    # --- calls
+
+    def call(self, expr: c.Call, env: Env) -> c.Expr:
+        """A call, with all that the function may touch."""
+        effect = self.region.effects(expr.function)
+        arguments = tuple(self.argument(a, env, effect.writes(k)) for k, a in enumerate(expr.arguments))
+        if effect.anything:
+            for key in sorted(self.region.exposed - self.internal - set(env.variables)):
+                symbol = self.region.scope.symbols[key]
+                self.access(symbol, (None,) * symbol.rank, env, (READ, MAY), expr)
+        if effect.ordered:
+            self.access(self.world(), (), env, (READ, WRITE), expr)
+        return replace(expr, arguments=arguments)
+
+    def world(self) -> Symbol:
+        """The scalar that keeps calls in order."""
+        return self.region.scope.symbols.setdefault(CALLS, Symbol(CALLS, CALLS, Shape(INT), Storage.GLOBAL, None))
+
+    def argument(self, expr: c.Expr, env: Env, writes: bool) -> c.Expr:
+        """An argument: a value, or a place in an array, of which the function may touch all that lies behind it."""
+        place = place_of(self.region.scope, expr)
+        if place is None or place.symbol.key in self.internal or place.symbol.key in env.variables:
+            return self.pointed(expr, env, "") if place is not None else self.read(expr, env)
+        symbol = place.symbol
+        unknown = (None,) * (symbol.rank - len(place.fixed))
+        kinds = (READ, MAY) if writes else (READ,)
+        return self.pointed(expr, env, self.access(symbol, (*place.fixed, *unknown), env, kinds, expr))
+
+    def pointed(self, expr: c.Expr, env: Env, ref: str) -> c.Expr:
+        """The argument's expression; nothing of it but subscripts is evaluated."""
+        match expr:
+            case c.Cast(operand=inner) | c.Unary(op="&", operand=inner):
+                return replace(expr, operand=self.pointed(inner, env, ref))
+            case c.Binary(left=left, right=right):
+                return replace(expr, left=self.pointed(left, env, ref), right=self.read(right, env))
+            case c.Subscript(base=base, index=index):
+                return replace(expr, base=self.pointed(base, env, ref), index=self.read(index, env))
+            case c.Member(base=base):
+                return replace(expr, base=self.pointed(base, env, ref))
+            case c.Unary(op="*", operand=inner):
+                return replace(expr, operand=self.pointed(inner, env, ref))
+            case c.Name(name=name) if ref:
+                return c.ArrayRef(name, (), ref, expr.span)
+        return expr
 
     # --- references
 
@@ -148,7 +194,7 @@ class Collector:
     def access(
         self,
         symbol: Symbol,
-        subscripts: tuple[c.Expr, ...],
+        subscripts: tuple[c.Expr | None, ...],
         env: Env,
         kinds: tuple[AccessKind, ...],
         expr: c.Expr,
@@ -158,7 +204,7 @@ class Collector:
         if env.domain is not self.whole.domain and relation.is_empty():
             # What is never evaluated still stands in the body, and needs its place.
             relation, exact = self.relation(symbol, subscripts, self.whole, expr.span)
-        alone = not any(mentions(s) & set(env.inner) for s in subscripts)
+        alone = not any(mentions(s) & set(env.inner) for s in subscripts if s is not None)
         ref = self.label()
         for kind in kinds:
             actual = MAY if kind is WRITE and not (self.certain and exact) else kind
@@ -167,11 +213,11 @@ class Collector:
         return ref
 
     def relation(
-        self, symbol: Symbol, subscripts: tuple[c.Expr, ...], env: Env, span: Span | None
+        self, symbol: Symbol, subscripts: tuple[c.Expr | None, ...], env: Env, span: Span | None
     ) -> tuple[isl.Map, bool]:
         """`[n, i] -> { [] -> A[x] }` and whether it is exact.
 
-        A subscript that is not affine may be anything from 0 to its dimension's size, as far as that is certain.
+        A subscript that is None or not affine may be anything from 0 to its dimension's size, where that is certain.
         """
         affine = Affine(self.region)
         exact = True
@@ -179,7 +225,7 @@ class Collector:
         unknown: list[str] = []
         bounds = env.domain.params()
         for position, subscript in enumerate(subscripts):
-            value = affine.value(subscript, env)
+            value = affine.value(subscript, env) if subscript is not None else None
             index = affine.observe(value, env) if value is not None and value[1].size_bytes < 8 else value and value[0]
             if index is None:
                 exact = False
@@ -189,6 +235,9 @@ class Collector:
                 if size is not None and not (position == 0 and symbol.storage is Storage.ARGUMENT):
                     inside = index.ge_set(number(0)).intersect(index.lt_set(size))
                     bounds = bounds.intersect(inside.params())
+                if subscript is None:
+                    items = items.add(index)
+                    continue
                 message = f"this subscript of '{symbol.c_name}' is not affine: any element may be accessed"
                 self.region.note("non-affine-index", message, subscript.span or span)
             items = items.add(index)

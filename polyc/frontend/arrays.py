@@ -65,6 +65,10 @@ def settled(extent: c_ast.Node, symbol: Symbol, converter: Converter, function: 
 
 
 def positive_extents(array: Array) -> list[isl.PwAff]:
-    """Sizes that C promises to be positive: those of variable length arrays, the outermost of a parameter apart."""
+    """Sizes that C promises to be positive: those of variable length arrays, the outermost of a parameter apart.
+
+    Those that the region declares are seen to where their declaration stands.
+    """
     first = 1 if array.storage is Storage.ARGUMENT else 0
-    return [size for size in array.extents[first:] if size is not None and array.storage is not Storage.GLOBAL]
+    outside = array.storage in (Storage.ARGUMENT, Storage.LOCAL)
+    return [size for size in array.extents[first:] if size is not None and outside]

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from polyc.errors import Span
 from polyc.frontend.facts import base_key
-from polyc.frontend.functions import PURE
-from polyc.frontend.references import Reference, links, resolve, split_chain
+from polyc.frontend.references import Reference, links, place_of, resolve, split_chain
 from polyc.frontend.region import Region
 from polyc.frontend.symbols import Symbol
 from polyc.model import ctree as c
+from polyc.model.scop import Storage
 
 
 @dataclass(slots=True)
 class Checker:
     region: Region
-    pure: frozenset[str]
+    told: set[str] = field(default_factory=set)
+    """Functions with a note."""
 
     def statement(self, node: c.Node) -> None:
         match node:
@@ -39,13 +40,25 @@ class Checker:
             message = f"'{symbol.c_name}' is a pointer declared in the region"
             self.region.refuse("pointer-assignment", message, node.span, hint)
             return
-        if symbol is not None and any(d.size is None for d in symbol.shape.dims):
-            hint = "give it a constant size, or declare it before the region"
-            message = f"'{symbol.c_name}' has no constant size"
+        if symbol is not None and not all(self.is_settled(e) for e in node.extents):
+            hint = "give it a size that the region does not change, or declare it before the region"
+            message = f"the size of '{symbol.c_name}' is not known before the region"
             self.region.refuse("unsupported-declaration", message, node.span, hint)
         for part in (*node.extents, node.init):
             if part is not None:
                 self.expr(part)
+
+    def is_settled(self, size: c.Expr) -> bool:
+        """Whether a size is made of constants, and of integers from outside that the region does not write."""
+        for item in c.walk(size):
+            if isinstance(item, c.Name):
+                symbol = self.region.symbol(item.name)
+                changes = item.name in self.region.written or (symbol and symbol.storage is Storage.REGION)
+                if symbol is not None and (changes or not symbol.is_integer):
+                    return False
+            elif not isinstance(item, (c.Literal, c.Unary, c.Binary, c.Cast, c.SizeOf)) or item == c.Literal(""):
+                return False
+        return True
 
     def expr(self, expr: c.Node) -> None:
         """An expression that is evaluated."""
@@ -181,29 +194,31 @@ class Checker:
             what = f"'{name}'" if name else "a function"
             hint = "call the function by its name"
             self.region.refuse("unknown-call", f"{what} is called through a pointer", expr.span, hint)
-        elif name not in PURE and name not in self.pure:
+        elif self.region.effects(name).anything and name not in self.told:
+            self.told.add(name)
             hint = f"if it only computes a value from its arguments, say '#pragma polyc pure({name})'"
-            self.region.refuse("unknown-call", f"'{name}' may have side effects", expr.span, hint)
+            self.region.note(
+                "side-effects", f"'{name}' may have side effects: its calls stay in order", expr.span, hint
+            )
         for argument in expr.arguments:
             self.argument(argument)
 
     def argument(self, argument: c.Expr) -> None:
+        """A value, or a place whose subscripts are values."""
+        place = place_of(self.region.scope, argument)
+        if place is not None:
+            for item in c.walk(argument):
+                if isinstance(item, c.Subscript):
+                    self.expr(item.index)
+                elif isinstance(item, c.Binary):
+                    self.expr(item.right)
+            return
         inner = argument
-        while isinstance(inner, (c.Cast, c.Unary)) and (isinstance(inner, c.Cast) or inner.op == "&"):
+        while isinstance(inner, c.Cast):
             inner = inner.operand
-        key = base_key(inner)
-        symbol = self.region.symbol(key) if key is not None else None
-        address = isinstance(argument, c.Unary) and argument.op == "&"
-        if (
-            symbol is not None
-            and symbol.rank
-            and resolve(self.region.scope, inner) is None
-            and links(inner) is not None
-        ):
-            address = True
-        if address:
-            hint = "pass values instead, or end the region before the call"
-            what = f"of '{symbol.c_name}' " if symbol is not None else ""
-            self.region.refuse("array-argument", f"the address {what}is passed to a function", argument.span, hint)
+        if isinstance(inner, c.Unary) and inner.op == "&":
+            hint = "pass an element of an array or a variable, or end the region before the call"
+            message = "polyc cannot tell what the function is given the address of"
+            self.region.refuse("array-argument", message, argument.span, hint)
             return
         self.expr(argument)

@@ -9,6 +9,7 @@ from pycparser import c_ast
 
 from polyc.errors import Span
 from polyc.frontend.expressions import Expressions, Ranged
+from polyc.frontend.liveness import walk
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
 
@@ -54,6 +55,8 @@ class Converter(Expressions):
                 return []
             case c_ast.Break() | c_ast.Continue():
                 return [self.jump(node)]
+            case c_ast.Label() if node.name not in self.targets():
+                return self.statement(node.stmt)
             case c_ast.Goto() | c_ast.Label() | c_ast.Return() | c_ast.Switch() | c_ast.Case() | c_ast.Default():
                 self.refuse_jump(node)
                 return []
@@ -69,6 +72,10 @@ class Converter(Expressions):
         expr, start, end = self.expr(node)
         self.end = self.after(end, ";")
         return [c.ExprStmt(expr, self.statement_span(start, end))]
+
+    def targets(self) -> set[str]:
+        """The labels that something jumps to."""
+        return {node.name for node in walk(self.parsed.function.body) if isinstance(node, c_ast.Goto)}
 
     def compound(self, node: c_ast.Compound) -> c.Block:
         start = self.parsed.offset(node.coord)

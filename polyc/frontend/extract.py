@@ -13,7 +13,7 @@ from polyc.frontend.exits import exit_value, substituted
 from polyc.frontend.facts import constant
 from polyc.frontend.loops import Loop, NotAffine, analyse
 from polyc.frontend.opaque import Opaque
-from polyc.frontend.region import Env, Region
+from polyc.frontend.region import Env, Region, number
 from polyc.model import ctree as c
 
 
@@ -120,6 +120,7 @@ class Extractor:
 
     def declaration(self, node: c.Decl, env: Env) -> tuple[list[Item], Env]:
         """`double t = e;` is the assignment `t = e;` of a variable that codegen declares."""
+        self.declared_size(node, env)
         if node.init is None:
             return [], env
         items = self.expression(c.ExprStmt(initialisation(node), node.span), env)
@@ -129,6 +130,20 @@ class Extractor:
         value = self.affine.value(node.init, env)
         known = self.affine.converted(value, symbol.shape.element, env) if value is not None else None
         return items, env if known is None else replace(env, values={**env.values, node.name: known})
+
+    def declared_size(self, node: c.Decl, env: Env) -> None:
+        """A variable length array has a positive size where it is declared; elsewhere that is assumed, since codegen
+        may declare it where it runs in any case."""
+        always = not env.dims and env.domain.plain_is_universe()
+        for size in node.extents:
+            extent = self.affine.observed(size, Env())
+            if extent is None:
+                continue
+            positive = extent.gt_set(number(0))
+            if always:
+                self.region.context = self.region.context.intersect(positive)
+            elif not self.region.context.is_subset(positive):
+                self.region.assumed = self.region.assumed.intersect(positive)
 
     def opaque(self, node: c.Stmt, env: Env) -> list[Item]:
         """A statement that is kept whole; nothing where it writes nothing."""

@@ -14,10 +14,12 @@ __builtin_popcount __builtin_clz __builtin_ctz __builtin_isgreater __builtin_isg
 __builtin_islessequal __builtin_islessgreater __builtin_isunordered __builtin_inf __builtin_huge_val
 __builtin_isinf_sign
 """
+_HINTS = "__pencil_assume __pencil_kill __builtin_assume"
+_MEMORY = "memset memcpy memcmp strcmp"
 _CLASSES = ("isnan", "isinf", "isfinite", "isnormal", "signbit", "finite")
 _QUIET = """
-printf fprintf puts fputs putchar fputc fflush free exit abort assert __assert_fail time clock rand srand gettimeofday
-clock_gettime omp_get_wtime perror scanf fscanf sscanf snprintf memset memcpy memcmp strcmp polybench_timer_start
+printf fprintf puts fputs putchar fputc fflush free assert __assert_fail time clock rand srand gettimeofday
+clock_gettime omp_get_wtime perror scanf fscanf sscanf snprintf polybench_timer_start
 polybench_timer_stop polybench_timer_print polybench_free_data polybench_flush_cache
 """
 
@@ -26,7 +28,16 @@ PURE: frozenset[str] = frozenset(
     + [f"{prefix}{name}{suffix}" for name in _CLASSES for prefix in ("__builtin_", "__") for suffix in ("", "f", "l")]
     + _OTHER.split()
 )
-"""May be called in a region."""
+"""Compute a value from their arguments."""
 
-HARMLESS: frozenset[str] = PURE | frozenset(_QUIET.split())
+HINTS: frozenset[str] = frozenset(_HINTS.split())
+"""Tell the compiler something, and do nothing."""
+
+MEMORY: frozenset[str] = frozenset(_MEMORY.split())
+"""Touch what they are given, and nothing else."""
+
+QUIET: frozenset[str] = frozenset(_QUIET.split())
+"""Touch what they are given, and the world outside: their order matters."""
+
+HARMLESS: frozenset[str] = PURE | HINTS | MEMORY | QUIET | {"exit", "abort"}
 """Neither keep an address that they are given nor read the caller's variables by another way."""

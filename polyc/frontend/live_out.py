@@ -70,6 +70,15 @@ class After:
             return True
         return read_after(symbol.c_name, self.path, self.function)
 
+    def is_exposed(self, symbol: Symbol) -> bool:
+        """Whether a function that polyc does not know may reach something without being given it."""
+        if symbol.storage is Storage.GLOBAL:
+            return not (symbol.constant and not any(d.pointer for d in symbol.shape.dims))
+        if symbol.rank and (symbol.shape.dims[0].pointer or symbol.storage is Storage.ARGUMENT):
+            return True
+        gone = self.escaped(symbol)
+        return symbol.c_name in gone.to_pointer or symbol.c_name in gone.to_call
+
     def escaped(self, symbol: Symbol) -> Escapes:
         """Where addresses go in the function; walked once for all scalars, and once for each rank of arrays."""
         if symbol.rank not in self.gone:

@@ -42,7 +42,8 @@ def analyse(region: Region, loop: c.For, env: Env) -> Loop:
     symbol = region.symbol(head.key) if head is not None else None
     if head is None or symbol is None or not symbol.is_integer or loop.condition is None:
         raise NotAffine("non-affine-loop", "the loop does not count with one integer variable in constant steps")
-    if head.key in env.variables or head.key in assigned_scalars(loop.body) | assigned_scalars(loop.condition):
+    changed = assigned_scalars(loop.body) | assigned_scalars(loop.condition) | region.hidden
+    if head.key in env.variables or head.key in changed:
         raise NotAffine("non-affine-loop", f"'{symbol.c_name}' is changed inside the loop")
     affine = Affine(region)
     value = affine.value(head.start, env)

@@ -16,6 +16,7 @@ from polyc.frontend.checks import Checker
 from polyc.frontend.chunks import Chunks
 from polyc.frontend.convert import Converter
 from polyc.frontend.ctype import Types
+from polyc.frontend.effects import Effects
 from polyc.frontend.extract import Extractor, Item
 from polyc.frontend.facts import assigned_scalars, lvalues, writes
 from polyc.frontend.flow import needed_exits, written_first
@@ -25,11 +26,12 @@ from polyc.frontend.parse import IDENTIFIER, Parsed, clean
 from polyc.frontend.places import Places
 from polyc.frontend.pragmas import Marked, pragma_span
 from polyc.frontend.promises import condition_set, names_in
+from polyc.frontend.references import place_of
 from polyc.frontend.region import Env, Region, number, project, variable
 from polyc.frontend.symbols import scope_before
 from polyc.model import ctree as c
 from polyc.model.program import InputOptions
-from polyc.model.scop import AccessKind, Array, Scop, Storage
+from polyc.model.scop import CALLS, AccessKind, Array, Scop, Storage
 
 PRIVATE_BYTES = 4096
 _PRAGMA = re.compile(r"^#pragma (?!polyc\b|scop\b)[^\n]*$", re.MULTILINE)
@@ -46,7 +48,7 @@ class Modeller:
     places: Places
     options: InputOptions
     assumptions: list[ast.expr]
-    pure: frozenset[str]
+    effects: Effects
     file_names: frozenset[str]
     others: list[Marked]
     """All regions of the function."""
@@ -59,10 +61,14 @@ class Modeller:
         items, span, end_line = self.locate()
         types = Types()
         types.add_all(self.parsed.tree)
-        scope = scope_before(types, self.parsed.tree, self.parsed.function, self.path)
+        inside = self.path[-1][1] - len(items)
+        before = [*self.path[:-1], (self.path[-1][0], inside)]
+        scope = scope_before(types, self.parsed.tree, self.parsed.function, before)
         converter = Converter(self.parsed, self.places, scope)
         body = c.Block(converter.block(items))
         region = Region(scope, frozenset(writes(body)), settled_names(body), problems=converter.problems)
+        region.effects = self.effects.of
+        self.note_calls(region, body)
         self.note_pragmas(region)
         region.sizes = lambda symbol, n: extent(symbol, n, region, converter, self.parsed.function)[0]
         self.check(region, body)
@@ -126,10 +132,41 @@ class Modeller:
             hint = "end the region before it"
             span = self.places.span(match.start(), match.end())
             region.refuse("asm", "inline assembly cannot stand in a region", span, hint)
-        Checker(region, self.pure).statement(body)
+        Checker(region).statement(body)
+        self.check_used_after(region, body)
         self.check_aliases(region, body)
         if region.problems:
             raise UserError(unique(region.problems))
+
+    def note_calls(self, region: Region, body: c.Block) -> None:
+        """What the calls of the region may read and write beside what is written in the region's own text."""
+        calls = [item for item in c.walk(body) if isinstance(item, c.Call)]
+        if any(region.effects(call.function).anything for call in calls):
+            names = {item.name for item in c.walk(body) if isinstance(item, c.Name)}
+            after = After(region, self.parsed.function, self.path, None, None)
+            symbols = [s for name in names if (s := region.symbol(name)) is not None]
+            symbols = [s for s in symbols if not s.shape.is_function]
+            region.exposed = frozenset(s.key for s in symbols if after.is_exposed(s))
+        given: set[str] = set()
+        for call in calls:
+            effect = region.effects(call.function)
+            for position, argument in enumerate(call.arguments):
+                place = place_of(region.scope, argument)
+                if place is not None and effect.writes(position):
+                    given.add(place.symbol.key)
+        region.hidden = region.exposed | given
+        region.written |= region.hidden
+        region.settled -= region.hidden
+
+    def check_used_after(self, region: Region, body: c.Block) -> None:
+        """What the region declares is gone after it: its statements come back in a block of their own."""
+        block, last = self.path[-1]
+        used = {n.name for item in block.block_items[last:] for n in walk(item) if isinstance(n, c_ast.ID)}
+        for item in body.body:
+            symbol = region.symbol(item.name) if isinstance(item, c.Decl) else None
+            if symbol is not None and symbol.c_name in used:
+                message = f"'{symbol.c_name}' is declared in the region and used after it"
+                region.refuse("unsupported-declaration", message, item.span, "declare it before '#pragma scop'")
 
     def check_aliases(self, region: Region, body: c.Block) -> None:
         """A local pointer that was made from another array of the region is the same memory by another name."""
@@ -203,7 +240,7 @@ class Modeller:
 
         statements = {p.name: finish(p, region, text, parameters) for p in placed}
         written = {a.array for s in statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
-        live = after.live_out(written)
+        live = after.live_out(written) | (written & {CALLS})
         used = tuple(region.parameters.values())
         names = tuple(p.name for p in used)
         context = only(region.context, names).coalesce()
@@ -245,7 +282,7 @@ class Modeller:
             pointer = any(d.pointer for d in symbol.shape.dims)
             small = symbol.rank == 0 or 0 < symbol.shape.size_bytes <= PRIVATE_BYTES
             written = key in region.written
-            if local and small and written and not pointer and key not in live:
+            if local and small and written and not pointer and key not in live | region.exposed:
                 candidates.add(key)
         return written_first(placed, frozenset(candidates), context)
 

@@ -48,13 +48,13 @@ class Opaque:
     def hidden_variables(self, node: c.Stmt, declared: set[str]) -> list[str]:
         """Loop variables from outside whose values nobody else needs: the statement gets its own."""
         heads = [induction(item) for item in c.walk(node) if isinstance(item, c.For)]
-        keys = {h.key for h in heads if h is not None and not h.declared} - declared - self.needed
+        keys = {h.key for h in heads if h is not None and not h.declared} - declared - self.needed - self.region.hidden
         return sorted(key for key in keys if self.region.symbol(key) is not None)
 
     def drop_covered_reads(self, node: c.Stmt) -> None:
         """A scalar that the statement always assigns before it reads it is not read from outside."""
         scalars = {a.array for a in self.collector.accesses if self.region.scope.symbols[a.array].rank == 0}
-        covered = {key for key in scalars if first_use(node, key) is not Use.READ}
+        covered = {key for key in scalars - self.region.hidden if first_use(node, key) is not Use.READ}
         self.collector.accesses = [a for a in self.collector.accesses if a.array not in covered or a.kind is not READ]
 
     def statement(self, node: c.Stmt, env: Env) -> c.Stmt:
@@ -117,7 +117,7 @@ class Opaque:
     def loose_domain(self, node: c.For, env: Env) -> isl.Set:
         """What is certain of a loop's variable whose loop is not affine: where it starts, at most."""
         head = induction(node)
-        if head is None or head.key in assigned_scalars(node.body):
+        if head is None or head.key in assigned_scalars(node.body) | self.region.hidden:
             return env.domain
         start = self.affine.observed(head.start, env)
         symbol = self.region.symbol(head.key)

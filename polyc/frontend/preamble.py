@@ -11,6 +11,7 @@ from polyc.model import ctree as c
 from polyc.model.scop import Scop
 
 _LOCAL_TYPE = re.compile(r"(?<=[;{}])\s*((?:typedef|enum|struct|union)\b[^;{}]*(?:\{[^{}]*\})?[^;{}]*;)")
+_TAG = re.compile(r"\b(?:struct|union|enum)\s+([A-Za-z_]\w*)")
 _HASH_LINE = re.compile(r"^#[^\n]*\n?", re.MULTILINE)
 
 
@@ -35,7 +36,9 @@ def preamble(chunks: Chunks, marked: Marked, parsed: Parsed, scop: Scop) -> str:
     known = {array.c_name for array in scop.arrays.values()}
     known |= {p.expr.name for p in scop.parameters if isinstance(p.expr, c.Name)}
     types = " ".join([a.element.text for a in scop.arrays.values()] + [p.type.text for p in scop.parameters])
-    wanted = set(IDENTIFIER.findall(chunks.text[marked.body : marked.end] + " " + types)) - known
+    mentioned = chunks.text[marked.body : marked.end] + " " + types
+    known -= set(_TAG.findall(mentioned))  # a variable may be called as its struct is
+    wanted = set(IDENTIFIER.findall(mentioned)) - known
     local = local_types(chunks, marked)
     local = [item for item in local if declared_names(item) & wanted]
     wanted |= {name for item in local for name in IDENTIFIER.findall(item.header)}

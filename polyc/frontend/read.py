@@ -6,6 +6,7 @@ import ast
 
 from polyc.errors import Diagnostic, Span, UserError
 from polyc.frontend.chunks import Chunks, cut
+from polyc.frontend.effects import Effects
 from polyc.frontend.model import Modeller, unique
 from polyc.frontend.parse import Parsed, parse_function
 from polyc.frontend.places import Places
@@ -94,7 +95,7 @@ class _Reader:
         self.chunks = chunks
         self.options = options
         self.assumptions = assumptions
-        self.pure = pure
+        self.effects = Effects(chunks, places, pure)
         self.file_names = frozenset(chunks.mentions) | pre.macros
 
     def regions(self, marked: list[Marked], problems: list[Diagnostic]) -> list[Region]:
@@ -156,7 +157,7 @@ class _Reader:
             self.places,
             self.options,
             self.assumptions,
-            self.pure,
+            self.effects,
             self.file_names,
             group,
         )

@@ -29,6 +29,66 @@ def resolve(scope: Scope, expr: c.Expr) -> Reference | None:
     return None if subscripts is None else Reference(symbol, subscripts, tuple(rest))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Place:
+    """What a function is given that points into an array: `A`, `A[i]`, `&A[i][j]`, `A + k`."""
+
+    symbol: Symbol
+    fixed: tuple[c.Expr, ...]
+    """Subscripts that the function cannot leave: `i` for `A[i]`, for `&A[i][j]` and for `&p[i].x`."""
+
+
+def place_of(scope: Scope, expr: c.Expr) -> Place | None:
+    """The place that an argument points to, None where it is a value."""
+    match expr:
+        case c.Cast(operand=inner):
+            return place_of(scope, inner)
+        case c.Binary(op="+" | "-", left=left):
+            return place_of(scope, left)
+        case c.Unary(op="&", operand=inner):
+            address, target = True, inner
+        case _:
+            address, target = False, expr
+    key, chain = base_key(target), links(target)
+    symbol = scope.symbols.get(key) if key is not None else None
+    if symbol is None or chain is None or symbol.shape.is_function:
+        return None
+    subscripts: list[c.Expr] = []
+    for link in chain:
+        match link:
+            case c.Subscript(index=index):
+                subscripts.append(index)
+            case c.Unary(op="*"):
+                subscripts.append(c.Literal("0"))
+            case _:
+                break
+    rest = chain[len(subscripts) :]
+    if rest:
+        inside = inner_rank(scope, symbol, rest) if len(subscripts) == symbol.rank else None
+        return None if inside is None or not (address or inside) else Place(symbol, tuple(subscripts))
+    if not address:
+        return Place(symbol, tuple(subscripts)) if len(subscripts) < symbol.rank else None
+    if len(subscripts) > symbol.rank or (not subscripts and symbol.rank):
+        return None
+    return Place(symbol, tuple(subscripts[:-1]))
+
+
+def inner_rank(scope: Scope, symbol: Symbol, rest: list[c.Expr]) -> int | None:
+    """How many dimensions are left of what members of an element lead to; None where that lies outside of it."""
+    node, left = symbol.shape.node, 0
+    for link in rest:
+        if isinstance(link, c.Subscript) and left > 0:
+            left -= 1
+        elif isinstance(link, c.Member) and left == 0:
+            shape = scope.types.field(node, link.field)
+            if shape is None or any(d.pointer for d in shape.dims):
+                return None
+            node, left = shape.node, len(shape.dims)
+        else:
+            return None
+    return left
+
+
 def links(expr: c.Expr) -> list[c.Expr] | None:
     """`p[i]->x` as its links from the name outwards: subscript, dereference and member nodes."""
     found: list[c.Expr] = []

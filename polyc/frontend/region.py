@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 
 from polyc.errors import Diagnostic, Severity, Span
+from polyc.frontend.effects import ANYTHING, Effect
 from polyc.frontend.symbols import ISL_WORDS, Scope, Symbol
 from polyc.model import ctree as c
 from polyc.model.scop import CType, Parameter
@@ -70,6 +71,12 @@ class Region:
     """Names that are declared in the region with a value and never written again."""
     strict: bool = False
     """Nothing new may be assumed of the parameters."""
+    effects: Callable[[str], Effect] = lambda name: ANYTHING
+    """What a call of a function may do."""
+    exposed: frozenset[str] = frozenset()
+    """Names that a call of a function which polyc does not know may read and write."""
+    hidden: frozenset[str] = frozenset()
+    """Names that calls may write: those, and what they are given."""
     parameters: dict[str, Parameter] = field(default_factory=dict)
     ranges: isl.Set = EVERYTHING
     """The values that the types of parameters and loop variables can hold."""

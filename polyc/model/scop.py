@@ -11,6 +11,9 @@ from polyc.errors import Diagnostic, Span
 from polyc.model import ctree as c
 from polyc.model.tree import Domain
 
+CALLS = "polyc_calls"
+"""A scalar that stands for the world outside: calls with side effects read and write it, and so keep their order."""
+
 
 class Storage(Enum):
     """Where an array lives in the user's program."""

@@ -11,7 +11,7 @@ import islpy as isl
 import numpy as np
 
 from polyc.model.program import Compiled
-from polyc.model.scop import Region, Scop
+from polyc.model.scop import CALLS, Region, Scop
 from polyc.runtime import csource, sizes
 from polyc.runtime.build import BuildError, build, has_openmp
 from polyc.runtime.call import Setting, read_table, run_child
@@ -63,6 +63,9 @@ def compare(
 ) -> Report:
     """Build and run both forms at the sizes that are wanted. Raises BuildError where `cc` does not run."""
     report = Report()
+    if CALLS in region.scop.arrays:
+        report.skipped.append("it calls functions that may do more than compute: run twice, they need not do the same")
+        return report
     try:
         source = csource.c_source(region, compiled.text)
     except csource.Unrunnable as problem:
@@ -118,6 +121,9 @@ def tell_build_error(region: Region, problem: BuildError, folder: Path, cc: str,
 def first_error(problem: BuildError) -> str:
     """The compiler's first error, without the name of the file that it never gave us."""
     lines = str(problem).splitlines()
+    missing = next((line for line in lines if "undefined reference to" in line), "")
+    if missing:
+        return missing[missing.index("undefined reference to") :]
     found = next((line for line in lines if "error:" in line), lines[0] if lines else "no message")
     return found.partition("error:")[2].strip() or found
 

@@ -96,7 +96,7 @@ def _instance_faults(program: Program, now: Expanded) -> list[Fault]:
     """Instances that run twice in one iteration of all loops around, or that the region does not have."""
     faults: list[Fault] = []
     seen = empty_set(program.scop.domain)
-    known = program.scop.context.intersect(program.scop.assumed)
+    known = program.scop.known
     for run in now.runs:
         if run.path.nested:
             faults.append(Fault("form", f"{run.statement} is added inside of what was added", ""))

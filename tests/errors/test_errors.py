@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,8 +34,11 @@ NO_FILE = {
 @pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.c")))
 def test_message(name: str, monkeypatch: pytest.MonkeyPatch, golden: Callable[[Path, str], None]) -> None:
     monkeypatch.chdir(FOLDER)
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)  # the command line sets a higher one, in this process too
     with pytest.raises(UserError) as caught:
         read(f"{name}.c", InputOptions())
+    sys.setrecursionlimit(before)
     report = render_all(caught.value.diagnostics) + "\n"
     golden(FOLDER / f"{name}.expected", report)
     assert f"[{name}]" in report

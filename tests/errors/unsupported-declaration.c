@@ -1,7 +1,7 @@
 void f(int n, double *a, double *b) {
 #pragma scop
   for (int i = 0; i < n; i++) {
-    double t[n];
+    int m = n; double t[m];
     t[0] = a[i];
     a[i] = t[0];
     typedef int word;

@@ -152,8 +152,8 @@ def test_macros_point_to_their_use(read_text: Reader) -> None:
 #define MUL(x, y) ((x) * (y))
 void f(int n, double *a, double *b) {
 #pragma scop
-	LOOP(i) /* to do */ a[i] = /* x */ MUL(b[i], bad(a[ i ])) + worse(1,
-      2);
+	LOOP(i) /* to do */ a[i] = /* x */ MUL(b[i], b[i][a[ i ]]) + worse[1][
+      2];
 #pragma endscop
 }
 """
@@ -164,7 +164,7 @@ void f(int n, double *a, double *b) {
     for item in caught.value.diagnostics:
         assert item.span is not None
         shown.append(lines[item.span.line - 1][item.span.column - 1 :][: item.span.length])
-    assert shown == ["bad(a[ i ])", "worse(1,"]
+    assert shown == ["b[i][a[ i ]]", "worse"]
 
 
 def test_bytes_come_out_again(tmp_path: Path) -> None:
@@ -270,3 +270,11 @@ def test_sizeof_in_bounds(scop: Modeller) -> None:
     region = REGION.replace("< n", "< sizeof(w) / sizeof(w[0])")
     found = scop(f"void f(double *a) {{\nfloat w[30];\n{region}}}\n")
     assert str(found.statements["S0"].domain) == "{ S0[i] : 0 <= i <= 29 }"
+
+
+def test_the_preamble_has_the_struct_of_a_variable_of_its_name(read_text: Reader) -> None:
+    text = (
+        "struct s { int a; };\nvoid f(void)\n{\n    struct s s[9];\n#pragma scop\n    s[0].a = 1;\n#pragma endscop\n}\n"
+    )
+    (region,) = read_text(text).regions
+    assert region.preamble == "struct s { int a; };\n"

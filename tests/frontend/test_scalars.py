@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import islpy as isl
 import pytest
 
+from polyc.errors import UserError
 from polyc.model import ctree as c
 from polyc.model.scop import AccessKind, Scop, Storage
 
@@ -188,3 +190,34 @@ def test_a_final_value_without_one_bound_is_computed_by_its_loop(scop: Modeller)
 def test_orphans_are_names_that_only_the_region_uses(scop: Modeller) -> None:
     found = scop(function("for (i = 0; i < n; i++) a[i] = m;", "int i, j = n;", arguments="int n, int m, double *a"))
     assert found.orphans == ("m", "a", "i")
+
+
+def test_variable_length_arrays(scop: Modeller) -> None:
+    """One at the top of the region has a positive size; elsewhere the region is compiled for positive sizes."""
+    found = scop(function("double t[n]; for (int i = 0; i < n; i++) { t[i] = a[i]; b[i] = t[i]; }"))
+    assert found.arrays["t"].storage is Storage.REGION
+    assert found.context.is_subset(isl.Set("[n] -> { : n > 0 }"))
+    assert not found.notes
+    found = scop(function("for (int i = 0; i < n; i++) { double t[n]; t[i] = a[i]; b[i] = t[i]; }"))
+    assert found.assumed.is_equal(isl.Set("[n] -> { : n > 0 }"))
+    assert [note.code for note in found.notes] == ["assumed"]
+    for region in ("n = 3; double t[n]; a[0] = 1;", "for (int i = 1; i < n; i++) { double t[i]; t[0] = a[i]; }"):
+        with pytest.raises(UserError) as caught:
+            scop(function(region))
+        assert [d.code for d in caught.value.diagnostics] == ["unsupported-declaration"]
+
+
+def test_labels_without_jumps_are_names(scop: Modeller) -> None:
+    found = scop(function("first: for (int i = 0; i < n; i++) second: b[i] = a[i];"))
+    assert [s.text for s in found.statements.values()] == ["b[i] = a[i];"]
+    with pytest.raises(UserError) as caught:
+        scop(function("again: b[0] = a[0];", after="if (b[0] > 0) goto again;"))
+    assert [d.code for d in caught.value.diagnostics] == ["goto"]
+
+
+def test_what_the_region_declares_ends_with_it(scop: Modeller) -> None:
+    found = scop(function("double t = 1; for (int i = 0; i < n; i++) b[i] = t;"))
+    assert found.arrays["t"].c_name == "t"
+    with pytest.raises(UserError) as caught:
+        scop(function("double t = 1; for (int i = 0; i < n; i++) b[i] = t;", after="return t;"))
+    assert [d.code for d in caught.value.diagnostics] == ["unsupported-declaration"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import resource
 import signal
 import time
@@ -9,7 +11,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from polyc.codegen import render_file
@@ -25,6 +27,7 @@ from tests.fuzz.model import Program
 from tests.fuzz.oracle import Pair, judge
 
 LIMIT_SECONDS = 60
+"""Of the processor, so that other work on the machine makes no hang."""
 LIMIT_BYTES = 2 << 30
 BUILDS = ("plain", "plain", "plain", "plain", "plain", "address", "address", "thread")
 """In turn: a quarter of the batches with AddressSanitizer, an eighth with ThreadSanitizer."""
@@ -37,6 +40,9 @@ class Case:
     options: Options
     inputs: InputOptions
     build: str
+
+    def __repr__(self) -> str:
+        return f"{self.name}, built for {self.build}"
 
 
 @dataclass(slots=True)
@@ -66,6 +72,11 @@ def source_text(case: Case) -> str:
     return text_of(case.program, lay_out(case.program))
 
 
+def inputs_of(case: Case) -> InputOptions:
+    live_out = case.program.live_out if case.program.by_option else None
+    return replace(case.inputs, live_out=live_out)
+
+
 def command(case: Case) -> str:
     """The command line that compiles the case."""
     options, words = case.options, ["polyc compile"]
@@ -80,6 +91,8 @@ def command(case: Case) -> str:
         words.append(f"--budget {options.budget}")
     words += [f"--param {name}={value}" for name, value in case.inputs.params]
     words += [f"--assume '{condition}'" for condition in case.inputs.assume]
+    if case.program.by_option and case.program.live_out:
+        words.append(f"--live-out {','.join(case.program.live_out)}")
     return " ".join(words)
 
 
@@ -105,10 +118,10 @@ def compiled(case: Case, folder: Path, outcome: Outcome) -> str | None:
     file = folder / "case.c"
     file.write_text(source_text(case))
     reset_peak()
-    start = time.perf_counter()
+    start = time.process_time()
     try:
         with limited():
-            source = read(str(file), case.inputs)
+            source = read(str(file), inputs_of(case))
             regions = [compile_region(region, case.options) for region in source.regions]
             text = render_file(source, regions, case.options)
     except UserError as error:
@@ -118,7 +131,7 @@ def compiled(case: Case, folder: Path, outcome: Outcome) -> str | None:
         outcome.faults.append(("internal-error", traceback.format_exc()))
         return None
     finally:
-        outcome.seconds = time.perf_counter() - start
+        outcome.seconds = time.process_time() - start
         outcome.peak_bytes = peak_bytes()
     if outcome.peak_bytes > LIMIT_BYTES:
         outcome.faults.append(("memory", f"{outcome.peak_bytes >> 20} MiB"))
@@ -164,7 +177,7 @@ _limit_seconds = LIMIT_SECONDS
 
 
 def set_limit(seconds: int) -> None:
-    """Seconds that a compile may take in this process; less than usual where a hang is being minimised."""
+    """Processor seconds that a compile may take in this process; less than usual where a hang is being minimised."""
     global _limit_seconds
     _limit_seconds = seconds
 
@@ -172,18 +185,21 @@ def set_limit(seconds: int) -> None:
 @contextmanager
 def limited() -> Iterator[None]:
     """End this process when polyc takes too long: isl's loops can only be ended so. Memory fails to be allocated."""
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.alarm(_limit_seconds)
+    signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_PROF, _limit_seconds)
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (2 * LIMIT_BYTES, hard))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def reset_peak() -> None:
+    """Give freed memory back, so that the peak is this compile's own."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")
 
 

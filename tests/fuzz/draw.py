@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 from polyc.model.program import InputOptions, Options
 from tests.fuzz.emit import assigns
-from tests.fuzz.layout import Layout, interval, lay_out
+from tests.fuzz.layout import Layout, interval, lay_out, wraps
 from tests.fuzz.model import (
     FLOATS,
     INTEGERS,
@@ -53,6 +53,7 @@ from tests.fuzz.model import (
 LARGEST_WORK = 40_000
 LARGEST_ELEMENTS = 60_000
 """For one run; larger sizes are cut down."""
+COUNTERS = ("i", "j", "l", "q")
 HALO = (0, 0, 0, 1, -1, 1, 2, -2, 3)
 
 T = TypeVar("T")
@@ -83,6 +84,8 @@ class Maker:
         self.params: tuple[str, ...] = ("n", "m", "k")[: self.pick((1, 2, 1, 2, 2, 3, 0))]
         self.types = self.pick((("double",), ("double",), ("double",), ("float",), ("int",), (*FLOATS, *INTEGERS)))
         self.outside = self.chance(20)
+        self.pairs = self.chance(10)
+        self.pointers = self.chance(25)
 
     # Choices.
 
@@ -105,10 +108,14 @@ class Maker:
         kind = kind or self.pick(("argument", "argument", "argument", "local", "global", "static"))
         kind = "local" if kind == "static" and rank == 0 else kind
         fixed = kind in ("global", "static") or not self.params or self.chance(15)
+        pair = self.pairs and rank > 0 and not index and self.chance(50)
         parameters = tuple("" if fixed or self.chance(10) else self.pick(self.params) for _ in range(rank))
         after = kind == "local" and self.chance(30)
-        name = self.fresh("I" if index else "s" if rank == 0 else "ABCD"[rank])
-        array = Array(name, "int" if index else self.pick(self.types), rank, kind, parameters, index, after)
+        name = self.fresh("I" if index else "s" if rank == 0 else "ABCDE"[rank])
+        type_ = "int" if index else self.pick(self.types)
+        array = Array(
+            name, type_, rank, kind, parameters, index, after, pair, self.pointers and self.chance(60 if rank else 0)
+        )
         self.arrays[name] = array
         return array
 
@@ -231,7 +238,10 @@ class Maker:
         for position in range(array.rank):
             wanted = names[position] if position < len(names) and not self.chance(15) else ""
             subscripts.append(self.subscript(names, wanted))
-        return Access(array.name, tuple(subscripts))
+        return Access(array.name, tuple(subscripts), self.member(array))
+
+    def member(self, array: Array) -> str:
+        return self.pick(("x", "x", "y", "")) if array.pair else "x"
 
     def place(self, array: Array, names: list[str]) -> Access:
         """A place to write: mostly one element for each iteration of the outer loops."""
@@ -243,7 +253,7 @@ class Maker:
                 subscripts.append(self.subscript(names, ""))
             else:
                 subscripts.append(Linear(((order[position], 2 if self.chance(5) else 1),), shift))
-        return Access(array.name, tuple(subscripts))
+        return Access(array.name, tuple(subscripts), self.member(array))
 
     # Values and conditions.
 
@@ -261,7 +271,7 @@ class Maker:
         first = self.value(names, temporaries, depth - 1, deepest)
         match self.integer(0, 15):
             case 14:
-                name = self.pick(("fmax", "fmin", "fabs", "sqrt"))
+                name = self.pick(("fmax", "fmin", "fabs", "sqrt", "mixed"))
                 if name in ("fabs", "sqrt"):
                     return Call(name, (first,))
                 return Call(name, (first, self.value(names, temporaries, depth - 1, deepest)))
@@ -340,11 +350,60 @@ class Maker:
     def cover_nest(self) -> None:
         """A local array, wholly written by a nest, and read by the nests that follow."""
         rank = self.pick((2, 1, 2, 1, 3))
-        names = ["i", "j", "l"][:rank]
-        value = self.map_value(names, rank)
+        self.cover(rank, self.map_value(list(COUNTERS[:rank]), rank))
+
+    def cover(self, rank: int, value: Value) -> Array:
         array = self.new_array(rank, "local")
-        self.nests.append(Cover(array.name, tuple(names), value))
+        if self.chance(70):  # nobody needs it after the region, so that it can live in the tile
+            array = self.arrays[array.name] = replace(array, read_after=False, pointer=False)
+        self.nests.append(Cover(array.name, COUNTERS[:rank], value))
         self.wrote(array)
+        return array
+
+    def chain(self) -> None:
+        """Producers with halos, each read by the next one or by two, and nests that write what is wanted."""
+        rank = self.pick((2, 1, 2, 1, 2, 3))
+        names = list(COUNTERS[:rank])
+        known = [self.new_array(rank, "argument")]
+        for _ in range(self.pick((1, 2, 1, 2, 3))):
+            array = known[-1] if not self.chance(25) else self.pick(known)
+            value = self.stage(array, names)
+            if len(known) > 1 and self.chance(25):
+                value = Op("+", value, Read(self.near(self.pick(known), names)))
+            known.append(self.cover(rank, value))
+        lows = [Linear((), self.pick((0, 0, 1, 2))) for _ in names]
+        highs = [self.size() for _ in names]
+        read = known[-1]
+        for _ in range(1 if not self.chance(40) else 2):
+            bounds = zip(names, lows, highs, strict=True)
+            loops = [Loop(name, low, high, 1, (), "<", self.outside) for name, low, high in bounds]
+            target = self.new_array(rank, self.pick(("argument", "argument", "argument", "global")))
+            place = Access(target.name, tuple(Linear(((name, 1),)) for name in names))
+            if rank < 3 and self.chance(25):
+                body = self.window(place, read, names)
+            else:
+                body = (Assign(place, "=", self.stage(read, names)),)
+            self.nests.append(self.around(loops, self.guarded(names, body, 6)))
+            self.wrote(target)
+            read = self.pick(known[1:]) if self.chance(20) else target if self.chance(15) else read
+
+    def stage(self, array: Array, names: list[str]) -> Value:
+        if self.chance(70):
+            return self.stencil(array, names)
+        return Op("*", Read(self.near(array, names)), Number(self.integer(0, 6)))
+
+    def near(self, array: Array, names: list[str]) -> Access:
+        return Access(array.name, tuple(Linear(((name, 1),), self.pick(HALO)) for name in names), self.member(array))
+
+    def window(self, place: Access, source: Array, names: list[str]) -> tuple[Item, ...]:
+        """A convolution."""
+        inner = [Loop(f"{name}w", Linear(), Linear((), self.pick((2, 3, 3))), 1, ()) for name in names]
+        sums = tuple(Linear(((name, 1), (loop.name, 1))) for name, loop in zip(names, inner, strict=True))
+        value: Value = Read(Access(source.name, sums))
+        if self.chance(60):
+            weights = self.new_array(len(names), "argument")
+            value = Op("*", value, Read(Access(weights.name, tuple(Linear(((loop.name, 1),)) for loop in inner))))
+        return Assign(place, "=", Number(0)), self.around(inner, (Assign(place, "+=", value),))
 
     def map_value(self, names: list[str], rank: int) -> Value:
         source = self.source(rank + 1)
@@ -354,10 +413,10 @@ class Maker:
 
     def map_nest(self, outer: list[str]) -> Item:
         """Pointwise or a stencil."""
-        rank = self.pick((2, 1, 2, 1, 3))
+        rank = self.pick((2, 1, 2, 1, 3, 2, 1, 3, 4))
         loops = self.drawn_loops(rank, outer)
         names = [loop.name for loop in loops]
-        value = self.map_value(names, rank)
+        value = self.map_value(names, min(rank, 3))
         target = self.target(rank)
         assign = self.assign(target, self.place(target, names), value)
         return self.around(loops, self.guarded([*outer, *names], (assign,)))
@@ -536,11 +595,18 @@ class Maker:
         self.wrote(target)
 
     def program(self) -> Program:
-        wanted = self.pick((1, 2, 2, 3, 3, 3, 4, 4, 5, 6, 7))
-        while len(self.nests) < wanted:
-            self.add_nest()
-        if self.chance(75):
-            self.result_nest()
+        if self.chance(50):
+            for _ in range(self.pick((0, 0, 0, 1))):
+                self.add_nest()
+            self.chain()
+            for _ in range(self.pick((0, 0, 0, 1))):
+                self.add_nest()
+        else:
+            wanted = self.pick((1, 2, 2, 3, 3, 3, 4, 5))
+            while len(self.nests) < wanted:
+                self.add_nest()
+            if self.chance(75):
+                self.result_nest()
         drawn = Program(
             tuple(self.arrays.values()),
             tuple(self.nests),
@@ -550,9 +616,22 @@ class Maker:
             None,
             not self.chance(15),
         )
+        drawn = replace(drawn, counters_after=self.chance(40))
         if self.chance(12):
             drawn = self.with_live_out(drawn)
+        if self.chance(18):
+            drawn = self.with_unsigned(drawn)
         return bounded(cleaned(drawn))
+
+    def with_unsigned(self, program: Program) -> Program:
+        """Parameters and loop variables that count modulo a power of two, at sizes where no bound wraps."""
+        kinds = ("unsigned", "unsigned", "int", "short", "unsigned char")
+        types = tuple((name, self.pick(kinds)) for name, _ in program.types)
+        changed = replace(program, types=types, counter=self.pick(("int", "unsigned", "unsigned", "long")))
+        if changed.counter == "long":
+            return replace(program, counter="long")
+        runs = tuple(run for run in program.runs if not wraps(program, dict(run)))
+        return replace(changed, runs=runs) if runs or not program.runs else program
 
     def with_live_out(self, program: Program) -> Program:
         written = {item.target.array for item in assigns(program.nests)}
@@ -561,7 +640,14 @@ class Maker:
             return program
         chosen = (self.pick(named), *(name for name in named if self.chance(30)))
         arrays = tuple(replace(array, read_after=False) for array in program.arrays)
-        return replace(program, arrays=arrays, live_out=tuple(dict.fromkeys(chosen)), split=0)
+        return replace(
+            program,
+            arrays=arrays,
+            live_out=tuple(dict.fromkeys(chosen)),
+            by_option=self.chance(40),
+            counters_after=False,
+            split=0,
+        )
 
     def runs(self) -> tuple[tuple[tuple[str, int], ...], ...]:
         sizes = ((5, 12), (20, 45), (0, 4), (6, 20))
@@ -625,6 +711,9 @@ def draw_options(chooser: Chooser, program: Program) -> tuple[Options, InputOpti
 
     fuse = pick(("basteln",) * 6 + ("min", "smart", "max", "max"))
     sizes: tuple[int, ...] | str | None = pick(("auto", "auto", "auto", "sizes", "sizes", "sizes", "sizes", None))
+    if any(isinstance(nest, Cover) for nest in program.nests):  # more of what fuses
+        fuse = pick(("basteln",) * 4 + (fuse,))
+        sizes = sizes if sizes not in ("auto", None) or not pick((False, True)) else "sizes"
     if sizes == "sizes":
         sizes = tuple(pick((4, 2, 3, 5, 7, 8, 16, 32)) for _ in range(pick((1, 2, 3, 2))))
     exact = all(array.type not in FLOATS for array in program.arrays) and not any(
@@ -634,7 +723,7 @@ def draw_options(chooser: Chooser, program: Program) -> tuple[Options, InputOpti
         target=pick(("openmp",) * 6 + ("c",)),
         fuse=fuse,
         tile_sizes=sizes,
-        max_recompute=pick((None, None, None, 1e6, 1e6, 100.0, 0.0, 10.0, 50.0, 1000.0)),
+        max_recompute=pick((None, None, 1e6, 1e6, 1e6, 1e6, 100.0, 0.0, 10.0, 50.0, 1000.0)),
         reassociate=exact and pick((False, True)),
         budget=pick((10_000_000,) * 9 + (300_000,)),
     )

@@ -40,6 +40,8 @@ from tests.fuzz.model import (
     Total,
     Update,
     Value,
+    counters,
+    reads_after,
 )
 
 HEAD = "#include <math.h>\n#include <stdlib.h>\n"
@@ -47,6 +49,12 @@ MACROS = "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n#define MAX(a, b) ((a) > (b
 CONSTANTS = ("0.3", "1.7", "-0.6", "2.1", "0.07", "-1.3", "0.9")
 REDUCED = ("int", "long")
 """Types whose values are kept small, since they must not overflow; narrower ones wrap when they are stored."""
+PURE = {
+    "mixed": "static double mixed(double a, double b)\n{\n    return 0.5 * a - 0.25 * b;\n}\n",
+    "mixedf": "static float mixedf(float a, float b)\n{\n    return 0.5f * a - 0.25f * b;\n}\n",
+    "mixedi": "static int mixedi(int a, int b)\n{\n    return (int)(((unsigned)a * 3u + (unsigned)b) % 1009u);\n}\n",
+}
+"""Functions of the file."""
 
 
 def text_of(program: Program, layout: Layout) -> str:
@@ -60,9 +68,11 @@ class _Writer:
         self.layout = layout
         self.arrays = {array.name: array for array in program.arrays}
         self.covered = {nest.array for nest in program.nests if isinstance(nest, Cover)}
+        self.written = {a.target.array for a in assigns(program.nests)} | self.covered
         self.accumulated = {a.target.array for a in assigns(program.nests) if a.op != "="}
         self.temporaries: dict[str, str] = {}
         self.lines: list[str] = []
+        self.called: set[str] = set()
         self.depth = 0
 
     def put(self, line: str) -> None:
@@ -70,7 +80,8 @@ class _Writer:
 
     def file(self) -> str:
         program = self.program
-        self.lines = [HEAD + (MACROS if program.macro else "")]
+        for type_ in sorted({array.type for array in program.arrays if array.pair}):
+            self.put(f"struct {pair_tag(type_)} {{ {type_} x, y; }};")
         for array in program.arrays:
             if array.kind == "global":
                 self.put(f"static {self.declaration(array)};")
@@ -80,13 +91,13 @@ class _Writer:
         for array in program.arrays:
             if array.kind in ("local", "static"):
                 self.local(array)
-        outside = sorted({loop.name for loop in loops(program.nests) if loop.outside})
-        if outside:
-            self.put(f"int {', '.join(outside)};")
+        if outside := counters(program):
+            start = " = 0" if program.counters_after else ""
+            self.put(f"{program.counter} {', '.join(name + start for name in outside)};")
         for array in program.arrays:
             if array.kind == "local":
                 self.put(f"(void){array.name};  /* its reader may be dead */")
-        if program.live_out is not None:
+        if program.live_out is not None and not program.by_option:
             self.put(f"#pragma polyc live-out({', '.join(program.live_out)})")
         self.put("#pragma scop")
         for number, nest in enumerate(program.nests):
@@ -101,22 +112,32 @@ class _Writer:
         for array in program.arrays:
             if array.kind == "local":
                 self.after(array)
+        if program.counters_after:
+            for name in counters(program):
+                self.put(f"*after = *after * 0.75 + {name};")
         self.depth = 0
         self.put("}")
-        return "\n".join(self.lines) + "\n"
+        pure = "".join(f"{PURE[name]}#pragma polyc pure({name})\n" for name in sorted(self.called))
+        return HEAD + (MACROS if program.macro else "") + pure + "\n".join(self.lines) + "\n"
 
     def arguments(self) -> list[str]:
         found = [f"{type_} {name}" for name, type_ in self.program.types]
         found += [self.declaration(array) for array in self.program.arrays if array.kind == "argument"]
-        if any(array.kind == "local" and array.read_after for array in self.program.arrays):
+        if reads_after(self.program):
             found.append("double *after")
         return found or ["void"]
 
     def declaration(self, array: Array) -> str:
+        type_ = f"struct {pair_tag(array.type)}" if array.pair else array.type
+        if array.kind == "argument" and array.pointer and array.name not in self.written:
+            type_ = f"const {type_}"
         if array.rank == 0:
-            return f"{array.type} {'*' if array.kind == 'argument' else ''}{array.name}"
-        extents = "".join(f"[{linear(extent)}]" for extent in self.layout.extents[array.name])
-        return f"{array.type} {array.name}{extents}"
+            return f"{type_} {'*' if array.kind == 'argument' else ''}{array.name}"
+        extents = [f"[{linear(extent)}]" for extent in self.layout.extents[array.name]]
+        if is_pointer(array):
+            name = f"*{array.name}" if array.rank == 1 else f"(*{array.name})"
+            return f"{type_} {name}{''.join(extents[1:])}"
+        return f"{type_} {array.name}{''.join(extents)}"
 
     def local(self, array: Array) -> None:
         if array.kind == "static":
@@ -125,41 +146,57 @@ class _Writer:
         if array.rank == 0:
             self.put(f"{self.declaration(array)} = {number(3, array.type)};")
             return
-        self.put(f"{self.declaration(array)};")
+        first = linear(self.layout.extents[array.name][0])
+        memory = f" = malloc(({first}) * sizeof *{array.name})" if is_pointer(array) else ""
+        self.put(f"{self.declaration(array)}{memory};")
         if array.name in self.covered:
             return
         names = [f"x{k}" for k in range(array.rank)]
         for name, extent in zip(names, self.layout.extents[array.name], strict=True):
-            self.put(f"for (int {name} = 0; {name} < {linear(extent)}; {name}++)")
+            self.put(f"for (int {name} = 0; {name} < {self.signed(extent)}; {name}++)")
             self.depth += 1
         place = "".join(f"[{name}]" for name in names)
         total = " + ".join(f"{3 + 4 * k} * {name}" for k, name in enumerate(names))
         if array.index:
             self.put(f"{array.name}{place} = ({total}) % 5;")
         else:
-            self.put(f"{array.name}{place} = ({total}) % 11{' * 0.7' if array.type in FLOATS else ''};")
+            value = f"({total}) % 11{' * 0.7' if array.type in FLOATS else ''}"
+            both = f"{array.name}{place}.x = {array.name}{place}.y"
+            self.put(f"{both if array.pair else f'{array.name}{place}'} = {value};")
         self.depth -= array.rank
+
+    def signed(self, extent: Linear) -> str:
+        """The end of a loop that counts in int."""
+        return f"(int)({linear(extent)})" if extent.terms else linear(extent)
 
     def after(self, array: Array) -> None:
         """Sum a local array up, in order, where it is read after the region."""
-        if not array.read_after:
-            return
+        if array.read_after:
+            self.sum_up(array)
+        if is_pointer(array):
+            self.put(f"free({array.name});")
+
+    def sum_up(self, array: Array) -> None:
         names = [f"x{k}" for k in range(array.rank)]
         for name, extent in zip(names, self.layout.extents[array.name], strict=True):
-            self.put(f"for (int {name} = 0; {name} < {linear(extent)}; {name}++)")
+            self.put(f"for (int {name} = 0; {name} < {self.signed(extent)}; {name}++)")
             self.depth += 1
-        self.put(f"*after = *after * 0.75 + {array.name}{''.join(f'[{name}]' for name in names)};")
+        element = f"{array.name}{''.join(f'[{name}]' for name in names)}"
+        self.put(f"*after = *after * 0.75 + {f'{element}.x - {element}.y' if array.pair else element};")
         self.depth -= array.rank
 
     def cover(self, nest: Cover) -> None:
         extents = self.layout.extents[nest.array]
-        item: Item = Assign(Access(nest.array, tuple(Linear(((name, 1),)) for name in nest.names)), "=", nest.value)
+        place = Access(nest.array, tuple(Linear(((name, 1),)) for name in nest.names))
+        body: tuple[Item, ...] = (Assign(place, "=", nest.value),)
+        if self.arrays[nest.array].pair:
+            body += (Assign(replace(place, member="y"), "=", Op("*", Read(place), Number(0))),)
         for name, extent in reversed(list(zip(nest.names, extents, strict=True))):
-            item = Loop(name, Linear(), extent, 1, (item,))
+            body = (Loop(name, Linear(), extent, 1, body),)
         # Its subscripts are the loop variables themselves, which run over the whole array: no offset.
         kept = self.layout.offsets[nest.array]
         self.layout.offsets[nest.array] = tuple(0 for _ in kept)
-        self.item(item)
+        self.item(body[0])
         self.layout.offsets[nest.array] = kept
 
     def body(self, items: tuple[Item, ...], always: bool = False) -> None:
@@ -173,6 +210,9 @@ class _Writer:
         match item:
             case Assign():
                 type_ = self.arrays[item.target.array].type
+                if self.copies(item) and isinstance(item.value, Read):
+                    self.put(f"{self.element(item.target)} = {self.element(item.value.access)};")
+                    return
                 self.put(f"{self.place(item.target)} {item.op} {self.stored(item.value, type_, item.op)};")
             case Declare():
                 self.put(f"{item.type} {item.name} = {self.stored(item.value, item.type, '=')};")
@@ -194,8 +234,15 @@ class _Writer:
             case Repeat():
                 self.repeat(item)
 
+    def copies(self, item: Assign) -> bool:
+        """Whether whole structs are assigned."""
+        if not isinstance(item.value, Read) or item.op != "=" or item.target.member or item.value.access.member:
+            return False
+        target, source = self.arrays[item.target.array], self.arrays[item.value.access.array]
+        return target.pair and source.pair and target.type == source.type
+
     def header(self, loop: Loop) -> str:
-        name, type_ = loop.name, "" if loop.outside else "int "
+        name, type_ = loop.name, "" if loop.outside else f"{self.program.counter} "
         low, high = self.index(loop.low), self.index(loop.high)
         last = self.index(plus(loop.high, -1))
         if loop.step < 0:
@@ -261,6 +308,10 @@ class _Writer:
                 return f"({in_brackets(self.index(index.left))} * {in_brackets(self.index(index.right))} % 7 + 7) % 7"
 
     def place(self, access: Access) -> str:
+        member = f".{access.member or 'x'}" if self.arrays[access.array].pair else ""
+        return self.element(access) + member
+
+    def element(self, access: Access) -> str:
         array = self.arrays[access.array]
         if array.rank == 0:
             return f"*{array.name}" if array.kind == "argument" else array.name
@@ -329,12 +380,24 @@ class _Writer:
 
     def call(self, call: Call, type_: str) -> str:
         arguments = [self.value(argument, type_) for argument in call.args]
+        if call.name == "mixed":
+            name = {"double": "mixed", "float": "mixedf"}.get(type_, "mixedi")
+            self.called.add(name)
+            return f"{name}({arguments[0]}, {arguments[-1]})"
         if type_ not in FLOATS:
             return f"abs({arguments[0]})" if type_ == "int" else in_brackets(arguments[0])
         suffix = "f" if type_ == "float" else ""
         if call.name == "sqrt":
             return f"sqrt{suffix}(fabs{suffix}({arguments[0]}))"
         return f"{call.name}{suffix}({', '.join(arguments)})"
+
+
+def pair_tag(type_: str) -> str:
+    return f"pair_{type_.replace(' ', '_')}"
+
+
+def is_pointer(array: Array) -> bool:
+    return array.pointer and array.rank > 0 and array.kind in ("argument", "local")
 
 
 def number(value: int, type_: str) -> str:
@@ -389,7 +452,3 @@ def walk(items: tuple[Item | Cover, ...]) -> list[Item | Cover]:
 
 def assigns(items: tuple[Item | Cover, ...]) -> list[Assign]:
     return [item for item in walk(items) if isinstance(item, Assign)]
-
-
-def loops(items: tuple[Item | Cover, ...]) -> list[Loop]:
-    return [item for item in walk(items) if isinstance(item, Loop)]

@@ -39,6 +39,7 @@ from tests.fuzz.model import (
     Total,
     Update,
     Value,
+    nodes,
 )
 
 Range = tuple[int, int]
@@ -218,6 +219,68 @@ def parts(index: Index) -> Iterator[Index]:
             yield from parts(index.right)
         case _:
             pass
+
+
+def wraps(program: Program, run: dict[str, int]) -> bool:
+    """Whether a bound or a part of a subscript could be negative, which no unsigned number is.
+
+    Conditions may wrap: no size depends on them.
+    """
+    ranges: Ranges = {name: (value, value) for name, value in run.items()}
+
+    def negative(index: Index) -> bool:
+        return interval(index, ranges)[0] < 0
+
+    def within(index: Index) -> bool:
+        """Sums and subscripts are right modulo 2^32; what is divided or compared has to be right itself."""
+        inner = [part for whole in parts(index) for part in operands(whole)]
+        return not any(negative(part) for part in inner)
+
+    def items(nests: tuple[Item | Cover, ...]) -> bool:
+        return all(item(nest) for nest in nests)
+
+    def item(nest: Item | Cover) -> bool:
+        match nest:
+            case If():
+                return items(nest.then) and items(nest.otherwise) and known(nest)
+            case Loop():
+                ends = (nest.low, nest.high)
+                if any(negative(end) or not within(end) for end in ends) or ends_below_zero(nest, ranges):
+                    return False
+                ranges[nest.name] = (interval(nest.low, ranges)[0], max(0, interval(nest.high, ranges)[1] - 1))
+                return items(nest.body)
+            case Repeat():
+                ranges[nest.name] = (0, max(nest.times, IDX_LIMIT))
+                return items(nest.body)
+            case Cover():
+                for name in nest.names:
+                    ranges[name] = (0, 0)
+                return known(nest)
+            case _:
+                return known(nest)
+
+    def known(nest: Item | Cover) -> bool:
+        accesses = [node for node in nodes(nest) if isinstance(node, Access)]
+        return all(within(index) for access in accesses for index in access.subscripts)
+
+    return not items(program.nests)
+
+
+def operands(index: Index) -> tuple[Index, ...]:
+    match index:
+        case Quasi():
+            return (index.inner,)
+        case Extreme():
+            return index.left, index.right
+        case _:
+            return ()
+
+
+def ends_below_zero(loop: Loop, ranges: Ranges) -> bool:
+    """Whether the last test of the loop compares with a negative number."""
+    if loop.step < 0:
+        return interval(loop.low, ranges)[0] + loop.step < 0 or interval(loop.high, ranges)[0] < 1
+    return loop.form == "<=" and interval(loop.high, ranges)[0] < 1
 
 
 def lay_out(program: Program) -> Layout:

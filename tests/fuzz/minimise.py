@@ -80,6 +80,14 @@ def variants(case: Case) -> Iterator[Case]:
         for plainer in plainer_arrays(array):
             arrays = (*program.arrays[:number], plainer, *program.arrays[number + 1 :])
             yield with_program(case, replace(program, arrays=arrays))
+    for simpler in (
+        replace(program, counter="int"),
+        replace(program, counters_after=False),
+        replace(program, by_option=False),
+        replace(program, macro=True),
+    ):
+        if simpler != program:
+            yield with_program(case, simpler)
     if any(type_ != "int" for _, type_ in program.types):
         yield with_program(case, replace(program, types=tuple((name, "int") for name, _ in program.types)))
 
@@ -106,6 +114,10 @@ def plainer_arrays(array: Array) -> Iterator[Array]:
         yield replace(array, type="double")
     if array.kind != "argument" and array.rank != 0:
         yield replace(array, kind="argument", read_after=False)
+    if array.pair:
+        yield replace(array, pair=False)
+    if array.pointer:
+        yield replace(array, pointer=False)
     if array.read_after:
         yield replace(array, read_after=False)
     if any(array.parameters):
@@ -163,11 +175,12 @@ def smaller_nodes(node: Any) -> Iterator[Any]:
             pass
     if not is_dataclass(node):
         return
+    whole: Any = node
     for f in fields(node):
         part = getattr(node, f.name)
         if isinstance(part, tuple) and part and is_dataclass(part[0]):
             for smaller in smaller_tuples(part):
-                yield replace(node, **{f.name: smaller})
+                yield replace(whole, **{f.name: smaller})
         elif is_dataclass(part):
             for smaller in smaller_nodes(part):
-                yield replace(node, **{f.name: smaller})
+                yield replace(whole, **{f.name: smaller})

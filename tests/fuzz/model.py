@@ -71,6 +71,8 @@ Index = Linear | Quasi | Extreme | Total | Data | Product
 class Access:
     array: str
     subscripts: tuple[Index, ...] = ()
+    member: str = "x"
+    """Of an array of structs: `x`, `y`, or '' for the whole struct where such a one is copied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,7 @@ class Op:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function of <math.h> whose result is exact, or `abs`."""
+    """A function of <math.h> whose result is exact, `abs`, or `mixed`: one of the file's own, said to be pure."""
 
     name: str
     args: tuple[Value, ...]
@@ -235,6 +237,10 @@ class Array:
     """Whether its values are subscripts."""
     read_after: bool = False
     """For a local: whether it is read after the region."""
+    pair: bool = False
+    """Whether an element is a struct of two members `x` and `y` of the type."""
+    pointer: bool = False
+    """`T *B` and `T (*C)[m]` instead of `T B[n]` and `T C[n][m]`; memory from malloc, if it is a local."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,12 +254,29 @@ class Program:
     split: int = 0
     """Number of nests in the first region, where there are two; 0: one region."""
     live_out: tuple[str, ...] | None = None
-    """What a pragma says."""
+    """What a pragma says, or the option."""
+    by_option: bool = False
+    """Whether the option says what is live-out."""
     macro: bool = True
     """MIN and MAX as macros, or as ternaries."""
+    counter: str = "int"
+    """The C type of the loop variables."""
+    counters_after: bool = False
+    """Whether loop variables that are declared before the region are read after it."""
 
     def array(self, name: str) -> Array:
         return next(array for array in self.arrays if array.name == name)
+
+
+def counters(program: Program) -> list[str]:
+    """Loop variables that are declared before the region."""
+    return sorted({node.name for node in nodes(program.nests) if isinstance(node, Loop) and node.outside})
+
+
+def reads_after(program: Program) -> bool:
+    """Whether something local is read after the region, and summed up for the caller."""
+    arrays = any(array.kind == "local" and array.read_after for array in program.arrays)
+    return arrays or (program.counters_after and bool(counters(program)))
 
 
 def transform(node: Any, change: Callable[[Any], Any]) -> Any:
@@ -261,8 +284,9 @@ def transform(node: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(node, tuple):
         return tuple(transform(part, change) for part in node)
     if is_dataclass(node):
-        inner = {f.name: transform(getattr(node, f.name), change) for f in fields(node)}
-        return change(type(node)(**inner))
+        inner: dict[str, Any] = {f.name: transform(getattr(node, f.name), change) for f in fields(node)}
+        kind: Any = type(node)
+        return change(kind(**inner))
     return node
 
 

@@ -12,8 +12,9 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.fuzz.emit import PURE, pair_tag
 from tests.fuzz.layout import Layout, interval
-from tests.fuzz.model import Array, Program
+from tests.fuzz.model import Array, Program, reads_after
 
 FOLDER = Path(__file__).parent
 COMMON = ("-std=c11", "-ffp-contract=off", "-g1")
@@ -154,7 +155,8 @@ def original_warns(pairs: list[Pair], number: int, flag: str, flags: tuple[str, 
 def unit(pair: Pair, role: str) -> str:
     """One form of a program with names of its own, and a function that calls it."""
     program = pair.program
-    names = ["kernel", *(array.name for array in program.arrays if array.kind == "global")]
+    names = ["kernel", *PURE, *(array.name for array in program.arrays if array.kind == "global")]
+    names += {pair_tag(array.type) for array in program.arrays if array.pair}
     prefix = f"p{pair.number}_{role}"
     head = "#include <math.h>\n#include <stdlib.h>\n#include <string.h>\n"
     head += "".join(f"#define {name} {prefix}_{name}\n" for name in names)
@@ -186,10 +188,6 @@ def caller(program: Program, prefix: str) -> str:
 def visible(program: Program) -> list[Array]:
     """Arrays whose values come from outside the function."""
     return [array for array in program.arrays if array.kind in ("argument", "global")]
-
-
-def reads_after(program: Program) -> bool:
-    return any(array.kind == "local" and array.read_after for array in program.arrays)
 
 
 def table(pairs: list[Pair]) -> str:
@@ -232,7 +230,7 @@ def run_counts(pair: Pair, run: dict[str, int]) -> list[int]:
         count = 1
         for extent in pair.layout.extents[array.name]:
             count *= interval(extent, ranges)[1]
-        found.append(count)
+        found.append(count * 2 if array.pair else count)
     return [*found, 1] if reads_after(pair.program) else found
 
 

@@ -68,7 +68,7 @@ class Worker:
             except EOFError:
                 self.process.join()
                 code = self.process.exitcode
-                kind = "hang" if code == -signal.SIGALRM else "died"
+                kind = "hang" if code == -signal.SIGPROF else "died"
                 outcomes.append(Outcome(rest[at].name, [(kind, f"polyc ended with {code}")]))
                 del rest[at]
                 self.start()

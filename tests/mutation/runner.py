@@ -41,7 +41,35 @@ WHERE = {
     "privatize": ("private", "conv_relu"),
     "codegen": ("conv_relu", "stencil_chain"),
 }
-"""Programs that each pass has something to do for, where a fault names none of its own."""
+"""Programs that each pass has something to do for."""
+ALSO = {
+    "dependences: first row's flow dropped": ("conv_relu", "matmul_chain"),
+    "schedule: may-writes as writes": ("may_write",),
+    "schedule: source order whatever depends": ("triangular", "outputs"),
+    "pretiling: all pairs in one iteration": ("jacobi", "triangular"),
+    "basteln: first piece of a tile shape": ("shared_producer", "matmul_chain"),
+    "basteln: later readers forgotten": ("shared_producer",),
+    "basteln: in-place updates allowed": ("in_place", "overwritten"),
+    "basteln: hazards allowed": ("in_place", "overwritten", "may_write", "jacobi"),
+    "basteln: hazards and in-place allowed": ("in_place", "overwritten", "may_write", "jacobi"),
+    "basteln: tiles may clash": ("in_place", "may_write", "triangular"),
+    "basteln: opaque producers fused": ("may_write",),
+    "basteln: sequential nests tiled": ("triangular", "vectors", "jacobi", "reduction"),
+    "basteln: outer iterations mixed up": ("jacobi",),
+    "basteln: left-over without its first row": ("shared_producer", "partly_defined"),
+    "promotion: sizes without a guard": ("matmul_chain",),
+    "promotion: guard twice as wide": ("matmul_chain",),
+    "vectorize: private values cross": ("private",),
+    "vectorize: strides mistaken": ("triangular", "matmul_chain"),
+    "privatize: original order replaced": ("jacobi", "may_write", "triangular"),
+    "codegen: division truncates": ("partly_defined", "triangular"),
+    "codegen: conditions dropped": ("partly_defined", "triangular", "may_write"),
+    "codegen: else dropped": ("partly_defined",),
+    "codegen: reduction clause not printed": ("reduction",),
+    "codegen: loop variables mixed up": ("partly_defined",),
+    "codegen: no parentheses": ("in_place", "jacobi"),
+}
+"""More programs, for faults that those have no place for."""
 
 Patch = pytest.MonkeyPatch
 Edit = Callable[[Program], Program]
@@ -81,7 +109,7 @@ def options_for(name: str) -> Options:
 
 
 def programs_for(fault: Fault) -> tuple[str, ...]:
-    return fault.programs or WHERE[fault.stage]
+    return tuple(dict.fromkeys(fault.programs or (*ALSO.get(fault.name, ()), *WHERE[fault.stage])))
 
 
 @cache

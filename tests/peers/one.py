@@ -162,8 +162,12 @@ def run(outcome: Outcome, source: Source, compiled: list[Compiled]) -> Outcome:
             continue
         if report.differences:
             return replace(outcome, kind=BUG, detail=f"{region.scop.span.line}: {report.differences[0].message}")
-        reason = NUMBER.sub("", report.skipped[0]) if report.skipped else "no size to run"
-        runs.append("equal" if report.rows else f"not run: {reason}")
+        if any(row.elements for row in report.rows):
+            runs.append("equal")
+        elif report.rows:
+            runs.append("not run: nothing is needed after the region")
+        else:
+            runs.append(f"not run: {NUMBER.sub('', report.skipped[0]) if report.skipped else 'no size to run'}")
     return replace(outcome, runs=tuple(runs))
 
 

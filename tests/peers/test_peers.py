@@ -107,3 +107,12 @@ def test_regions_are_run(suite: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert main([str(suite), "--json", "--verify", "--complete"]) == 0
     found = told(capsys)
     assert list(found["good/scale.c"].runs) == ["equal"]
+
+
+@pytest.mark.slow
+def test_what_runs_for_ever_is_ended(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "ever.c").write_text(
+        "void ever(int *a) {\n#pragma scop\n    for (;;)\n        a[0] = a[0] + 1;\n#pragma endscop\n}\n"
+    )
+    assert main([str(tmp_path), "--json", "--verify", "--time", "5"]) == 0
+    assert list(told(capsys)["ever.c"].runs) == ["not run: takes too long"]

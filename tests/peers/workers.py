@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing as mp
+import os
 import resource
+import signal
 import sys
 import time
 from dataclasses import dataclass, replace
@@ -42,7 +44,7 @@ def outcomes(files: list[Path], folder: Path, settings: Settings, jobs: int) -> 
             if not (ended or late):
                 continue
             if not ended:
-                job.process.kill()
+                end(job)
             job.process.join()
             running.remove(job)
             found[job.name] = final(job, late and not ended)
@@ -59,8 +61,18 @@ def started(file: Path, name: str, settings: Settings) -> Job:
     return Job(name, process, answers, time.monotonic())
 
 
+def end(job: Job) -> None:
+    """End the process, and what it started."""
+    assert job.process.pid is not None
+    try:
+        os.killpg(job.process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        job.process.kill()  # it has no group of its own yet
+
+
 def work(file: Path, name: str, settings: Settings, answers: Connection) -> None:
-    """What the process does: the limits, and the file."""
+    """What the process does: a group of its own, the limits, and the file."""
+    os.setpgid(0, 0)
     if settings.memory_mib:
         limit = settings.memory_mib << 20
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

@@ -1,10 +1,10 @@
-int next(int);
+struct s { int *p; };
 
-void bad(int n, int A[n])
+void bad(int n, int A[n], struct s *q)
 {
 #pragma scop
     for (int i = 0; i < n; i++) {
-        A[i] = next(i);
+        A[i] = q->p[i];
         if (A[i])
             goto out;
     }

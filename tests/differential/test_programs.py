@@ -83,3 +83,23 @@ def test_target_c(name):
     assert_verified(regions)
     assert_rest_unchanged(source, regions, text)
     assert "#pragma omp" not in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_small_budgets(name, tmp_path):
+    """Whatever isl has no operations left for, what is printed computes the same."""
+    original = tmp_path / "original.c"
+    original.write_text(PROGRAMS[name].read_text())
+    expected = built_and_run(original, "-O1", f"-I{FOLDER}", "-Wno-unknown-pragmas")
+    flags = flags_for(name)
+    seen: set[str] = set()
+    for number, operations in enumerate((1, 10_000, 30_000, 100_000, 300_000)):
+        source, regions, text = compiled_file(PROGRAMS[name], INPUTS, replace(MODES["default"], budget=operations))
+        assert all(region.verified for region in regions)
+        assert_rest_unchanged(source, regions, text)
+        file = tmp_path / f"budget_{number}.c"
+        file.write_text(text)
+        if text not in seen:
+            assert built_and_run(file, "-O1", "-fopenmp", *flags) == expected, operations
+        seen.add(text)

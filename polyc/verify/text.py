@@ -15,6 +15,7 @@ source: pet checks its generated code by (4) alone, Verdoolaege and Grosser 2012
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 
@@ -22,7 +23,7 @@ import islpy as isl
 
 from polyc.analysis.order import Run, order_map, runs
 from polyc.codegen.exprs import FLOORD, MAX, MIN
-from polyc.codegen.loops import NOTED
+from polyc.codegen.loops import NOTED, c_name
 from polyc.codegen.printer import expression, statement
 from polyc.errors import UserError
 from polyc.flow import Accesses
@@ -31,7 +32,7 @@ from polyc.frontend.read import read_text
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, InputOptions, Program
 from polyc.model.scop import Access, AccessKind, Array, Region, Scop, Statement, Storage
-from polyc.model.tree import Member
+from polyc.model.tree import Band, Member, walk
 from polyc.poly import empty_map
 from polyc.runtime.csource import Unrunnable, declarations, is_rows, plain_name, with_names
 from polyc.verify.dataflow import below, dataflow_faults
@@ -49,9 +50,53 @@ def text_faults(program: Program, region: Region, body: tuple[c.Stmt, ...], guar
 
     `body`: the printed statements with their notes; `guard`: the condition under which they run.
     """
+    faults = pragma_faults(program, body) + storage_faults(body)
+    if faults:
+        return faults
     read = _Text(program, _reread(program, region, body, guard))
-    read.sort()
-    return read.faults()
+    foreign = read.sort()
+    return [foreign] if foreign is not None else read.faults()
+
+
+def pragma_faults(program: Program, body: tuple[c.Stmt, ...]) -> list[Fault]:
+    """Pragmas that say something else than the notes, which is what is read again."""
+    allowed = {
+        (operator, c_name(program.scop.arrays[array]))
+        for node in walk(program.tree.child)
+        if isinstance(node, Band)
+        for member in node.members
+        for operator, array in member.reductions
+    }
+    found: list[Fault] = []
+    for loop in (n for item in body for n in c.walk(item) if isinstance(n, c.For) and n.pragmas):
+        said = {pair for pragma in loop.pragmas for pair in _CLAUSE.findall(pragma)}
+        noted = _noted(loop.body)
+        if noted is None or noted != {name for _, name in said} or not said <= allowed:
+            found.append(Fault("race", f"the pragma '{loop.pragmas[0]}' is not what the check knows of its loop", ""))
+    return found
+
+
+def storage_faults(body: tuple[c.Stmt, ...]) -> list[Fault]:
+    """Declarations that are no locals of their block: the frontend reads them as if they were."""
+    declared = [n for item in body for n in c.walk(item) if isinstance(n, c.Decl)]
+    shared = [d for d in declared if {"static", "extern", "_Thread_local"} & set(d.type.split())]
+    return [Fault("text", f"{d.name} outlives its block", d.type) for d in shared]
+
+
+_CLAUSE = re.compile(r"reduction\((\S+): (\w+)\)")
+
+
+def _noted(body: c.Stmt) -> set[str] | None:
+    """The names that the note in front of a loop's body says are reduced into; None without a note."""
+    first = body.body[0] if isinstance(body, c.Block) and body.body else body
+    if not isinstance(first, c.Note) or first.kind not in ("parallel", "vector"):
+        return None
+    targets = [n.expr for n in first.stands_for if isinstance(n, c.ExprStmt)]
+    return {
+        t.value.array
+        for t in targets
+        if isinstance(t, c.Assign) and isinstance(t.target, c.ArrayRef) and isinstance(t.value, c.ArrayRef)
+    }
 
 
 # --- the text as a program of its own --------------------------------------------------------------------------------
@@ -167,7 +212,8 @@ class _Text:
         """Kind, place of the note, and arrays that are reduced into, of each loop with a pragma."""
         self.runs = {run.statement: run for run in runs(self.scop.tree)}
 
-    def sort(self) -> None:
+    def sort(self) -> Fault | None:
+        """Find what each statement of the text stands for; a fault where one stands for nothing."""
         known = self.program.scop.known
         if not known.is_subset(self.scop.known):
             raise NotComparable("it makes assumptions of its own on the sizes")
@@ -190,9 +236,14 @@ class _Text:
             elif part is not None:
                 part.texts.append(item)
             elif any(self.scop.arrays[a.array].storage is not Storage.REGION for a in item.accesses if _writes(a)):
-                raise NotComparable("a statement of it belongs to none of the region")
+                return Fault("text", "a statement of the text belongs to none of the region", item.text)
         for part in self.parts:
-            self.match(part)
+            other = self.match(part)
+            if other is not None and not part.statement.opaque:
+                return Fault("text", other, part.statement.text)
+            if other is not None:
+                raise NotComparable(other)
+        return None
 
     def note_of(self, item: Statement) -> tuple[str, str]:
         """The kind of a note and the statement it names; "" for a statement of the text."""
@@ -206,17 +257,22 @@ class _Text:
                     return kind, rest
         return "", ""
 
-    def match(self, part: _Part) -> None:
-        """(1): the part's text is its statement's; collects the references that stand for each other."""
+    def match(self, part: _Part) -> str | None:
+        """(1): the part's text is its statement's; collects the references that stand for each other.
+
+        What differs otherwise. Opaque statements have conditions and loops: the frontend may read them in another
+        form.
+        """
         wanted = list(_flat(part.statement.body))
         found = [(simple, item) for item in part.texts for simple in _flat(item.body)]
         if len(wanted) != len(found):
-            raise NotComparable(f"{part.statement.name} is read as other statements")
+            return f"{part.statement.name} is read as other statements"
         (place,) = (n for n in c.walk(part.note.body) if isinstance(n, c.ArrayRef) and n.array == self.noted(part))
         values = {loop: _bare(value) for loop, value in zip(part.statement.loops, place.subscripts, strict=True)}
         for then, (now, item) in zip(wanted, found, strict=True):
             if not self.same(then, now, part, item, values):
-                raise NotComparable(f"the text of {part.statement.name} is read in another form")
+                return f"the text of {part.statement.name} is read in another form"
+        return None
 
     def noted(self, part: _Part) -> str:
         """The variable that the part's note assigns."""

@@ -1100,22 +1100,21 @@ def clause_not_printed(_original: Any) -> Any:
     return lambda _self, _member: ""
 
 
-def declared_static(original: Any) -> Any:
-    def declare(self: Any, buffer: Any) -> c.Decl:
-        found: c.Decl = original(self, buffer)
-        return replace(found, type=f"static {found.type}")
+def declared(change: Callable[[c.Decl], c.Decl]) -> Callable[[Any], Any]:
+    def make(original: Any) -> Any:
+        def declare(self: Any, buffer: Any) -> tuple[c.Stmt, ...]:
+            first, *notes = original(self, buffer)
+            return (change(first), *notes)
 
-    return declare
+        return declare
+
+    return make
 
 
-def declared_short(original: Any) -> Any:
-    def declare(self: Any, buffer: Any) -> c.Decl:
-        found: c.Decl = original(self, buffer)
-        if not found.extents or not isinstance(found.extents[0], c.Literal):
-            return found
-        return replace(found, extents=(c.Literal("2"), *found.extents[1:]))
-
-    return declare
+def short(found: c.Decl) -> c.Decl:
+    if not found.extents or not isinstance(found.extents[0], c.Literal):
+        return found
+    return replace(found, extents=(c.Literal("2"), *found.extents[1:]))
 
 
 def loops_renamed(original: Any) -> Any:
@@ -1157,7 +1156,7 @@ CODEGEN: list[tuple[str, str, Install]] = [
     ("extension shrunk", "without its last row", printed_tree(node_edit(e.extension_edit(e.range_shrunk(0, True))))),
     ("extension shifted", "by one", printed_tree(node_edit(e.extension_edit(e.range_shift(0, 1))))),
     ("tile corner moved", "by one", printed_tree(node_edit(e.band_edit(e.tile_corner_moved, Role.TILE)))),
-    ("guard not printed", "of the region", always(render, "_guard", "")),
+    ("guard not printed", "of the region", always(render, "_guard", None)),
     ("buffer's subscripts shifted", "by one", patched(loops, "shift", shift_wrong)),
     ("buffers not used", "the array instead", always(loops._InstancePrinter, "_buffer", None)),
     ("division truncates", "instead of rounding down", patched(ExprPrinter, "_operation", division_truncates)),
@@ -1170,8 +1169,12 @@ CODEGEN: list[tuple[str, str, Install]] = [
     ("loops start late", "by one", patched(loops._LoopPrinter, "loop", iterator_one_late)),
     ("every loop parallel", "pragmas", patched(loops._LoopPrinter, "pragmas", pragma_everywhere)),
     ("reduction clause not printed", "pragmas", patched(loops._LoopPrinter, "reductions", clause_not_printed)),
-    ("buffers static", "shared by the threads", patched(loops._LoopPrinter, "declare", declared_static)),
-    ("buffers short", "two elements", patched(loops._LoopPrinter, "declare", declared_short)),
+    (
+        "buffers static",
+        "shared by the threads",
+        patched(loops._LoopPrinter, "declare", declared(lambda d: replace(d, type=f"static {d.type}"))),
+    ),
+    ("buffers short", "two elements", patched(loops._LoopPrinter, "declare", declared(short))),
     ("loop variables mixed up", "in statements", patched(loops._InstancePrinter, "_loops", loops_renamed)),
     ("no parentheses", "in expressions", patched(printer, "_at_least", lambda _o: lambda x, _l: printer._expr(x)[0])),
     ("braces lost", "around several statements", patched(printer, "_needs_no_braces", braces_lost)),

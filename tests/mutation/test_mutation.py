@@ -10,7 +10,6 @@ import pytest
 from tests.mutation.faults import FAULTS
 from tests.mutation.runner import (
     ALSO,
-    PRINTED_TEXT_IS_CHECKED,
     WHERE,
     Fault,
     Verdict,
@@ -34,6 +33,10 @@ FEW = [
     ("privatize: private though live-out", "last_value"),
     ("privatize: statements add one", "conv_relu"),
     ("reductions: a false associative reduction in the analysis", "reduction"),
+    ("codegen: loop variables mixed up", "branches"),
+    ("codegen: buffers static", "conv_relu"),
+    ("codegen: no parentheses", "jacobi"),
+    ("codegen: reduction clause not printed", "reduction"),
 ]
 """Faults that were not caught once, and some that always were: these run in seconds."""
 
@@ -65,6 +68,4 @@ def test_caught(fault: str, program: str) -> None:
 def test_no_fault_changes_a_result(fault: Fault) -> None:
     found = {name: outcome_of(fault, name) for name in chosen(fault)}
     missed = {name: outcome.why for name, outcome in found.items() if outcome.verdict is Verdict.MISSED}
-    if missed and fault.stage == "codegen" and not PRINTED_TEXT_IS_CHECKED:
-        pytest.xfail("the tree is right, and the text is not compared with it")
     assert not missed

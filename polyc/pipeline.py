@@ -113,6 +113,8 @@ class _Run:
                 told = told.remark("not-printed", "codegen", f"the optimised program could not be printed ({error})")
             except OverBudget:
                 told = told.remark("budget", "codegen", "printing took more isl operations than the budget allows")
+            except isl.Error as error:
+                told = told.remark("not-printed", "codegen", f"isl could not print the program ({_first(error)})")
         return self.as_written(told, initial)
 
     def reread(self, program: Program, rendered: Rendered) -> tuple[Program, bool]:
@@ -126,6 +128,8 @@ class _Run:
         except OverBudget:
             message = "reading the printed text again took more isl operations than the budget allows"
             return program.remark("text-not-checked", "text", message), True
+        except isl.Error as error:
+            return program.remark("text-not-checked", "text", f"isl failed in reading it again ({_first(error)})"), True
         if not faults:
             return program, True
         message = f"the printed text was refused ({faults[0].message}); a simpler one stands in its place"
@@ -162,6 +166,10 @@ def _declined_at_budget(name: str, run: Pass, program: Program, message: str = "
     except OverBudget:
         why = f"the pass {name} took more isl operations than the budget allows and was left out"
         return program.remark("budget", name, message or why)
+    except isl.Error as error:
+        return program.remark(
+            "isl-failed", name, f"isl failed in the pass {name}, which was left out ({_first(error)})"
+        )
 
 
 def _last_right(programs: list[Program]) -> tuple[Program, bool]:
@@ -195,6 +203,12 @@ def _faults(program: Program, original: Scop) -> list[Fault]:
             return check(program, original)
     except OverBudget:
         return [Fault(OVER_BUDGET, "the check did not end within its budget of isl operations", "")]
+    except isl.Error as error:
+        return [Fault("isl", f"isl failed in the check ({_first(error)})", "")]
+
+
+def _first(error: isl.Error) -> str:
+    return str(error).splitlines()[0]
 
 
 def _only_budget(faults: list[Fault]) -> bool:

@@ -239,7 +239,8 @@ class _Text:
                 return Fault("text", "a statement of the text belongs to none of the region", item.text)
         for part in self.parts:
             other = self.match(part)
-            if other is not None and not part.statement.opaque:
+            plain = all(isinstance(item, c.ExprStmt) for item in _flat(part.statement.body))
+            if other is not None and plain and not part.statement.opaque:
                 return Fault("text", other, part.statement.text)
             if other is not None:
                 raise NotComparable(other)
@@ -260,8 +261,8 @@ class _Text:
     def match(self, part: _Part) -> str | None:
         """(1): the part's text is its statement's; collects the references that stand for each other.
 
-        What differs otherwise. Opaque statements have conditions and loops: the frontend may read them in another
-        form.
+        What differs otherwise. Opaque statements, and those for the value of a variable after its loop, have conditions
+        and loops: the frontend may read them in another form.
         """
         wanted = list(_flat(part.statement.body))
         found = [(simple, item) for item in part.texts for simple in _flat(item.body)]

@@ -725,7 +725,7 @@ def draw_options(chooser: Chooser, program: Program) -> tuple[Options, InputOpti
         tile_sizes=sizes,
         max_recompute=pick((None, None, 1e6, 1e6, 1e6, 1e6, 100.0, 0.0, 10.0, 50.0, 1000.0)),
         reassociate=exact and pick((False, True)),
-        budget=pick((10_000_000,) * 9 + (300_000,)),
+        budget=pick((Options().budget,) * 9 + (300_000,)),
     )
     params: tuple[tuple[str, int], ...] = ()
     assume: tuple[str, ...] = ()

@@ -22,9 +22,9 @@ from polyc.passes.reductions import mark_reductions
 from polyc.passes.schedule import schedule_nests
 from polyc.passes.vectorize import sink_vector_loops
 from polyc.poly import OverBudget, budget, share
+from polyc.reread import NotComparable, text_faults
 from polyc.stack import room_for_depth
 from polyc.verify import Fault, check
-from polyc.verify.text import NotComparable, text_faults
 
 Pass = Callable[[Program], Program]
 OVER_BUDGET = "budget"

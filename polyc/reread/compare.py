@@ -8,41 +8,35 @@ math: let t be an instance of the text, c(t) the instance of the region that its
         (1) the text of t is that of c(t), with loop variables replaced by their values at c(t),
         (2) each exact reference touches the cell that c(t) touches, or R of it,
         (3) R is a one-to-one function during the life of the local array, and stays inside it,
-        (4) under c the flow, the first reads and the last writers are the original's (`dataflow.py`),
-        (5) no loop with a pragma carries a dependence (as in `races.py`).
+        (4) under c the flow, the first reads and the last writers are the original's (`verify/dataflow.py`),
+        (5) no loop with a pragma carries a dependence (as in `verify/races.py`).
 source: pet checks its generated code by (4) alone, Verdoolaege and Grosser 2012, Section 6
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
 
 import islpy as isl
 
 from polyc.analysis.order import Run, order_map, runs
-from polyc.codegen.exprs import FLOORD, MAX, MIN
-from polyc.codegen.loops import NOTED, c_name
-from polyc.codegen.printer import expression, statement
-from polyc.errors import UserError
+from polyc.codegen.loops import NOTED
+from polyc.codegen.printer import expression
 from polyc.flow import Accesses
 from polyc.frontend.extract import initialisation
-from polyc.frontend.read import read_text
 from polyc.model import ctree as c
-from polyc.model.program import Buffer, InputOptions, Program
+from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Array, Region, Scop, Statement, Storage
-from polyc.model.tree import Band, Member, walk
+from polyc.model.tree import Member
 from polyc.poly import empty_map
-from polyc.runtime.csource import Unrunnable, declarations, is_rows, plain_name, with_names
+from polyc.reread.pragmas import pragma_faults, storage_faults
+from polyc.reread.program import NotComparable, read_again
+from polyc.runtime.csource import plain_name
 from polyc.verify.dataflow import below, dataflow_faults
 from polyc.verify.expand import Expanded
 from polyc.verify.fault import Fault
 from polyc.verify.races import carried_by
-
-
-class NotComparable(Exception):
-    """The text cannot be compared: nothing is known to be wrong with it. The message says why."""
 
 
 def text_faults(program: Program, region: Region, body: tuple[c.Stmt, ...], guard: c.Expr | None) -> list[Fault]:
@@ -53,115 +47,9 @@ def text_faults(program: Program, region: Region, body: tuple[c.Stmt, ...], guar
     faults = pragma_faults(program, body) + storage_faults(body)
     if faults:
         return faults
-    read = _Text(program, _reread(program, region, body, guard))
+    read = _Text(program, read_again(program, region, body, guard))
     foreign = read.sort()
     return [foreign] if foreign is not None else read.faults()
-
-
-def pragma_faults(program: Program, body: tuple[c.Stmt, ...]) -> list[Fault]:
-    """Pragmas that say something else than the notes, which is what is read again."""
-    allowed = {
-        (operator, c_name(program.scop.arrays[array]))
-        for node in walk(program.tree.child)
-        if isinstance(node, Band)
-        for member in node.members
-        for operator, array in member.reductions
-    }
-    found: list[Fault] = []
-    for loop in (n for item in body for n in c.walk(item) if isinstance(n, c.For) and n.pragmas):
-        said = {pair for pragma in loop.pragmas for pair in _CLAUSE.findall(pragma)}
-        noted = _noted(loop.body)
-        if noted is None or noted != {name for _, name in said} or not said <= allowed:
-            found.append(Fault("race", f"the pragma '{loop.pragmas[0]}' is not what the check knows of its loop", ""))
-    return found
-
-
-def storage_faults(body: tuple[c.Stmt, ...]) -> list[Fault]:
-    """Declarations that are no locals of their block: the frontend reads them as if they were."""
-    declared = [n for item in body for n in c.walk(item) if isinstance(n, c.Decl)]
-    shared = [d for d in declared if {"static", "extern", "_Thread_local"} & set(d.type.split())]
-    return [Fault("text", f"{d.name} outlives its block", d.type) for d in shared]
-
-
-_CLAUSE = re.compile(r"reduction\((\S+): (\w+)\)")
-
-
-def _noted(body: c.Stmt) -> set[str] | None:
-    """The names that the note in front of a loop's body says are reduced into; None without a note."""
-    first = body.body[0] if isinstance(body, c.Block) and body.body else body
-    if not isinstance(first, c.Note) or first.kind not in ("parallel", "vector"):
-        return None
-    targets = [n.expr for n in first.stands_for if isinstance(n, c.ExprStmt)]
-    return {
-        t.value.array
-        for t in targets
-        if isinstance(t, c.Assign) and isinstance(t.target, c.ArrayRef) and isinstance(t.value, c.ArrayRef)
-    }
-
-
-# --- the text as a program of its own --------------------------------------------------------------------------------
-
-
-def _reread(program: Program, region: Region, body: tuple[c.Stmt, ...], guard: c.Expr | None) -> Scop:
-    noted = c.with_notes(body, True)
-    if guard is not None:
-        noted = (c.If(guard, c.Block(noted)),)
-    plain = [c.rewrite(item, _plain) for item in noted]
-    lines = "\n".join(line for item in plain for line in statement(replace_pragmas(item), 1))
-    scop = program.scop
-    try:
-        arrays = tuple(name for name, array in scop.arrays.items() if array.storage is not Storage.REGION)
-        rows = tuple(name for name in arrays if is_rows(scop.arrays[name]))
-        opening, _ = declarations(scop, tuple(p.name for p in scop.parameters), arrays, rows)
-    except Unrunnable as reason:
-        raise NotComparable(str(reason)) from None
-    calls = sorted({n.function for item in plain for n in c.walk(item) if isinstance(n, c.Call)})
-    text = "\n".join(
-        [
-            region.preamble,
-            *(f"#pragma polyc pure({name})" for name in calls),
-            *_note_variables(program),
-            f"void polyc_text(void **polyc_args)\n{{\n{opening}",
-            "#pragma scop",
-            with_names(lines, scop.parameters),
-            "#pragma endscop\n}\n",
-        ]
-    )
-    try:
-        return read_text(text, InputOptions(budget=program.options.budget)).regions[0].scop
-    except UserError as problem:
-        raise NotComparable(f"the frontend does not read it: {problem.diagnostics[0].message}") from None
-
-
-def _note_variables(program: Program) -> Iterator[str]:
-    yield from (f"char {NOTED}{name};" for name in ("parallel", "vector", "reduced", "declared"))
-    for name, item in program.statements.items():
-        yield from (f"char {NOTED}{kind}_{name}{'[1]' * len(item.loops)};" for kind in ("at", "end"))
-
-
-def replace_pragmas(item: c.Stmt) -> c.Stmt:
-    """The statement without pragmas: a note says in the body what they say."""
-
-    def change(node: c.Node) -> c.Node | None:
-        if isinstance(node, c.For) and node.pragmas:
-            return c.rewrite(replace(node, pragmas=()), change)
-        return None
-
-    return c.rewrite(item, change)
-
-
-def _plain(node: c.Node) -> c.Node | None:
-    """Without polyc's macros, and without what only keeps compilers from complaining."""
-    if isinstance(node, c.ExprStmt) and isinstance(node.expr, c.Cast) and node.expr.type == "void":
-        return c.Empty()
-    if not isinstance(node, c.Call) or node.function not in (MIN, MAX, FLOORD):
-        return None
-    first, second = (c.rewrite(argument, _plain) for argument in node.arguments)
-    if node.function == FLOORD:
-        up = c.Binary("-", c.Binary("+", c.Unary("-", first), second), c.Literal("1"))
-        down = c.Unary("-", c.Binary("/", up, second))
-        return c.Ternary(c.Binary("<", first, c.Literal("0")), down, c.Binary("/", first, second))
-    return c.Ternary(c.Binary("<" if node.function == MIN else ">", first, second), first, second)
 
 
 # --- its statements and the region's ---------------------------------------------------------------------------------

@@ -1,0 +1,6 @@
+"""The second check: what was printed is read again, and compared with the region."""
+
+from polyc.reread.compare import text_faults
+from polyc.reread.program import NotComparable
+
+__all__ = ["NotComparable", "text_faults"]

@@ -1,0 +1,81 @@
+"""The printed statements of a region as a program of their own, read by the frontend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from polyc.codegen.exprs import FLOORD, MAX, MIN
+from polyc.codegen.loops import NOTED
+from polyc.codegen.printer import statement
+from polyc.errors import UserError
+from polyc.frontend.read import read_text
+from polyc.model import ctree as c
+from polyc.model.program import InputOptions, Program
+from polyc.model.scop import Region, Scop, Storage
+from polyc.runtime.csource import Unrunnable, declarations, is_rows, with_names
+
+
+class NotComparable(Exception):
+    """The text cannot be compared: nothing is known to be wrong with it. The message says why."""
+
+
+def read_again(program: Program, region: Region, body: tuple[c.Stmt, ...], guard: c.Expr | None) -> Scop:
+    """The printed statements as the frontend sees them, notes and all. Raises NotComparable."""
+    noted = c.with_notes(body, True)
+    if guard is not None:
+        noted = (c.If(guard, c.Block(noted)),)
+    plain = [c.rewrite(item, _plain) for item in noted]
+    lines = "\n".join(line for item in plain for line in statement(_without_pragmas(item), 1))
+    scop = program.scop
+    try:
+        arrays = tuple(name for name, array in scop.arrays.items() if array.storage is not Storage.REGION)
+        rows = tuple(name for name in arrays if is_rows(scop.arrays[name]))
+        opening, _ = declarations(scop, tuple(p.name for p in scop.parameters), arrays, rows)
+    except Unrunnable as reason:
+        raise NotComparable(str(reason)) from None
+    text = "\n".join(
+        [
+            region.preamble,
+            *_note_variables(program),
+            f"void polyc_text(void **polyc_args)\n{{\n{opening}",
+            "#pragma scop",
+            with_names(lines, scop.parameters),
+            "#pragma endscop\n}\n",
+        ]
+    )
+    try:
+        return read_text(text, InputOptions(budget=program.options.budget)).regions[0].scop
+    except UserError as problem:
+        raise NotComparable(f"the frontend does not read it: {problem.diagnostics[0].message}") from None
+
+
+def _note_variables(program: Program) -> Iterator[str]:
+    yield from (f"char {NOTED}{name};" for name in ("parallel", "vector", "reduced", "declared"))
+    for name, item in program.statements.items():
+        yield from (f"char {NOTED}{kind}_{name}{'[1]' * len(item.loops)};" for kind in ("at", "end"))
+
+
+def _without_pragmas(item: c.Stmt) -> c.Stmt:
+    """The statement without pragmas: a note says in the body what they say."""
+
+    def change(node: c.Node) -> c.Node | None:
+        if isinstance(node, c.For) and node.pragmas:
+            return c.rewrite(replace(node, pragmas=()), change)
+        return None
+
+    return c.rewrite(item, change)
+
+
+def _plain(node: c.Node) -> c.Node | None:
+    """Without polyc's macros, and without what only keeps compilers from complaining."""
+    if isinstance(node, c.ExprStmt) and isinstance(node.expr, c.Cast) and node.expr.type == "void":
+        return c.Empty()
+    if not isinstance(node, c.Call) or node.function not in (MIN, MAX, FLOORD):
+        return None
+    first, second = (c.rewrite(argument, _plain) for argument in node.arguments)
+    if node.function == FLOORD:
+        up = c.Binary("-", c.Binary("+", c.Unary("-", first), second), c.Literal("1"))
+        down = c.Unary("-", c.Binary("/", up, second))
+        return c.Ternary(c.Binary("<", first, c.Literal("0")), down, c.Binary("/", first, second))
+    return c.Ternary(c.Binary("<" if node.function == MIN else ">", first, second), first, second)

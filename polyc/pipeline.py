@@ -121,7 +121,7 @@ class _Run:
         """Whether the printed text, read again, is right; the program, with a remark where it is not, or is not known
         to be."""
         try:
-            with budget(self.context, share(self.options.budget, 4)):  # less than the compile itself
+            with budget(self.context, share(self.options.budget, 2)):  # less than the compile itself
                 faults = text_faults(program, self.region, rendered.body, rendered.guard)
         except NotComparable as reason:
             return program.remark("text-not-checked", "text", f"the printed text was not read again: {reason}"), True

@@ -103,7 +103,8 @@ class Expressions:
                 then = self.expr(node.iftrue)[0]
                 otherwise, _, end = self.expr(node.iffalse)
                 start, end = self.balance(start, end)
-                return c.Ternary(condition, then, otherwise, self.span(start, end)), start, end
+                whole = c.Ternary(condition, then, otherwise, self.span(start, end))
+                return _chosen(whole), start, end
             case c_ast.FuncCall():
                 return self.call(node)
             case c_ast.Cast():
@@ -197,3 +198,14 @@ class Expressions:
         shape = self.scope.types.shape(node)
         stars = "*" * sum(d.pointer for d in shape.dims)
         return f"{shape.element.text} {stars}" if stars else shape.element.text
+
+
+def _chosen(whole: c.Ternary) -> c.Expr:
+    """`n < n ? n : n`, as a macro makes it of MIN(n, n), without the question: C compilers would smile at it."""
+    changing = (c.Assign, c.Call, c.Postfix)
+    if whole.then != whole.otherwise or any(
+        isinstance(node, changing) or (isinstance(node, c.Unary) and node.op in ("++", "--"))
+        for node in c.walk(whole.condition)
+    ):
+        return whole
+    return whole.then

@@ -81,12 +81,8 @@ class _Placing:
         return replace(step, child=self.at(step.child, depth, concurrent))
 
     def _reaches(self, step: Filter) -> bool:
-        """Whether a statement below uses the array: one of the filter, or one that an extension adds."""
-        below = {set_name(x) for x in sets(step.filter)}
-        for node in walk(step.child):
-            if isinstance(node, Extension):
-                below |= {set_name(x) for x in sets(node.relation.range())}
-        return bool(below & self.users)
+        """Whether a statement below uses the array."""
+        return bool({set_name(x) for x in sets(_instances(step))} & self.users)
 
     def _declare(self, node: Node, depth: int, concurrent: bool) -> Node:
         if depth == 0 or not (concurrent or self.array.storage is Storage.REGION):
@@ -114,15 +110,14 @@ class _Placing:
                 return self._used(node.child)
 
     def _connected(self, steps: tuple[Filter, ...]) -> bool:
-        """Whether a value goes from one step of the sequence to another, or all is in leaves."""
-        using = [s for s in steps if {set_name(x) for x in sets(s.filter)} & self.users]
-        for first in using:
-            from_here = self.flow.intersect_domain(first.filter)
-            if not from_here.is_subset(from_here.intersect_range(first.filter)):
+        """Whether a step of the sequence reads what another one computes, or all is in leaves."""
+        using = [s for s in steps if self._reaches(s)]
+        for step in using:
+            instances = _instances(step)
+            read_here = self.flow.intersect_range(instances)
+            if not read_here.is_subset(read_here.intersect_domain(instances)):
                 return True
-        return len(using) != len({id(s) for s in using}) or (
-            len(using) > 1 and all(isinstance(s.child, Leaf) for s in using)
-        )
+        return len(using) > 1 and all(isinstance(s.child, Leaf) for s in using)
 
     def _stays(self, member: Member) -> bool:
         """Whether no value leaves an iteration of the loop."""
@@ -134,3 +129,12 @@ class _Placing:
         pieces = isl.UnionPwAffList.alloc(domain.get_ctx(), 1).add(member.schedule)
         value = isl.MultiUnionPwAff.from_union_pw_aff_list(space, pieces)
         return bool(inside.is_subset(inside.eq_at_multi_union_pw_aff(value)))
+
+
+def _instances(step: Filter) -> isl.UnionSet:
+    """What runs below a step: the instances of its filter, and those that extensions add."""
+    found = step.filter
+    for node in walk(step.child):
+        if isinstance(node, Extension):
+            found = found.union(node.relation.range())
+    return found

@@ -289,7 +289,7 @@ class _Text:
                         continue
                     if not pair[0].domain().is_subset(pair[1].domain()):
                         raise NotComparable(f"a reference to {local.array.c_name} is read in another form")
-                    found += self.outside(local, pair[1])
+                    found += self.outside(local, pair[1].intersect_domain(self.defined(then.array, pair[0])))
                     life = part.run.prefix(local.depth)
                     wanted, printed = (life.range_product(relation).flatten_range() for relation in pair)
                     wanted, printed = (m.reset_tuple_id(isl.dim_type.out) for m in (wanted, printed))
@@ -307,14 +307,14 @@ class _Text:
         if _members(part.run)[: local.depth] != _members(local.run):
             raise NotComparable(f"{part.statement.name} stands outside of the loops of {local.array.c_name}")
 
+    def defined(self, array: str, wanted: isl.Map) -> isl.Set:
+        """The instances whose reference stays inside the array as it was written: C says nothing of others."""
+        return wanted.intersect_range(_box(wanted.get_space().range(), self.program.scop.arrays[array])).domain()
+
     def outside(self, local: _Local, printed: isl.Map) -> list[Fault]:
-        space = printed.get_space().range()
-        box = isl.Set.universe(space)
-        for position, extent in enumerate(local.array.extents):
-            if extent is None:
-                raise NotComparable(f"the size of {local.array.c_name} is not affine")
-            box = box.intersect(below(space, position, extent.project_domain_on_params()))
-        beyond = printed.range().subtract(box)
+        if any(extent is None for extent in local.array.extents):
+            raise NotComparable(f"the size of {local.array.c_name} is not affine")
+        beyond = printed.range().subtract(_box(printed.get_space().range(), local.array))
         if beyond.is_empty():
             return []
         return [Fault("text", f"{local.array.c_name} is too small", str(beyond.sample()))]
@@ -433,3 +433,12 @@ def _flat(node: c.Stmt) -> Iterator[c.Stmt]:
             yield c.ExprStmt(initialisation(node))
         case _:
             yield node
+
+
+def _box(space: isl.Space, array: Array) -> isl.Set:
+    """The cells below every extent that is known."""
+    box = isl.Set.universe(space)
+    for position, extent in enumerate(array.extents):
+        if extent is not None:
+            box = box.intersect(below(space, position, extent.project_domain_on_params()))
+    return box

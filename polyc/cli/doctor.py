@@ -93,19 +93,20 @@ def accelerators() -> list[Finding]:
     nvcc = told("nvcc", "--version", "release") if which("nvcc") else ""
     return [
         Finding("nvcc", nvcc, "only for CUDA: install NVIDIA's CUDA toolkit, and have nvcc on the PATH"),
-        Finding("OpenCL", opencl(), "only for OpenCL: " + package("a driver", "pocl-opencl-icd", "pocl")),
+        *opencl(),
     ]
 
 
-def opencl() -> str:
-    """The loader of OpenCL drivers, and the first device that clinfo names."""
-    import ctypes.util
+def opencl() -> list[Finding]:
+    """The devices that C programs with OpenCL find, in the order of their numbers."""
+    from polyc.runtime.opencl import missing, support
 
-    library = ctypes.util.find_library("OpenCL")
-    if library is None:
-        return ""
-    device = told("clinfo", "-l", "Device") if which("clinfo") else ""
-    return f"{library}, {device}" if device else library
+    cc = next((name for name in COMPILERS if which(name)), "gcc")
+    found = support(cc)
+    if found is None:
+        return [Finding("OpenCL", "", f"only for OpenCL: {missing(cc)}")]
+    through = "  (pyopencl)" if found.home else ""
+    return [Finding("OpenCL", f"{one.place}  {one.name}, {one.platform}{through}") for one in found.devices]
 
 
 def told(program: str, argument: str, word: str = "") -> str:

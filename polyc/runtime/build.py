@@ -28,11 +28,14 @@ class BuildError(Exception):
     """The C compiler refused the text; the message is what it printed."""
 
 
-def build(text: str, folder: Path, cc: str = "gcc", openmp: bool = True) -> Path:
-    """Compile the text to `folder/region.so`; the compiler's own temporary files are there too. Raises BuildError."""
+def build(text: str, folder: Path, cc: str = "gcc", openmp: bool = True, flags: tuple[str, ...] = ()) -> Path:
+    """Compile the text to `folder/region.so`; the compiler's own temporary files are there too. Raises BuildError.
+
+    The flags stand after the text, so that they can name libraries.
+    """
     source, library = folder / "region.c", folder / "region.so"
     source.write_text(text, encoding="utf-8", errors="surrogateescape")
-    command = [cc, *FLAGS, *(["-fopenmp"] if openmp else []), str(source), "-o", str(library), "-lm"]
+    command = [cc, *FLAGS, *(["-fopenmp"] if openmp else []), str(source), "-o", str(library), *flags, "-lm"]
     try:
         done = subprocess.run(
             command,

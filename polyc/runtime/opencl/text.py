@@ -1,0 +1,16 @@
+"""The C runtime that printed programs carry with them."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+INCLUDE = HERE / "include"
+"""Has a CL/cl.h of our own, with what polyc_cl.h uses."""
+
+
+@cache
+def runtime_text() -> str:
+    """polyc_cl.h: static functions that need CL/cl.h and the C library; they can stand in front of any C11 text."""
+    return (HERE / "polyc_cl.h").read_text(encoding="utf-8")

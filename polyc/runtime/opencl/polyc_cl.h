@@ -183,8 +183,8 @@ POLYC_CL void polyc_cl_open(void)
   free(devices);
 }
 
-/* Build a program for the device. The values are those of C: divisions and square roots round correctly, and
-   a * b + c rounds twice. */
+/* Build a program for the device. It computes what C does without -ffast-math and contraction: divisions and square
+   roots round correctly, and a * b + c rounds twice (compilers of OpenCL may fuse it by default). */
 static cl_program polyc_cl_program(const char *source)
 {
   const char *texts[] = { "#pragma OPENCL FP_CONTRACT OFF\n#line 1\n", source };
@@ -212,6 +212,22 @@ static cl_program polyc_cl_program(const char *source)
   return program;
 }
 
+/* A kernel that wants more local memory than there is fails here: some drivers crash at its launch. */
+static void polyc_cl_check_local(cl_kernel kernel, const char *name)
+{
+  cl_ulong wanted = 0, present = 0;
+  polyc_cl_check(
+    clGetKernelWorkGroupInfo(kernel, polyc_cl_id, CL_KERNEL_LOCAL_MEM_SIZE, sizeof wanted, &wanted, NULL),
+    "clGetKernelWorkGroupInfo");
+  polyc_cl_check(clGetDeviceInfo(polyc_cl_id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof present, &present, NULL),
+                 "clGetDeviceInfo");
+  if (wanted > present) {
+    fprintf(stderr, "polyc: kernel %s wants %llu bytes of local memory, and the device has %llu\n", name,
+            (unsigned long long)wanted, (unsigned long long)present);
+    exit(1);
+  }
+}
+
 /* A kernel of a program. A source is built once, and known again by its address. */
 POLYC_CL cl_kernel polyc_cl_kernel(const char *source, const char *name)
 {
@@ -229,6 +245,7 @@ POLYC_CL cl_kernel polyc_cl_kernel(const char *source, const char *name)
   made->program = program ? program : polyc_cl_program(source);
   made->kernel = clCreateKernel(made->program, name, &code);
   polyc_cl_check(code, "clCreateKernel");
+  polyc_cl_check_local(made->kernel, name);
   made->next = polyc_cl_kernels;
   polyc_cl_kernels = made;
   return made->kernel;

@@ -30,6 +30,7 @@ typedef struct _cl_event *cl_event;
 typedef cl_uint cl_platform_info;
 typedef cl_uint cl_device_info;
 typedef cl_uint cl_program_build_info;
+typedef cl_uint cl_kernel_work_group_info;
 typedef cl_bitfield cl_device_type;
 typedef cl_bitfield cl_device_fp_config;
 typedef cl_bitfield cl_command_queue_properties;
@@ -50,6 +51,7 @@ typedef intptr_t cl_context_properties;
 
 #define CL_DEVICE_TYPE 0x1000
 #define CL_DEVICE_SINGLE_FP_CONFIG 0x101B
+#define CL_DEVICE_LOCAL_MEM_SIZE 0x1023
 #define CL_DEVICE_NAME 0x102B
 
 #define CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT ((cl_bitfield)1 << 7)
@@ -59,6 +61,8 @@ typedef intptr_t cl_context_properties;
 #define CL_MEM_READ_WRITE ((cl_bitfield)1 << 0)
 
 #define CL_PROGRAM_BUILD_LOG 0x1183
+
+#define CL_KERNEL_LOCAL_MEM_SIZE 0x11B2
 
 cl_int clGetPlatformIDs(cl_uint num_entries, cl_platform_id *platforms, cl_uint *num_platforms);
 cl_int clGetPlatformInfo(cl_platform_id platform, cl_platform_info name, size_t size, void *value, size_t *size_ret);
@@ -89,6 +93,8 @@ cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program
                              void *value, size_t *size_ret);
 
 cl_kernel clCreateKernel(cl_program program, const char *name, cl_int *error);
+cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info name, size_t size,
+                                void *value, size_t *size_ret);
 cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void *value);
 cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *global_offset,
                               const size_t *global_size, const size_t *local_size, cl_uint num_events,

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 
 from polyc.runtime.call import exit_fault
 from polyc.runtime.opencl.text import INCLUDE, runtime_text
@@ -91,6 +92,8 @@ def missing(cc: str = "gcc") -> str:
 @cache
 def looked_for(cc: str) -> Support | str:
     """The first loader that finds a device, or why there is none."""
+    if not which(cc):
+        return f"the C compiler '{cc}' was not found"
     reasons = []
     with tempfile.TemporaryDirectory(prefix="polyc-opencl-") as name:
         folder = Path(name)

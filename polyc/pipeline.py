@@ -10,11 +10,13 @@ from dataclasses import replace
 import islpy as isl
 
 from polyc.analysis.dependences import compute_dependences, no_dependences
-from polyc.codegen import Rendered, render_as_written, render_region
+from polyc.codegen import NotMappable, Rendered, obstacle, render_as_written, render_region
 from polyc.errors import InternalError
 from polyc.model.program import Compiled, Options, Program, Snapshot
 from polyc.model.scop import Region, Scop
+from polyc.model.tree import Mark, walk
 from polyc.passes.basteln import fuse_tiles
+from polyc.passes.mapping import map_to_kernels, place_barriers
 from polyc.passes.parallel import mark_loops
 from polyc.passes.pretiling import fuse_quasi_identical
 from polyc.passes.privatize import place_private_arrays
@@ -32,14 +34,26 @@ OVER_BUDGET = "budget"
 
 
 def passes_for(options: Options) -> list[tuple[str, Pass]]:
-    """The passes of a CPU target, in order; `openmp` and `c` differ only in what is printed."""
-    return [
+    """The passes of a target, in order; `openmp` and `c`, `cuda` and `opencl` differ only in what is printed."""
+    common: list[tuple[str, Pass]] = [
         # isl finds each nest's permutable bands and coincident loops; with `--fuse basteln` it fuses nothing.
         ("schedule", schedule_nests),
         # Algorithm 1: what needs no overlap is fused before tiling.
         ("pretiling", fuse_quasi_identical),
         # Algorithms 2 to 4: tile the outputs, and pull into each tile what it reads.
         ("basteln", fuse_tiles),
+    ]
+    if options.gpu:
+        return [
+            *common,
+            # Tiles to blocks, points to threads; what no kernel can hold runs on the host.
+            ("mapping", map_to_kernels),
+            ("privatize", place_private_arrays),
+            # Last: they depend on what the threads of a block share.
+            ("barriers", place_barriers),
+        ]
+    return [
+        *common,
         # Inside a tile, after fusion has fixed what is there: the loop along consecutive memory goes innermost.
         ("vectorize", sink_vector_loops),
         # Marks need the final loops; private copies need to know which loops are parallel.
@@ -86,6 +100,8 @@ class _Run:
         self.snapshots.append(Snapshot("initial", initial.tree, self.timings[-1][1]))
         if initial.dependences is untouched.dependences:
             return self.as_written(initial, initial)
+        if self.options.gpu and (reason := obstacle(scop)) is not None:
+            return self.as_written(_not_mapped(initial, reason), initial)
         programs = [initial]
         for name, run in passes_for(self.options) if not scop.domain.is_empty() else []:
             with self.timed(name):
@@ -93,22 +109,25 @@ class _Run:
             self.snapshots.append(Snapshot(name, programs[-1].tree, self.timings[-1][1]))
         with self.timed("verify"):
             final, verified = _last_right(programs) if self.options.verify else (programs[-1], False)
-        if self.options.verify and not verified:
+        if (self.options.verify and not verified) or (self.options.gpu and final.tree is initial.tree):
             return self.as_written(final, initial)
         return self.printed(final, initial, verified)
 
     def printed(self, final: Program, initial: Program, verified: bool) -> Compiled:
         """The program as C. One that is right and cannot be printed gives way to the original order."""
         told = final
-        for program in (final, initial):
+        for program in (final, initial)[: 1 if self.options.gpu else 2]:
             told = replace(program, remarks=told.remarks)
             try:
                 with self.timed("codegen"), budget(self.context, self.options.budget):
                     rendered = render_region(told, self.region, verified)
                 with self.timed("text"):
-                    told, right = self.reread(told, rendered) if verified else (told, True)
+                    reading = verified and not self.options.gpu
+                    told, right = self.reread(told, rendered) if reading else (told, True)
                 if right:
-                    return self.result(told, initial, verified, rendered.text, rendered.ast)
+                    return self.result(told, initial, verified, rendered)
+            except NotMappable as reason:
+                told = _not_mapped(told, str(reason))
             except InternalError as error:
                 told = told.remark("not-printed", "codegen", f"the optimised program could not be printed ({error})")
             except OverBudget:
@@ -139,10 +158,11 @@ class _Run:
     def as_written(self, told: Program, initial: Program) -> Compiled:
         """The region's own loops: right by themselves. `told` has the remarks that say why."""
         kept = replace(initial, remarks=told.remarks)
-        return self.result(kept, initial, True, render_as_written(self.region), "")
+        return self.result(kept, initial, True, Rendered(render_as_written(self.region), "", (), None))
 
-    def result(self, final: Program, initial: Program, verified: bool, text: str, ast: str) -> Compiled:
-        return Compiled(final, initial, tuple(self.snapshots), verified, text, ast, tuple(self.timings))
+    def result(self, final: Program, initial: Program, verified: bool, rendered: Rendered) -> Compiled:
+        passes, timings = tuple(self.snapshots), tuple(self.timings)
+        return Compiled(final, initial, passes, verified, rendered.text, rendered.ast, rendered.device, timings)
 
     @property
     def context(self) -> isl.Context:
@@ -155,6 +175,11 @@ class _Run:
             yield
         finally:
             self.timings.append((name, time.perf_counter() - start))
+
+
+def _not_mapped(program: Program, reason: str) -> Program:
+    message = f"the region stays on the CPU, as it was written: {reason}"
+    return program.remark("not-mapped", "codegen", message, tuple(program.scop.statements))
 
 
 def _declined_at_budget(name: str, run: Pass, program: Program, message: str = "") -> Program:
@@ -184,7 +209,7 @@ def _last_right(programs: list[Program]) -> tuple[Program, bool]:
         if candidate.tree is tried.tree or candidate.tree is initial.tree:
             continue
         tried = candidate
-        remade = _declined_at_budget("privatize", lambda p: place_private_arrays(mark_loops(p)), candidate)
+        remade = _declined_at_budget("privatize", _finished, candidate)
         if remade.tree is final.tree:
             continue
         left = _faults(remade, initial.scop)
@@ -194,6 +219,14 @@ def _last_right(programs: list[Program]) -> tuple[Program, bool]:
             break  # a simpler program that also takes too long: the next one would too
     # What was written is right by itself.
     return _with_failure(initial, final, faults), True
+
+
+def _finished(program: Program) -> Program:
+    """The passes that a tree of any earlier one needs before it is printed."""
+    if program.options.gpu:
+        mapped = any(isinstance(n, Mark) and n.kind == "kernel" for n in walk(program.tree.child))
+        return place_barriers(place_private_arrays(program if mapped else map_to_kernels(program)))
+    return place_private_arrays(mark_loops(program))
 
 
 def _faults(program: Program, original: Scop) -> list[Fault]:

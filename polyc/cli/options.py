@@ -134,7 +134,7 @@ INPUT = (
 TRANSFORM = (
     click.option(
         "--target",
-        type=click.Choice(["openmp", "c"]),
+        type=click.Choice(["openmp", "c", "cuda", "opencl"]),
         default="openmp",
         show_default=True,
         help="What to print.",

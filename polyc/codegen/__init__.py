@@ -1,5 +1,14 @@
 """From the schedule tree to C text. Decides nothing: all that it needs stands in the tree and the buffers."""
 
-from polyc.codegen.render import Rendered, render_as_written, render_file, render_region
+from polyc.codegen.gpu import NotMappable, obstacle
+from polyc.codegen.render import Rendered, render_as_written, render_file, render_other_files, render_region
 
-__all__ = ["Rendered", "render_as_written", "render_file", "render_region"]
+__all__ = [
+    "NotMappable",
+    "Rendered",
+    "obstacle",
+    "render_as_written",
+    "render_file",
+    "render_other_files",
+    "render_region",
+]

@@ -23,7 +23,7 @@ NOTED = "polyc_"
 
 
 @dataclass(slots=True)
-class _Visit:
+class Visit:
     """One statement instance of the AST: what is needed to print it, kept from isl's callback."""
 
     build: isl.AstBuild
@@ -31,7 +31,7 @@ class _Visit:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scope:
+class Scope:
     """Where we are in the AST: names of the loops above, members by depth, marks."""
 
     iterators: dict[str, c.Expr] = field(default_factory=dict)
@@ -41,6 +41,8 @@ class _Scope:
     buffers: tuple[Buffer, ...] = ()
     hoisted: frozenset[str] = frozenset()
     """Marks of declarations that stand at the top of the loop body already."""
+    alone: bool = False
+    """In a kernel: a single thread runs what is here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +53,27 @@ class Printed:
     """isl's own text of the AST, for `--emit ast`."""
 
 
-def print_loops(program: Program) -> Printed:
-    """The program's tree as C statements.
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """isl's AST of a tree, with what is needed to print it."""
 
-    requires: a tree that was verified; codegen decides nothing.
-    """
-    if program.tree.domain.is_empty():
-        return Printed((), "")
+    node: isl.AstNode
+    annotated: Annotated
+    visits: list[Visit]
+    build: isl.AstBuild
+
+
+def generate(program: Program) -> Generated:
+    """Let isl make the loops of the program's tree."""
     annotated = to_isl(program.tree)
     context = program.scop.known
-    visits: list[_Visit] = []
+    visits: list[Visit] = []
     failures: list[BaseException] = []
 
     def at_each_domain(node: isl.AstNode, build: isl.AstBuild) -> isl.AstNode:
         # An exception here would kill the process: keep it, and raise it when isl is done.
         try:
-            visits.append(_Visit(build.copy(), build.get_schedule()))
+            visits.append(Visit(build.copy(), build.get_schedule()))
             return node.set_annotation(isl.Id.read_from_str(node.get_ctx(), f"v{len(visits) - 1}"))
         except BaseException as error:
             failures.append(error)
@@ -81,21 +88,37 @@ def print_loops(program: Program) -> Printed:
     node = kept[0].node_from_schedule(annotated.schedule)
     if failures:
         raise failures[0]
-    printer = _LoopPrinter(program, annotated, visits, kept[0])
-    body = printer.body(node, _Scope())
-    return Printed(tuple(printer.declarations(body)) + body, node.to_C_str())
+    return Generated(node, annotated, visits, kept[0])
 
 
-class _LoopPrinter:
-    def __init__(self, program: Program, annotated: Annotated, visits: list[_Visit], build: isl.AstBuild) -> None:
+def print_loops(program: Program) -> Printed:
+    """The program's tree as C statements.
+
+    requires: a tree that was verified; codegen decides nothing.
+    """
+    if program.tree.domain.is_empty():
+        return Printed((), "")
+    made = generate(program)
+    printer = LoopPrinter(program, made)
+    body = printer.body(made.node, Scope())
+    return Printed(tuple(printer.declarations(body)) + body, made.node.to_C_str())
+
+
+class LoopPrinter:
+    @property
+    def instances(self) -> type[InstancePrinter]:
+        """What prints statement instances."""
+        return InstancePrinter
+
+    def __init__(self, program: Program, made: Generated) -> None:
         self.program = program
-        self.annotated = annotated
-        self.visits = visits
-        self.build = build
-        self.namer = Namer(_taken(program))
+        self.annotated = made.annotated
+        self.visits = made.visits
+        self.build = made.build
+        self.namer = Namer(taken_names(program))
         self.allocated: set[str] = set()
 
-    def body(self, node: isl.AstNode, scope: _Scope) -> tuple[c.Stmt, ...]:
+    def body(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
         """What one iteration runs, with a declaration at its top where isl took its users apart.
 
         isl prints statements that meet in a single iteration one after the other, each with all marks above it.
@@ -112,7 +135,7 @@ class _LoopPrinter:
         below = self.statements(node, replace(scope, hoisted=frozenset(apart), names=names))
         return (*_used(declared, below), *_mentioned(declared, below), *below)
 
-    def statements(self, node: isl.AstNode, scope: _Scope) -> tuple[c.Stmt, ...]:
+    def statements(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
         kind = kind_of(node)
         if kind == "for_":
             return (self.loop(node, scope),)
@@ -129,7 +152,7 @@ class _LoopPrinter:
 
     # --- marks ---------------------------------------------------------------------------------------------------
 
-    def marked(self, node: isl.AstNode, scope: _Scope) -> tuple[c.Stmt, ...]:
+    def marked(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
         name = str(node.mark_get_id().get_name())
         inner = node.mark_get_node()
         if name in self.annotated.bands:
@@ -142,7 +165,7 @@ class _LoopPrinter:
         assert mark.kind == "allocate", mark.kind
         return self.allocation(name, mark, inner, scope)
 
-    def allocation(self, name: str, mark: Mark, inner: isl.AstNode, scope: _Scope) -> tuple[c.Stmt, ...]:
+    def allocation(self, name: str, mark: Mark, inner: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
         """Buffers and private copies, declared in a block of their own where the loop body is not one."""
         chosen = tuple(self.program.buffers[name] for name in mark.names)
         declared = tuple(item for buffer in chosen for item in self.declare(buffer))
@@ -154,13 +177,16 @@ class _LoopPrinter:
         return (c.Block((*_used(declared, body), *_mentioned(declared, body), *body)),)
 
     def declare(self, buffer: Buffer) -> tuple[c.Stmt, ...]:
-        array = self.program.scop.arrays[buffer.array]
+        return declared_here(c.Decl(self.element(buffer), buffer.name, self.extents(buffer)))
+
+    def element(self, buffer: Buffer) -> str:
+        return self.program.scop.arrays[buffer.array].element.text
+
+    def extents(self, buffer: Buffer) -> tuple[c.Expr, ...]:
         if buffer.storage == "private":
-            extents = tuple(e for e in array.extents_c if e is not None)
-        else:
-            printer = ExprPrinter(self.program.scop.parameters, {})
-            extents = tuple(printer.convert(self.build.expr_from_pw_aff(e)) for e in buffer.extents)
-        return _declared(c.Decl(array.element.text, buffer.name, extents))
+            return tuple(e for e in self.program.scop.arrays[buffer.array].extents_c if e is not None)
+        printer = ExprPrinter(self.program.scop.parameters, {})
+        return tuple(printer.convert(self.build.expr_from_pw_aff(e)) for e in buffer.extents)
 
     def declarations(self, body: tuple[c.Stmt, ...]) -> list[c.Stmt]:
         """Arrays that the region itself declared and that no mark declares below: at the top."""
@@ -169,12 +195,12 @@ class _LoopPrinter:
         for array in self.program.scop.arrays.values():
             if array.storage is Storage.REGION and c_name(array) in used and array.name not in self.allocated:
                 extents = tuple(e for e in array.extents_c if e is not None)
-                found += _declared(c.Decl(array.element.text, c_name(array), extents))
+                found += declared_here(c.Decl(array.element.text, c_name(array), extents))
         return found
 
     # --- loops and branches --------------------------------------------------------------------------------------
 
-    def loop(self, node: isl.AstNode, scope: _Scope) -> c.Stmt:
+    def loop(self, node: isl.AstNode, scope: Scope) -> c.Stmt:
         iterator = str(node.for_get_iterator().get_id().get_name())
         member = scope.members.get(iterator)
         wish = "c" if member is None else member.name + ("t" if member.role is Role.TILE else "")
@@ -193,7 +219,7 @@ class _LoopPrinter:
         if step != 1:
             advance = c.Assign("+=", c.Name(name), c.Literal(str(step)))
         condition = self.condition(node.for_get_cond(), inner_exprs)
-        block = _block(self.body(node.for_get_body(), inner))
+        block = block_of(self.body(node.for_get_body(), inner))
         pragmas = self.pragmas(member, condition, block)
         if pragmas and member is not None:
             block = c.Block((self.concurrent(member), block))
@@ -231,40 +257,39 @@ class _LoopPrinter:
         names = ((op, c_name(self.program.scop.arrays[array])) for op, array in member.reductions)
         return "".join(f" reduction({op}: {name})" for op, name in names)
 
-    def branch(self, node: isl.AstNode, scope: _Scope) -> c.Stmt:
+    def branch(self, node: isl.AstNode, scope: Scope) -> c.Stmt:
         condition = self.printer(scope).convert(node.if_get_cond())
-        then = _block(self.statements(node.if_get_then_node(), scope))
+        then = block_of(self.statements(node.if_get_then_node(), scope))
         if not node.if_has_else_node():
             return c.If(condition, then)
-        return c.If(condition, then, _block(self.statements(node.if_get_else_node(), scope)))
+        return c.If(condition, then, block_of(self.statements(node.if_get_else_node(), scope)))
 
-    def printer(self, scope: _Scope) -> ExprPrinter:
+    def printer(self, scope: Scope) -> ExprPrinter:
         return ExprPrinter(self.program.scop.parameters, scope.iterators)
 
     # --- statement instances -------------------------------------------------------------------------------------
 
-    def instance(self, node: isl.AstNode, scope: _Scope) -> tuple[c.Stmt, ...]:
+    def instance(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
         visit = self.visits[int(str(node.get_annotation().get_name())[1:])]
         (schedule,) = maps(visit.schedule)
         statement = self.program.statements[str(schedule.get_tuple_name(isl.dim_type.in_))]
-        exprs = self.printer(scope)
-        printer = _InstancePrinter(self.program, statement, visit, schedule, exprs, scope)
+        printer = self.instances(self.program, statement, visit, schedule, self.printer(scope), scope)
         body = printer.body()
         items = body.body if isinstance(body, c.Block) and not _declares(body) else (body,)
         return (printer.note("at"), *items, printer.note("end"))
 
 
-class _InstancePrinter:
+class InstancePrinter:
     """Prints a statement's body for the iterators of the AST."""
 
     def __init__(
         self,
         program: Program,
         statement: Statement,
-        visit: _Visit,
+        visit: Visit,
         schedule: isl.Map,
         exprs: ExprPrinter,
-        scope: _Scope,
+        scope: Scope,
     ) -> None:
         self.program = program
         self.statement = statement
@@ -319,15 +344,21 @@ class _InstancePrinter:
             if buffer is not None and buffer.corner is not None:
                 relation = self._outer(buffer.depth).range_product(relation).apply_range(shift(buffer))
             if array.rank == 0:
-                return c.ArrayRef(name, (), node.ref)
+                return self.cell(array, buffer, name, (), node.ref)
             if relation.intersect_params(self.program.scop.known).is_empty():
                 # Under a condition that never holds here. isl has no expression for it, C asks for one.
-                return c.ArrayRef(name, (c.Literal("0"),) * array.rank, node.ref)
+                return self.cell(array, buffer, name, (c.Literal("0"),) * array.rank, node.ref)
             index = self.visit.build.access_from_pw_multi_aff(isl.PwMultiAff.from_map(relation))
-            return c.ArrayRef(name, self.exprs.subscripts(index), node.ref)
+            return self.cell(array, buffer, name, self.exprs.subscripts(index), node.ref)
         if buffer is not None and buffer.corner is not None:
             raise InternalError(f"an access to {array.c_name} that is not affine goes to a buffer")
-        return c.ArrayRef(name, tuple(c.rewrite(s, self._change) for s in node.subscripts), node.ref)
+        return self.cell(array, buffer, name, tuple(c.rewrite(s, self._change) for s in node.subscripts), node.ref)
+
+    def cell(
+        self, array: Array, buffer: Buffer | None, name: str, subscripts: tuple[c.Expr, ...], ref: str
+    ) -> c.ArrayRef:
+        """How an element of the array, or of the buffer that stands for it, is spelled."""
+        return c.ArrayRef(name, subscripts, ref)
 
     def _buffer(self, node: c.ArrayRef) -> Buffer | None:
         for buffer in reversed(self.buffers):
@@ -376,7 +407,7 @@ def _assigned(what: str, value: c.Expr, place: tuple[c.Expr, ...] = ()) -> c.Stm
     return c.ExprStmt(c.Assign("=", c.ArrayRef(f"{NOTED}{what}", place), value))
 
 
-def _declared(declaration: c.Decl) -> tuple[c.Stmt, ...]:
+def declared_here(declaration: c.Decl) -> tuple[c.Stmt, ...]:
     """A declaration, and a note of where it stands."""
     first = c.ArrayRef(declaration.name, (c.Literal("0"),) * len(declaration.extents))
     return declaration, c.Note("declared", declaration.name, (_assigned("declared", first),))
@@ -415,7 +446,7 @@ def _marks_of(node: isl.AstNode) -> list[str]:
     return []
 
 
-def _block(items: tuple[c.Stmt, ...]) -> c.Stmt:
+def block_of(items: tuple[c.Stmt, ...]) -> c.Stmt:
     if len(items) == 1 and isinstance(items[0], c.Block):
         return items[0]
     return items[0] if len(items) == 1 else c.Block(items)
@@ -436,7 +467,7 @@ def _declares(block: c.Block) -> bool:
     return any(isinstance(item, c.Decl) for item in block.body)
 
 
-def _taken(program: Program) -> frozenset[str]:
+def taken_names(program: Program) -> frozenset[str]:
     """Names that a new loop variable must not hide: all that the statements mention but their own loops."""
     taken = {a.c_name for a in program.scop.arrays.values()} | set(program.scop.arrays)
     taken |= set(program.buffers)

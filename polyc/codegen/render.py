@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from functools import cache
+from pathlib import Path
 
 import islpy as isl
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from polyc import __version__
 from polyc.codegen.exprs import MACROS, ExprPrinter
+from polyc.codegen.gpu import render_device_files, render_kernels
 from polyc.codegen.loops import print_loops
 from polyc.codegen.printer import expression, statement
+from polyc.codegen.templating import IDENTIFIER, environment
 from polyc.model import ctree as c
 from polyc.model.program import Compiled, Options, Program
 from polyc.model.scop import Region, Source
-
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-
-
-@cache
-def _environment() -> Environment:
-    return Environment(
-        loader=PackageLoader("polyc.codegen"),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +28,39 @@ class Rendered:
     """The statements of the text, with notes for its check."""
     guard: c.Expr | None
     """The condition under which they run."""
+    device: tuple[str, ...] = ()
+    """What belongs into the other files of a GPU target."""
 
 
 def render_region(program: Program, region: Region, verified: bool) -> Rendered:
-    """The C text of a program."""
+    """The C text of a program. Raises NotMappable where a GPU cannot run it."""
+    if program.options.gpu:
+        kernels = render_kernels(program, region, Path(region.scop.span.file).stem)
+        condition = _guard(program)
+        text = _region_text(program, region, verified, kernels.call, condition)
+        return Rendered(text, kernels.ast, (), condition, kernels.device)
     printed = print_loops(program)
     condition = _guard(program)
-    guard = "" if condition is None else expression(condition)
     body = c.with_notes(printed.body, False)
+    return Rendered(_region_text(program, region, verified, body, condition), printed.ast, printed.body, condition)
+
+
+def _region_text(
+    program: Program, region: Region, verified: bool, body: tuple[c.Stmt, ...], condition: c.Expr | None
+) -> str:
+    """What stands in the region's place."""
+    guard = "" if condition is None else expression(condition)
     depth = 1 if condition is None else 2
     lines = [line for item in body for line in statement(item, depth)]
     code = "\n".join(lines)
     original = region.original.rstrip("\n")
     everything = code + guard + (original if guard else "")
-    mentioned = set(_IDENTIFIER.findall(everything))
+    mentioned = set(IDENTIFIER.findall(everything))
     macros = [text for name, text in MACROS.items() if name in mentioned]
     # The user's `i` is hidden by ours: it is used only where the original text stays as the other branch.
-    used = _names_used(body) | set(_IDENTIFIER.findall(guard + (original if guard else "")))
+    used = _names_used(body) | set(IDENTIFIER.findall(guard + (original if guard else "")))
     unused = [name for name in program.scop.orphans if name not in used]
-    template = _environment().get_template(f"{program.options.target}.c.j2")
+    template = environment().get_template("openmp.c.j2" if program.options.target == "openmp" else "c.c.j2")
     text = template.render(
         part="region",
         version=__version__,
@@ -71,13 +71,13 @@ def render_region(program: Program, region: Region, verified: bool) -> Rendered:
         original=original,
         unused=unused,
     )
-    return Rendered(_indented(text, region.indent), printed.ast, printed.body, condition)
+    return _indented(text, region.indent)
 
 
 def render_as_written(region: Region) -> str:
     """The region's own loops, for one that the passes or the printer give up."""
     text = (
-        _environment()
+        environment()
         .get_template("c.c.j2")
         .render(
             part="region",
@@ -101,11 +101,11 @@ def _names_used(body: tuple[c.Stmt, ...]) -> set[str]:
         match node:
             case c.Decl(name=name, type=text):
                 declared.add(name)
-                used |= set(_IDENTIFIER.findall(text))
+                used |= set(IDENTIFIER.findall(text))
             case c.Name(name=name) | c.ArrayRef(array=name) | c.Call(function=name):
                 used.add(name)
             case c.Cast(type=text) | c.SizeOf(text=text):
-                used |= set(_IDENTIFIER.findall(text))
+                used |= set(IDENTIFIER.findall(text))
             case _:
                 pass
     return used - declared
@@ -119,8 +119,15 @@ def render_file(source: Source, compiled: list[Compiled], options: Options) -> s
         segments += [source.text[position : region.start], result.text]
         position = region.end
     segments.append(source.text[position:])
-    template = _environment().get_template(f"{options.target}.c.j2")
+    template = environment().get_template("openmp.c.j2" if options.target == "openmp" else "c.c.j2")
     return template.render(part="file", segments=segments)
+
+
+def render_other_files(source: Source, compiled: list[Compiled], options: Options) -> dict[str, str]:
+    """The files of kernels that belong to a GPU target's C file, by what their names end in."""
+    if not options.gpu:
+        return {}
+    return render_device_files(source, [one.device for one in compiled if one.device], options.target)
 
 
 def _guard(program: Program) -> c.Expr | None:

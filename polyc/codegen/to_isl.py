@@ -13,6 +13,8 @@ import islpy as isl
 from polyc.model.tree import LEAF, Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence, partial_schedule
 from polyc.poly import kind_of
 
+BARRIER = "barrier"
+
 
 @dataclass(slots=True)
 class Annotated:
@@ -25,13 +27,15 @@ class Annotated:
     """Mark name -> the mark, and how many band members stand above it."""
     depth: int = 0
     """The largest number of band members on any path."""
+    barriers: int = 0
+    """How many marks named `barrier:k` there are."""
 
 
 def to_isl(tree: Domain) -> Annotated:
     """The tree as an isl schedule, with a mark above each band."""
     bands: dict[str, tuple[Band, int]] = {}
     marks: dict[str, tuple[Mark, int]] = {}
-    deepest = 0
+    deepest = barriers = 0
 
     def text(node: Node, depth: int) -> str:
         """The node as `key: value` pairs without the outer braces; "" for a leaf."""
@@ -44,9 +48,10 @@ def to_isl(tree: Domain) -> Annotated:
                 name = f"band:{len(bands)}"
                 bands[name] = (node, depth)
                 coincident = ", ".join("1" if m.coincident else "0" for m in node.members)
+                inside = met if node.members[-1].barrier else below
                 inner = (
                     f'schedule: "{partial_schedule(node.members)}", permutable: {int(node.permutable)}, '
-                    f"coincident: [ {coincident} ]" + below(node.child, depth + len(node.members))
+                    f"coincident: [ {coincident} ]{_whole(node)}" + inside(node.child, depth + len(node.members))
                 )
                 return f'mark: "{name}", child: {{ {inner} }}'
             case Mark():
@@ -61,7 +66,13 @@ def to_isl(tree: Domain) -> Annotated:
                 return f"sequence: [ {steps} ]"
 
     def step(item: Filter, depth: int) -> str:
-        return f'{{ filter: "{item.filter}"' + below(item.child, depth) + " }"
+        inside = met if item.barrier else below
+        return f'{{ filter: "{item.filter}"' + inside(item.child, depth) + " }"
+
+    def met(node: Node, depth: int) -> str:
+        nonlocal barriers
+        barriers += 1
+        return f', child: {{ mark: "{BARRIER}:{barriers}"' + (below(node, depth) or ", child: { leaf }") + " }"
 
     def below(node: Node, depth: int) -> str:
         inner = text(node, depth)
@@ -69,7 +80,16 @@ def to_isl(tree: Domain) -> Annotated:
 
     whole = f'{{ domain: "{tree.domain}"' + below(tree.child, 0) + " }"
     schedule = isl.Schedule.read_from_str(tree.domain.get_ctx(), whole)
-    return Annotated(schedule, bands, marks, deepest)
+    return Annotated(schedule, bands, marks, deepest, barriers)
+
+
+def _whole(band: Band) -> str:
+    """Asks isl for one loop, not several for parts of its range, where each would be a launch or share out its own
+    iterations."""
+    chosen = [k for k, member in enumerate(band.members) if member.mapped]
+    if not chosen:
+        return ""
+    return f', options: "{{ {"; ".join(f"atomic[{k}]" for k in chosen)} }}"'
 
 
 def from_isl(schedule: isl.Schedule) -> Domain:

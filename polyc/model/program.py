@@ -17,7 +17,7 @@ class Options:
     """What the user asked for; the same for every region of a file."""
 
     target: str = "openmp"
-    """`openmp` or `c`."""
+    """`openmp` or `c`; `cuda` or `opencl` for a GPU."""
     fuse: str = "basteln"
     """`basteln`, or isl's own `min`, `smart`, `max`."""
     tile_sizes: tuple[int, ...] | str | None = "auto"
@@ -28,6 +28,10 @@ class Options:
     reassociate: bool = False
     budget: int = 2_000_000
     """isl operations that one pass may take before it declines; 0: as many as it takes."""
+
+    @property
+    def gpu(self) -> bool:
+        return self.target in ("cuda", "opencl")
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,4 +186,6 @@ class Compiled:
     """The C text that replaces the region."""
     ast: str
     """The AST as isl prints it, for `--emit ast`."""
+    device: tuple[str, ...] = ()
+    """What belongs into the target's other files: kernels, and the functions that run them."""
     timings: tuple[tuple[str, float], ...] = ()

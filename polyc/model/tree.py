@@ -14,6 +14,13 @@ from typing import TypeAlias
 
 import islpy as isl
 
+BLOCK_AXES = ("block.x", "block.y", "block.z")
+THREAD_AXES = ("thread.x", "thread.y")
+GLOBAL_AXES = ("global.x", "global.y")
+"""Blocks and threads together: iteration `block * threads + thread`."""
+ALL_THREADS = "thread"
+"""The threads of a block as one row."""
+
 
 class Role(Enum):
     """What a band member's loop is for."""
@@ -42,6 +49,15 @@ class Member:
     """Print as a vector loop."""
     reductions: tuple[tuple[str, str], ...] = ()
     """(operator, scalar) pairs that the parallel or vector loop combines, where reassociation is allowed."""
+    mapped: str = ""
+    """In a kernel: which of the GPU's indices deal out the iterations, "block.x", "thread", …; "" for an ordinary loop."""
+    barrier: bool = False
+    """In a kernel: the threads of a block meet at the start of each iteration."""
+
+
+def deals_to_threads(member: Member) -> bool:
+    """Whether the loop's iterations belong to single threads of a block."""
+    return member.mapped in (*THREAD_AXES, *GLOBAL_AXES, ALL_THREADS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,6 +86,8 @@ class Filter:
 
     filter: isl.UnionSet
     child: Node
+    barrier: bool = False
+    """In a kernel: the threads of a block meet before this step."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,12 +97,15 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mark:
-    """A note to codegen. Kinds: `group` (comment), `allocate` (declare buffers or private arrays below here)."""
+    """A note to codegen. Kinds: `group` (comment), `allocate` (declare buffers or private arrays below here),
+    `kernel` (what is below runs on a GPU, in blocks of `sizes` threads), `once` (by one thread of each block).
+    """
 
     kind: str
     child: Node
     text: str = ""
     names: tuple[str, ...] = ()
+    sizes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -186,6 +207,7 @@ class Step:
     """A position in a sequence on the way to a leaf."""
 
     index: int
+    barrier: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -204,6 +226,8 @@ class Path:
     marks: tuple[Mark, ...] = field(default=())
     mark_depths: tuple[int, ...] = field(default=())
     """How many band members stand above each of them."""
+    mark_steps: tuple[int, ...] = field(default=())
+    """How many steps stand above each of them."""
     nested: bool = False
     """An extension inside another one's steps."""
 
@@ -221,7 +245,8 @@ def paths(tree: Domain) -> list[Path]:
                 descend(node.child, replace(path, steps=path.steps + members), depth + len(members))
             case Mark():
                 marks, depths = (*path.marks, node), (*path.mark_depths, depth)
-                descend(node.child, replace(path, marks=marks, mark_depths=depths), depth)
+                above = (*path.mark_steps, len(path.steps))
+                descend(node.child, replace(path, marks=marks, mark_depths=depths, mark_steps=above), depth)
             case Extension(relation=relation):
                 # What comes from outside and what is added here walk on apart: a statement may be both, and runs twice.
                 descend(node.child, path, depth)
@@ -237,7 +262,8 @@ def paths(tree: Domain) -> list[Path]:
             case Sequence(children=steps):
                 for index, step in enumerate(steps):
                     inside = path.instances.intersect(step.filter)
-                    descend(step.child, replace(path, instances=inside, steps=(*path.steps, Step(index))), depth)
+                    at = Step(index, step.barrier)
+                    descend(step.child, replace(path, instances=inside, steps=(*path.steps, at)), depth)
 
     descend(tree.child, Path(tree.domain, (), None), 0)
     return found

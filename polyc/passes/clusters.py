@@ -18,8 +18,8 @@ from polyc.poly import empty_map, empty_set, maps, names, out_name
 
 HULL_SLACK = 1.1
 MOST_PIECES = 2
-STACK_BYTES = 256 * 1024
-"""What the buffers of one tile may take of a thread's stack."""
+STACK_BYTES, SHARED_BYTES = 256 * 1024, 48 * 1024
+"""What the buffers of one tile may take of a thread's stack, or of the memory that a block's threads share."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,6 +94,11 @@ class Fuser:
         """The output alone, its band tiled: relation (11)."""
         tile = tile_members(band.members, sizes)[: band.coincident_prefix]
         return Cluster(position, (nest,), tile, sizes, values(self.outer.members + tile, nest.instances))
+
+    @property
+    def space(self) -> int:
+        """Bytes that the buffers of one tile may take."""
+        return SHARED_BYTES if self.program.options.gpu else STACK_BYTES
 
     # --- Algorithm 2 ---------------------------------------------------------------------------------------------
 
@@ -215,11 +220,11 @@ class Fuser:
         replaced = {d.array for d in producer_data}
         data = (*producer_data, *(d for d in cluster.data if d.array not in replaced))
         bytes_used = sum(d.size_bytes for d in data)
-        if bytes_used > STACK_BYTES:
+        if bytes_used > self.space:
             return Declined(
                 "tile-too-large",
                 f"the tile's buffers would take {bytes_used} bytes",
-                {"bytes": bytes_used, "limit": STACK_BYTES},
+                {"bytes": bytes_used, "limit": self.space},
             )
         reserved, guard = self._guarded(self._reserved(cluster, nest, extension, shared))
         return replace(
@@ -300,7 +305,7 @@ class Fuser:
             )
             if isinstance(plan, DataTile) and plan.copy_out is None and plan.fill is None and plan.guard is None:
                 size += plan.size_bytes
-                if size <= STACK_BYTES:
+                if size <= self.space:
                     found.append(plan)
         return tuple(found)
 

@@ -57,7 +57,9 @@ class _Placing:
             case Leaf():
                 return self._declare(node, depth, concurrent)
             case Mark() | Extension():
-                return replace(node, child=self.at(node.child, depth, concurrent))
+                # A kernel of one thread has no parallel loop, and keeps its scalars to itself all the same.
+                inside = concurrent or (isinstance(node, Mark) and node.kind == "kernel")
+                return replace(node, child=self.at(node.child, depth, inside))
             case Sequence(children=steps):
                 if self._connected(steps):
                     return self._declare(node, depth, concurrent)
@@ -85,8 +87,9 @@ class _Placing:
         return bool({set_name(x) for x in sets(_instances(step))} & self.users)
 
     def _declare(self, node: Node, depth: int, concurrent: bool) -> Node:
-        if depth == 0 or not (concurrent or self.array.storage is Storage.REGION):
-            return node
+        anywhere = self.array.storage is Storage.REGION and not self.program.options.gpu
+        if depth == 0 or not (concurrent or anywhere):
+            return node  # on a GPU what outlives a kernel stays in the device's memory
         c_name = self.array.name if self.array.storage is Storage.REGION else self.array.c_name
         key = f"{self.array.name}_private{len(self.buffers)}"
         refs = frozenset(

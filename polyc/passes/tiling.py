@@ -11,6 +11,8 @@ from polyc.model.tree import Band, Member, Node, Role
 from polyc.poly import set_name, sets, value_on
 
 AUTO_LAST, AUTO_OTHER, AUTO_OUTER, AUTO_SINGLE = 128, 32, 8, 512
+GPU_SQUARE, GPU_SINGLE = 32, 256
+"""A block's tile: four points for each of its 32 x 8 threads, or one for each of 256."""
 
 
 def sizes_for(options: Options, band: Band) -> tuple[int, ...]:
@@ -20,6 +22,10 @@ def sizes_for(options: Options, band: Band) -> tuple[int, ...]:
         given = options.tile_sizes
         return tuple(given[min(k, len(given) - 1)] for k in range(count))
     parallel = band.coincident_prefix
+    if options.gpu:
+        if parallel == 1:
+            return (GPU_SINGLE, *[GPU_SQUARE] * (count - 1))
+        return (*[1] * (parallel - 2), *[GPU_SQUARE] * (count - parallel + 2))
     if count == 1:
         return (AUTO_SINGLE,)
     sizes = [AUTO_OTHER] * count
@@ -47,8 +53,8 @@ def point_members(members: tuple[Member, ...]) -> tuple[Member, ...]:
 def worth_tiling(program: Program, band: Band) -> bool:
     """Whether a tile of the band meets some of its data again: an access that a loop of the band does not move,
     or two accesses of one array that differ by a shift."""
-    if isinstance(program.options.tile_sizes, tuple):
-        return True
+    if isinstance(program.options.tile_sizes, tuple) or program.options.gpu:
+        return True  # a GPU's blocks are tiles
     if len(band.members) < 2:
         return False
     for piece in sets(band.members[0].schedule.domain()):

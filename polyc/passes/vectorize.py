@@ -126,6 +126,11 @@ def _private_across(band: Band, program: Program) -> bool:
     return False
 
 
+def gain_of(member: Member, program: Program) -> float:
+    """How well the accesses below like the loop innermost, or on neighbouring threads: the more, the better."""
+    return _strides(member, program).gain
+
+
 def _strides(member: Member, program: Program) -> _Strides:
     consecutive = still = far = 0
     pieces = member.schedule.get_pw_aff_list()

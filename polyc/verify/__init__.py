@@ -7,6 +7,7 @@ from polyc.model.scop import Scop
 from polyc.verify.dataflow import dataflow_faults
 from polyc.verify.expand import expand
 from polyc.verify.fault import Fault
+from polyc.verify.mapped import mapping_faults
 from polyc.verify.races import race_faults
 from polyc.verify.wellformed import form_faults, scop_faults
 
@@ -21,7 +22,8 @@ def check(program: Program, original: Scop | None = None) -> list[Fault]:
     faults += form_faults(program, expanded)
     if any(fault.kind in ("form", "region") for fault in faults):
         return faults  # the rest takes for granted what does not hold
-    return faults + dataflow_faults(program, expanded) + race_faults(program, expanded)
+    faults += dataflow_faults(program, expanded) + race_faults(program, expanded)
+    return faults + mapping_faults(program, expanded)
 
 
 __all__ = ["Fault", "check"]

@@ -44,7 +44,7 @@ def race_faults(program: Program, expanded: Expanded | None = None) -> list[Faul
         depth = 0
         for position, step in enumerate(run.path.steps):
             if isinstance(step, Member):
-                if step.parallel or step.vector:
+                if step.parallel or step.vector or step.mapped:
                     loops[id(step), position] = _Loop(step, position, depth)
                 depth += 1
     faults: list[Fault] = []
@@ -64,7 +64,7 @@ def _loop_faults(program: Program, now: Expanded, loop: _Loop) -> list[Fault]:
         (run, [(a, m) for a, m in accesses if a.array not in reduced and not _private_to(program, run, a, loop)])
         for run, accesses in below
     ]
-    kind = "parallel" if loop.member.parallel else "vector"
+    kind = "vector" if loop.member.vector else "parallel"
     return [
         Fault("race", f"the {kind} loop {loop.member.name} carries a dependence on {array}", witness)
         for array, witness in carried_by(shared, loop.position, program.scop)
@@ -94,6 +94,25 @@ def carried_by(
         carried = _same(writes, every, outer).subtract(_same(writes, every, through)).intersect_params(scop.known)
         if not carried.is_empty():
             yield array, str(maps(carried)[0].sample())
+
+
+def conflicts(
+    one: tuple[Run, Sequence[tuple[Access, isl.Map]]],
+    two: tuple[Run, Sequence[tuple[Access, isl.Map]]],
+    position: int,
+    scop: Scop,
+) -> Iterator[tuple[str, str]]:
+    """The arrays of which two leaves touch one cell, one of them writing, where they agree in the steps before."""
+    before = [isl.UnionMap.from_map(run.before(position)) for run, _ in (one, two)]
+    for a, first in one[1]:
+        for b, second in two[1]:
+            if a.array != b.array or (a.kind is AccessKind.READ and b.kind is AccessKind.READ):
+                continue
+            cells = [isl.UnionMap.from_map(m) for m in (first, second)]
+            left, right = (p.range_product(c) for p, c in zip(before, cells, strict=True))
+            pairs = left.apply_range(right.reverse()).intersect_params(scop.known)
+            if not pairs.is_empty():
+                yield a.array, str(maps(pairs)[0].sample())
 
 
 def _reduced(program: Program, loop: _Loop, statements: list[str]) -> set[str]:

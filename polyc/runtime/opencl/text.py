@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from polyc.codegen.templating import opencl_runtime
+
 HERE = Path(__file__).resolve().parent
 INCLUDE = HERE / "include"
 """Has a CL/cl.h of our own, with what polyc_cl.h uses."""
@@ -13,4 +15,4 @@ INCLUDE = HERE / "include"
 @cache
 def runtime_text() -> str:
     """polyc_cl.h: static functions that need CL/cl.h and the C library; they can stand in front of any C11 text."""
-    return (HERE / "polyc_cl.h").read_text(encoding="utf-8")
+    return opencl_runtime()

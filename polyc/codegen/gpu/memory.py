@@ -1,0 +1,120 @@
+"""The region's arrays in the device's memory: how large they are, what is copied there and back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polyc.codegen.exprs import ExprPrinter
+from polyc.codegen.gpu.words import NotMappable, element_type, is_by_value, spelled
+from polyc.model import ctree as c
+from polyc.model.program import Program
+from polyc.model.scop import Array, Storage
+from polyc.poly import maps, out_name
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceArray:
+    """An array that kernels use."""
+
+    key: str
+    name: str
+    type: str
+    """Of its elements, a built-in one."""
+    inner: tuple[c.Expr, ...]
+    """Sizes of all dimensions but the first."""
+    elements: c.Expr | None
+    """How many elements; None for a scalar that goes to the kernels by value."""
+    copied_in: bool
+    copied_out: bool
+    scratch: bool
+    """Declared inside the region: it has no counterpart in the user's program."""
+    written: bool
+
+    @property
+    def by_value(self) -> bool:
+        return self.elements is None
+
+    @property
+    def boxed(self) -> bool:
+        """Whether all sizes but the first are numbers, so that a kernel can say `A[i][j]`."""
+        return all(isinstance(e, c.Literal) for e in self.inner)
+
+
+def device_arrays(program: Program) -> dict[str, DeviceArray]:
+    """Every array of the region, by its key. Raises NotMappable."""
+    scop = program.scop
+    names = [spelled(a) for a in scop.arrays.values()]
+    parameters = {p.name for p in scop.parameters}
+    found: dict[str, DeviceArray] = {}
+    for key, array in scop.arrays.items():
+        name = spelled(array)
+        if names.count(name) > 1:
+            raise NotMappable(f"two arrays are called {name}")
+        if is_by_value(array, scop):
+            found[key] = DeviceArray(key, name, element_type(array.element), (), None, True, False, False, False)
+            continue
+        if name in parameters:
+            raise NotMappable(f"{name} is written, and a size")
+        build = isl.AstBuild.from_context(scop.known)
+        printer = ExprPrinter(scop.parameters, {})
+        sizes = [printer.convert(build.expr_from_pw_aff(e)) for e in _sizes(program, array)]
+        product: c.Expr = c.Cast("long", sizes[0]) if sizes else c.Literal("1")
+        for size in sizes[1:]:
+            product = c.Binary("*", product, size)
+        live_in = any(out_name(m) == key for m in maps(program.dependences.live_in))
+        written = any(a.array == key and a.kind.value != "read" for s in scop.statements.values() for a in s.accesses)
+        scratch = array.storage is Storage.REGION
+        live_out = key in scop.live_out and written
+        found[key] = DeviceArray(
+            key,
+            name,
+            element_type(array.element),
+            tuple(sizes[1:]),
+            product,
+            # What is copied back has to be whole: cells that nobody writes keep their values.
+            (live_in or live_out) and not scratch,
+            live_out,
+            scratch,
+            written,
+        )
+    return found
+
+
+def _sizes(program: Program, array: Array) -> list[isl.PwAff]:
+    """One size for each dimension. Of the first one as much as is used: a parameter `A[n][m]` promises no more."""
+    sizes: list[isl.PwAff] = []
+    for d in range(1, array.rank):
+        extent = array.extents[d]
+        if extent is None:
+            raise NotMappable(f"the rows of {array.c_name} have no affine length")
+        sizes.append(extent.project_domain_on_params())
+    if not array.rank:
+        return []
+    declared = array.extents[0]
+    if declared is not None and array.storage is not Storage.ARGUMENT:
+        return [declared.project_domain_on_params(), *sizes]
+    used: isl.PwAff | None = None
+    for statement in program.scop.statements.values():
+        for access in statement.accesses:
+            if access.array != array.name:
+                continue
+            cells = access.relation.intersect_params(program.scop.known).range()
+            if not access.exact or not cells.dim_has_upper_bound(isl.dim_type.set, 0):
+                if declared is None:
+                    raise NotMappable(f"how much of {array.c_name} is used is not known")
+                return [declared.project_domain_on_params(), *sizes]
+            if cells.is_empty():
+                continue
+            if not cells.lower_bound_val(isl.dim_type.set, 0, isl.Val.zero(cells.get_ctx())).is_equal(cells):
+                raise NotMappable(f"{array.c_name} is used before its start")
+            most = cells.dim_max(0).add_constant_val(isl.Val.one(cells.get_ctx()))
+            used = most if used is None else used.union_max(most)
+    if used is None:
+        zero = isl.Val.zero(program.scop.context.get_ctx())
+        used = isl.PwAff.val_on_domain(program.scop.context, zero)
+    nothing = isl.PwAff.val_on_domain(
+        isl.Set.universe(program.scop.context.get_space()), isl.Val.zero(program.scop.context.get_ctx())
+    )
+    return [used.union_max(nothing).coalesce().gist(program.scop.known), *sizes]

@@ -1,0 +1,378 @@
+"""From a mapped schedule tree to kernels, and to the host's statements that start them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from math import prod
+
+import islpy as isl
+
+from polyc.codegen.exprs import MAX, ExprPrinter
+from polyc.codegen.gpu.dialect import Dialect
+from polyc.codegen.gpu.memory import DeviceArray
+from polyc.codegen.gpu.words import NotMappable, Words, element_type, function
+from polyc.codegen.loops import Generated, InstancePrinter, LoopPrinter, Scope, block_of
+from polyc.codegen.to_isl import BARRIER
+from polyc.model import ctree as c
+from polyc.model.program import Buffer, Program
+from polyc.model.scop import Array
+from polyc.model.tree import ALL_THREADS, BLOCK_AXES, GLOBAL_AXES, THREAD_AXES, Mark, Member, Role
+
+SHARED_LIMIT = 48 * 1024
+"""Bytes of static shared memory that a block may have on every device."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a kernel: a number, or an array."""
+
+    name: str
+    type: str
+    array: DeviceArray | None = None
+    written: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    name: str
+    comment: str
+    parameters: tuple[Parameter, ...]
+    body: tuple[c.Stmt, ...]
+    block: tuple[int, ...]
+    """Threads along x, y."""
+    grid: tuple[c.Expr, ...]
+    """Blocks along x, y, z, in the names of the parameters."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """The kernel that is being printed."""
+
+    mark: Mark
+    host: frozenset[str]
+    """Names of the loops around it, which run on the host."""
+    shared: dict[str, c.Decl] = field(default_factory=dict)
+    shared_bytes: int = 0
+    counts: dict[str, list[c.Expr]] = field(default_factory=dict)
+    """For each axis, how many blocks each loop on it has work for."""
+    indices: dict[str, c.Decl] = field(default_factory=dict)
+    """Variables for the indices of blocks and threads, by name."""
+    comment: str = ""
+
+
+class KernelPrinter(LoopPrinter):
+    """Prints what is below a kernel's mark as a kernel, and the rest for the host."""
+
+    def __init__(
+        self, program: Program, made: Generated, dialect: Dialect, arrays: dict[str, DeviceArray], prefix: str
+    ) -> None:
+        super().__init__(program, made)
+        self.dialect = dialect
+        self.arrays = arrays
+        self.words = Words(program.scop)
+        self.prefix = prefix
+        self.kernels: list[Kernel] = []
+        self.open: _Open | None = None
+        self.index_names = {wish: self.namer.take(wish) for wish in ("bx", "by", "bz", "tx", "ty")}
+
+    @property
+    def instances(self) -> type[InstancePrinter]:
+        return _flat_instances(self.arrays)
+
+    # --- marks ---------------------------------------------------------------------------------------------------
+
+    def marked(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
+        name, inner = str(node.mark_get_id().get_name()), node.mark_get_node()
+        if name.startswith(BARRIER):
+            return (self.dialect.barrier, *self.statements(inner, scope))
+        mark, _ = self.annotated.marks.get(name, (None, 0))
+        if mark is None:
+            return super().marked(node, scope)
+        if mark.kind == "kernel":
+            return (self.kernel(mark, inner, scope),)
+        if mark.kind == "once":
+            first = c.Binary("==", self.thread(ALL_THREADS), c.Literal("0"))
+            return (c.If(first, block_of(self.statements(inner, replace(scope, alone=True)))),)
+        if mark.kind == "group" and self.open is not None:
+            self.open.comment = mark.text
+            return self.statements(inner, scope)
+        return super().marked(node, scope)
+
+    def body(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
+        if self.open is not None and not scope.alone:
+            return self.statements(node, replace(scope, hoisted=frozenset()))  # what is shared is declared at the top
+        return super().body(node, scope)
+
+    def allocation(self, name: str, mark: Mark, inner: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
+        if self.open is None or scope.alone:
+            return super().allocation(name, mark, inner, scope)
+        # Shared by the threads of the block. OpenCL has such arrays at the top of a kernel only.
+        chosen = tuple(replace(self.program.buffers[n], name=n) for n in mark.names)
+        for buffer in chosen:
+            self.share(buffer)
+        return self.statements(inner, replace(scope, buffers=(*scope.buffers, *chosen)))
+
+    def share(self, buffer: Buffer) -> None:
+        assert self.open is not None
+        if buffer.key in self.open.shared:
+            return
+        extents = self.extents(buffer)
+        if not all(isinstance(e, c.Literal) for e in extents):
+            raise NotMappable(f"{buffer.name} has no constant size")
+        size = self.program.scop.arrays[buffer.array].element.size_bytes
+        self.open.shared_bytes += size * prod(
+            int(e.text.rstrip("uUlL"), 0) for e in extents if isinstance(e, c.Literal)
+        )
+        if self.open.shared_bytes > SHARED_LIMIT:
+            raise NotMappable("a tile does not fit in the memory that a block shares")
+        self.open.shared[buffer.key] = c.Decl(f"{self.dialect.shared} {self.element(buffer)}", buffer.name, extents)
+
+    def element(self, buffer: Buffer) -> str:
+        return element_type(self.program.scop.arrays[buffer.array].element)
+
+    # --- kernels -------------------------------------------------------------------------------------------------
+
+    def kernel(self, mark: Mark, inner: isl.AstNode, scope: Scope) -> c.Stmt:
+        """Print a kernel; what is left in its place is the call that starts it."""
+        assert self.open is None
+        self.open = opened = _Open(mark, scope.names)
+        serial = prod(mark.sizes) == 1
+        printed = self.body(inner, replace(scope, alone=serial))
+        self.open = None
+        body = c.with_notes(printed, False)
+        top = (*opened.indices.values(), *opened.shared.values())
+        grid = tuple(
+            _most(opened.counts.get(f"block.{axis}", opened.counts.get(f"global.{axis}", [c.Literal("1")])))
+            for axis in "xyz"
+        )
+        while len(grid) > 1 and grid[-1] == c.Literal("1"):
+            grid = grid[:-1]
+        body = tuple(c.rewrite(item, self.translated) for item in body)
+        parameters = tuple(self.parameters(top + body, grid, scope))
+        name = f"{self.prefix}_{len(self.kernels) + 1}"
+        sizes = mark.sizes if not serial else (1,)
+        self.kernels.append(Kernel(name, opened.comment, parameters, top + body, sizes, grid))
+        stream = (c.Name(self.dialect.stream),) if self.dialect.stream else ()
+        return c.ExprStmt(c.Call(f"start_{name}", (*stream, *(c.Name(p.name) for p in parameters))))
+
+    def parameters(self, body: tuple[c.Stmt, ...], grid: tuple[c.Expr, ...], scope: Scope) -> Iterator[Parameter]:
+        """What a kernel takes: sizes and host loops that it mentions, then arrays. Raises NotMappable."""
+        mentioned: dict[str, bool] = {}
+        declared: set[str] = set()
+        for item in (*body, *grid):
+            nodes = list(c.walk(item))
+            targets = {id(n.target) for n in nodes if isinstance(n, c.Assign)}
+            targets |= {id(n.operand) for n in nodes if isinstance(n, c.Unary | c.Postfix) and n.op in ("++", "--")}
+            declared |= {n.name for n in nodes if isinstance(n, c.Decl)}
+            for node in nodes:
+                if isinstance(node, c.ArrayRef):
+                    mentioned[node.array] = mentioned.get(node.array, False) or id(node) in targets
+                elif isinstance(node, c.Name) and "(" not in node.name and "." not in node.name:
+                    mentioned.setdefault(node.name, False)
+        arrays = {a.name: a for a in self.arrays.values()}
+        sizes = {p.name: self.words.type(p.type.text) for p in self.program.scop.parameters}
+        unknown = set(mentioned) - declared - set(arrays) - set(sizes) - scope.names - _FENCES
+        if unknown:
+            raise NotMappable(f"a kernel does not know {', '.join(sorted(unknown))}")
+        used = set(mentioned) - declared
+        yield from (Parameter(name, kind) for name, kind in sizes.items() if name in used)
+        yield from (Parameter(name, "long") for name in sorted(scope.names & used - set(sizes) - set(arrays)))
+        for name, array in arrays.items():
+            if name in used and name not in sizes:
+                yield Parameter(name, array.type, None if array.by_value else array, mentioned[name])
+
+    def translated(self, node: c.Node) -> c.Node | None:
+        """The node in words that a kernel has."""
+        match node:
+            case c.Cast(type=text, operand=operand):
+                kind = self.words.type(text)
+                return c.Cast(kind, c.rewrite(operand, self.translated)) if kind != text else None
+            case c.Decl(type=text, init=init) if not text.startswith(("const ", self.dialect.shared)):
+                kind = self.words.type(text)
+                changed = None if init is None else c.rewrite(init, self.translated)
+                return replace(node, type=kind, init=changed) if kind != text else None
+            case c.Call(function=name, arguments=arguments) if self.dialect.name == "opencl":
+                known = function(name)
+                if known is None:
+                    return None
+                # OpenCL's functions are overloaded: the type of the argument chooses.
+                cast = tuple(c.Cast(known[1], c.rewrite(a, self.translated)) for a in arguments)
+                return c.Call(known[0], cast)
+            case _:
+                return None
+
+    # --- loops ---------------------------------------------------------------------------------------------------
+
+    def loop(self, node: isl.AstNode, scope: Scope) -> c.Stmt:
+        iterator = str(node.for_get_iterator().get_id().get_name())
+        member = scope.members.get(iterator)
+        if self.open is None or member is None or not member.mapped:
+            return super().loop(node, scope)
+        wish = member.name + ("t" if member.role is Role.TILE else "")
+        name = self.namer.fresh(wish, scope.names)
+        alone = scope.alone or member.mapped not in BLOCK_AXES
+        below = replace(
+            scope,
+            iterators=scope.iterators | {iterator: c.Name(name)},
+            names=scope.names | {name},
+            # The first of two thread loops is not enough, but nothing stands between them.
+            alone=alone,
+        )
+        start = self.printer(scope).convert(node.for_get_init())
+        index, count = self.share_of(member)
+        if node.for_is_degenerate():
+            value = c.Decl("const long", name, (), start)
+            self.count(member, c.Literal("1"), scope)
+            body = self.statements(node.for_get_body(), below)
+            return c.If(c.Binary("==", index, c.Literal("0")), c.Block((value, *body)))
+        step = int(node.for_get_inc().get_val().to_python())
+        condition = self.condition(node.for_get_cond(), self.printer(below))
+        assert isinstance(condition, c.Binary)
+        end = condition.right if condition.op == "<" else c.Binary("+", condition.right, c.Literal("1"))
+        self.count(member, _trips(start, end, step * self.together(member)), scope)
+        body = self.body(node.for_get_body(), below)
+        advance = c.Assign("+=", c.Name(name), _times(step, count))
+        first = c.Decl("long", name, (), _plus(start, _times(step, index)))
+        return c.For(first, condition, advance, block_of(body))
+
+    def together(self, member: Member) -> int:
+        """How many iterations a block takes at once."""
+        return self.width(member.mapped[-1]) if member.mapped in GLOBAL_AXES else 1
+
+    def width(self, axis: str) -> int:
+        assert self.open is not None
+        sizes = self.open.mark.sizes
+        position = "xyz".index(axis)
+        return sizes[position] if position < len(sizes) else 1
+
+    def share_of(self, member: Member) -> tuple[c.Expr, c.Expr]:
+        """The first iteration of a block or thread, and how many of them there are."""
+        assert self.open is not None
+        axis = member.mapped[-1]
+        if member.mapped == ALL_THREADS:
+            return self.thread(ALL_THREADS), c.Literal(str(prod(self.open.mark.sizes)))
+        if member.mapped in THREAD_AXES:
+            return self.thread(member.mapped), c.Literal(str(self.width(axis)))
+        block = self.variable(f"b{axis}", self.dialect.index(self.dialect.block, axis))
+        blocks = c.Name(self.dialect.index(self.dialect.blocks, axis))
+        if member.mapped in BLOCK_AXES:
+            return block, blocks
+        width = self.width(axis)
+        return _plus(_times(width, block), self.thread(f"thread.{axis}")), _times(width, blocks)
+
+    def thread(self, which: str) -> c.Expr:
+        """The index of a thread in its block, along an axis or of all."""
+        assert self.open is not None
+        x = self.variable("tx", self.dialect.index(self.dialect.thread, "x"))
+        if which == THREAD_AXES[0] or (which == ALL_THREADS and len(self.open.mark.sizes) == 1):
+            return x
+        y = self.variable("ty", self.dialect.index(self.dialect.thread, "y"))
+        if which == THREAD_AXES[1]:
+            return y
+        return c.Binary("+", c.Binary("*", c.Literal(str(self.width("x"))), y), x)
+
+    def variable(self, wish: str, value: str) -> c.Expr:
+        """A variable of the kernel for one of its indices: signed, so that sums with negative bounds are right."""
+        assert self.open is not None
+        name = self.index_names[wish]
+        self.open.indices.setdefault(value, c.Decl("const long", name, (), c.Name(value)))
+        return c.Name(name)
+
+    def count(self, member: Member, trips: c.Expr, scope: Scope) -> None:
+        """Note for how many blocks a loop has work."""
+        assert self.open is not None
+        if member.mapped not in (*BLOCK_AXES, *GLOBAL_AXES):
+            return
+        if {n.name for n in c.walk(trips) if isinstance(n, c.Name)} & (scope.names - self.open.host):
+            trips = self.most_trips(member)
+        self.open.counts.setdefault(member.mapped, []).append(trips)
+
+    def most_trips(self, member: Member) -> c.Expr:
+        """An upper bound of a loop's iterations in the region's sizes alone."""
+        values = isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(self.program.tree.domain).range()
+        one = isl.Set.from_union_set(values).intersect_params(self.program.scop.known)
+        if not (one.dim_has_lower_bound(isl.dim_type.set, 0) and one.dim_has_upper_bound(isl.dim_type.set, 0)):
+            raise NotMappable(f"the loop {member.name} has no bound in the sizes")
+        size = isl.Val.int_from_si(one.get_ctx(), member.size * self.together(member))
+        trips = (
+            one.dim_max(0).sub(one.dim_min(0)).scale_down_val(size).floor().add_constant_val(isl.Val.one(one.get_ctx()))
+        )
+        printer = ExprPrinter(self.program.scop.parameters, {})
+        return printer.convert(isl.AstBuild.from_context(self.program.scop.known).expr_from_pw_aff(trips))
+
+
+_FENCES = {"CLK_LOCAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE"}
+
+
+def _flat_instances(arrays: dict[str, DeviceArray]) -> type[InstancePrinter]:
+    class Flat(InstancePrinter):
+        """Writes `A[i * m + j]` for an array whose rows have no constant length."""
+
+        def cell(
+            self, array: Array, buffer: Buffer | None, name: str, subscripts: tuple[c.Expr, ...], ref: str
+        ) -> c.ArrayRef:
+            device = arrays[array.name]
+            if buffer is not None or device.by_value:
+                return c.ArrayRef(name, subscripts, ref)
+            if not subscripts and array.rank == 0:
+                return c.ArrayRef(device.name, (c.Literal("0"),), ref)
+            if len(subscripts) != array.rank:
+                raise NotMappable(f"{array.c_name} is used as a whole")
+            if device.boxed:
+                return c.ArrayRef(device.name, subscripts, ref)
+            flat = _long(subscripts[0])
+            for size, subscript in zip(device.inner, subscripts[1:], strict=True):
+                flat = _plus(_product(flat, size), subscript)
+            return c.ArrayRef(device.name, (flat,), ref)
+
+    return Flat
+
+
+def _long(value: c.Expr) -> c.Expr:
+    """A subscript in 64 bits: loop variables have them already."""
+    match value:
+        case c.Literal(text=text) if text.isdigit():
+            return c.Literal(text if text == "0" else f"{text}L")
+        case c.Name():
+            return value
+        case c.Binary(op="+" | "-", left=c.Name()):
+            return value
+        case _:
+            return c.Cast("long", value)
+
+
+def _product(left: c.Expr, right: c.Expr) -> c.Expr:
+    return left if left == c.Literal("0") else c.Binary("*", left, right)
+
+
+def _plus(left: c.Expr, right: c.Expr) -> c.Expr:
+    if left == c.Literal("0"):
+        return right
+    return left if right == c.Literal("0") else c.Binary("+", left, right)
+
+
+def _times(factor: int, value: c.Expr) -> c.Expr:
+    if factor == 1:
+        return value
+    if isinstance(value, c.Literal):
+        return c.Literal(str(factor * int(value.text)))
+    return c.Binary("*", c.Literal(str(factor)), value)
+
+
+def _trips(start: c.Expr, end: c.Expr, step: int) -> c.Expr:
+    """How many values there are from `start` below `end` in steps."""
+    width = end if start == c.Literal("0") else c.Binary("-", c.Cast("long", end), start)
+    if isinstance(width, c.Literal):
+        return c.Literal(str(max(0, -(-int(width.text.rstrip("L")) // step))))
+    if step == 1:
+        return width
+    return c.Binary("/", c.Binary("+", width, c.Literal(f"{step - 1}L")), c.Literal(str(step)))
+
+
+def _most(counts: list[c.Expr]) -> c.Expr:
+    found = list(dict.fromkeys(counts))
+    answer = found[0]
+    for other in found[1:]:
+        answer = c.Call(MAX, (answer, other))
+    return answer

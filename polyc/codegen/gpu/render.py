@@ -1,0 +1,179 @@
+"""The second file of a GPU target: kernels, a function for data on the device, one for arrays of the host."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+from polyc import __version__
+from polyc.codegen.exprs import MACROS
+from polyc.codegen.gpu.dialect import DIALECTS, RESIDENT_THREADS, Dialect
+from polyc.codegen.gpu.memory import DeviceArray, device_arrays
+from polyc.codegen.gpu.printer import Kernel, KernelPrinter, Parameter
+from polyc.codegen.gpu.words import Words
+from polyc.codegen.loops import Scope, generate
+from polyc.codegen.printer import expression, statement
+from polyc.codegen.templating import IDENTIFIER, environment, opencl_runtime
+from polyc.model import ctree as c
+from polyc.model.program import Program
+from polyc.model.scop import Region, Source
+
+TEMPLATES = {"cuda": ("cuda.cu.j2",), "opencl": ("opencl.cl.j2", "opencl.c.j2")}
+ENDINGS = {"cuda": (".cu",), "opencl": (".cl", ".opencl.c")}
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedKernels:
+    call: tuple[c.Stmt, ...]
+    """What the region becomes: a declaration of the function, and its call."""
+    device: tuple[str, ...]
+    """The region's part of each other file: kernels and functions (CUDA), kernels, and what runs them (OpenCL)."""
+    ast: str
+
+
+def render_kernels(program: Program, region: Region, stem: str) -> RenderedKernels:
+    """The device text of a mapped program. Raises NotMappable."""
+    scop, dialect = program.scop, DIALECTS[program.options.target]
+    arrays = device_arrays(program)
+    made = generate(program)
+    name = f"{scop.function}_{scop.span.line}"
+    printer = KernelPrinter(program, made, dialect, arrays, name)
+    host = c.with_notes(printer.body(made.node, Scope()), False)
+    words = Words(scop)
+    sizes = tuple(Parameter(p.name, words.type(p.type.text)) for p in scop.parameters)
+    values = tuple(
+        Parameter(a.name, a.type) for a in arrays.values() if a.by_value and a.name not in {p.name for p in sizes}
+    )
+    used = {p.array.key for kernel in printer.kernels for p in kernel.parameters if p.array is not None}
+    buffers = tuple(a for a in arrays.values() if a.key in used)
+    entry = f"polyc_{_identifier(stem)}_{name}"
+    parts = {
+        "part": "region",
+        "place": f"{Path(scop.span.file).name}:{scop.span.line}",
+        "entry": entry,
+        "kernels": [_kernel(kernel, dialect) for kernel in printer.kernels],
+        "host": [line for item in host for line in statement(item, 1)],
+        "numbers": [(p.name, p.type) for p in (*sizes, *values)],
+        "buffers": [_buffer(a) for a in buffers],
+    }
+    texts = tuple(environment().get_template(name).render(parts) for name in TEMPLATES[dialect.name])
+    return RenderedKernels(_call(entry, sizes, values, buffers, program), texts, made.node.to_C_str())
+
+
+def _identifier(stem: str) -> str:
+    return re.sub(r"\W", "_", stem)
+
+
+def _kernel(kernel: Kernel, dialect: Dialect) -> dict[str, object]:
+    """What the templates need of a kernel."""
+    body = [line for item in kernel.body for line in statement(item, 1)]
+    sizes = (*kernel.block, 1, 1)[:3]
+    return {
+        "name": kernel.name,
+        "comment": kernel.comment.splitlines(),
+        "head": dialect.kernel.format(
+            threads=prod(kernel.block),
+            sizes=", ".join(map(str, sizes)),
+            resident=max(1, min(RESIDENT_THREADS // prod(kernel.block), 16)),
+        ),
+        "parameters": ", ".join(_declared(p, dialect) for p in kernel.parameters) or "void",
+        "body": body,
+        "block": kernel.block,
+        "grid": [expression(e) for e in kernel.grid],
+        "arguments": [
+            {
+                "name": p.name,
+                "type": p.type,
+                "array": p.array is not None,
+                "written": p.written,
+                "cast": _boxed(p) if p.array is not None and p.array.boxed and p.array.inner else "",
+            }
+            for p in kernel.parameters
+        ],
+    }
+
+
+def _declared(p: Parameter, dialect: Dialect) -> str:
+    if p.array is None:
+        return f"{p.type} {p.name}"
+    constant = "" if p.written else "const "
+    if p.array.boxed and p.array.inner:
+        box = "".join(f"[{expression(e)}]" for e in p.array.inner)
+        return f"{dialect.pointer}{constant}{p.type} (*{dialect.restrict} {p.name}){box}"
+    return f"{dialect.pointer}{constant}{p.type} *{dialect.restrict} {p.name}"
+
+
+def _boxed(p: Parameter) -> str:
+    """The type of a pointer to an array's rows, for a cast."""
+    assert p.array is not None
+    box = "".join(f"[{expression(e)}]" for e in p.array.inner)
+    return f"{'' if p.written else 'const '}{p.type} (*){box}"
+
+
+def _buffer(array: DeviceArray) -> dict[str, object]:
+    assert array.elements is not None
+    return {
+        "name": array.name,
+        "type": array.type,
+        "elements": expression(array.elements),
+        "copied_in": array.copied_in,
+        "copied_out": array.copied_out,
+        "scratch": array.scratch,
+        "written": array.written,
+    }
+
+
+def _call(
+    entry: str,
+    sizes: tuple[Parameter, ...],
+    values: tuple[Parameter, ...],
+    buffers: tuple[DeviceArray, ...],
+    program: Program,
+) -> tuple[c.Stmt, ...]:
+    """`extern void f(int n, const float *A, float *B); f(n, (const float *)A, (float *)B);`"""
+    types: list[str] = [p.type for p in (*sizes, *values)]
+    arguments: list[c.Expr] = [c.Name(p.name) for p in (*sizes, *values)]
+    for array in buffers:
+        if array.scratch:
+            continue
+        pointer = f"{'' if array.copied_out or array.written else 'const '}{array.type} *"
+        scalar = program.scop.arrays[array.key].rank == 0
+        types.append(pointer)
+        arguments.append(c.Cast(pointer, c.Unary("&", c.Name(array.name)) if scalar else c.Name(array.name)))
+    head = f"extern void {entry}({', '.join(types) or 'void'})"
+    return (c.ExprStmt(c.Name(head)), c.ExprStmt(c.Call(entry, tuple(arguments))))
+
+
+def render_device_files(source: Source, devices: list[tuple[str, ...]], target: str) -> dict[str, str]:
+    """The other files of a GPU target, by what their names end in."""
+    found: dict[str, str] = {}
+    for position, (ending, template) in enumerate(zip(ENDINGS[target], TEMPLATES[target], strict=True)):
+        regions = [texts[position] for texts in devices]
+        mentioned = set(IDENTIFIER.findall("\n".join(regions)))
+        macros = [macro for name, macro in MACROS.items() if name in mentioned]
+        kernels = "".join(found.values())
+        found[ending] = (
+            environment()
+            .get_template(template)
+            .render(
+                part="file",
+                version=__version__,
+                source=Path(source.path).name,
+                macros=macros,
+                regions=regions,
+                double="double" in mentioned,
+                kernels=[f'"{_escaped(line)}\\n"' for line in kernels.splitlines()],
+                runtime=opencl_runtime() if ending == ".opencl.c" else "",
+            )
+        )
+    return found
+
+
+def _escaped(line: str) -> str:
+    return line.replace("\\", "\\\\").replace('"', '\\"').replace("??", '?""?')
+
+
+def render_call(rendered: RenderedKernels) -> str:
+    return "\n".join(line for item in rendered.call for line in statement(item, 1))

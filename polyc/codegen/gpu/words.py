@@ -1,0 +1,127 @@
+"""What of C a kernel can say: types, functions and names that CUDA and OpenCL both have."""
+
+from __future__ import annotations
+
+from polyc.codegen.exprs import MACROS
+from polyc.model import ctree as c
+from polyc.model.scop import Array, CType, Scop, Storage
+
+_WORDS = {"unsigned", "signed", "char", "short", "int", "long", "float", "double"}
+_ALIASES = {
+    "size_t": "unsigned long", "ptrdiff_t": "long", "int8_t": "signed char", "uint8_t": "unsigned char",
+    "int16_t": "short", "uint16_t": "unsigned short", "int32_t": "int", "uint32_t": "unsigned int",
+    "int64_t": "long", "uint64_t": "unsigned long", "ssize_t": "long",
+}  # fmt: skip
+_ONE = {
+    "sqrt", "exp", "exp2", "log", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
+    "floor", "ceil", "fabs", "cbrt", "round", "trunc", "rint", "erf", "erfc", "expm1", "log1p",
+}  # fmt: skip
+_TWO = {"pow", "fmin", "fmax", "fmod", "hypot", "atan2", "copysign", "fdim"}
+_INTEGER = {"abs": "int", "labs": "long", "llabs": "long"}
+EXACT = {"sqrt", "floor", "ceil", "fabs", "round", "trunc", "rint", "fmin", "fmax", "fmod", "copysign", "fdim"}
+"""Functions that IEEE 754 leaves no choice: every library gives the same bits."""
+
+
+class NotMappable(Exception):
+    """A kernel cannot say this; the message says what."""
+
+
+def element_type(ctype: CType) -> str:
+    """The built-in type of an array's elements. Raises NotMappable."""
+    if ctype.kind == "float" and ctype.size_bytes in (4, 8):
+        return {4: "float", 8: "double"}[ctype.size_bytes]
+    if ctype.kind == "int" and ctype.size_bytes in (1, 2, 4, 8) and "ool" not in ctype.text:
+        name = {1: "char", 2: "short", 4: "int", 8: "long"}[ctype.size_bytes]
+        if ctype.signed:
+            return "signed char" if name == "char" else name
+        return f"unsigned {name}"
+    raise NotMappable(f"elements of type {ctype.text} have no counterpart on a GPU")
+
+
+class Words:
+    """The types that one region's text may name in casts and declarations."""
+
+    def __init__(self, scop: Scop) -> None:
+        self.named: dict[str, CType] = {a.element.text: a.element for a in scop.arrays.values()}
+        self.named |= {p.type.text: p.type for p in scop.parameters}
+        for statement in scop.statements.values():
+            self.named |= {t.text: t for t in statement.loop_types}
+
+    def type(self, text: str) -> str:
+        """The built-in type that a type's name stands for. Raises NotMappable."""
+        words = [w for w in text.split() if w not in ("const", "volatile", "register")]
+        if words and set(words) <= _WORDS and words.count("long") < 3 and words != ["long", "double"]:
+            return " ".join(words)
+        bare = " ".join(words)
+        if bare in _ALIASES:
+            return _ALIASES[bare]
+        if bare in self.named:
+            return element_type(self.named[bare])
+        if bare == "void":
+            return bare
+        raise NotMappable(f"the type {text} has no counterpart on a GPU")
+
+
+def function(name: str) -> tuple[str, str] | None:
+    """A function of C's library as (OpenCL's name, the type of its arguments); None for one that kernels lack."""
+    if name in _INTEGER:
+        return "abs", _INTEGER[name]
+    if name in _ONE | _TWO:
+        return name, "double"
+    if name[-1:] == "f" and name[:-1] in _ONE | _TWO:
+        return name[:-1], "float"
+    return None
+
+
+def obstacle(scop: Scop) -> str | None:
+    """Why a region cannot run on a GPU as a whole, None if nothing stands against it."""
+    words = Words(scop)
+    try:
+        for array in scop.arrays.values():
+            _check_array(array)
+        for parameter in scop.parameters:
+            if not isinstance(parameter.expr, c.Name):
+                raise NotMappable("one of its sizes is an expression, not a variable")
+            words.type(parameter.type.text)
+        for statement in scop.statements.values():
+            for node in c.walk(statement.body):
+                _check_node(node, words, scop)
+    except NotMappable as reason:
+        return str(reason)
+    return None
+
+
+def _check_array(array: Array) -> None:
+    element_type(array.element)
+    if any(extent is None for extent in array.extents[1:]):
+        raise NotMappable(f"the rows of {array.c_name} have no affine length")
+
+
+def _check_node(node: c.Node, words: Words, scop: Scop) -> None:
+    match node:
+        case c.Call(function=name) if name not in MACROS and function(name) is None:
+            raise NotMappable(f"a kernel cannot call {name}()")
+        case c.Cast(type=text) | c.Decl(type=text):
+            words.type(text)
+        case c.Member() | c.Subscript() | c.InitList():
+            raise NotMappable("it uses structs or pointers beside its arrays")
+        case c.Unary(op="*" | "&"):
+            raise NotMappable("it uses pointers beside its arrays")
+        case c.Literal(text=text) if text.startswith('"') or (text[-1:] in "lL" and "." in text):
+            raise NotMappable(f"a kernel has no literal {text}")
+        case _:
+            pass
+
+
+def is_by_value(array: Array, scop: Scop) -> bool:
+    """Whether a scalar goes to the kernels as a number: nobody writes it."""
+    if array.rank:
+        return False
+    return not any(
+        a.array == array.name and a.kind.value != "read" for s in scop.statements.values() for a in s.accesses
+    )
+
+
+def spelled(array: Array) -> str:
+    """The array's name in kernels and in the functions around them."""
+    return array.name if array.storage is Storage.REGION else array.c_name

@@ -1,0 +1,239 @@
+"""Map loops to a GPU: which nests are kernels, which loops are dealt out to blocks and threads."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+from math import prod
+
+import islpy as isl
+
+from polyc.model.program import Program
+from polyc.model.scop import AccessKind
+from polyc.model.tree import (
+    ALL_THREADS,
+    BLOCK_AXES,
+    GLOBAL_AXES,
+    THREAD_AXES,
+    Band,
+    Domain,
+    Extension,
+    Filter,
+    Leaf,
+    Mark,
+    Member,
+    Node,
+    Role,
+    Sequence,
+    deals_to_threads,
+    walk,
+)
+from polyc.passes.vectorize import gain_of
+from polyc.poly import set_name, sets
+
+STAGE = "mapping"
+ROW, BLOCK = 256, (32, 8)
+"""Threads of a block: in one row, and in two dimensions (x, y)."""
+
+
+def map_to_kernels(program: Program) -> Program:
+    """Make each outermost nest with a parallel loop a kernel: tiles to blocks, points to threads.
+
+    tree:     band(tile: it, jt) - sequence(band(i, j) …, band(k) …)
+              -> mark(kernel) - band(block.y: it, block.x: jt) - sequence(band(thread.y: i, thread.x: j) …, mark(once) …)
+    requires: coincidence as isl or a pass that proved it set it
+    ensures:  every loop above a kernel is sequential and runs on the host; on each path below one, the iterations of
+              mapped loops are dealt out to all blocks and all threads of a block, or to one (`once`)
+    source:   Zhao et al. 2024, Section 6.2; each member's points go to the same threads, strided, as Hidet's
+              `repeat * spatial` task mapping (Ding et al. 2023, Section 4)
+    """
+    child = _Mapper(program).host(program.tree.child)
+    return replace(program, tree=Domain(program.tree.domain, child))
+
+
+class _Mapper:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    # --- on the host ---------------------------------------------------------------------------------------------
+
+    def host(self, node: Node) -> Node:
+        """The subtree with its kernels marked; loops that stay outside of them run on the host."""
+        if not _has_coincident(node):
+            return Mark("kernel", node, sizes=(1,))
+        match node:
+            case Sequence(children=steps):
+                return self.in_turn(steps)
+            case Mark(kind="group", child=Band() as band) if band.coincident_prefix:
+                kernel = self.kernel(band)
+                return replace(kernel, child=replace(node, child=kernel.child))
+            case Mark() | Extension():
+                return replace(node, child=self.host(node.child))
+            case Band() as band:
+                outer, inner = _split(band)
+                if inner is None:
+                    return replace(band, child=self.host(band.child))
+                kernel = self.kernel(inner)
+                return replace(band, members=outer, child=kernel) if outer else kernel
+        raise AssertionError(node)
+
+    def in_turn(self, steps: tuple[Filter, ...]) -> Node:
+        """The steps of a sequence; neighbours without a parallel loop share a kernel of one thread."""
+        found: list[Filter] = []
+        for parallel, group in groupby(steps, key=lambda s: _has_coincident(s.child)):
+            run = tuple(group)
+            if parallel or len(run) == 1:
+                found += [replace(s, child=self.host(s.child)) for s in run]
+                continue
+            instances = run[0].filter
+            for step in run[1:]:
+                instances = instances.union(step.filter)
+            found.append(Filter(instances, self.host(Sequence(run))))
+        return Sequence(tuple(found))
+
+    def kernel(self, band: Band) -> Mark:
+        """A nest whose outermost loop is parallel."""
+        count = band.coincident_prefix
+        wide = count > 1
+        if band.members[0].role is Role.TILE:
+            members = _mapped(band.members, tuple(reversed(range(count)))[: len(BLOCK_AXES)], BLOCK_AXES)
+            inside = replace(band, members=members, child=self.block(band.child, wide))
+        else:
+            inside = replace(band, members=_mapped(band.members, self.fastest(band.members[:count]), GLOBAL_AXES))
+        return Mark("kernel", inside, sizes=BLOCK if wide else (ROW,))
+
+    # --- in a block ----------------------------------------------------------------------------------------------
+
+    def block(self, node: Node, wide: bool) -> Node:
+        """What all threads of a block, a row of them or a `wide` square, run together."""
+        if not _has_coincident(node):
+            return Mark("once", node)
+        match node:
+            case Sequence(children=steps):
+                return Sequence(tuple(replace(s, child=self.block(s.child, wide)) for s in steps))
+            case Mark() | Extension():
+                return replace(node, child=self.block(node.child, wide))
+            case Band() as band:
+                outer, inner = _split(band)
+                if inner is None:
+                    return replace(band, child=self.block(band.child, wide))
+                dealt = self.threads(inner, wide)
+                return replace(band, members=outer, child=dealt) if outer else dealt
+        raise AssertionError(node)
+
+    def threads(self, band: Band, wide: bool) -> Band:
+        """A band whose points are dealt out: two of its parallel loops, or one over all threads."""
+        positions = self.fastest(band.members[: band.coincident_prefix])
+        axes = THREAD_AXES if wide and len(positions) > 1 else (ALL_THREADS,)
+        return replace(band, members=_mapped(band.members, positions, axes))
+
+    def fastest(self, members: tuple[Member, ...]) -> tuple[int, ...]:
+        """Positions of the loops for the axes x, y: first the one that runs along consecutive memory."""
+        gains = [gain_of(member, self.program) for member in members]
+        first = max(range(len(members)), key=lambda k: (gains[k], k))
+        others = [k for k in reversed(range(len(members))) if k != first]
+        return (first, *others)[:2]
+
+
+def _mapped(members: tuple[Member, ...], positions: tuple[int, ...], axes: tuple[str, ...]) -> tuple[Member, ...]:
+    axis_of = dict(zip(positions, axes, strict=False))
+    return tuple(
+        replace(member, mapped=axis_of[k], parallel=True) if k in axis_of else member
+        for k, member in enumerate(members)
+    )
+
+
+def _split(band: Band) -> tuple[tuple[Member, ...], Band | None]:
+    """The sequential loops at the top of a band, and the rest of it from its first parallel loop on."""
+    for position, member in enumerate(band.members):
+        if member.coincident:
+            return band.members[:position], replace(band, members=band.members[position:])
+    return band.members, None
+
+
+def _has_coincident(node: Node) -> bool:
+    return any(isinstance(n, Band) and any(m.coincident for m in n.members) for n in walk(node))
+
+
+# --- barriers ----------------------------------------------------------------------------------------------------------
+
+
+def place_barriers(program: Program) -> Program:
+    """Let the threads of a block meet where one step reads or overwrites what another one left.
+
+    tree:     sequence(x, y) -> sequence(x, barrier - y) where y touches what x writes, or writes what x reads;
+              band(t) - x -> band(t) - barrier - x where iterations of a loop that all threads run touch the same
+    ensures:  no two threads of a block touch one cell, one of them writing, without a barrier between (the check of
+              mapped programs shows it again)
+    """
+    return replace(program, tree=Domain(program.tree.domain, _Barriers(program).outside(program.tree.child)))
+
+
+class _Barriers:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    def outside(self, node: Node) -> Node:
+        match node:
+            case Mark(kind="kernel", sizes=sizes):
+                return node if prod(sizes) == 1 else replace(node, child=self.inside(node.child))
+            case Leaf():
+                return node
+            case Sequence(children=steps):
+                return Sequence(tuple(replace(s, child=self.outside(s.child)) for s in steps))
+            case _:
+                return replace(node, child=self.outside(node.child))
+
+    def inside(self, node: Node) -> Node:
+        """The part of a kernel that all threads of a block run together."""
+        match node:
+            case Leaf() | Mark(kind="once"):
+                return node
+            case Mark() | Extension():
+                return replace(node, child=self.inside(node.child))
+            case Band(members=members):
+                if any(deals_to_threads(m) for m in members):
+                    return node
+                reads, writes = self.touched(node)
+                carried = not any(m.mapped for m in members) and bool(writes & (reads | writes))
+                last = replace(members[-1], barrier=carried or _shares(node.child))
+                return replace(node, members=(*members[:-1], last), child=self.inside(node.child))
+            case Sequence(children=steps):
+                found: list[Filter] = []
+                before: list[tuple[set[str], set[str]]] = []
+                for step in steps:
+                    reads, writes = self.touched(step.child, step.filter)
+                    meets = any(w & (reads | writes) or r & writes for r, w in before)
+                    before.append((reads, writes))
+                    found.append(replace(step, child=self.inside(step.child), barrier=meets))
+                return Sequence(tuple(found))
+
+    def touched(self, node: Node, reaching: isl.UnionSet | None = None) -> tuple[set[str], set[str]]:
+        """The arrays that statements below read, and those that they write."""
+        statements: set[str] = set() if reaching is None else {set_name(s) for s in sets(reaching)}
+        for inner in walk(node):
+            match inner:
+                case Band(members=members):
+                    statements |= {set_name(s) for s in sets(members[0].schedule.domain())}
+                case Extension(relation=relation):
+                    statements |= {set_name(s) for s in sets(relation.range())}
+                case Sequence(children=steps):
+                    statements |= {set_name(s) for step in steps for s in sets(step.filter)}
+                case _:
+                    pass
+        accesses = [a for name in statements for a in self.program.statements[name].accesses]
+        reads = {a.array for a in accesses if a.kind is AccessKind.READ}
+        return reads, {a.array for a in accesses if a.kind is not AccessKind.READ}
+
+
+def _shares(node: Node) -> bool:
+    """Whether an array that all threads of a block share is declared directly inside a loop with this body."""
+    match node:
+        case Mark(kind="allocate"):
+            return True
+        case Mark(kind="once") | Leaf() | Band():
+            return False
+        case Sequence(children=steps):
+            return any(_shares(s.child) for s in steps)
+        case _:
+            return _shares(node.child)

@@ -1,0 +1,198 @@
+"""Programs that are mapped to a GPU: every instance runs once, and threads meet wherever they hand on a value.
+
+math: an instance x below a kernel belongs to the block of its block-mapped values and to the thread of its
+      thread-mapped ones. Let p be the first step of the paths at which x and y differ, x before y. One of these holds:
+        - a thread-mapped loop, or `once`, stands above p: both run in one thread, in their order;
+        - p is a mapped loop: `races.py` shows that they touch no cell together;
+        - p is a step of a sequence, or a loop that all threads run: x and y touch no cell together with a write,
+          or the threads of the block meet between them: at the start of y's step, at the start of each iteration.
+      A barrier counts only on y's own way: a step that is empty at some sizes takes its barrier with it.
+      What a block shares is one place in memory for all its tiles: a loop around its declaration needs a barrier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+import islpy as isl
+
+from polyc.analysis.order import Run
+from polyc.model.program import Program
+from polyc.model.scop import Access
+from polyc.model.tree import (
+    ALL_THREADS,
+    BLOCK_AXES,
+    GLOBAL_AXES,
+    THREAD_AXES,
+    Mark,
+    Member,
+    Path,
+    Step,
+    deals_to_threads,
+)
+from polyc.verify.expand import Expanded
+from polyc.verify.fault import Fault
+from polyc.verify.races import carried_by, conflicts
+
+Uses = tuple[Run, tuple[tuple[Access, isl.Map], ...]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Kernel:
+    mark: Mark
+    start: int
+    """Steps of the paths above it."""
+    uses: tuple[Uses, ...]
+
+
+def mapping_faults(program: Program, now: Expanded) -> list[Fault]:
+    """What is wrong with the kernels of a program; nothing for one that has none."""
+    faults: list[Fault] = []
+    kernels: dict[int, _Kernel] = {}
+    for run, accesses in now.per_run:
+        found = [(m, k) for m, k in zip(run.path.marks, run.path.mark_steps, strict=True) if m.kind == "kernel"]
+        outside = found[0][1] if found else len(run.path.steps)
+        if any(isinstance(s, Member) and s.mapped for s in run.path.steps[:outside]):
+            faults.append(Fault("mapping", f"{run.statement} is mapped outside of a kernel", ""))
+        if len(found) != 1:
+            if found or (program.options.gpu and _mapped_anywhere(now)):
+                faults.append(Fault("mapping", f"{run.statement} is in {len(found)} kernels", ""))
+            continue
+        mark, start = found[0]
+        before = kernels.get(id(mark))
+        uses = (*(before.uses if before else ()), (run, accesses))
+        kernels[id(mark)] = _Kernel(mark, start, uses)
+    for kernel in kernels.values():
+        faults += [*_dealt_faults(kernel), *_order_faults(program, kernel), *_reuse_faults(program, kernel)]
+    return faults
+
+
+def _mapped_anywhere(now: Expanded) -> bool:
+    return any(m.kind == "kernel" for run in now.runs for m in run.path.marks)
+
+
+# --- every instance once -------------------------------------------------------------------------------------------------
+
+
+def _dealt_faults(kernel: _Kernel) -> Iterator[Fault]:
+    """Each path deals its iterations out to the same blocks, and to all threads of a block or to one."""
+    threads = prod(kernel.mark.sizes)
+    blocks: tuple[str, ...] | None = None
+    for run, _ in kernel.uses:
+        steps = run.path.steps[kernel.start :]
+        axes = [s.mapped for s in steps if isinstance(s, Member) and s.mapped]
+        whole = {a[-1] for a in axes if a in GLOBAL_AXES}
+        here = tuple(sorted(a[-1] for a in axes if a in (*BLOCK_AXES, *GLOBAL_AXES)))
+        if len(set(here)) != len(here) or (blocks is not None and here != blocks):
+            yield Fault("mapping", f"{run.statement} is not dealt out to the blocks as the rest of its kernel is", "")
+        blocks = here
+        dealt = sorted(a for a in axes if a in THREAD_AXES or a == ALL_THREADS)
+        once = _once(run.path, kernel.start) is not None
+        square = [*THREAD_AXES] if len(kernel.mark.sizes) > 1 else [ALL_THREADS]
+        ways = [
+            once and not dealt and not whole,
+            not once and not whole and dealt in ([ALL_THREADS], square),
+            not once and not dealt and len(whole) == len(kernel.mark.sizes),
+        ]
+        if sum(ways) != 1 and not (threads == 1 and not axes):
+            yield Fault("mapping", f"{run.statement} is not dealt out to the threads of a block", ", ".join(axes))
+
+
+def _once(path: Path, start: int) -> int | None:
+    """The step at which a mark lets one thread of a block go on alone."""
+    for mark, position in zip(path.marks, path.mark_steps, strict=True):
+        if mark.kind == "once" and position >= start:
+            return position
+    return None
+
+
+def _alone_from(path: Path, start: int) -> int:
+    """The first step below which two instances of one iteration belong to one thread."""
+    found = [k + 1 for k, s in enumerate(path.steps) if k >= start and isinstance(s, Member) and deals_to_threads(s)]
+    once = _once(path, start)
+    return min([*found[-1:], *([] if once is None else [once])], default=len(path.steps))
+
+
+# --- order -----------------------------------------------------------------------------------------------------------------
+
+
+def _order_faults(program: Program, kernel: _Kernel) -> Iterator[Fault]:
+    if prod(kernel.mark.sizes) == 1:
+        return
+    yield from _loop_faults(program, kernel)
+    for first, one in enumerate(kernel.uses):
+        for two in kernel.uses[first + 1 :]:
+            at = _parting(one[0].path, two[0].path)
+            if at is None or at < kernel.start or at >= _alone_from(one[0].path, kernel.start):
+                continue
+            later = two if _index(one, at) < _index(two, at) else one
+            step = later[0].path.steps[at]
+            assert isinstance(step, Step)
+            if step.barrier:
+                continue
+            for array, witness in conflicts(one, two, at, program.scop):
+                message = f"no barrier between {one[0].statement} and {two[0].statement}, which touch {array}"
+                yield Fault("barrier", message, witness)
+
+
+def _loop_faults(program: Program, kernel: _Kernel) -> Iterator[Fault]:
+    """Loops that all threads of a block run, and that carry a dependence without a barrier."""
+    loops: dict[tuple[int, int], list[Uses]] = {}
+    members: dict[tuple[int, int], Member] = {}
+    for run, accesses in kernel.uses:
+        for position in range(kernel.start, min(_alone_from(run.path, kernel.start), len(run.path.steps))):
+            step = run.path.steps[position]
+            if isinstance(step, Member) and not step.mapped and not _meets_inside(run.path, position):
+                loops.setdefault((id(step), position), []).append((run, accesses))
+                members[id(step), position] = step
+    for key, below in loops.items():
+        for array, witness in carried_by(below, key[1], program.scop):
+            yield Fault("barrier", f"no barrier in the loop {members[key].name}, which carries {array}", witness)
+
+
+def _meets_inside(path: Path, position: int) -> bool:
+    """Whether the threads meet at the start of each iteration: of the loop, or of one right inside of it."""
+    for step in path.steps[position:]:
+        if not isinstance(step, Member):
+            return False
+        if step.barrier:
+            return True
+        if step.mapped:
+            return False
+    return False
+
+
+def _reuse_faults(program: Program, kernel: _Kernel) -> Iterator[Fault]:
+    """Shared arrays that a next iteration overwrites while a thread still reads them."""
+    if prod(kernel.mark.sizes) == 1:
+        return
+    seen: set[str] = set()
+    for run, _ in kernel.uses:
+        for mark, position in zip(run.path.marks, run.path.mark_steps, strict=True):
+            shared = kernel.start <= position < _alone_from(run.path, kernel.start)
+            if mark.kind != "allocate" or not shared or set(mark.names) <= seen:
+                continue
+            seen |= set(mark.names)
+            around = [s for s in run.path.steps[kernel.start : position] if isinstance(s, Member)]
+            if around and not around[-1].barrier:
+                names = ", ".join(program.buffers[n].name for n in mark.names)
+                yield Fault("barrier", f"no barrier in the loop {around[-1].name} around {names}", "")
+
+
+def _parting(one: Path, two: Path) -> int | None:
+    """The position of the sequence at which two paths part; None where they are one path."""
+    for position, (a, b) in enumerate(zip(one.steps, two.steps, strict=False)):
+        if isinstance(a, Step) and isinstance(b, Step):
+            if a.index != b.index:
+                return position
+        elif a is not b:
+            return None
+    return None
+
+
+def _index(uses: Uses, position: int) -> int:
+    step = uses[0].path.steps[position]
+    assert isinstance(step, Step)
+    return step.index

@@ -82,7 +82,13 @@ def source_lines(library: Path, places: list[int]) -> dict[int, str]:
     tool = shutil.which("addr2line")
     if not places or not tool:
         return {}
-    command = [tool, "-s", "-e", str(library), *map(hex, places)]
+    command = [tool, "-a", "-i", "-s", "-e", str(library), *map(hex, places)]
     done = subprocess.run(command, capture_output=True, check=False, text=True, stdin=subprocess.DEVNULL)
-    found = [re.match(rf"{re.escape(SOURCE)}:\d+", line) for line in done.stdout.splitlines()]
-    return {place: f"{match[0]}: " for place, match in zip(places, found, strict=False) if match}
+    lines: dict[int, str] = {}
+    place = 0
+    for line in done.stdout.splitlines():
+        if line.startswith("0x"):
+            place = int(line, 16)
+        elif match := re.match(rf"{re.escape(SOURCE)}:\d+", line):
+            lines.setdefault(place, f"{match[0]}: ")
+    return lines

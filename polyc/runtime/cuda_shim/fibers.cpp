@@ -48,6 +48,7 @@ jmp_buf scheduler;
 bool abandoned;
 unsigned thread_count;
 uint32_t epoch;
+unsigned launches, intervals;
 uint64_t shuffle_state;
 void (*kernel_body)(void *);
 void *kernel_data;
@@ -195,14 +196,14 @@ bool pass_barrier()
     return false;
 }
 
-void run_block(unsigned turn)
+void run_block()
 {
     uint16_t order[kMostThreads];
     for (unsigned t = 0; t < thread_count; ++t)
         fibers[t].stage = kReady;
     do {
         begin_interval();
-        order_threads(order, turn++);
+        order_threads(order, intervals++);
         do {
             for (unsigned k = 0; k < thread_count && !abandoned; ++k)
                 if (fibers[order[k]].stage == kReady)
@@ -278,6 +279,12 @@ void abandon()
     _longjmp(scheduler, 1);
 }
 
+void restart_orders()
+{
+    launches = intervals = 0;
+    shuffle_state = 0;
+}
+
 // "thread (1, 0, 0) of block (2, 0, 0)"
 const char *who(uint32_t at, unsigned thread, char *text, size_t size)
 {
@@ -307,7 +314,6 @@ extern "C" void polyc_shim_launch(const char *kernel, Index grid, Index block, s
                                   void (*body)(void *), void *data)
 {
     static Region *shared[256];
-    static unsigned launches;
     if (failed_for_good())
         return;
     state.kernel = kernel;
@@ -334,7 +340,6 @@ extern "C" void polyc_shim_launch(const char *kernel, Index grid, Index block, s
     start_count = 0;
     abandoned = false;
     const bool backward = launches++ % 2 == 1;
-    static unsigned turn;
     uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z;
     for (uint64_t k = 0; k < blocks && !abandoned; ++k) {
         uint64_t b = backward ? blocks - 1 - k : k;
@@ -342,7 +347,7 @@ extern "C" void polyc_shim_launch(const char *kernel, Index grid, Index block, s
             return fail(kOutOfResources, false);
         for (unsigned s = 0; s < shared_count; ++s)
             memset(reinterpret_cast<void *>(shared[s]->begin), 0xff, shared[s]->size_bytes);
-        run_block(turn++);
+        run_block();
     }
     if (abandoned)
         for (Fiber &fiber : fibers)

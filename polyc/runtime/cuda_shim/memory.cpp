@@ -228,6 +228,7 @@ __attribute__((visibility("default"))) void polyc_shim_clear(void)
     report_length = 0;
     report[0] = 0;
     last_error = fatal_error = 0;
+    restart_orders();
     unlink(report_file);
 }
 

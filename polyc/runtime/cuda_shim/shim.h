@@ -72,6 +72,7 @@ bool tell(const char *kind, uintptr_t where, const char *format, ...) __attribut
 
 // fibers.cpp
 [[noreturn]] void abandon();  // ends the launch
+void restart_orders();        // blocks and threads run in the orders of a program's start
 const char *who(uint32_t epoch, unsigned thread, char *text, size_t size);
 
 }  // namespace shim

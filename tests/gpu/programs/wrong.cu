@@ -64,9 +64,7 @@ extern "C" void reader_writes(void) { reader_writes_1<<<1, 64>>>(array(1), array
 
 __global__ void plain_and_atomic_1(float *a)
 {
-  if (threadIdx.x == 0)
-    a[0] = 0; // plain_and_atomic: race
-  atomicAdd(&a[0], 1.0f);
+  threadIdx.x == 0 ? a[0] = 0 : atomicAdd(&a[0], 1.0f); // plain_and_atomic: race
 }
 extern "C" void plain_and_atomic(void)
 {

@@ -157,15 +157,21 @@ POLYC_SHIM_UNCHECKED static void launch(const char *name, void (*kernel)(P...), 
 }
 }  // namespace polyc_shim
 
-// Threads are fibers of one thread: a plain update is atomic.
-#define POLYC_SHIM_ATOMIC(NAME, T, UPDATE)                                       \
-    POLYC_SHIM_UNCHECKED static inline T NAME(T *address, T value)               \
-    {                                                                            \
-        polyc_shim_atomic(address, sizeof(T));                                   \
-        T old = *address;                                                        \
-        *address = UPDATE;                                                       \
-        return old;                                                              \
+// Threads are fibers of one thread: a plain update is atomic. The check is inline, so that it knows the place.
+#define POLYC_SHIM_ATOMIC_OF(NAME, T, PARAMETERS, ARGUMENTS, UPDATE)                                     \
+    POLYC_SHIM_UNCHECKED __attribute__((noinline)) static T polyc_shim_##NAME PARAMETERS                 \
+    {                                                                                                    \
+        T old = *address;                                                                                \
+        *address = UPDATE;                                                                               \
+        return old;                                                                                      \
+    }                                                                                                    \
+    __forceinline__ static T NAME PARAMETERS                                                             \
+    {                                                                                                    \
+        polyc_shim_atomic(address, sizeof(T));                                                           \
+        return polyc_shim_##NAME ARGUMENTS;                                                              \
     }
+#define POLYC_SHIM_ATOMIC(NAME, T, UPDATE) \
+    POLYC_SHIM_ATOMIC_OF(NAME, T, (T *address, T value), (address, value), UPDATE)
 #define POLYC_SHIM_ATOMICS(T)                                     \
     POLYC_SHIM_ATOMIC(atomicAdd, T, old + value)                  \
     POLYC_SHIM_ATOMIC(atomicExch, T, value)                       \
@@ -179,15 +185,9 @@ POLYC_SHIM_ATOMIC(atomicAdd, double, old + value)
 POLYC_SHIM_ATOMIC(atomicExch, float, value)
 POLYC_SHIM_ATOMIC(atomicSub, int, old - value)
 POLYC_SHIM_ATOMIC(atomicSub, unsigned, old - value)
-#define POLYC_SHIM_CAS(T)                                                          \
-    POLYC_SHIM_UNCHECKED static inline T atomicCAS(T *address, T expected, T value) \
-    {                                                                              \
-        polyc_shim_atomic(address, sizeof(T));                                     \
-        T old = *address;                                                          \
-        if (old == expected)                                                       \
-            *address = value;                                                      \
-        return old;                                                                \
-    }
+#define POLYC_SHIM_CAS(T)                                                                                          \
+    POLYC_SHIM_ATOMIC_OF(atomicCAS, T, (T *address, T expected, T value), (address, expected, value), \
+                         old == expected ? value : old)
 POLYC_SHIM_CAS(int)
 POLYC_SHIM_CAS(unsigned)
 POLYC_SHIM_CAS(unsigned long long)

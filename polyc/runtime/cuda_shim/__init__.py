@@ -3,7 +3,7 @@
 The shim's own C++ lies beside this file; `shim.h` says which part does what.
 """
 
-from polyc.runtime.cuda_shim.build import build, report
 from polyc.runtime.cuda_shim.launches import RewriteError
+from polyc.runtime.cuda_shim.library import build, report
 
 __all__ = ["RewriteError", "build", "report"]

@@ -28,7 +28,7 @@ const char *const *kernels = polyc_shim_kernels;
 
 namespace {
 
-constexpr size_t kGuardBytes = 16384;
+constexpr size_t kGuardBytes = 64 << 10;  // whole pages on any machine
 constexpr int kInvalidValue = 1, kInvalidConfiguration = 9, kOutOfResources = 701, kLaunchFailure = 719;
 
 enum Stage { kReady, kAtBarrier, kAtWarpBarrier, kEnded };

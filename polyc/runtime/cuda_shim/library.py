@@ -18,8 +18,15 @@ COMPILE = [flag for flag in FLAGS if flag not in ("-shared", "-std=gnu11") and n
 CXX = ["-std=gnu++17", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"]
 SHIM = ["-O2", "-fvisibility=hidden", "-U_FORTIFY_SOURCE"]
 """A change of fibers is a longjmp to another stack, which glibc's fortified one takes for a mistake."""
-CHECKED = ["-fsanitize=thread", "-fsanitize=alignment,bounds", "-fsanitize-recover=all"]
-"""The compiler's calls for each access; the shim has the functions, and no sanitizer's library is linked."""
+CHECKED = [
+    "-fsanitize=thread",
+    "-fsanitize=alignment,bounds",
+    "-fsanitize-recover=all",
+    "-fno-tree-loop-im",
+    "-fno-ssa-phiopt",
+]
+"""The compiler's calls for each access; the shim has the functions, and no sanitizer's library is linked. No access is
+moved out of a loop or a condition: a thread that would not have made it would seem to."""
 SOURCE = "region.cu"
 PLACE = re.compile(r"\[(0x[0-9a-f]+)\] ")
 

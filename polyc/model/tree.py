@@ -50,7 +50,7 @@ class Member:
     reductions: tuple[tuple[str, str], ...] = ()
     """(operator, scalar) pairs that the parallel or vector loop combines, where reassociation is allowed."""
     mapped: str = ""
-    """In a kernel: which of the GPU's indices deal out the iterations, "block.x", "thread", …; "" for an ordinary loop."""
+    """In a kernel: which index deals out the iterations, "block.x", "thread", …; "" for an ordinary loop."""
     barrier: bool = False
     """In a kernel: the threads of a block meet at the start of each iteration."""
 

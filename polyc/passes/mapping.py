@@ -40,7 +40,8 @@ def map_to_kernels(program: Program) -> Program:
     """Make each outermost nest with a parallel loop a kernel: tiles to blocks, points to threads.
 
     tree:     band(tile: it, jt) - sequence(band(i, j) …, band(k) …)
-              -> mark(kernel) - band(block.y: it, block.x: jt) - sequence(band(thread.y: i, thread.x: j) …, mark(once) …)
+              -> mark(kernel) - band(block.y: it, block.x: jt) -
+                 sequence(band(thread.y: i, thread.x: j) …, mark(once) …)
     requires: coincidence as isl or a pass that proved it set it
     ensures:  every loop above a kernel is sequential and runs on the host; on each path below one, the iterations of
               mapped loops are dealt out to all blocks and all threads of a block, or to one (`once`)
@@ -155,7 +156,7 @@ def _has_coincident(node: Node) -> bool:
     return any(isinstance(n, Band) and any(m.coincident for m in n.members) for n in walk(node))
 
 
-# --- barriers ----------------------------------------------------------------------------------------------------------
+# --- barriers --------------------------------------------------------------------------------------------------------
 
 
 def place_barriers(program: Program) -> Program:

@@ -36,6 +36,13 @@ def build(text: str, folder: Path, cc: str = "gcc", openmp: bool = True, flags: 
     source, library = folder / "region.c", folder / "region.so"
     source.write_text(text, encoding="utf-8", errors="surrogateescape")
     command = [cc, *FLAGS, *(["-fopenmp"] if openmp else []), str(source), "-o", str(library), *flags, "-lm"]
+    run_compiler(command, folder)
+    return library
+
+
+def run_compiler(command: list[str], folder: Path) -> None:
+    """Run a compiler, whose temporary files go to the folder. Raises BuildError with what it printed."""
+    cc = command[0]
     try:
         done = subprocess.run(
             command,
@@ -51,7 +58,6 @@ def build(text: str, folder: Path, cc: str = "gcc", openmp: bool = True, flags: 
         raise BuildError(f"'{cc}' took longer than {LIMIT_SECONDS} s") from None
     if done.returncode != 0:
         raise BuildError(done.stderr.decode("utf-8", "replace").strip() or f"'{cc}' failed")
-    return library
 
 
 @cache

@@ -73,7 +73,7 @@ def _mapped_anywhere(now: Expanded) -> bool:
     return any(m.kind == "kernel" for run in now.runs for m in run.path.marks)
 
 
-# --- every instance once -------------------------------------------------------------------------------------------------
+# --- every instance once ---------------------------------------------------------------------------------------------
 
 
 def _dealt_faults(kernel: _Kernel) -> Iterator[Fault]:
@@ -115,7 +115,7 @@ def _alone_from(path: Path, start: int) -> int:
     return min([*found[-1:], *([] if once is None else [once])], default=len(path.steps))
 
 
-# --- order -----------------------------------------------------------------------------------------------------------------
+# --- order -----------------------------------------------------------------------------------------------------------
 
 
 def _order_faults(program: Program, kernel: _Kernel) -> Iterator[Fault]:

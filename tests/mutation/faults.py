@@ -1064,7 +1064,7 @@ def subscripts_reversed(original: Any) -> Any:
 
 def first_branch_only(_original: Any) -> Any:
     def branch(self: Any, node: isl.AstNode, scope: Any) -> c.Stmt:
-        return loops._block(self.statements(node.if_get_then_node(), scope))
+        return loops.block_of(self.statements(node.if_get_then_node(), scope))
 
     return branch
 
@@ -1072,7 +1072,7 @@ def first_branch_only(_original: Any) -> Any:
 def else_lost(_original: Any) -> Any:
     def branch(self: Any, node: isl.AstNode, scope: Any) -> c.Stmt:
         condition = self.printer(scope).convert(node.if_get_cond())
-        return c.If(condition, loops._block(self.statements(node.if_get_then_node(), scope)))
+        return c.If(condition, loops.block_of(self.statements(node.if_get_then_node(), scope)))
 
     return branch
 
@@ -1158,24 +1158,24 @@ CODEGEN: list[tuple[str, str, Install]] = [
     ("tile corner moved", "by one", printed_tree(node_edit(e.band_edit(e.tile_corner_moved, Role.TILE)))),
     ("guard not printed", "of the region", always(render, "_guard", None)),
     ("buffer's subscripts shifted", "by one", patched(loops, "shift", shift_wrong)),
-    ("buffers not used", "the array instead", always(loops._InstancePrinter, "_buffer", None)),
+    ("buffers not used", "the array instead", always(loops.InstancePrinter, "_buffer", None)),
     ("division truncates", "instead of rounding down", patched(ExprPrinter, "_operation", division_truncates)),
     ("min as max", "and max as min", patched(ExprPrinter, "_operation", minimum_as_maximum)),
     ("upper bounds one short", "< for <=", patched(ExprPrinter, "exclusive", lambda _o: ExprPrinter.convert)),
     ("subscripts reversed", "of every access", patched(ExprPrinter, "subscripts", subscripts_reversed)),
-    ("conditions dropped", "of branches", patched(loops._LoopPrinter, "branch", first_branch_only)),
-    ("else dropped", "of branches", patched(loops._LoopPrinter, "branch", else_lost)),
-    ("steps of one", "in tile loops", patched(loops._LoopPrinter, "loop", step_lost)),
-    ("loops start late", "by one", patched(loops._LoopPrinter, "loop", iterator_one_late)),
-    ("every loop parallel", "pragmas", patched(loops._LoopPrinter, "pragmas", pragma_everywhere)),
-    ("reduction clause not printed", "pragmas", patched(loops._LoopPrinter, "reductions", clause_not_printed)),
+    ("conditions dropped", "of branches", patched(loops.LoopPrinter, "branch", first_branch_only)),
+    ("else dropped", "of branches", patched(loops.LoopPrinter, "branch", else_lost)),
+    ("steps of one", "in tile loops", patched(loops.LoopPrinter, "loop", step_lost)),
+    ("loops start late", "by one", patched(loops.LoopPrinter, "loop", iterator_one_late)),
+    ("every loop parallel", "pragmas", patched(loops.LoopPrinter, "pragmas", pragma_everywhere)),
+    ("reduction clause not printed", "pragmas", patched(loops.LoopPrinter, "reductions", clause_not_printed)),
     (
         "buffers static",
         "shared by the threads",
-        patched(loops._LoopPrinter, "declare", declared(lambda d: replace(d, type=f"static {d.type}"))),
+        patched(loops.LoopPrinter, "declare", declared(lambda d: replace(d, type=f"static {d.type}"))),
     ),
-    ("buffers short", "two elements", patched(loops._LoopPrinter, "declare", declared(short))),
-    ("loop variables mixed up", "in statements", patched(loops._InstancePrinter, "_loops", loops_renamed)),
+    ("buffers short", "two elements", patched(loops.LoopPrinter, "declare", declared(short))),
+    ("loop variables mixed up", "in statements", patched(loops.InstancePrinter, "_loops", loops_renamed)),
     ("no parentheses", "in expressions", patched(printer, "_at_least", lambda _o: lambda x, _l: printer._expr(x)[0])),
     ("braces lost", "around several statements", patched(printer, "_needs_no_braces", braces_lost)),
 ]

@@ -121,9 +121,8 @@ class KernelPrinter(LoopPrinter):
         if not all(isinstance(e, c.Literal) for e in extents):
             raise NotMappable(f"{buffer.name} has no constant size")
         size = self.program.scop.arrays[buffer.array].element.size_bytes
-        self.open.shared_bytes += size * prod(
-            int(e.text.rstrip("uUlL"), 0) for e in extents if isinstance(e, c.Literal)
-        )
+        numbers = [int(e.text.rstrip("uUlL"), 0) for e in extents if isinstance(e, c.Literal)]
+        self.open.shared_bytes += size * prod(numbers)
         if self.open.shared_bytes > SHARED_LIMIT:
             raise NotMappable("a tile does not fit in the memory that a block shares")
         self.open.shared[buffer.key] = c.Decl(f"{self.dialect.shared} {self.element(buffer)}", buffer.name, extents)
@@ -295,9 +294,8 @@ class KernelPrinter(LoopPrinter):
         if not (one.dim_has_lower_bound(isl.dim_type.set, 0) and one.dim_has_upper_bound(isl.dim_type.set, 0)):
             raise NotMappable(f"the loop {member.name} has no bound in the sizes")
         size = isl.Val.int_from_si(one.get_ctx(), member.size * self.together(member))
-        trips = (
-            one.dim_max(0).sub(one.dim_min(0)).scale_down_val(size).floor().add_constant_val(isl.Val.one(one.get_ctx()))
-        )
+        steps = one.dim_max(0).sub(one.dim_min(0)).scale_down_val(size).floor()
+        trips = steps.add_constant_val(isl.Val.one(one.get_ctx()))
         printer = ExprPrinter(self.program.scop.parameters, {})
         return printer.convert(isl.AstBuild.from_context(self.program.scop.known).expr_from_pw_aff(trips))
 

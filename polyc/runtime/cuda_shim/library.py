@@ -1,0 +1,101 @@
+"""Building a CUDA text and the shim as one shared library, and reading what the shim found."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from polyc.runtime.build import FLAGS, run_compiler
+from polyc.runtime.cuda_shim.launches import rewrite
+
+HERE = Path(__file__).parent
+PARTS = ("memory.cpp", "fibers.cpp", "shadow.cpp")
+COMPILE = [flag for flag in FLAGS if flag not in ("-shared", "-std=gnu11") and not flag.startswith("-Wl,")]
+CXX = ["-std=gnu++17", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"]
+SHIM = ["-O2", "-fvisibility=hidden", "-U_FORTIFY_SOURCE"]
+"""A change of fibers is a longjmp to another stack, which glibc's fortified one takes for a mistake."""
+CHECKED = [
+    "-fsanitize=thread",
+    "-fsanitize=alignment,bounds",
+    "-fsanitize-recover=all",
+    "-fno-tree-loop-im",
+    "-fno-ssa-phiopt",
+]
+"""The compiler's calls for each access; the shim has the functions, and no sanitizer's library is linked. No access is
+moved out of a loop or a condition: a thread that would not have made it would seem to."""
+SOURCE = "region.cu"
+PLACE = re.compile(r"\[(0x[0-9a-f]+)\] ")
+
+
+def build(
+    cuda_text: str, host_c: list[Path], folder: Path, check: bool = True, cxx: str = "g++", cc: str = "gcc"
+) -> Path:
+    """Compile a CUDA text and C files to `folder/region.so`, which runs on a CPU.
+
+    With `check`, launches find races and accesses out of bounds, too; without, only divergent barriers, and what no
+    device can launch. Raises BuildError with a compiler's message, RewriteError for text that is no CUDA.
+    """
+    library = folder / "region.so"
+    objects = [folder / "region.o"]
+    source = folder / SOURCE
+    source.write_text(rewrite(cuda_text), encoding="utf-8", errors="surrogateescape")
+    language = ["-x", "c++", "-g1", "-I", str(HERE / "include"), *(CHECKED if check else [])]
+    run_compiler([cxx, *COMPILE, *CXX, *language, "-c", str(source), "-o", str(objects[0])], folder)
+    for position, file in enumerate(host_c):
+        target = folder / f"host{position}.o"
+        run_compiler([cc, *COMPILE, "-std=gnu11", "-c", str(file), "-o", str(target)], folder)
+        objects.append(target)
+    for name, content in shim_objects(cxx).items():
+        target = folder / name
+        target.write_bytes(content)
+        objects.append(target)
+    run_compiler([cxx, "-shared", "-Wl,-z,defs", *map(str, objects), "-o", str(library), "-lm", "-ldl"], folder)
+    return library
+
+
+@cache
+def shim_objects(cxx: str) -> dict[str, bytes]:
+    """The shim's object files, compiled once a process. Raises BuildError."""
+    with tempfile.TemporaryDirectory(prefix="polyc-shim-") as name:
+        folder = Path(name)
+        objects = {}
+        for part in PARTS:
+            target = folder / f"{Path(part).stem}.o"
+            run_compiler([cxx, *COMPILE, *CXX, *SHIM, "-c", str(HERE / part), "-o", str(target)], folder)
+            objects[target.name] = target.read_bytes()
+        return objects
+
+
+def report(library: Path) -> list[str]:
+    """The faults of the library's last process, one a string: "race: region.cu:12: kernel k: thread ...".
+
+    Empty where all is well. At most ten, each place of the program once for a kind: race, bounds, uninitialised (a read
+    of shared memory), index, misaligned, divergent barrier, launch. It is there also where the process has ended early.
+    """
+    file = Path(f"{library}.report")
+    if not file.exists():
+        return []
+    text = file.read_text(encoding="utf-8", errors="replace")
+    lines = source_lines(library, [int(place, 16) - 1 for place in PLACE.findall(text)])
+    return PLACE.sub(lambda match: lines.get(int(match[1], 16) - 1, ""), text).splitlines()
+
+
+def source_lines(library: Path, places: list[int]) -> dict[int, str]:
+    """`region.cu:12: ` for addresses in the library; none where the tool for it is missing."""
+    tool = shutil.which("addr2line")
+    if not places or not tool:
+        return {}
+    command = [tool, "-a", "-i", "-s", "-e", str(library), *map(hex, places)]
+    done = subprocess.run(command, capture_output=True, check=False, text=True, stdin=subprocess.DEVNULL)
+    lines: dict[int, str] = {}
+    place = 0
+    for line in done.stdout.splitlines():
+        if line.startswith("0x"):
+            place = int(line, 16)
+        elif match := re.match(rf"{re.escape(SOURCE)}:\d+", line):
+            lines.setdefault(place, f"{match[0]}: ")
+    return lines

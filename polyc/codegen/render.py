@@ -127,7 +127,7 @@ def render_other_files(source: Source, compiled: list[Compiled], options: Option
     """The files of kernels that belong to a GPU target's C file, by what their names end in."""
     if not options.gpu:
         return {}
-    return render_device_files(source, [one.device for one in compiled if one.device], options.target)
+    return render_device_files(source.path, [one.device for one in compiled if one.device], options.target)
 
 
 def _guard(program: Program) -> c.Expr | None:

@@ -58,8 +58,8 @@ class _Placing:
                 return self._declare(node, depth, concurrent)
             case Mark() | Extension():
                 # A kernel of one thread has no parallel loop, and keeps its scalars to itself all the same.
-                inside = concurrent or (isinstance(node, Mark) and node.kind == "kernel")
-                return replace(node, child=self.at(node.child, depth, inside))
+                within = concurrent or (isinstance(node, Mark) and node.kind == "kernel")
+                return replace(node, child=self.at(node.child, depth, within))
             case Sequence(children=steps):
                 if self._connected(steps):
                     return self._declare(node, depth, concurrent)

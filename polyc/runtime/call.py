@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,8 @@ class Setting:
     element_bytes: dict[str, int]
     reassociated: bool
     limit_seconds: float
+    environment: dict[str, str] = field(default_factory=dict)
+    """What the process of the calls needs beside its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,9 @@ def run_child(setting: Setting, arrays: dict[str, Data], shapes: dict[str, Shape
     for function in (csource.ORIGINAL, csource.RESULT):
         own = [{**a, "result": f"{a['file']}.{function}"} for a in arguments]
         calls.append({"function": function, "arguments": own})
-    output, fault = child_output(folder, {"library": str(setting.library), "calls": calls}, setting.limit_seconds)
+    output, fault = child_output(
+        folder, {"library": str(setting.library), "calls": calls}, setting.limit_seconds, setting.environment
+    )
     lines = [json.loads(line) for line in output.splitlines() if line.startswith(b"{")]
     names = [*(p.name for p in setting.scop.parameters), *setting.source.arrays, *setting.source.rows]
     ended = Ended()
@@ -75,11 +79,13 @@ def run_child(setting: Setting, arrays: dict[str, Data], shapes: dict[str, Shape
     return ended if len(lines) == 2 else replace(ended, result_fault=fault or "did not run")
 
 
-def child_output(folder: Path, job: dict[str, Any], limit_seconds: float) -> tuple[bytes, str]:
+def child_output(
+    folder: Path, job: dict[str, Any], limit_seconds: float, more: dict[str, str] | None = None
+) -> tuple[bytes, str]:
     """What the child printed for a job, and how it ended ("" is well)."""
     file = folder / "job.json"
     file.write_text(json.dumps(job))
-    environment = {"OMP_NUM_THREADS": str(THREADS), **os.environ, "OMP_WAIT_POLICY": "passive"}
+    environment = {"OMP_NUM_THREADS": str(THREADS), **os.environ, "OMP_WAIT_POLICY": "passive", **(more or {})}
     try:
         done = subprocess.run(
             [sys.executable, "-I", "-S", child.__file__, str(file)],
@@ -91,13 +97,17 @@ def child_output(folder: Path, job: dict[str, Any], limit_seconds: float) -> tup
         )
     except subprocess.TimeoutExpired as late:
         return late.stdout or b"", f"did not end within {limit_seconds:g} s"
-    return done.stdout, exit_fault(done.returncode)
+    fault = exit_fault(done.returncode)
+    told = [line for line in done.stderr.decode("utf-8", "replace").splitlines() if line.startswith("polyc: ")]
+    return done.stdout, f"{fault} ({told[0][7:]})" if fault and told else fault
 
 
-def read_table(folder: Path, library: Path, name: str, entries: int, limit_seconds: float) -> list[int]:
+def read_table(
+    folder: Path, library: Path, name: str, entries: int, limit_seconds: float, more: dict[str, str]
+) -> list[int]:
     """A table of unsigned long numbers in the library; empty where it cannot be loaded."""
     job = {"library": str(library), "table": name, "entries": entries, "calls": []}
-    output, fault = child_output(folder, job, limit_seconds)
+    output, fault = child_output(folder, job, limit_seconds, more)
     return [] if fault else list(json.loads(output)["table"])
 
 

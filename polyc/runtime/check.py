@@ -15,6 +15,7 @@ from polyc.model.scop import CALLS, Region, Scop
 from polyc.runtime import csource, sizes
 from polyc.runtime.build import BuildError, build, has_openmp
 from polyc.runtime.call import Setting, read_table, run_child
+from polyc.runtime.devices import build_for_device, device_faults
 from polyc.runtime.differences import Difference, first_difference
 from polyc.runtime.inputs import Data, random_array
 from polyc.runtime.layout import Layout, Unsafe
@@ -73,13 +74,18 @@ def compare(
         return report
     with tempfile.TemporaryDirectory(prefix="polyc-verify-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        openmp = compiled.program.options.target == "openmp" and has_openmp(cc)
+        target, environment = compiled.program.options.target, dict[str, str]()
         try:
-            library = build(source.text, folder, cc, openmp)
+            if compiled.device:
+                library, environment = build_for_device(source.text, region, compiled, folder, cc)
+            else:
+                library = build(source.text, folder, cc, target == "openmp" and has_openmp(cc))
         except BuildError as problem:
             tell_build_error(region, problem, folder, cc, report)
             return report
-        table = read_table(folder, library, csource.ELEMENT_SIZES, max(1, len(source.arrays)), limit_seconds)
+        table = read_table(
+            folder, library, csource.ELEMENT_SIZES, max(1, len(source.arrays)), limit_seconds, environment
+        )
         if not table:
             report.skipped.append(
                 "the region cannot be loaded on its own: it needs something of the rest of the program"
@@ -94,6 +100,7 @@ def compare(
             dict(zip(source.arrays, table, strict=False)),
             reassociated,
             limit_seconds,
+            environment,
         )
         found = sizes.feasible(region.scop)
         tried: list[dict[str, int]] = []
@@ -147,6 +154,9 @@ def run_size(setting: Setting, values: dict[str, int], seed: int, report: Report
     }
     follow_parameters(setting.scop, arrays, values)
     ended = run_child(setting, arrays, shapes, values)
+    for fault in device_faults(setting.library):
+        report.differences.append(Difference(f"with {named}: {fault}", values))
+        return
     if ended.original_fault:
         report.skipped.append(f"{named}: the original {ended.original_fault} on this input")
         return

@@ -18,7 +18,7 @@ from polyc.codegen.printer import expression, statement
 from polyc.codegen.templating import IDENTIFIER, environment, opencl_runtime
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import Region, Source
+from polyc.model.scop import Region
 
 TEMPLATES = {"cuda": ("cuda.cu.j2",), "opencl": ("opencl.cl.j2", "opencl.c.j2")}
 ENDINGS = {"cuda": (".cu",), "opencl": (".cl", ".opencl.c")}
@@ -146,7 +146,7 @@ def _call(
     return (c.ExprStmt(c.Name(head)), c.ExprStmt(c.Call(entry, tuple(arguments))))
 
 
-def render_device_files(source: Source, devices: list[tuple[str, ...]], target: str) -> dict[str, str]:
+def render_device_files(path: str, devices: list[tuple[str, ...]], target: str) -> dict[str, str]:
     """The other files of a GPU target, by what their names end in."""
     found: dict[str, str] = {}
     for position, (ending, template) in enumerate(zip(ENDINGS[target], TEMPLATES[target], strict=True)):
@@ -160,7 +160,7 @@ def render_device_files(source: Source, devices: list[tuple[str, ...]], target: 
             .render(
                 part="file",
                 version=__version__,
-                source=Path(source.path).name,
+                source=Path(path).name,
                 macros=macros,
                 regions=regions,
                 double="double" in mentioned,

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     "-o",
     "target_file",
     metavar="OUT",
-    help="Where to write; '-' is standard output.  [default: STEM.polyc.c in the current folder]",
+    help="Where to write; '-' is standard output. A GPU's kernels go to a file beside it, with another ending.  "
+    "[default: STEM.polyc.c in the current folder]",
 )
 @o.options(o.TRANSFORM, o.INPUT, (o.compiler_option("cc"),))
 @click.option(
@@ -63,8 +64,9 @@ def command(file: str, **values: Any) -> None:
     for name in filter(None, (target, rule_file)):
         output.refuse_input(name, run.source.dependencies)
     with run.watch.stage("print"):
-        text = emitted(run, values["emit"])
-    files = [(target, text)]
+        files = [(target, emitted(run, values["emit"])), *other_files(run, target, values["emit"])]
+    for name, _ in files[1:]:
+        output.refuse_input(name, [file, *run.source.dependencies])
     if rule_file is not None:
         rule_target = target if target != output.STDOUT else output.default_output(file)
         files.insert(0, (rule_file, output.dependency_file(rule_target, run.source.dependencies)))
@@ -96,6 +98,17 @@ def emitted(run: Run, emit: str) -> str:
     from polyc.explain.tree_text import render_tree
 
     return "\n".join(render_tree(one.program.tree) for one in run.compiled)
+
+
+def other_files(run: Run, target: str, emit: str) -> list[tuple[str, str]]:
+    """A GPU's kernels, and what runs them: beside the C file with another ending, or after it on standard output."""
+    if emit != "source":
+        return []
+    from polyc import codegen
+
+    stem = target.removesuffix(".c")
+    found = codegen.render_other_files(run.source, run.compiled, run.options)
+    return [(target if target == output.STDOUT else stem + ending, text) for ending, text in found.items()]
 
 
 def tell(file: str, run: Run, values: dict[str, Any]) -> None:

@@ -137,7 +137,7 @@ TRANSFORM = (
         type=click.Choice(["openmp", "c", "cuda", "opencl"]),
         default="openmp",
         show_default=True,
-        help="What to print.",
+        help="What to print: C with OpenMP, C, or C with kernels for a GPU.",
     ),
     click.option(
         "--fuse",

@@ -71,6 +71,7 @@ class KernelPrinter(LoopPrinter):
         self.dialect = dialect
         self.arrays = arrays
         self.words = Words(program.scop)
+        self.types = {a.name: a.type for a in arrays.values()}
         self.prefix = prefix
         self.kernels: list[Kernel] = []
         self.open: _Open | None = None
@@ -191,15 +192,18 @@ class KernelPrinter(LoopPrinter):
                 kind = self.words.type(text)
                 changed = None if init is None else c.rewrite(init, self.translated)
                 return replace(node, type=kind, init=changed) if kind != text else None
-            case c.Call(function=name, arguments=arguments) if self.dialect.name == "opencl":
-                known = function(name)
-                if known is None:
-                    return None
-                # OpenCL's functions are overloaded: the type of the argument chooses.
-                cast = tuple(c.Cast(known[1], c.rewrite(a, self.translated)) for a in arguments)
-                return c.Call(known[0], cast)
+            case c.Call(function=name, arguments=arguments) if (known := function(name)) is not None:
+                # These functions are overloaded in C++ and OpenCL: the type of the argument chooses, not the name.
+                spelled, kind = known
+                cast = tuple(self.of_type(kind, c.rewrite(a, self.translated)) for a in arguments)
+                return c.Call(spelled if self.dialect.name == "opencl" else name, cast)
             case _:
                 return None
+
+    def of_type(self, kind: str, value: c.Expr) -> c.Expr:
+        if isinstance(value, c.ArrayRef) and self.types.get(value.array) == kind:
+            return value
+        return c.Cast(kind, value)
 
     # --- loops ---------------------------------------------------------------------------------------------------
 

@@ -55,7 +55,7 @@ def fields(node: Node) -> str:
             head = f'schedule: "{space}[{partial}]", permutable: {int(node.permutable)}'
             return f"{head}, coincident: [ {coincident} ]{below(node.child)}"
         case Mark():
-            words = " ".join([node.kind, node.text, *node.names]).replace('"', "'").split()
+            words = " ".join([node.kind, *map(str, node.sizes), node.text, *node.names]).replace('"', "'").split()
             return f'mark: "{" ".join(words)}"{below(node.child)}'
         case Extension():
             return f'extension: "{r.union_text(node.relation)}"{below(node.child)}'

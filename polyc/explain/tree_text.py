@@ -62,7 +62,7 @@ def render_node(
             lines = ["  " * level + "sequence"]
             for step in node.children:
                 parts = r.union_set_text(r.gist_sets(step.filter, known), names)
-                lines.append(braced(level + 1, "filter", parts))
+                lines.append(braced(level + 1, "filter barrier" if step.barrier else "filter", parts))
                 inside = known.intersect(step.filter)
                 lines += render_node(step.child, level + 2, inside, outer, names, root)
             return lines
@@ -76,11 +76,13 @@ def braced(level: int, head: str, parts: list[str]) -> str:
 
 def mark_words(mark: Mark) -> str:
     """The text and names of a mark on one line, with a space before them."""
-    return "".join(f" {word}" for word in (mark.text.replace("\n", "; "), *mark.names) if word)
+    threads = f"{' x '.join(map(str, mark.sizes))} threads" if mark.sizes else ""
+    return "".join(f" {word}" for word in (threads, mark.text.replace("\n", "; "), *mark.names) if word)
 
 
 def band_head(band: Band) -> str:
-    """`band[c-] permutable tile(32, 8) parallel(0) vector(1)`, the last two with positions."""
+    """`band[c-] permutable tile(32, 8) parallel(0) vector(1) mapped(block.y, block.x) barrier`: parallel and vector
+    with positions, mapped with a GPU's index for each loop, barrier where threads meet in each iteration."""
     words = ["band[" + "".join("c" if m.coincident else "-" for m in band.members) + "]"]
     if band.permutable:
         words.append("permutable")
@@ -89,11 +91,15 @@ def band_head(band: Band) -> str:
     if any(m.role is Role.POINT for m in band.members):
         words.append("point")
     for flag, positions in (
-        ("parallel", [k for k, m in enumerate(band.members) if m.parallel]),
+        ("parallel", [k for k, m in enumerate(band.members) if m.parallel and not m.mapped]),
         ("vector", [k for k, m in enumerate(band.members) if m.vector]),
     ):
         if positions:
             words.append(f"{flag}({', '.join(map(str, positions))})")
+    if any(m.mapped for m in band.members):
+        words.append("mapped(" + ", ".join(m.mapped or "-" for m in band.members) + ")")
+    if band.members[-1].barrier:
+        words.append("barrier")
     return " ".join(words)
 
 

@@ -5,7 +5,7 @@ math: an instance x below a kernel belongs to the block of its block-mapped valu
         - a thread-mapped loop, or `once`, stands above p: both run in one thread, in their order;
         - p is a mapped loop: `races.py` shows that they touch no cell together;
         - p is a step of a sequence, or a loop that all threads run: x and y touch no cell together with a write,
-          or the threads of the block meet between them: at the start of y's step, at the start of each iteration.
+          or they are of one block, and its threads meet between them: at the start of y's step, or of each iteration.
       A barrier counts only on y's own way: a step that is empty at some sizes takes its barrier with it.
       What a block shares is one place in memory for all its tiles: a loop around its declaration needs a barrier.
 """
@@ -36,6 +36,7 @@ from polyc.verify.expand import Expanded
 from polyc.verify.fault import Fault
 from polyc.verify.races import carried_by, conflicts
 
+_BLOCKS = (*BLOCK_AXES, *GLOBAL_AXES)
 Uses = tuple[Run, tuple[tuple[Access, isl.Map], ...]]
 
 
@@ -84,7 +85,7 @@ def _dealt_faults(kernel: _Kernel) -> Iterator[Fault]:
         steps = run.path.steps[kernel.start :]
         axes = [s.mapped for s in steps if isinstance(s, Member) and s.mapped]
         whole = {a[-1] for a in axes if a in GLOBAL_AXES}
-        here = tuple(sorted(a[-1] for a in axes if a in (*BLOCK_AXES, *GLOBAL_AXES)))
+        here = tuple(sorted(a[-1] for a in axes if a in _BLOCKS))
         if len(set(here)) != len(here) or (blocks is not None and here != blocks):
             yield Fault("mapping", f"{run.statement} is not dealt out to the blocks as the rest of its kernel is", "")
         blocks = here
@@ -127,13 +128,13 @@ def _order_faults(program: Program, kernel: _Kernel) -> Iterator[Fault]:
             at = _parting(one[0].path, two[0].path)
             if at is None or at < kernel.start or at >= _alone_from(one[0].path, kernel.start):
                 continue
-            later = two if _index(one, at) < _index(two, at) else one
+            earlier, later = (one, two) if _index(one, at) < _index(two, at) else (two, one)
             step = later[0].path.steps[at]
             assert isinstance(step, Step)
-            if step.barrier:
+            if step.barrier and _one_block(one[0].path, kernel.start, at):
                 continue
             for array, witness in conflicts(one, two, at, program.scop):
-                message = f"no barrier between {one[0].statement} and {two[0].statement}, which touch {array}"
+                message = f"no barrier between {earlier[0].statement} and {later[0].statement}, which touch {array}"
                 yield Fault("barrier", message, witness)
 
 
@@ -144,12 +145,19 @@ def _loop_faults(program: Program, kernel: _Kernel) -> Iterator[Fault]:
     for run, accesses in kernel.uses:
         for position in range(kernel.start, min(_alone_from(run.path, kernel.start), len(run.path.steps))):
             step = run.path.steps[position]
-            if isinstance(step, Member) and not step.mapped and not _meets_inside(run.path, position):
+            meets = _meets_inside(run.path, position) and _one_block(run.path, kernel.start, position)
+            if isinstance(step, Member) and not step.mapped and not meets:
                 loops.setdefault((id(step), position), []).append((run, accesses))
                 members[id(step), position] = step
     for key, below in loops.items():
         for array, witness in carried_by(below, key[1], program.scop):
             yield Fault("barrier", f"no barrier in the loop {members[key].name}, which carries {array}", witness)
+
+
+def _one_block(path: Path, start: int, at: int) -> bool:
+    """Whether instances that agree in the steps before `at` belong to one block: others do not wait for each other."""
+    axes = [k for k, s in enumerate(path.steps) if k >= start and isinstance(s, Member) and s.mapped in _BLOCKS]
+    return all(k < at for k in axes)
 
 
 def _meets_inside(path: Path, position: int) -> bool:

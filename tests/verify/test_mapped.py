@@ -1,0 +1,125 @@
+"""The check of mapped programs can fail: each test breaks a kernel on purpose and sees it caught."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from polyc.model.program import Program
+from polyc.model.tree import Band, Domain, Mark, Node, Sequence, deals_to_threads, rewrite, walk
+from polyc.verify import check
+from tests.programs import after, region_in, region_of
+
+FIGURES = Path(__file__).parent.parent / "passes" / "figures"
+TWO_STEPS = """
+void f(int n, float a[n], float b[n])
+{
+#pragma scop
+    for (int t = 0; t < 10; t++) {
+        for (int i = 1; i < n - 1; i++)
+            b[i] = a[i - 1] + a[i + 1];
+        for (int i = 1; i < n - 1; i++)
+            a[i] = b[i];
+    }
+#pragma endscop
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def fused() -> Program:
+    """The convolution with its producer in the tile, in shared memory."""
+    return after(region_in(FIGURES / "figure_1a.c"), "barriers", target="cuda")
+
+
+def changed(program: Program, change: Callable[[Node], Node]) -> Program:
+    return replace(program, tree=Domain(program.tree.domain, rewrite(program.tree.child, change)))
+
+
+def messages(program: Program) -> str:
+    return "; ".join(f"{fault.kind}: {fault.message}" for fault in check(program))
+
+
+def test_the_unbroken_program_passes(fused: Program) -> None:
+    assert check(fused) == []
+    assert any(isinstance(n, Mark) and n.kind == "kernel" for n in nodes(fused))
+
+
+def nodes(program: Program) -> list[Node]:
+    return list(walk(program.tree.child))
+
+
+def test_no_barrier_before_the_reader(fused: Program) -> None:
+    def change(node: Node) -> Node:
+        if isinstance(node, Sequence):
+            return Sequence(tuple(replace(s, barrier=False) for s in node.children))
+        return node
+
+    assert "barrier: no barrier between S0 and S2, which touch A" in messages(changed(fused, change))
+
+
+def test_no_barrier_before_shared_memory_is_used_again(fused: Program) -> None:
+    def change(node: Node) -> Node:
+        if isinstance(node, Band):
+            return replace(node, members=tuple(replace(m, barrier=False) for m in node.members))
+        return node
+
+    assert "no barrier in the loop w around A_tile" in messages(changed(fused, change))
+
+
+def test_a_loop_that_is_not_dealt_out(fused: Program) -> None:
+    """Every thread would run all iterations."""
+
+    def change(node: Node) -> Node:
+        if isinstance(node, Band) and any(deals_to_threads(m) for m in node.members):
+            return replace(node, members=tuple(replace(m, mapped="", parallel=False) for m in node.members))
+        return node
+
+    assert "is not dealt out to the threads of a block" in messages(changed(fused, change))
+
+
+def test_one_axis_twice(fused: Program) -> None:
+    def change(node: Node) -> Node:
+        if isinstance(node, Band) and node.members[0].mapped == "block.y":
+            return replace(node, members=tuple(replace(m, mapped="block.x") for m in node.members))
+        return node
+
+    assert "is not dealt out to the blocks" in messages(changed(fused, change))
+
+
+def test_mapped_outside_of_a_kernel(fused: Program) -> None:
+    def change(node: Node) -> Node:
+        return node.child if isinstance(node, Mark) and node.kind == "kernel" else node
+
+    assert "is mapped outside of a kernel" in messages(changed(fused, change))
+
+
+def test_a_loop_that_carries_a_dependence(fused: Program) -> None:
+    """The window's loop, dealt out to blocks."""
+
+    def change(node: Node) -> Node:
+        if isinstance(node, Band) and node.members[0].name == "kh":
+            return replace(node, members=(replace(node.members[0], mapped="block.z"), *node.members[1:]))
+        return node
+
+    assert "race: the parallel loop kh carries a dependence on C" in messages(changed(fused, change))
+
+
+def test_two_kernels_made_one(tmp_path: Path) -> None:
+    """Blocks do not wait for each other: what one writes no other may read."""
+    program = after(region_of(TWO_STEPS, tmp_path), "barriers", target="cuda")
+    assert check(program) == []
+    kernels = [n for n in nodes(program) if isinstance(n, Mark) and n.kind == "kernel"]
+    assert len(kernels) == 2
+
+    def change(node: Node) -> Node:
+        if isinstance(node, Mark) and node.kind == "kernel":
+            return node.child
+        if isinstance(node, Sequence) and len(node.children) == 2:
+            return Mark("kernel", node, sizes=kernels[0].sizes)
+        return node
+
+    assert "barrier: no barrier between" in messages(changed(program, change))

@@ -16,6 +16,7 @@ from polyc.model.program import Compiled, Options, Program, Snapshot
 from polyc.model.scop import Region, Scop
 from polyc.model.tree import Mark, walk
 from polyc.passes.basteln import fuse_tiles
+from polyc.passes.contract import contract_buffers
 from polyc.passes.mapping import map_to_kernels, place_barriers
 from polyc.passes.parallel import mark_loops
 from polyc.passes.pretiling import fuse_quasi_identical
@@ -46,6 +47,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
     if options.gpu:
         return [
             *common,
+            # What stays in one iteration is a register, not shared memory.
+            ("contract", contract_buffers),
             # Tiles to blocks, points to threads; what no kernel can hold runs on the host.
             ("mapping", map_to_kernels),
             ("privatize", place_private_arrays),
@@ -56,6 +59,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         *common,
         # Inside a tile, after fusion has fixed what is there: the loop along consecutive memory goes innermost.
         ("vectorize", sink_vector_loops),
+        # What stays in one iteration needs no array, once the loops are where they stay.
+        ("contract", contract_buffers),
         # Marks need the final loops; private copies need to know which loops are parallel.
         ("parallel", mark_loops),
         # Only with --reassociate: loops that carry a reduction and nothing else.

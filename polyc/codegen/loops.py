@@ -15,6 +15,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, Array, Statement, Storage
 from polyc.model.tree import Mark, Member, Role, partial_schedule
+from polyc.passes.boxes import constant_of
 from polyc.poly import kind_of, maps, operation_of
 from polyc.verify.expand import shift
 
@@ -185,6 +186,8 @@ class LoopPrinter:
     def extents(self, buffer: Buffer) -> tuple[c.Expr, ...]:
         if buffer.storage == "private":
             return tuple(e for e in self.program.scop.arrays[buffer.array].extents_c if e is not None)
+        if is_single(buffer):
+            return ()
         printer = ExprPrinter(self.program.scop.parameters, {})
         return tuple(printer.convert(self.build.expr_from_pw_aff(e)) for e in buffer.extents)
 
@@ -343,7 +346,7 @@ class InstancePrinter:
             relation = self.to_instance.apply_range(access.relation)
             if buffer is not None and buffer.corner is not None:
                 relation = self._outer(buffer.depth).range_product(relation).apply_range(shift(buffer))
-            if array.rank == 0:
+            if array.rank == 0 or (buffer is not None and is_single(buffer)):
                 return self.cell(array, buffer, name, (), node.ref)
             if relation.intersect_params(self.program.scop.known).is_empty():
                 # Under a condition that never holds here. isl has no expression for it, C asks for one.
@@ -395,6 +398,11 @@ class InstancePrinter:
         if not found.is_single_valued():
             raise InternalError("isl left out a loop that has several values")
         return found
+
+
+def is_single(buffer: Buffer) -> bool:
+    """Whether a data tile has one element: it is a variable then."""
+    return buffer.corner is not None and all(constant_of(extent) == 1 for extent in buffer.extents)
 
 
 def c_name(array: Array) -> str:

@@ -9,7 +9,7 @@ import islpy as isl
 
 from polyc import __version__
 from polyc.codegen.exprs import MACROS, ExprPrinter
-from polyc.codegen.gpu import render_device_files, render_kernels
+from polyc.codegen.gpu import render_device_files, render_kernels, within_arrays
 from polyc.codegen.loops import print_loops
 from polyc.codegen.printer import expression, statement
 from polyc.codegen.templating import IDENTIFIER, environment
@@ -35,6 +35,7 @@ class Rendered:
 def render_region(program: Program, region: Region, verified: bool) -> Rendered:
     """The C text of a program. Raises NotMappable where a GPU cannot run it."""
     if program.options.gpu:
+        program = within_arrays(program)
         kernels = render_kernels(program, region, Path(region.scop.span.file).stem)
         condition = _guard(program)
         text = _region_text(program, region, verified, kernels.call, condition)

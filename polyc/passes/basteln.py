@@ -10,6 +10,7 @@ import islpy as isl
 from polyc.model.program import Buffer, ExtensionSchedule, Group, Program
 from polyc.model.tree import Band, Extension, Filter, Mark, Member, Node, Sequence, restrict
 from polyc.passes.clusters import Cluster, Declined, Fuser, output_band
+from polyc.passes.naming import fresh
 from polyc.passes.nests import Nest, Outer, all_instances, at_sequences, coincident_first, inside, sequence
 from polyc.passes.promotion import DataTile, copy_statement
 from polyc.passes.tiling import point_members, sizes_for, tile_members, worth_tiling
@@ -357,8 +358,8 @@ class _Composer:
         """Declare a data tile, and make the statements that copy into and out of it."""
         scop = self.program.scop
         array = scop.arrays[data.array]
-        name = _fresh(f"{array.c_name}_tile", scop.used_names)
-        key = _fresh(name, scop.used_names | set(self.program.buffers) | set(scop.arrays))
+        name = fresh(f"{array.c_name}_tile", scop.used_names)
+        key = fresh(name, scop.used_names | set(self.program.buffers) | set(scop.arrays))
         accesses = set(data.accesses)
         copies: list[tuple[Filter, isl.UnionMap] | None] = []
         for prefix, cells, into in (("fill", data.fill, True), ("store", data.copy_out, False)):
@@ -402,13 +403,6 @@ class _Composer:
                 "kept in the tile: " + ", ".join(self.program.scop.arrays[d.array].c_name for d in cluster.data)
             )
         return "\n".join(lines)
-
-
-def _fresh(wish: str, taken: frozenset[str] | set[str]) -> str:
-    name, number = wish, 2
-    while name in taken:
-        name, number = f"{wish}{number}", number + 1
-    return name
 
 
 def _loops_over(names_: tuple[str, ...], cells: isl.Set) -> Node:

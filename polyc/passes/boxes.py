@@ -125,14 +125,16 @@ def _extent(flat: isl.Set, bound: isl.Aff, outer: int, typical: isl.Set) -> isl.
     reached = isl.Map.from_aff(difference).intersect_domain(flat).range().remove_divs().simple_hull()
     best: isl.PwAff | None = None
     for constraint in reached.get_constraints():
-        # -x + u >= 0
-        if constraint.get_coefficient_val(isl.dim_type.set, 0).to_python() != -1:
+        # -x + u >= 0, or x - u = 0 in either sign
+        sign = constraint.get_coefficient_val(isl.dim_type.set, 0).to_python()
+        if sign != -1 and not (constraint.is_equality() and sign == 1):
             continue
         upper = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(reached.get_space().params()))
-        upper = upper.set_constant_val(constraint.get_constant_val().add(isl.Val.one(flat.get_ctx())))
+        last = constraint.get_constant_val().to_python() * -sign
+        upper = upper.set_constant_val(isl.Val.int_from_si(flat.get_ctx(), last + 1))
         for k in range(constraint.dim(isl.dim_type.param)):
             upper = upper.set_coefficient_val(
-                isl.dim_type.param, k, constraint.get_coefficient_val(isl.dim_type.param, k)
+                isl.dim_type.param, k, constraint.get_coefficient_val(isl.dim_type.param, k) * -sign
             )
         extent = isl.PwAff.from_aff(upper)
         if best is None or _smaller(extent, best, typical):

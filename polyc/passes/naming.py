@@ -50,3 +50,11 @@ def _moves(piece: isl.PwAff, position: int) -> bool:
     affs: list[isl.Aff] = []
     piece.foreach_piece(lambda _domain, aff: affs.append(aff))
     return any(aff.involves_dims(isl.dim_type.in_, position, 1) for aff in affs)
+
+
+def fresh(wish: str, taken: frozenset[str] | set[str]) -> str:
+    """The wish, or the wish with the first number that makes it free."""
+    name, number = wish, 2
+    while name in taken:
+        name, number = f"{wish}{number}", number + 1
+    return name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
@@ -11,6 +11,7 @@ from polyc.codegen.gpu.words import NotMappable, element_type, is_by_value, spel
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Array, Storage
+from polyc.passes.cost import sample_parameters
 from polyc.poly import maps, out_name
 
 
@@ -82,6 +83,29 @@ def device_arrays(program: Program) -> dict[str, DeviceArray]:
     return found
 
 
+def within_arrays(program: Program) -> Program:
+    """The program at the sizes at which no pointer is used before the element that it points to.
+
+    An array has nothing there; what a pointer points to may be the middle of one, and is not copied.
+    Raises NotMappable where that is usual.
+    """
+    scop = program.scop
+    bad = isl.Set.empty(scop.context.get_space())
+    for statement in scop.statements.values():
+        for access in statement.accesses:
+            array = scop.arrays[access.array]
+            if array.rank and array.extents[0] is None and access.exact:
+                cells = access.relation.range().intersect_params(scop.known)
+                before = cells.upper_bound_val(isl.dim_type.set, 0, isl.Val.int_from_si(cells.get_ctx(), -1))
+                if not before.is_empty():
+                    bad = bad.union(before.params())
+                    if not before.params().intersect(sample_parameters(program)).is_empty():
+                        raise NotMappable(f"{array.c_name} is used before its start")
+    if bad.is_empty():
+        return program
+    return replace(program, scop=replace(scop, assumed=scop.assumed.subtract(bad).coalesce()))
+
+
 def _sizes(program: Program, array: Array) -> list[isl.PwAff]:
     """One size for each dimension. Of the first one as much as is used: a parameter `A[n][m]` promises no more."""
     sizes: list[isl.PwAff] = []
@@ -107,8 +131,6 @@ def _sizes(program: Program, array: Array) -> list[isl.PwAff]:
                 return [declared.project_domain_on_params(), *sizes]
             if cells.is_empty():
                 continue
-            if not cells.lower_bound_val(isl.dim_type.set, 0, isl.Val.zero(cells.get_ctx())).is_equal(cells):
-                raise NotMappable(f"{array.c_name} is used before its start")
             most = cells.dim_max(0).add_constant_val(isl.Val.one(cells.get_ctx()))
             used = most if used is None else used.union_max(most)
     if used is None:

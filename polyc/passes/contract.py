@@ -1,0 +1,189 @@
+"""Keep in a variable of one iteration what no other iteration reads: registers instead of a tile's buffer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+
+from polyc.model.program import Buffer, Program
+from polyc.model.scop import AccessKind
+from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence, partial_schedule, walk
+from polyc.passes.boxes import bounding_box
+from polyc.passes.cost import sample_parameters
+from polyc.passes.naming import fresh
+from polyc.passes.nests import values
+from polyc.poly import maps, out_name, set_name, sets
+
+STAGE = "contract"
+
+
+def contract_buffers(program: Program) -> Program:
+    """Move the declaration of each tile buffer below the loops that no value of it crosses.
+
+    rewrite:  float B_tile[32][32]; for i for j { B_tile[i][j] = …; C[i][j] = B_tile[i][j]; }
+              -> for i for j { float B_tile; B_tile = …; C[i][j] = B_tile; }
+    tree:     mark(allocate B) - band(i, j) - x  ->  band(i, j) - mark(allocate B) - x
+    math:     for every flow dependence x -> y through the array and each member v of the band: v(x) = v(y)
+    requires: a buffer that nothing is copied into or out of
+    ensures:  the buffer is the box of what one iteration touches; the check shows that no value is lost
+    source:   with pre-tiling fusion this is what Algorithm 5 of Zhao et al. 2024 reaches by substitution: an
+              elementwise producer computed at its reader, where it is read in one iteration only
+    """
+    contractor = _Contractor(program)
+    child = contractor.below(program.tree.child, ())
+    for array in _unbuffered(program):
+        child = contractor.moved(_whole(program, array), child, ()) or child
+    return replace(contractor.program, tree=Domain(program.tree.domain, child))
+
+
+def _unbuffered(program: Program) -> list[str]:
+    """Arrays whose values nobody needs afterwards or has from before, and that no tile keeps."""
+    scop, kept = program.scop, {b.array for b in program.buffers.values()}
+    before = {out_name(m) for m in maps(program.dependences.live_in)}
+    found = []
+    for name, array in scop.arrays.items():
+        accesses = [a for s in scop.statements.values() for a in s.accesses if a.array == name]
+        sure = all(a.exact and a.kind is not AccessKind.MAY_WRITE for a in accesses)
+        if array.rank and sure and name not in scop.live_out | scop.privatizable | kept | before:
+            found.append(name)
+    return found
+
+
+def _whole(program: Program, array: str) -> Buffer:
+    """A buffer for all accesses of an array, still without its place."""
+    name = program.scop.arrays[array].c_name
+    statements = program.scop.statements.values()
+    refs = frozenset((s.name, a.ref) for s in statements for a in s.accesses if a.array == array)
+    here = fresh(f"{name}_here", program.scop.used_names)
+    key = fresh(here, program.scop.used_names | set(program.buffers) | set(program.scop.arrays))
+    return Buffer(key, here, array, None, 0, (), "tile", refs)
+
+
+class _Contractor:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.typical = sample_parameters(program)
+
+    def below(self, node: Node, members: tuple[Member, ...]) -> Node:
+        """The subtree with every buffer as deep as it may be; `members`: the loops around it."""
+        match node:
+            case Leaf():
+                return node
+            case Sequence(children=steps):
+                return Sequence(tuple(replace(s, child=self.below(s.child, members)) for s in steps))
+            case Band():
+                return replace(node, child=self.below(node.child, members + node.members))
+            case Mark(kind="allocate", names=names):
+                child = self.below(node.child, members)
+                kept: list[str] = []
+                for name in names:
+                    moved = self.moved(self.program.buffers[name], child, members)
+                    if moved is None:
+                        kept.append(name)
+                    else:
+                        child = moved
+                return replace(node, child=child, names=tuple(kept)) if kept else child
+            case _:
+                return replace(node, child=self.below(node.child, members))
+
+    def moved(self, buffer: Buffer, node: Node, members: tuple[Member, ...]) -> Node | None:
+        """The subtree with the buffer declared inside of it; None where it has to stay above."""
+        users = frozenset(statement for statement, _ in buffer.accesses)
+        flow = self.program.dependences.flow_by_array.get(buffer.array)
+        if buffer.storage == "private" or flow is None or users & self.program.copies:
+            return None
+        inside = isl.UnionSet.empty(self.program.scop.context.get_space())
+        for name in users:
+            inside = inside.union(isl.UnionSet.from_set(self.program.statements[name].domain))
+        flow = flow.intersect_domain(inside).intersect_range(inside)
+        c_name = self.program.scop.arrays[buffer.array].c_name
+        found = self.placed(node, buffer, users, flow, members)
+        if found is None:
+            return None
+        self.program = self.program.remark(
+            "contracted",
+            STAGE,
+            f"{c_name} needs no array: each iteration keeps its own values",
+            tuple(sorted(users)),
+            array=buffer.array,
+        )
+        return found
+
+    def placed(
+        self, node: Node, buffer: Buffer, users: frozenset[str], flow: isl.UnionMap, members: tuple[Member, ...]
+    ) -> Node | None:
+        match node:
+            case Band():
+                if not (users <= _scheduled(node) and _stays(flow, node.members)):
+                    return None
+                around = members + node.members
+                deeper = self.placed(node.child, buffer, users, flow, around)
+                if deeper is None and self.declared(buffer, around):
+                    deeper = _declaring(buffer.key, node.child)
+                return None if deeper is None else replace(node, child=deeper)
+            case Sequence(children=steps):
+                using = [k for k, s in enumerate(steps) if _reached(s) & users]
+                if len(using) != 1:
+                    return None
+                deeper = self.placed(steps[using[0]].child, buffer, users, flow, members)
+                if deeper is None:
+                    return None
+                return Sequence(tuple(replace(s, child=deeper) if k == using[0] else s for k, s in enumerate(steps)))
+            case Extension(relation=relation) if {set_name(s) for s in sets(relation.range())} & users:
+                return None
+            case Mark() | Extension():
+                deeper = self.placed(node.child, buffer, users, flow, members)
+                return None if deeper is None else replace(node, child=deeper)
+            case Leaf():
+                return None
+
+    def declared(self, buffer: Buffer, around: tuple[Member, ...]) -> bool:
+        """Whether the buffer has a box of constant size inside these loops; if so, it is that from now on."""
+        touched: isl.UnionMap | None = None
+        for name, ref in buffer.accesses:
+            statement = self.program.statements[name]
+            per_iteration = values(around, isl.UnionSet.from_set(statement.domain)).reverse()
+            for access in statement.accesses:
+                if access.ref == ref and access.array == buffer.array:
+                    one = per_iteration.apply_range(isl.UnionMap.from_map(access.relation))
+                    touched = one if touched is None else touched.union(one)
+        pieces = maps(touched.coalesce()) if touched is not None else []
+        box = bounding_box(pieces[0], self.program.scop.known, self.typical) if len(pieces) == 1 else None
+        extents = box.constant_extents() if box is not None else None
+        if box is None or extents is None:
+            return False
+        params = self.program.scop.context.get_space().params()
+        sizes = tuple(
+            isl.PwAff.val_on_domain(isl.Set.universe(params), isl.Val.int_from_si(params.get_ctx(), e)) for e in extents
+        )
+        array = self.program.scop.arrays[buffer.array]
+        name = fresh(f"{array.c_name}_here", self.program.scop.used_names) if set(extents) == {1} else buffer.name
+        smaller = replace(buffer, name=name, corner=box.corner, depth=len(around), extents=sizes)
+        self.program = replace(self.program, buffers=self.program.buffers | {buffer.key: smaller})
+        return True
+
+
+def _declaring(key: str, node: Node) -> Node:
+    if isinstance(node, Mark) and node.kind == "allocate":
+        return replace(node, names=(key, *node.names))
+    return Mark("allocate", node, names=(key,))
+
+
+def _scheduled(band: Band) -> set[str]:
+    return {set_name(s) for s in sets(band.members[0].schedule.domain())}
+
+
+def _reached(step: Filter) -> set[str]:
+    found = {set_name(s) for s in sets(step.filter)}
+    for node in walk(step.child):
+        if isinstance(node, Extension):
+            found |= {set_name(s) for s in sets(node.relation.range())}
+    return found
+
+
+def _stays(flow: isl.UnionMap, members: tuple[Member, ...]) -> bool:
+    """Whether no dependence leaves an iteration of the loops."""
+    if flow.is_empty():
+        return False
+    return bool(flow.is_subset(flow.eq_at_multi_union_pw_aff(partial_schedule(members))))

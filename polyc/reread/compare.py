@@ -324,6 +324,7 @@ class _Text:
 
     def expanded(self) -> Expanded:
         """The text's instances with the region's accesses, a local array's cells apart for each of its lives."""
+        itself = self.declared_again()
         start = empty_map(self.program.scop.domain)
         by_kind = dict.fromkeys(AccessKind, start)
         contraction = start
@@ -334,7 +335,7 @@ class _Text:
             for access in part.statement.accesses:
                 relation = part.to_instance.apply_range(access.relation)
                 local = self.storage(part, access)
-                if local is not None:
+                if local is not None and local.array.name not in itself:
                     name = isl.Id.read_from_str(relation.get_ctx(), _cells(local))
                     life = part.run.prefix(local.depth)
                     relation = life.range_product(relation).flatten_range().set_tuple_id(isl.dim_type.out, name)
@@ -345,6 +346,24 @@ class _Text:
         accesses = Accesses(by_kind[AccessKind.READ], by_kind[AccessKind.WRITE], by_kind[AccessKind.MAY_WRITE])
         found = [run for run, _ in per_run]
         return Expanded(tuple(found), order_map(found), accesses, contraction, tuple(per_run))
+
+    def declared_again(self) -> set[str]:
+        """Local arrays that are the region's own: declared once, around everything, as the model has it.
+
+        What such an array holds at first, nobody wrote; the model calls it the array's value from before the region.
+        """
+        users: dict[str, set[str]] = {}
+        for then, now, _ in (pair for part in self.parts for pair in part.pairs):
+            users.setdefault(then.array, set()).add(now.array)
+        return {
+            key
+            for name, keys in users.items()
+            for key in keys
+            if len(keys) == 1
+            and key in self.locals
+            and self.locals[key].depth == 0
+            and self.program.scop.arrays[name].storage is Storage.REGION
+        }
 
     def storage(self, part: _Part, access: Access) -> _Local | None:
         """The local array that the text uses for an access."""

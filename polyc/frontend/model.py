@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 
 import islpy as isl
@@ -176,13 +177,15 @@ class Modeller:
         used = {item.name for item in c.walk(body) if isinstance(item, c.Name)}
         arrays = {s.c_name: s for key in used if (s := region.symbol(key)) is not None and s.rank}
         known: dict[str, str] = {}
-        for target, value, declares in assignments(self.parsed.function):
+        found = assignments(self.parsed.function)
+        times = Counter(target for target, _, _ in found)
+        for target, value, declares in found:
             source, plain = pointer_source(value)
             symbol = arrays.get(target)
             if symbol is None or not symbol.shape.dims[0].pointer or source == target:
                 continue
             other = source if source in arrays and source not in self.moved else known.get(source, "") if plain else ""
-            if plain and declares and source:
+            if plain and source and (declares or times[target] == 1):
                 known[source] = target
             if other:
                 span = converter_span(self.places, self.parsed, self.parsed.offset(value.coord))

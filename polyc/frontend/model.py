@@ -29,6 +29,7 @@ from polyc.frontend.pragmas import Marked, pragma_span
 from polyc.frontend.promises import condition_set, names_in
 from polyc.frontend.references import place_of
 from polyc.frontend.region import Env, Region, number, project, variable
+from polyc.frontend.source import COMMENT_OR_STRING
 from polyc.frontend.symbols import scope_before
 from polyc.model import ctree as c
 from polyc.model.program import InputOptions
@@ -308,14 +309,12 @@ class Modeller:
         inside = set(IDENTIFIER.findall(self.chunks.text[self.marked.body : self.marked.end]))
         for other in sorted(self.others, key=lambda r: -r.start):
             text = text[: other.body - item.start] + text[other.end - item.start :]
-        counts: dict[str, int] = {}
-        for name in IDENTIFIER.findall(text):
-            counts[name] = counts.get(name, 0) + 1
+        counts = Counter(IDENTIFIER.findall(COMMENT_OR_STRING.sub(" ", text)))
         local = (Storage.LOCAL, Storage.ARGUMENT)
         found: list[str] = []
         for symbol in region.scope.symbols.values():
             name = symbol.c_name
-            once = counts.get(name, 0) == 1
+            once = counts[name] == 1
             if name in inside and (once if symbol.storage in local else once or self.declared_only(name)):
                 found.append(name)
         return tuple(dict.fromkeys(found))

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Where to write that rule (implies -MD).  [default: OUT with .d]",
 )
-@click.option("--timings", is_flag=True, help="Print the seconds of each stage on standard error.")
+@click.option("--timings", is_flag=True, help="Print the milliseconds of each stage on standard error.")
 @click.option("-v", "--verbose", is_flag=True, help="Print what was found in each region, and what was approximated.")
 @click.option("-q", "--quiet", is_flag=True, help="Print no summary line.")
 def command(file: str, **values: Any) -> None:

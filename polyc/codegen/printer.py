@@ -78,9 +78,9 @@ def _binary(expr: c.Binary) -> tuple[str, int]:
 
 
 def _confusing(inner: str, outer: str) -> bool:
-    if inner == outer:
-        return False
     comparisons = ("<", ">", "<=", ">=", "==", "!=")
+    if inner == outer:
+        return inner in comparisons
     return (
         (inner, outer) in _MIXED
         or outer in _BITS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 
 import islpy as isl
@@ -28,6 +29,7 @@ from polyc.frontend.pragmas import Marked, pragma_span
 from polyc.frontend.promises import condition_set, names_in
 from polyc.frontend.references import place_of
 from polyc.frontend.region import Env, Region, number, project, variable
+from polyc.frontend.source import COMMENT_OR_STRING
 from polyc.frontend.symbols import scope_before
 from polyc.model import ctree as c
 from polyc.model.program import InputOptions
@@ -176,13 +178,15 @@ class Modeller:
         used = {item.name for item in c.walk(body) if isinstance(item, c.Name)}
         arrays = {s.c_name: s for key in used if (s := region.symbol(key)) is not None and s.rank}
         known: dict[str, str] = {}
-        for target, value, declares in assignments(self.parsed.function):
+        found = assignments(self.parsed.function)
+        times = Counter(target for target, _, _ in found)
+        for target, value, declares in found:
             source, plain = pointer_source(value)
             symbol = arrays.get(target)
             if symbol is None or not symbol.shape.dims[0].pointer or source == target:
                 continue
             other = source if source in arrays and source not in self.moved else known.get(source, "") if plain else ""
-            if plain and declares and source:
+            if plain and source and (declares or times[target] == 1):
                 known[source] = target
             if other:
                 span = converter_span(self.places, self.parsed, self.parsed.offset(value.coord))
@@ -305,14 +309,12 @@ class Modeller:
         inside = set(IDENTIFIER.findall(self.chunks.text[self.marked.body : self.marked.end]))
         for other in sorted(self.others, key=lambda r: -r.start):
             text = text[: other.body - item.start] + text[other.end - item.start :]
-        counts: dict[str, int] = {}
-        for name in IDENTIFIER.findall(text):
-            counts[name] = counts.get(name, 0) + 1
+        counts = Counter(IDENTIFIER.findall(COMMENT_OR_STRING.sub(" ", text)))
         local = (Storage.LOCAL, Storage.ARGUMENT)
         found: list[str] = []
         for symbol in region.scope.symbols.values():
             name = symbol.c_name
-            once = counts.get(name, 0) == 1
+            once = counts[name] == 1
             if name in inside and (once if symbol.storage in local else once or self.declared_only(name)):
                 found.append(name)
         return tuple(dict.fromkeys(found))

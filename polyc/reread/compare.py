@@ -232,7 +232,7 @@ class _Text:
         if not to_instance.domain().is_equal(part.run.instances):
             raise NotComparable(f"the instances of {name} are not affine everywhere")
         found: list[Fault] = []
-        extra = to_instance.range().intersect_params(scop.known).subtract(part.statement.domain)
+        extra = to_instance.intersect_params(scop.known).subtract_range(part.statement.domain)
         if not extra.is_empty():
             found.append(Fault("text", f"the text runs an instance of {name} that is none", str(extra.sample())))
         outside = part.run.instances.intersect_params(scop.context).params().subtract(scop.known.params())
@@ -314,7 +314,8 @@ class _Text:
     def outside(self, local: _Local, printed: isl.Map) -> list[Fault]:
         if any(extent is None for extent in local.array.extents):
             raise NotComparable(f"the size of {local.array.c_name} is not affine")
-        beyond = printed.range().subtract(_box(printed.get_space().range(), local.array))
+        # Not of the range: without the instances, isl may take minutes for whether a set with remainders is empty.
+        beyond = printed.subtract_range(_box(printed.get_space().range(), local.array))
         if beyond.is_empty():
             return []
         return [Fault("text", f"{local.array.c_name} is too small", str(beyond.sample()))]
@@ -324,6 +325,7 @@ class _Text:
 
     def expanded(self) -> Expanded:
         """The text's instances with the region's accesses, a local array's cells apart for each of its lives."""
+        itself = self.declared_again()
         start = empty_map(self.program.scop.domain)
         by_kind = dict.fromkeys(AccessKind, start)
         contraction = start
@@ -334,7 +336,7 @@ class _Text:
             for access in part.statement.accesses:
                 relation = part.to_instance.apply_range(access.relation)
                 local = self.storage(part, access)
-                if local is not None:
+                if local is not None and local.array.name not in itself:
                     name = isl.Id.read_from_str(relation.get_ctx(), _cells(local))
                     life = part.run.prefix(local.depth)
                     relation = life.range_product(relation).flatten_range().set_tuple_id(isl.dim_type.out, name)
@@ -345,6 +347,24 @@ class _Text:
         accesses = Accesses(by_kind[AccessKind.READ], by_kind[AccessKind.WRITE], by_kind[AccessKind.MAY_WRITE])
         found = [run for run, _ in per_run]
         return Expanded(tuple(found), order_map(found), accesses, contraction, tuple(per_run))
+
+    def declared_again(self) -> set[str]:
+        """Local arrays that are the region's own: declared once, around everything, as the model has it.
+
+        What such an array holds at first, nobody wrote; the model calls it the array's value from before the region.
+        """
+        users: dict[str, set[str]] = {}
+        for then, now, _ in (pair for part in self.parts for pair in part.pairs):
+            users.setdefault(then.array, set()).add(now.array)
+        return {
+            key
+            for name, keys in users.items()
+            for key in keys
+            if len(keys) == 1
+            and key in self.locals
+            and self.locals[key].depth == 0
+            and self.program.scop.arrays[name].storage is Storage.REGION
+        }
 
     def storage(self, part: _Part, access: Access) -> _Local | None:
         """The local array that the text uses for an access."""

@@ -261,6 +261,14 @@ def test_buffers_that_are_swapped_are_no_aliases(scop: Modeller) -> None:
     assert found.live_out == {"next"}
 
 
+def test_pointers_that_are_set_to_one_array_once_are_aliases(read_text: Reader) -> None:
+    region = REGION.replace("a[i] = 0", "a[i] = b[i]")
+    text = f"void f(int n, double *m) {{\ndouble *a, *b;\na = m;\nb = (double *)m;\n{region}}}\n"
+    with pytest.raises(UserError) as caught:
+        read_text(text)
+    assert [d.code for d in caught.value.diagnostics] == ["aliased-pointer"]
+
+
 def test_texts_over_several_lines(scop: Modeller) -> None:
     text = REGION.replace("a[i] = 0", "a[i] = \\\n   a[i]\n     + 2")
     assert scop(f"void f(int n, double *a) {{\n{text}}}\n").statements["S0"].text == "a[i] = a[i] + 2;"

@@ -192,6 +192,12 @@ def test_orphans_are_names_that_only_the_region_uses(scop: Modeller) -> None:
     assert found.orphans == ("m", "a", "i")
 
 
+def test_names_in_strings_are_no_uses(scop: Modeller) -> None:
+    text = "int printf(const char *, ...);\nvoid f(double *a) {\nlong t;\nprintf(\"t\\t%d\", 't');\n"
+    loop = "#pragma scop\nfor (t = 0; t < 9; t++) a[t] = 0;\n#pragma endscop\n}\n"
+    assert scop(text + loop).orphans == ("a", "t")
+
+
 def test_variable_length_arrays(scop: Modeller) -> None:
     """One at the top of the region has a positive size; elsewhere the region is compiled for positive sizes."""
     found = scop(function("double t[n]; for (int i = 0; i < n; i++) { t[i] = a[i]; b[i] = t[i]; }"))

@@ -10,6 +10,7 @@ REASONS = [
     ("codegen: buffers static", "threads met by luck at other times: a race that no run has to show"),
     ("codegen: reduction clause", "threads met by luck at other times: a race that no run has to show"),
     ("codegen: division", "no negative number is divided"),
+    ("codegen: braces", "what loses its braces here is a single statement"),
     (
         "codegen: buffers not used",
         "tiles write the same values to the array as the tiles beside them: a race, but an equal one",

@@ -18,7 +18,7 @@ from polyc.frontend.convert import Converter
 from polyc.frontend.ctype import Types
 from polyc.frontend.effects import Effects
 from polyc.frontend.extract import Extractor, Item
-from polyc.frontend.facts import assigned_scalars, lvalues, writes
+from polyc.frontend.facts import assigned_scalars, lvalues, reads, writes
 from polyc.frontend.flow import needed_exits, written_first
 from polyc.frontend.live_out import After
 from polyc.frontend.liveness import Path, walk
@@ -28,7 +28,7 @@ from polyc.frontend.pragmas import Marked, pragma_span
 from polyc.frontend.promises import condition_set, names_in
 from polyc.frontend.references import place_of
 from polyc.frontend.region import Env, Region, number, project, variable
-from polyc.frontend.symbols import scope_before
+from polyc.frontend.symbols import Symbol, scope_before
 from polyc.model import ctree as c
 from polyc.model.program import InputOptions
 from polyc.model.scop import CALLS, AccessKind, Array, Scop, Storage
@@ -69,7 +69,8 @@ class Modeller:
         self.visible |= {name for name in self.options.live_out or () if scope.find(name) is not None}
         converter = Converter(self.parsed, self.places, scope)
         body = c.Block(converter.block(items))
-        region = Region(scope, frozenset(writes(body)), settled_names(body), problems=converter.problems)
+        written, read = frozenset(writes(body)), frozenset(reads(body))
+        region = Region(scope, written, settled_names(body), read, problems=converter.problems)
         region.effects = self.effects.of
         self.note_calls(region, body)
         self.note_pragmas(region)
@@ -251,6 +252,7 @@ class Modeller:
         if not assumed.plain_is_universe():
             note = f"compiled for parameters with {condition_text(assumed)}; others run the original code"
             region.note("assumed", note, span)
+        orphans = self.orphans(region)
         return Scop(
             self.parsed.function.decl.name,
             span,
@@ -264,7 +266,8 @@ class Modeller:
             live,
             self.privatizable(region, arrays, placed, live, context),
             self.file_names | self.function_names(),
-            self.orphans(region),
+            tuple(dict.fromkeys(symbol.c_name for symbol in orphans)),
+            frozenset(symbol.c_name for symbol in orphans if symbol.key in region.read),
             tuple(unique(region.notes)),
         )
 
@@ -298,8 +301,8 @@ class Modeller:
         everywhere = len(word.findall(self.chunks.text))
         return everywhere - len(word.findall(self.chunks.text[self.marked.body : self.marked.end])) == 1
 
-    def orphans(self, region: Region) -> tuple[str, ...]:
-        """Names that nothing outside of the regions mentions, their declaration apart: locals, and static arrays."""
+    def orphans(self, region: Region) -> list[Symbol]:
+        """What nothing outside of the regions mentions, its declaration apart: locals, and static arrays."""
         item = self.chunks.items[self.marked.chunk]
         text = clean(self.chunks.text_of(self.marked.chunk))
         inside = set(IDENTIFIER.findall(self.chunks.text[self.marked.body : self.marked.end]))
@@ -309,13 +312,15 @@ class Modeller:
         for name in IDENTIFIER.findall(text):
             counts[name] = counts.get(name, 0) + 1
         local = (Storage.LOCAL, Storage.ARGUMENT)
-        found: list[str] = []
+        found: list[Symbol] = []
         for symbol in region.scope.symbols.values():
             name = symbol.c_name
+            if symbol.storage is Storage.REGION:
+                continue  # its declaration goes with the loops
             once = counts.get(name, 0) == 1
             if name in inside and (once if symbol.storage in local else once or self.declared_only(name)):
-                found.append(name)
-        return tuple(dict.fromkeys(found))
+                found.append(symbol)
+        return found
 
 
 def settled_names(body: c.Block) -> frozenset[str]:

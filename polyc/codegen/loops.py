@@ -423,19 +423,38 @@ def declared_here(declaration: c.Decl) -> tuple[c.Stmt, ...]:
 
 def _used(declared: tuple[c.Stmt, ...], body: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:
     """The declarations that the statements need: isl also prints a mark above a part of the tree without its users."""
-    mentioned = {n.array for item in body for n in c.walk(item) if isinstance(n, c.ArrayRef)}
+    mentioned = {n.array for n in _in_scope(body) if isinstance(n, c.ArrayRef)}
     return tuple(d for d in declared if isinstance(d, c.Decl | c.Note) and d.name in mentioned)
 
 
 def _mentioned(declared: tuple[c.Stmt, ...], body: tuple[c.Stmt, ...]) -> Iterator[c.Stmt]:
     """`(void)t;` for what is written and not read: where the readers run in no iteration of this part of the loops."""
-    nodes = [n for item in body for n in c.walk(item)]
+    nodes = list(_in_scope(body))
     written = {id(n.target) for n in nodes if isinstance(n, c.Assign) and n.op == "="}
     references = [n for n in nodes if isinstance(n, c.ArrayRef)]
     read = {n.array for n in references if id(n) not in written}
     for name in dict.fromkeys(d.name for d in declared if isinstance(d, c.Decl)):
         if name not in read and any(n.array == name for n in references):
             yield c.ExprStmt(c.Cast("void", c.Name(name)))
+
+
+def _in_scope(body: tuple[c.Stmt, ...]) -> Iterator[c.Node]:
+    """What stands in the statements, without references to what a block inside declares itself: an inner loop may have
+    a copy of its own beside the outer one."""
+    hidden = {item.name for item in body if isinstance(item, c.Decl)}
+    for item in body:
+        for node in _nodes(item):
+            if not (isinstance(node, c.ArrayRef) and node.array in hidden):
+                yield node
+
+
+def _nodes(node: c.Node) -> Iterator[c.Node]:
+    yield node
+    if isinstance(node, c.Block):
+        yield from _in_scope(node.body)
+        return
+    for child in c.children(node):
+        yield from _nodes(child)
 
 
 def _marks_of(node: isl.AstNode) -> list[str]:

@@ -59,8 +59,10 @@ def _region_text(
     mentioned = set(IDENTIFIER.findall(everything))
     macros = [text for name, text in MACROS.items() if name in mentioned]
     # The user's `i` is hidden by ours: it is used only where the original text stays as the other branch.
-    used = _names_used(body) | set(IDENTIFIER.findall(guard + (original if guard else "")))
-    unused = [name for name in program.scop.orphans if name not in used]
+    kept = set(IDENTIFIER.findall(guard + (original if guard else "")))
+    used, read = _names_used(body, False) | kept, _names_used(body, True) | kept
+    needed = program.scop.orphans_read
+    unused = [name for name in program.scop.orphans if name not in (read if name in needed else used)]
     template = environment().get_template("openmp.c.j2" if program.options.target == "openmp" else "c.c.j2")
     text = template.render(
         part="region",
@@ -94,12 +96,19 @@ def render_as_written(region: Region) -> str:
     return _indented(text, region.indent)
 
 
-def _names_used(body: tuple[c.Stmt, ...]) -> set[str]:
-    """The user's names that the printed statements mention, without the variables that they declare themselves."""
+def _names_used(body: tuple[c.Stmt, ...], read: bool) -> set[str]:
+    """The user's names that the printed statements mention, without the variables that they declare themselves.
+
+    `read`: otherwise than as what `=` assigns.
+    """
+    nodes = [n for item in body for n in c.walk(item)]
+    assigned = {id(_base(n.target)) for n in nodes if read and isinstance(n, c.Assign) and n.op == "="}
     used: set[str] = set()
     declared: set[str] = set()
-    for node in (n for item in body for n in c.walk(item)):
+    for node in nodes:
         match node:
+            case _ if id(node) in assigned:
+                pass
             case c.Decl(name=name, type=text):
                 declared.add(name)
                 used |= set(IDENTIFIER.findall(text))
@@ -110,6 +119,13 @@ def _names_used(body: tuple[c.Stmt, ...]) -> set[str]:
             case _:
                 pass
     return used - declared
+
+
+def _base(target: c.Expr) -> c.Expr:
+    """The array of `A[i].x`."""
+    while isinstance(target, c.Member):
+        target = target.base
+    return target
 
 
 def render_file(source: Source, compiled: list[Compiled], options: Options) -> str:

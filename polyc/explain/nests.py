@@ -190,6 +190,8 @@ class Reasons:
     def not_tiled(self, found: list[Facts]) -> Reason | None:
         if max(fact.widest_band for fact in found) < 2:
             return Reason("no-band", "no two of its loops can be interchanged")
+        if not any(fact.parallel for fact in found):
+            return Reason("carried-dependence", "each of its loops carries a dependence")
         return None
 
     def not_parallel(self, found: list[Facts]) -> Reason | None:

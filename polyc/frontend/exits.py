@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from polyc.frontend.affine import Affine
+from polyc.frontend.expressions import chosen
 from polyc.frontend.loops import Loop, bound_of
 from polyc.frontend.region import Env, Region
 from polyc.model import ctree as c
@@ -30,7 +31,7 @@ def exit_value(region: Region, node: c.For, loop: Loop, env: Env) -> c.Expr | No
         distance = c.Binary("-", end, start) if up else c.Binary("-", start, end)
         rounded = c.Binary("/", c.Binary("+", distance, c.Literal(str(abs(step) - 1))), size)
         end = c.Binary(sign, start, c.Binary("*", rounded, size))
-    return c.Ternary(c.Binary(op, start, bound), end, start, node.span)
+    return chosen(c.Ternary(c.Binary(op, start, bound), end, start, node.span))
 
 
 def substituted(expr: c.Expr, names: dict[str, c.Expr]) -> c.Expr:

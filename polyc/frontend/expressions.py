@@ -104,7 +104,7 @@ class Expressions:
                 otherwise, _, end = self.expr(node.iffalse)
                 start, end = self.balance(start, end)
                 whole = c.Ternary(condition, then, otherwise, self.span(start, end))
-                return _chosen(whole), start, end
+                return chosen(whole), start, end
             case c_ast.FuncCall():
                 return self.call(node)
             case c_ast.Cast():
@@ -200,7 +200,7 @@ class Expressions:
         return f"{shape.element.text} {stars}" if stars else shape.element.text
 
 
-def _chosen(whole: c.Ternary) -> c.Expr:
+def chosen(whole: c.Ternary) -> c.Expr:
     """`n < n ? n : n`, as a macro makes it of MIN(n, n), without the question: C compilers would smile at it."""
     changing = (c.Assign, c.Call, c.Postfix)
     if whole.then != whole.otherwise or any(

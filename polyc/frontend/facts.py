@@ -22,10 +22,16 @@ class Induction:
 
 def base_key(expr: c.Expr) -> str | None:
     """The name that an lvalue is a part of: `A` for `A[i].x`, `*A`, `A->x`."""
+    name = base_name(expr)
+    return None if name is None else name.name
+
+
+def base_name(expr: c.Expr) -> c.Name | None:
+    """Where the name of `base_key` stands."""
     while True:
         match expr:
-            case c.Name(name=name):
-                return name
+            case c.Name():
+                return expr
             case (
                 c.Subscript(base=inner) | c.Member(base=inner) | c.Unary(op="*", operand=inner) | c.Cast(operand=inner)
             ):
@@ -58,6 +64,12 @@ def assigned_scalars(node: c.Node) -> set[str]:
 
 def mentions(node: c.Node) -> set[str]:
     return {item.name for item in c.walk(node) if isinstance(item, c.Name)}
+
+
+def reads(node: c.Node) -> set[str]:
+    """Keys of all names that are mentioned otherwise than as what `=` assigns."""
+    assigned = {id(base_name(item.target)) for item in c.walk(node) if isinstance(item, c.Assign) and item.op == "="}
+    return {item.name for item in c.walk(node) if isinstance(item, c.Name) and id(item) not in assigned}
 
 
 def constant(expr: c.Expr) -> int | None:

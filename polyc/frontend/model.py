@@ -19,7 +19,7 @@ from polyc.frontend.convert import Converter
 from polyc.frontend.ctype import Types
 from polyc.frontend.effects import Effects
 from polyc.frontend.extract import Extractor, Item
-from polyc.frontend.facts import assigned_scalars, lvalues, writes
+from polyc.frontend.facts import assigned_scalars, lvalues, reads, writes
 from polyc.frontend.flow import needed_exits, written_first
 from polyc.frontend.live_out import After
 from polyc.frontend.liveness import Path, walk
@@ -30,7 +30,7 @@ from polyc.frontend.promises import condition_set, names_in
 from polyc.frontend.references import place_of
 from polyc.frontend.region import Env, Region, number, project, variable
 from polyc.frontend.source import COMMENT_OR_STRING
-from polyc.frontend.symbols import scope_before
+from polyc.frontend.symbols import Symbol, scope_before
 from polyc.model import ctree as c
 from polyc.model.program import InputOptions
 from polyc.model.scop import CALLS, AccessKind, Array, Scop, Storage
@@ -71,7 +71,8 @@ class Modeller:
         self.visible |= {name for name in self.options.live_out or () if scope.find(name) is not None}
         converter = Converter(self.parsed, self.places, scope)
         body = c.Block(converter.block(items))
-        region = Region(scope, frozenset(writes(body)), settled_names(body), problems=converter.problems)
+        written, read = frozenset(writes(body)), frozenset(reads(body))
+        region = Region(scope, written, settled_names(body), read, problems=converter.problems)
         region.effects = self.effects.of
         self.note_calls(region, body)
         self.note_pragmas(region)
@@ -255,6 +256,7 @@ class Modeller:
         if not assumed.plain_is_universe():
             note = f"compiled for parameters with {condition_text(assumed)}; others run the original code"
             region.note("assumed", note, span)
+        orphans = self.orphans(region)
         return Scop(
             self.parsed.function.decl.name,
             span,
@@ -268,7 +270,8 @@ class Modeller:
             live,
             self.privatizable(region, arrays, placed, live, context),
             self.file_names | self.function_names(),
-            self.orphans(region),
+            tuple(dict.fromkeys(symbol.c_name for symbol in orphans)),
+            frozenset(symbol.c_name for symbol in orphans if symbol.key in region.read),
             tuple(unique(region.notes)),
         )
 
@@ -302,8 +305,8 @@ class Modeller:
         everywhere = len(word.findall(self.chunks.text))
         return everywhere - len(word.findall(self.chunks.text[self.marked.body : self.marked.end])) == 1
 
-    def orphans(self, region: Region) -> tuple[str, ...]:
-        """Names that nothing outside of the regions mentions, their declaration apart: locals, and static arrays."""
+    def orphans(self, region: Region) -> list[Symbol]:
+        """What nothing outside of the regions mentions, its declaration apart: locals, and static arrays."""
         item = self.chunks.items[self.marked.chunk]
         text = clean(self.chunks.text_of(self.marked.chunk))
         inside = set(IDENTIFIER.findall(self.chunks.text[self.marked.body : self.marked.end]))
@@ -311,13 +314,15 @@ class Modeller:
             text = text[: other.body - item.start] + text[other.end - item.start :]
         counts = Counter(IDENTIFIER.findall(COMMENT_OR_STRING.sub(" ", text)))
         local = (Storage.LOCAL, Storage.ARGUMENT)
-        found: list[str] = []
+        found: list[Symbol] = []
         for symbol in region.scope.symbols.values():
             name = symbol.c_name
+            if symbol.storage is Storage.REGION:
+                continue  # its declaration goes with the loops
             once = counts[name] == 1
             if name in inside and (once if symbol.storage in local else once or self.declared_only(name)):
-                found.append(name)
-        return tuple(dict.fromkeys(found))
+                found.append(symbol)
+        return found
 
 
 def settled_names(body: c.Block) -> frozenset[str]:

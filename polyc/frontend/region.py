@@ -69,6 +69,8 @@ class Region:
     """Names that the region writes, loops' heads included."""
     settled: frozenset[str] = frozenset()
     """Names that are declared in the region with a value and never written again."""
+    read: frozenset[str] = frozenset()
+    """Names that the region mentions otherwise than as what it assigns."""
     strict: bool = False
     """Nothing new may be assumed of the parameters."""
     effects: Callable[[str], Effect] = lambda name: ANYTHING

@@ -136,6 +136,8 @@ class Scop:
     """Every identifier in the region's function and at file level: not free for new names."""
     orphans: tuple[str, ...] = ()
     """Local names that only the region used; where the printed code uses them no more it says `(void)name`."""
+    orphans_read: frozenset[str] = frozenset()
+    """Those of them that the region reads: C compilers warn where the printed code only writes them."""
     notes: tuple[Diagnostic, ...] = ()
     """What was approximated, and why."""
 

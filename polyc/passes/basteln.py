@@ -12,6 +12,7 @@ from polyc.model.tree import Band, Extension, Filter, Mark, Member, Node, Sequen
 from polyc.passes.clusters import Cluster, Declined, Fuser, output_band
 from polyc.passes.naming import fresh
 from polyc.passes.nests import Nest, Outer, all_instances, at_sequences, coincident_first, inside, sequence
+from polyc.passes.parallel import has_loops
 from polyc.passes.promotion import DataTile, copy_statement
 from polyc.passes.tiling import point_members, sizes_for, tile_members, worth_tiling
 from polyc.poly import budget, empty_map, in_name, is_over_budget, maps, names, out_name, share
@@ -212,10 +213,15 @@ class _Composer:
             return replace(nest, node=node)
         if self.program.options.tile_sizes is None:
             code, why = "not-tiled", "tiling is off (--tile-sizes none)"
+        elif nest.band is None and outer.members:
+            code, why = "not-tiled", "the loops around it carry dependences, and it has none of its own"
         elif nest.band is None:
             code, why = "not-tiled", "it is not a loop nest"
         elif band is None:
-            code, why = "not-parallel", "no loop of its outer band is parallel: each carries a dependence"
+            code, why = (
+                "not-parallel",
+                "each loop of its outer band carries a dependence, so that it has no tiles either",
+            )
         self._record(nest.statements, (), (), band is not None, code, why)
         return replace(nest, node=node)
 
@@ -231,7 +237,9 @@ class _Composer:
         group = Group((*fused, *statements), statements, fused, sizes, parallel)
         self.program = replace(self.program, groups=(group, *self.program.groups))
         if code:
-            self.program = self.program.remark(code, STAGE, f"{', '.join(statements)} not tiled: {why}", statements)
+            self.program = self.program.remark(
+                code, STAGE, f"{', '.join(statements)} {code.replace('-', ' ')}: {why}", statements
+            )
 
     def built(self, cluster: Cluster, outer: Outer) -> Nest:
         """The cluster's tree: Figure 10."""
@@ -243,14 +251,12 @@ class _Composer:
         assert band is not None
         statements = tuple(s for o in outputs for s in o.statements)
         if not cluster.producers and len(outputs) == 1 and not worth_tiling(self.program, band):
-            self._record(
-                statements,
-                (),
-                (),
-                True,
-                "not-tiled",
-                "no tile would meet its data again; its outer loop runs in parallel",
-            )
+            # The only loop inside sequential ones is left to the vector unit (`parallel.py`).
+            parallel = not outer.members or len(band.members) > 1 or has_loops(band.child)
+            why = "no tile would meet its data again"
+            if not outer.members and self.program.options.target != "c":
+                why += "; its outer loop runs in parallel"
+            self._record(statements, (), (), parallel, "not-tiled", why)
             return outputs[0]
         sizes = cluster.sizes
         for producer in cluster.producers:

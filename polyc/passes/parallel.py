@@ -34,7 +34,7 @@ def _parallel(node: Node, sequential_above: bool) -> Node:
                 if not member.coincident:
                     sequential_above = True
                     continue
-                innermost = position == len(members) - 1 and not _has_loops(node.child)
+                innermost = position == len(members) - 1 and not has_loops(node.child)
                 if innermost and sequential_above:
                     return node
                 changed = (*members[:position], replace(member, parallel=True), *members[position + 1 :])
@@ -52,7 +52,7 @@ def _vector(node: Node) -> Node:
             return Sequence(tuple(Filter(s.filter, _vector(s.child)) for s in steps))
         case Band(members=members):
             last = members[-1]
-            if _has_loops(node.child):
+            if has_loops(node.child):
                 return replace(node, child=_vector(node.child))
             if not last.coincident or last.parallel or last.role is Role.TILE:
                 return node
@@ -61,7 +61,8 @@ def _vector(node: Node) -> Node:
             return replace(node, child=_vector(node.child))
 
 
-def _has_loops(node: Node) -> bool:
+def has_loops(node: Node) -> bool:
+    """Whether a loop stands in the subtree."""
     return any(isinstance(n, Band) for n in walk(node))
 
 
@@ -70,4 +71,4 @@ def has_parallel(node: Node) -> bool:
     return any(isinstance(n, Band) and any(m.parallel for m in n.members) for n in walk(node))
 
 
-__all__ = ["Mark", "child_nodes", "has_parallel", "mark_loops"]
+__all__ = ["Mark", "child_nodes", "has_loops", "has_parallel", "mark_loops"]

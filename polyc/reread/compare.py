@@ -27,7 +27,7 @@ from polyc.flow import Accesses
 from polyc.frontend.extract import initialisation
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
-from polyc.model.scop import Access, AccessKind, Array, Region, Scop, Statement, Storage
+from polyc.model.scop import Access, AccessKind, Array, Parameter, Region, Scop, Statement, Storage
 from polyc.model.tree import Member
 from polyc.poly import empty_map
 from polyc.reread.pragmas import pragma_faults, storage_faults
@@ -173,7 +173,7 @@ class _Text:
             return _bare(now) == values[then.name]
         for parameter in self.program.scop.parameters:
             if then == parameter.expr:
-                return _bare(now) in (c.Name(plain_name(parameter)), parameter.expr)
+                return _bare(now) in (c.Name(plain_name(parameter)), parameter.expr) or self.is_variable(now, parameter)
         if isinstance(then, c.Block) or isinstance(now, c.Block):
             two = list(_flat(then)), list(_flat(now))  # type: ignore[arg-type]
             return len(two[0]) == len(two[1]) and all(
@@ -209,6 +209,13 @@ class _Text:
             elif not self.same(a, b, part, item, values):
                 return False
         return True
+
+    def is_variable(self, now: c.Node, parameter: Parameter) -> bool:
+        """Whether the text reads a parameter as any other variable: no bound and no subscript of it has one."""
+        if not isinstance(now, c.ArrayRef) or now.subscripts:
+            return False
+        array = self.scop.arrays[now.array]
+        return array.storage is not Storage.REGION and array.c_name == plain_name(parameter)
 
     # --- what has to hold
 

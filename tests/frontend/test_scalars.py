@@ -190,6 +190,13 @@ def test_a_final_value_without_one_bound_is_computed_by_its_loop(scop: Modeller)
 def test_orphans_are_names_that_only_the_region_uses(scop: Modeller) -> None:
     found = scop(function("for (i = 0; i < n; i++) a[i] = m;", "int i, j = n;", arguments="int n, int m, double *a"))
     assert found.orphans == ("m", "a", "i")
+    assert found.orphans_read == {"m", "i"}
+
+
+def test_what_the_region_declares_is_no_orphan(scop: Modeller) -> None:
+    """Its declaration is gone with the original loops, whatever else in the file has the same name."""
+    found = scop("typedef struct { int t; } other;" + function("double t = 1; a[0] = t;"))
+    assert "t" not in found.orphans
 
 
 def test_names_in_strings_are_no_uses(scop: Modeller) -> None:

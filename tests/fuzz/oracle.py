@@ -145,11 +145,16 @@ def family(flag: str) -> str:
 
 
 def original_warns(pairs: list[Pair], number: int, flag: str, flags: tuple[str, ...], folder: Path) -> bool:
-    """Whether the original gets the warning as well where it is built as the result is."""
+    """Whether the original gets the warning as well where it is built as the result is.
+
+    Its macros are tried expanded too: so polyc prints what it leaves as it was written, and gcc says less of macros.
+    """
     pair = next(pair for pair in pairs if pair.number == number)
     (folder / "again.c").write_text(unit(pair, "original"))
     done = gcc(folder, *flags, *COMMON, *WARNINGS, "-c", "again.c")
-    return any(family(found) == family(flag) for _, found, _ in warnings(done))
+    gcc(folder, "-E", "again.c", "-o", "again.i")
+    expanded = gcc(folder, *flags, *COMMON, *WARNINGS, "-c", "again.i")
+    return any(family(found) == family(flag) for _, found, _ in (*warnings(done), *warnings(expanded)))
 
 
 def unit(pair: Pair, role: str) -> str:
@@ -162,7 +167,8 @@ def unit(pair: Pair, role: str) -> str:
     head += "".join(f"#define {name} {prefix}_{name}\n" for name in names)
     text = pair.original if role == "original" else pair.result
     foot = "".join(f"#undef {name}\n" for name in (*names, *(("MIN", "MAX") if program.macro else ())))
-    return f'{head}#line 1 "p{pair.number}.c"\n{text}\n{caller(program, prefix)}{foot}'
+    # Of a function that a macro names, gcc gives the place of the macro.
+    return f'#line 1 "p{pair.number}.c"\n{head}#line 1 "p{pair.number}.c"\n{text}\n{caller(program, prefix)}{foot}'
 
 
 def caller(program: Program, prefix: str) -> str:

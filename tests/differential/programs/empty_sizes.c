@@ -15,6 +15,19 @@ static void edges(int lo, int hi, int n, double *a, double *b)
 #pragma endscop
 }
 
+/* Nothing reads `own` but loops that never run. */
+static void dead_reader(int n, double a[n + 1])
+{
+    static double own[1];
+#pragma scop
+    for (int i = 0; i < n; i++)
+        own[0] = 0.5 * i;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 0; j++)
+            a[i] = own[0];
+#pragma endscop
+}
+
 int main(void)
 {
     double *a = new_double(200), *b = new_double(200);
@@ -24,6 +37,8 @@ int main(void)
             dump_double("a", a, 200);
             dump_double("b", b, 200);
         }
+    dead_reader(100, a);
+    dump_double("a", a, 100);
     free(a), free(b);
     return 0;
 }

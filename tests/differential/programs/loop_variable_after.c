@@ -16,12 +16,26 @@ static int last(int n, int m, int *a)
     return i * 10000 + j * 100 + k;
 }
 
+/* The bounds are the same text, or numbers that are. */
+static int never(int n, int *a)
+{
+    int i, j = -6;
+#pragma scop
+    for (i = n; i < n; i++)
+        a[0] = 7;
+    for (j = 2; j < 2; j++)
+        a[0] = 8;
+#pragma endscop
+    return i * 100 + j;
+}
+
 int main(void)
 {
     FOR_SIZES(n, 0, 1, 2, 50)
         FOR_SIZES(m, 0, 1, 7, 60) {
             int *a = new_int(n);
             printf("last %d\n", last(n, m, a));
+            printf("never %d\n", never(n, a));
             dump_int("a", a, n);
             free(a);
         }

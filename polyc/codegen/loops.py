@@ -44,6 +44,8 @@ class Scope:
     """Marks of declarations that stand at the top of the loop body already."""
     alone: bool = False
     """In a kernel: a single thread runs what is here."""
+    waiting: tuple[str, ...] = ()
+    """In a kernel: iterators of mapped loops that were entered and not printed yet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,9 @@ from typing import TypeAlias
 
 import islpy as isl
 
-BLOCK_AXES = ("block.x", "block.y", "block.z")
+BLOCK_AXES = ("block.x", "block.y", "block.z", "block.u", "block.v", "block.w")
+"""The indices of a block. A GPU has three: u, v and w are counted in x, above its own part."""
+FOLDED = BLOCK_AXES[3:]
 THREAD_AXES = ("thread.x", "thread.y")
 GLOBAL_AXES = ("global.x", "global.y")
 """Blocks and threads together: iteration `block * threads + thread`."""

@@ -45,7 +45,7 @@ def _unbuffered(program: Program) -> list[str]:
     for name, array in scop.arrays.items():
         accesses = [a for s in scop.statements.values() for a in s.accesses if a.array == name]
         sure = all(a.exact and a.kind is not AccessKind.MAY_WRITE for a in accesses)
-        if array.rank and sure and name not in scop.live_out | scop.privatizable | kept | before:
+        if array.rank and sure and name not in scop.live_out | kept | before:
             found.append(name)
     return found
 

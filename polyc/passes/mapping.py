@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from math import prod
 
@@ -26,6 +26,7 @@ from polyc.model.tree import (
     Role,
     Sequence,
     deals_to_threads,
+    partial_schedule,
     walk,
 )
 from polyc.passes.vectorize import gain_of
@@ -50,6 +51,21 @@ def map_to_kernels(program: Program) -> Program:
     """
     child = _Mapper(program).host(program.tree.child)
     return replace(program, tree=Domain(program.tree.domain, child))
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Where we are below a kernel."""
+
+    wide: bool
+    """Its threads are a square, not a row."""
+    tiles: tuple[isl.UnionMap, ...]
+    """`{ [tile] -> S[i] }`: what a block runs, the extension's instances apart."""
+
+    def fixes(self, member: Member) -> bool:
+        """Whether the loop has one iteration in each tile."""
+        value = isl.UnionMap.from_union_pw_aff(member.schedule)
+        return all(tile.apply_range(value).is_single_valued() for tile in self.tiles)
 
 
 class _Mapper:
@@ -98,34 +114,39 @@ class _Mapper:
         wide = count > 1
         if band.members[0].role is Role.TILE:
             members = _mapped(band.members, tuple(reversed(range(count)))[: len(BLOCK_AXES)], BLOCK_AXES)
-            inside = replace(band, members=members, child=self.block(band.child, wide))
+            tiles = isl.UnionMap.from_multi_union_pw_aff(partial_schedule(members)).reverse()
+            inside = replace(band, members=members, child=self.block(band.child, _Block(wide, (tiles,))))
         else:
             inside = replace(band, members=_mapped(band.members, self.fastest(band.members[:count]), GLOBAL_AXES))
         return Mark("kernel", inside, sizes=BLOCK if wide else (ROW,))
 
     # --- in a block ----------------------------------------------------------------------------------------------
 
-    def block(self, node: Node, wide: bool) -> Node:
-        """What all threads of a block, a row of them or a `wide` square, run together."""
+    def block(self, node: Node, block: _Block) -> Node:
+        """What all threads of a block run together."""
         if not _has_coincident(node):
             return Mark("once", node)
         match node:
             case Sequence(children=steps):
-                return Sequence(tuple(replace(s, child=self.block(s.child, wide)) for s in steps))
-            case Mark() | Extension():
-                return replace(node, child=self.block(node.child, wide))
+                return Sequence(tuple(replace(s, child=self.block(s.child, block)) for s in steps))
+            case Extension(relation=relation):
+                return replace(node, child=self.block(node.child, replace(block, tiles=(*block.tiles, relation))))
+            case Mark():
+                return replace(node, child=self.block(node.child, block))
             case Band() as band:
                 outer, inner = _split(band)
                 if inner is None:
-                    return replace(band, child=self.block(band.child, wide))
-                dealt = self.threads(inner, wide)
+                    return replace(band, child=self.block(band.child, block))
+                dealt = self.threads(inner, block)
                 return replace(band, members=outer, child=dealt) if outer else dealt
         raise AssertionError(node)
 
-    def threads(self, band: Band, wide: bool) -> Band:
+    def threads(self, band: Band, block: _Block) -> Band:
         """A band whose points are dealt out: two of its parallel loops, or one over all threads."""
-        positions = self.fastest(band.members[: band.coincident_prefix])
-        axes = THREAD_AXES if wide and len(positions) > 1 else (ALL_THREADS,)
+        parallel = band.members[: band.coincident_prefix]
+        moving = [k for k, member in enumerate(parallel) if not block.fixes(member)] or [0]
+        positions = tuple(moving[k] for k in self.fastest(tuple(parallel[k] for k in moving)))
+        axes = THREAD_AXES if block.wide and len(positions) > 1 else (ALL_THREADS,)
         return replace(band, members=_mapped(band.members, positions, axes))
 
     def fastest(self, members: tuple[Member, ...]) -> tuple[int, ...]:

@@ -25,8 +25,8 @@ def place_private_arrays(program: Program) -> Program:
     for name in sorted(program.scop.privatizable):
         array = program.scop.arrays[name]
         flow = program.dependences.flow_by_array.get(name)
-        if flow is None:
-            continue
+        if flow is None or any(b.array == name for b in program.buffers.values()):
+            continue  # never read, or an iteration's own already
         users = frozenset(s.name for s in program.statements.values() if any(a.array == name for a in s.accesses))
         placed = _Placing(program, array, flow, users)
         child = placed.at(program.tree.child, 0, False)

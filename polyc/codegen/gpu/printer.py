@@ -17,7 +17,19 @@ from polyc.codegen.to_isl import BARRIER
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Array
-from polyc.model.tree import ALL_THREADS, BLOCK_AXES, GLOBAL_AXES, THREAD_AXES, Mark, Member, Role
+from polyc.model.tree import (
+    ALL_THREADS,
+    BLOCK_AXES,
+    FOLDED,
+    GLOBAL_AXES,
+    THREAD_AXES,
+    Band,
+    Mark,
+    Member,
+    Role,
+    walk,
+)
+from polyc.poly import kind_of
 
 SHARED_LIMIT = 48 * 1024
 """Bytes of static shared memory that a block may have on every device."""
@@ -58,7 +70,11 @@ class _Open:
     """For each axis, how many blocks each loop on it has work for."""
     indices: dict[str, c.Decl] = field(default_factory=dict)
     """Variables for the indices of blocks and threads, by name."""
+    left_out: set[str] = field(default_factory=set)
+    """Axes of blocks along which isl left out a loop."""
     comment: str = ""
+    folded: dict[str, c.Expr] = field(default_factory=dict)
+    """The axes that share x, from the fastest on, and how many blocks each has."""
 
 
 class KernelPrinter(LoopPrinter):
@@ -81,6 +97,32 @@ class KernelPrinter(LoopPrinter):
     def instances(self) -> type[InstancePrinter]:
         return _flat_instances(self.arrays)
 
+    # --- loops that isl leaves out ---------------------------------------------------------------------------------
+
+    def statements(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
+        """The node. What stands under a mapped loop that isl left out, since it has one iteration, one thread runs."""
+        kind = kind_of(node)
+        if not scope.waiting or kind not in ("for_", "mark", "user"):
+            return super().statements(node, scope)
+        left_out, waiting = scope.waiting, scope.waiting[:0]
+        if kind == "for_":
+            depth = _depth(str(node.for_get_iterator().get_id().get_name()))
+            left_out = tuple(i for i in scope.waiting if _depth(i) < depth)
+            waiting = tuple(i for i in scope.waiting if _depth(i) > depth)
+        mapped = [scope.members[i] for i in left_out]
+        alone = scope.alone or any(m.mapped not in BLOCK_AXES for m in mapped)
+        body = super().statements(node, replace(scope, waiting=waiting, alone=alone))
+        for member in reversed(mapped):
+            if member.mapped in BLOCK_AXES:
+                assert self.open is not None
+                self.open.left_out.add(member.mapped)  # there is one block along this axis then
+                continue
+            index, _ = self.share_of(member)
+            if member.mapped in GLOBAL_AXES:
+                self.count(member, c.Literal("1"), scope)
+            body = (c.If(c.Binary("==", index, c.Literal("0")), block_of(body)),)
+        return body
+
     # --- marks ---------------------------------------------------------------------------------------------------
 
     def marked(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
@@ -89,6 +131,10 @@ class KernelPrinter(LoopPrinter):
             return (self.dialect.barrier, *self.statements(inner, scope))
         mark, _ = self.annotated.marks.get(name, (None, 0))
         if mark is None:
+            band, depth = self.annotated.bands[name]
+            if self.open is not None:
+                mapped = tuple(f"c{depth + k}_" for k, member in enumerate(band.members) if member.mapped)
+                scope = replace(scope, waiting=mapped)
             return super().marked(node, scope)
         if mark.kind == "kernel":
             return (self.kernel(mark, inner, scope),)
@@ -137,10 +183,15 @@ class KernelPrinter(LoopPrinter):
         """Print a kernel; what is left in its place is the call that starts it."""
         assert self.open is None
         self.open = opened = _Open(mark, scope.names)
+        members = {m.mapped: m for node in walk(mark.child) if isinstance(node, Band) for m in node.members}
+        if any(axis in members for axis in FOLDED):
+            order = [axis for axis in (BLOCK_AXES[0], *FOLDED) if axis in members]
+            opened.folded = {axis: self.most_trips(members[axis]) for axis in order}
         serial = prod(mark.sizes) == 1
         printed = self.body(inner, replace(scope, alone=serial))
         self.open = None
         body = c.with_notes(printed, False)
+        self.fold(opened)
         top = (*opened.indices.values(), *opened.shared.values())
         grid = tuple(
             _most(opened.counts.get(f"block.{axis}", opened.counts.get(f"global.{axis}", [c.Literal("1")])))
@@ -155,6 +206,19 @@ class KernelPrinter(LoopPrinter):
         self.kernels.append(Kernel(name, opened.comment, parameters, top + body, sizes, grid))
         stream = (c.Name(self.dialect.stream),) if self.dialect.stream else ()
         return c.ExprStmt(c.Call(f"start_{name}", (*stream, *(c.Name(p.name) for p in parameters))))
+
+    def fold(self, opened: _Open) -> None:
+        """Make one count of those of the axes that share x. Raises NotMappable."""
+        for axis in opened.left_out:
+            counts = [opened.folded[axis]] if axis in opened.folded else opened.counts.get(axis, [])
+            if any(count != c.Literal("1") for count in counts):
+                raise NotMappable("a part of a kernel has one block where others have several")
+        if opened.folded:
+            counts = [count for count in opened.folded.values() if count != c.Literal("1")]
+            product: c.Expr = c.Cast("long", counts[0]) if counts else c.Literal("1")
+            for count in counts[1:]:
+                product = c.Binary("*", product, count)
+            opened.counts[BLOCK_AXES[0]] = [product]
 
     def parameters(self, body: tuple[c.Stmt, ...], grid: tuple[c.Expr, ...], scope: Scope) -> Iterator[Parameter]:
         """What a kernel takes: sizes and host loops that it mentions, then arrays. Raises NotMappable."""
@@ -257,12 +321,29 @@ class KernelPrinter(LoopPrinter):
             return self.thread(ALL_THREADS), c.Literal(str(prod(self.open.mark.sizes)))
         if member.mapped in THREAD_AXES:
             return self.thread(member.mapped), c.Literal(str(self.width(axis)))
+        if member.mapped in self.open.folded:
+            return self.part_of_x(member.mapped)
         block = self.variable(f"b{axis}", self.dialect.index(self.dialect.block, axis))
         blocks = c.Name(self.dialect.index(self.dialect.blocks, axis))
         if member.mapped in BLOCK_AXES:
             return block, blocks
         width = self.width(axis)
         return _plus(_times(width, block), self.thread(f"thread.{axis}")), _times(width, blocks)
+
+    def part_of_x(self, axis: str) -> tuple[c.Expr, c.Expr]:
+        """The index along an axis that shares x with others, and the step to the next tile: x counts fastest."""
+        assert self.open is not None
+        order = list(self.open.folded)
+        inner = [self.open.folded[a] for a in order[: order.index(axis)]]
+        index = self.variable("bx", self.dialect.index(self.dialect.block, "x"))
+        for count in inner:
+            index = _divided(index, count)
+        if axis != order[-1]:
+            return c.Binary("%", index, self.open.folded[axis]), self.open.folded[axis]
+        blocks: c.Expr = c.Name(self.dialect.index(self.dialect.blocks, "x"))
+        for count in inner:
+            blocks = _divided(blocks, count)
+        return index, blocks
 
     def thread(self, which: str) -> c.Expr:
         """The index of a thread in its block, along an axis or of all."""
@@ -307,6 +388,11 @@ class KernelPrinter(LoopPrinter):
 _FENCES = {"CLK_LOCAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE"}
 
 
+def _depth(iterator: str) -> int:
+    """How many band members stand above that of an iterator: `c3_`."""
+    return int(iterator[1:-1])
+
+
 def _flat_instances(arrays: dict[str, DeviceArray]) -> type[InstancePrinter]:
     class Flat(InstancePrinter):
         """Writes `A[i * m + j]` for an array whose rows have no constant length."""
@@ -342,6 +428,10 @@ def _long(value: c.Expr) -> c.Expr:
             return value
         case _:
             return c.Cast("long", value)
+
+
+def _divided(value: c.Expr, count: c.Expr) -> c.Expr:
+    return value if count == c.Literal("1") else c.Binary("/", value, count)
 
 
 def _product(left: c.Expr, right: c.Expr) -> c.Expr:

@@ -1,0 +1,26 @@
+/* 2add: add + add over (32, 128, 768) */
+#ifdef SMALL
+#define B 2
+#define N 20
+#define M 36
+#else
+#define B 32
+#define N 128
+#define M 768
+#endif
+
+void add2(float x[B][N][M], float y[B][N][M], float z[B][N][M], float out[B][N][M])
+{
+    static float t[B][N][M];
+#pragma polyc live-out(out)
+#pragma scop
+    for (int b = 0; b < B; b++)
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < M; j++)
+                t[b][i][j] = x[b][i][j] + y[b][i][j];
+    for (int b = 0; b < B; b++)
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < M; j++)
+                out[b][i][j] = t[b][i][j] + z[b][i][j];
+#pragma endscop
+}

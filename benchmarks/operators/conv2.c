@@ -1,0 +1,48 @@
+/* add + conv + relu, (64, 256, 14, 14), window 3 x 3, padding 1, stride 1 */
+#ifdef SMALL
+#define B 1
+#define C 3
+#define F 4
+#define S 9
+#define K 3
+#define PAD 1
+#define STEP 1
+#else
+#define B 64
+#define C 256
+#define F 256
+#define S 14
+#define K 3
+#define PAD 1
+#define STEP 1
+#endif
+#define P (S + 2 * PAD)
+#define T ((P - K) / STEP + 1)
+
+void conv2(float in[B][C][S][S], float shift[C], float w[F][C][K][K], float out[B][F][T][T])
+{
+    static float a[B][C][P][P], r[B][F][T][T];
+#pragma polyc live-out(out)
+#pragma scop
+    for (int b = 0; b < B; b++)
+        for (int c = 0; c < C; c++)
+            for (int y = 0; y < P; y++)
+                for (int x = 0; x < P; x++)
+                    a[b][c][y][x] = (y < PAD || y >= S + PAD || x < PAD || x >= S + PAD) ? 0.0f : in[b][c][y - PAD][x - PAD] + shift[c];
+    for (int b = 0; b < B; b++)
+        for (int f = 0; f < F; f++)
+            for (int y = 0; y < T; y++)
+                for (int x = 0; x < T; x++) {
+                    r[b][f][y][x] = 0.0f;
+                    for (int c = 0; c < C; c++)
+                        for (int u = 0; u < K; u++)
+                            for (int v = 0; v < K; v++)
+                                r[b][f][y][x] += a[b][c][STEP * y + u][STEP * x + v] * w[f][c][u][v];
+                }
+    for (int b = 0; b < B; b++)
+        for (int f = 0; f < F; f++)
+            for (int y = 0; y < T; y++)
+                for (int x = 0; x < T; x++)
+                    out[b][f][y][x] = r[b][f][y][x] > 0.0f ? r[b][f][y][x] : 0.0f;
+#pragma endscop
+}

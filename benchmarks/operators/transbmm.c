@@ -1,0 +1,33 @@
+/* transpose + batchmatmul, (32, 128, 12, 64) x (32, 12, 128, 64) */
+#ifdef SMALL
+#define B 2
+#define H 3
+#define N 20
+#define D 17
+#else
+#define B 32
+#define H 12
+#define N 128
+#define D 64
+#endif
+
+void transbmm(float q[B][N][H][D], float k[B][H][N][D], float out[B][H][N][N])
+{
+    static float t[B][H][N][D];
+#pragma polyc live-out(out)
+#pragma scop
+    for (int b = 0; b < B; b++)
+        for (int h = 0; h < H; h++)
+            for (int i = 0; i < N; i++)
+                for (int d = 0; d < D; d++)
+                    t[b][h][i][d] = q[b][i][h][d];
+    for (int b = 0; b < B; b++)
+        for (int h = 0; h < H; h++)
+            for (int i = 0; i < N; i++)
+                for (int j = 0; j < N; j++) {
+                    out[b][h][i][j] = 0.0f;
+                    for (int d = 0; d < D; d++)
+                        out[b][h][i][j] += t[b][h][i][d] * k[b][h][j][d];
+                }
+#pragma endscop
+}

@@ -13,6 +13,7 @@ import polyc.codegen.printer as printer
 import polyc.codegen.render as render
 import polyc.passes.basteln as basteln
 import polyc.passes.clusters as clusters
+import polyc.passes.contract as contract
 import polyc.passes.parallel as parallel
 import polyc.passes.pretiling as pretiling
 import polyc.passes.privatize as privatize
@@ -913,6 +914,50 @@ add("reductions", "anything reduced", "all sequential loops", after_pass("reduct
 add("reductions", "races not asked", "every candidate is taken", NO_RACES)
 
 
+# --- contract --------------------------------------------------------------------------------------------------------
+
+
+def declared_around(node: Node) -> Node | None:
+    return e.allocation_above_the_band(node)
+
+
+def every_array_contracted(program: Program) -> list[str]:
+    """Also what is needed afterwards, or has a value from before."""
+    kept = {b.array for b in program.buffers.values()}
+    return [name for name, array in program.scop.arrays.items() if array.rank and name not in kept]
+
+
+def only_written(original: Any) -> Any:
+    """The reads go to the array, the writes to the variable."""
+
+    def whole(program: Program, array: str) -> Any:
+        found = original(program, array)
+        writes = {(s.name, a.ref) for s in program.statements.values() for a in s.accesses if a.kind.value != "read"}
+        return replace(found, accesses=found.accesses & writes)
+
+    return whole
+
+
+add(
+    "contract",
+    "every array",
+    "needed afterwards or not",
+    patched(contract, "_unbuffered", lambda _o: every_array_contracted),
+)
+add("contract", "reads forgotten", "they see the array", patched(contract, "_whole", only_written))
+CONTRACT: list[tuple[str, str, e.Edit]] = [
+    ("declared above the loop", "one for all iterations", e.everywhere(declared_around)),
+    ("declared in each step", "marks moved in", e.everywhere(e.allocation_into_each_step)),
+    ("declared nowhere", "marks dropped", e.everywhere(e.allocation_dropped)),
+    ("corner moved", "by one", e.buffer_edit(e.corner_moved(0, 1))),
+    ("extent one less", "no element at all", e.buffer_edit(e.extent_changed(0, -1))),
+    ("depth -1", "of the variables", e.buffer_edit(e.depth_changed(-1))),
+    ("an access is not redirected", "it stays on the array", e.buffer_edit(e.access_lost(0))),
+    ("two of one name", "in one iteration", e.buffers_share_a_name),
+]
+for name_, what_, edit_ in CONTRACT:
+    add("contract", name_, what_, after_pass("contract", edit_))
+
 # --- privatize -------------------------------------------------------------------------------------------------------
 
 
@@ -926,10 +971,6 @@ def everything_private(original: Any) -> Any:
         return replace(original(wide), scop=scop)
 
     return place
-
-
-def declared_around(node: Node) -> Node | None:
-    return e.allocation_above_the_band(node)
 
 
 add("privatize", "no copies", "scalars are shared", patched(pipeline, "place_private_arrays", lambda _o: lambda p: p))

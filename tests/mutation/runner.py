@@ -25,7 +25,8 @@ SEEDS = (0, 1)
 UNINITIALISED = "-ftrivial-auto-var-init=pattern"
 """What nobody wrote is not by chance what stood there in the iteration before."""
 REASSOCIATED = frozenset({"reduction"})
-TILES = {"partly_defined": (5, 7, 3)}
+TILES: dict[str, tuple[int, ...] | None] = {"partly_defined": (5, 7, 3), "chain": None}
+"""None: without tiles, so that no array has a buffer before the pass."""
 WHERE = {
     "dependences": ("triangular", "private", "stencil_chain", "may_write"),
     "schedule": ("conv_relu", "jacobi", "may_write"),
@@ -33,6 +34,7 @@ WHERE = {
     "basteln": ("conv_relu", "stencil_chain", "outputs"),
     "promotion": ("conv_relu", "stencil_chain", "partly_defined"),
     "vectorize": ("vectors", "private", "conv_relu"),
+    "contract": ("chain", "conv_relu"),
     "parallel": ("triangular", "jacobi", "conv_relu"),
     "reductions": ("reduction", "private"),
     "privatize": ("private", "conv_relu"),

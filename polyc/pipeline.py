@@ -210,8 +210,9 @@ def _last_right(programs: list[Program]) -> tuple[Program, bool]:
     if not faults:
         return final, True
     tried = final
+    over = False
     for candidate in reversed(programs[1:-1]):
-        if candidate.tree is tried.tree or candidate.tree is initial.tree:
+        if candidate.tree is tried.tree or candidate.tree is initial.tree or (over and candidate.groups):
             continue
         tried = candidate
         remade = _declined_at_budget("privatize", _finished, candidate)
@@ -221,7 +222,9 @@ def _last_right(programs: list[Program]) -> tuple[Program, bool]:
         if not left:
             return _with_failure(remade, final, faults), True
         if _only_budget(left) and _only_budget(faults):
-            break  # a simpler program that also takes too long: the next one would too
+            if over:
+                break
+            over = True  # a simpler program also takes too long; the next one would too while it has tiles
     # What was written is right by itself.
     return _with_failure(initial, final, faults), True
 

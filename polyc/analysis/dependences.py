@@ -17,7 +17,7 @@ from polyc.model.scop import Access, AccessKind, Scop
 from polyc.poly import empty_map
 
 
-def last_writers(accesses: Accesses, order: isl.UnionMap) -> Flow:
+def last_writers(accesses: Accesses, order: isl.UnionMap, checked: bool = True) -> Flow:
     """`{ S[i] -> A[x] }`: the writes whose value may be in the array at the end (as `dependence`)."""
     if accesses.may_writes.is_empty() and accesses.writes.is_injective():
         return Flow(accesses.writes, empty_map(accesses.writes))  # no cell is written twice
@@ -29,7 +29,7 @@ def last_writers(accesses: Accesses, order: isl.UnionMap) -> Flow:
         cells, isl.UnionSet(f"{{ [{', '.join(['1'] + ['0'] * length)}] }}")
     )
     final = Accesses(cells.identity(), accesses.writes, accesses.may_writes)
-    return compute_flow(final, early.union(late))
+    return compute_flow(final, early.union(late), checked)
 
 
 def _range_length(order: isl.UnionMap) -> int:

@@ -1,7 +1,7 @@
 """The order in which a schedule tree runs its instances, as relations.
 
 A statement that an extension node runs has one instance for each pair of tile and statement instance: the wrapped
-`[[o0, o1] -> S[i, j]]`. Everything here gives such expanded instances, so that dataflow can be computed on them.
+`[t0[o0, o1] -> S[i, j]]`. Everything here gives such expanded instances, so that dataflow can be computed on them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Run:
     statement: str
     path: Path
     instances: isl.Set
-    """`{ S[i] }`, or `{ [[o] -> S[i]] }` below an extension node."""
+    """`{ S[i] }`, or `{ [tN[o] -> S[i]] }` below extension node N: two nodes may run one instance in equal tiles."""
     contraction: isl.Map
     """`instances -> S[i]`: forgets the tile."""
     columns: tuple[isl.Map, ...]
@@ -49,9 +49,12 @@ class Run:
 def runs(tree: Domain) -> list[Run]:
     """Every (leaf, statement) pair of the tree, in the order of the leaves."""
     found: list[Run] = []
+    numbers: dict[int, int] = {}
+    """Of extension nodes, by the identity of their relations, which the tree keeps."""
     for path in paths(tree):
+        number = numbers.setdefault(id(path.extension), len(numbers))
         for piece in sets(path.instances):
-            run = _extended_run(path, piece) if path.extension is not None else _plain_run(path, piece)
+            run = _extended_run(path, piece, number) if path.extension is not None else _plain_run(path, piece)
             if run is not None:
                 found.append(run)
     return found
@@ -75,12 +78,13 @@ def _plain_run(path: Path, piece: isl.Set) -> Run:
     return Run(set_name(piece), path, piece, isl.Map.identity(_map_space(piece)).intersect_domain(piece), columns)
 
 
-def _extended_run(path: Path, piece: isl.Set) -> Run | None:
+def _extended_run(path: Path, piece: isl.Set, number: int) -> Run | None:
     assert path.extension is not None
     relation = next((m for m in maps(path.extension) if _out_is(m, piece)), None)
     if relation is None:
         return _plain_run(path, piece)
     relation = relation.intersect_range(piece).intersect_domain(_iterations(path))
+    relation = relation.set_tuple_id(isl.dim_type.in_, isl.Id.read_from_str(relation.get_ctx(), f"t{number}"))
     instances = relation.wrap()
     to_tile, to_statement = relation.domain_map(), relation.range_map()
     columns: list[isl.Map] = []
@@ -134,7 +138,7 @@ def _constant(instances: isl.Set, value: int) -> isl.Map:
 
 def _one_dimension(relation: isl.Map, position: int) -> isl.Map:
     count = relation.dim(isl.dim_type.out)
-    one = relation.project_out(isl.dim_type.out, position + 1, count - position - 1)
+    one = relation.reset_tuple_id(isl.dim_type.out).project_out(isl.dim_type.out, position + 1, count - position - 1)
     return one.project_out(isl.dim_type.out, 0, position)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 import islpy as isl
 
@@ -14,9 +15,9 @@ from polyc.errors import InternalError
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, Array, Statement, Storage
-from polyc.model.tree import Mark, Member, Role, partial_schedule
+from polyc.model.tree import Mark, Member, Role, partial_schedule, paths
 from polyc.passes.boxes import constant_of
-from polyc.poly import kind_of, maps, operation_of
+from polyc.poly import empty_map, kind_of, maps, operation_of, project_range
 from polyc.verify.expand import shift
 
 NOTED = "polyc_"
@@ -378,7 +379,7 @@ class InstancePrinter:
 
         isl leaves a loop with one value (a tile that covers its whole dimension) out of the build's schedule, so that
         a position there is no position in the tree. Loops are found by their names, and a value that is left out is
-        what the band's schedule allows at the others.
+        what the band's schedule allows at the others, for this instance.
         """
         nested = self.schedule.range()
         flat = isl.Map.identity(nested.get_space().map_from_set()).intersect_domain(nested).flatten_range()
@@ -398,8 +399,29 @@ class InstancePrinter:
                 whole = whole.project_out(isl.dim_type.in_, k, 1)
         found = first.apply_range(whole)
         if not found.is_single_valued():
+            found = found.intersect(self.to_instance.apply_range(self._tiles(depth)))
+        if not found.is_single_valued():
             raise InternalError("isl left out a loop that has several values")
         return found
+
+    def _tiles(self, depth: int) -> isl.Map:
+        """`{ S[i] -> [o] }`: for which values of the first `depth` band members above this text an instance runs."""
+        above = [self.members[f"c{k}_"] for k in range(depth)]
+        instances = self.to_instance.range()
+        found = empty_map(instances)
+        for path in paths(self.program.tree):
+            members = [step for step in path.steps if isinstance(step, Member)][:depth]
+            if not all(one is other for one, other in zip_longest(members, above)):
+                continue
+            if path.extension is None:
+                values = isl.UnionMap.from_multi_union_pw_aff(partial_schedule(tuple(above)))
+                found = found.union(values.intersect_domain(path.instances))
+            else:
+                found = found.union(path.extension.intersect_range(path.instances).reverse())
+        tiles = maps(found.intersect_domain(isl.UnionSet.from_set(instances)))
+        if len(tiles) != 1:
+            raise InternalError("no tile runs an instance that isl prints")
+        return project_range(tiles[0], depth)
 
 
 def is_single(buffer: Buffer) -> bool:

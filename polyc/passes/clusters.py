@@ -118,13 +118,14 @@ class Fuser:
         same = needed.apply_range(grouping).apply_range(grouping.reverse())
         same = self._same_outer(same)
         known = self.program.scop.context.intersect(self.program.scop.assumed)
-        return self._joined_up(cluster, same.intersect_params(known).coalesce())
+        return self._joined_up(cluster, nest, same.intersect_params(known).coalesce())
 
-    def _joined_up(self, cluster: Cluster, extension: isl.UnionMap) -> isl.UnionMap:
+    def _joined_up(self, cluster: Cluster, nest: Nest, extension: isl.UnionMap) -> isl.UnionMap:
         """One piece for each statement, so that tile shapes do not multiply from stage to stage.
 
         Readers of shifted data leave gaps at sizes of an iteration or two, and corners that nobody reads. The hull
-        of the pieces is taken where it holds at most HULL_SLACK more instances than they do, in one interior tile.
+        of the pieces is taken where it holds at most HULL_SLACK more instances than they do, in one interior tile;
+        what of the nest is in other tiles already is none of them.
         """
         found = empty_map(extension)
         tiles = cluster.tile_of.intersect_domain(all_instances(cluster.outputs)).range()
@@ -132,8 +133,9 @@ class Fuser:
             chosen = piece
             if piece.n_basic_map() > 1:
                 hull = isl.Map.from_basic_map(piece.simple_hull())
-                hull = hull.intersect_range(self.program.statements[out_name(piece)].domain)
-                (hull,) = maps(isl.UnionMap.from_map(hull).intersect_domain(tiles).coalesce())
+                (hull,) = maps(
+                    isl.UnionMap.from_map(hull).intersect_range(nest.instances).intersect_domain(tiles).coalesce()
+                )
                 if _hull_fits(piece.intersect_params(self.typical), hull.intersect_params(self.typical)):
                     chosen = hull
             found = found.union(isl.UnionMap.from_map(chosen))

@@ -51,7 +51,7 @@ class RefFlow:
         if key not in self._known:
             every = accesses_of(self._program.scop, frozenset([access.array]))
             one = Accesses(isl.UnionMap.from_map(access.relation), every.writes, every.may_writes)
-            self._known[key] = compute_flow(one, self._order)
+            self._known[key] = compute_flow(one, self._order, checked=False)
         return self._known[key]
 
     def reads_own_values(self, nest: Nest, array: str) -> bool:

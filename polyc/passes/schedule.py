@@ -8,7 +8,10 @@ from dataclasses import replace
 
 import islpy as isl
 
+from polyc.analysis.dependences import accesses_of
+from polyc.analysis.order import order_map, runs
 from polyc.codegen.to_isl import from_isl
+from polyc.flow import compute_flow
 from polyc.model.program import Program
 from polyc.model.tree import Domain, Filter, Node, Sequence, rewrite
 from polyc.passes.naming import name_members
@@ -56,16 +59,18 @@ def schedule_nests(program: Program) -> Program:
     flow, false = (d.intersect_params(scop.context) for d in (dependences.flow, dependences.false))
     flow, order = by_distance(flow), by_distance(flow.union(false))
     constraints = isl.ScheduleConstraints.on_domain(scop.domain).set_context(scop.context)
-    constraints = constraints.set_validity(order).set_coincidence(order).set_proximity(flow)
+    constraints = constraints.set_coincidence(order).set_proximity(flow)
+    kept_apart = constraints.set_validity(order)
     if not dependences.tagged_private_false.is_empty():
-        constraints = constraints.set_conditional_validity(
+        kept_apart = kept_apart.set_conditional_validity(
             dependences.tagged_flow.intersect_params(scop.context),
             dependences.tagged_private_false.intersect_params(scop.context),
         )
-    context = scop.domain.get_ctx()
     try:
-        with _heuristic(context, program.options.fuse), budget(context, program.options.budget):
-            found = constraints.compute_schedule()
+        tree = scheduled(kept_apart, program)
+        if not keeps_live_ranges(tree, program):
+            every = order.union(by_distance(dependences.private_false.intersect_params(scop.context)))
+            tree = scheduled(constraints.set_validity(every), program)
     except isl.Error as error:
         if is_over_budget(error):
             code, why = "schedule-budget", "did not end within its budget"
@@ -74,8 +79,32 @@ def schedule_nests(program: Program) -> Program:
         else:
             raise
         return program.remark(code, STAGE, f"isl's scheduler {why}; the original order stays", tuple(scop.statements))
-    tree = in_source_order(from_isl(found), program)
-    return replace(program, tree=name_members(tree, scop))
+    return replace(program, tree=name_members(in_source_order(tree, program), scop))
+
+
+def scheduled(constraints: isl.ScheduleConstraints, program: Program) -> Domain:
+    """isl's schedule tree, as ours."""
+    context = program.scop.domain.get_ctx()
+    with _heuristic(context, program.options.fuse), budget(context, program.options.budget):
+        return from_isl(constraints.compute_schedule())
+
+
+def keeps_live_ranges(tree: Domain, program: Program) -> bool:
+    """Whether each read of an array that may have copies sees the value that it saw before.
+
+    Where isl splits a component that it has fused, it forgets conditions on the flow from one part to another, and
+    lets live ranges mix. It splits none where it fuses nothing.
+    """
+    scop = program.scop
+    if program.options.fuse in ("basteln", "min") or program.dependences.private_false.is_empty():
+        return True
+    order = order_map(runs(tree))
+    for name in scop.privatizable & set(program.dependences.flow_by_array):
+        now = compute_flow(accesses_of(scop, frozenset([name])), order, checked=False).dependence
+        then = program.dependences.flow_by_array[name]
+        if not now.intersect_params(scop.known).is_equal(then.intersect_params(scop.known)):
+            return False
+    return True
 
 
 def by_distance(dependences: isl.UnionMap) -> isl.UnionMap:

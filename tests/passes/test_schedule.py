@@ -1,0 +1,53 @@
+"""isl's schedule is right, also where isl by itself lets live ranges mix."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from polyc.frontend import read
+from polyc.model.program import InputOptions, Options
+from polyc.passes.schedule import keeps_live_ranges, schedule_nests
+from polyc.pipeline import compile_region, initial_program
+
+WRITTEN_ANEW = """
+void written_anew(double in[80][43], double c[23][5], double d[40], double e[22], double f[8], double out[5][38])
+{
+    double b[40];
+#pragma scop
+    for (int i = 0; i < 40; i++)
+        b[i] = in[i + 2][i] + i;
+    for (int i = 0; i < 23; i++)
+        for (int j = 0; j < 5; j++)
+            c[i][j] = in[i][j + 4] + b[i];
+    for (int i = 0; i <= 19; i++) {
+        in[i][i + 2] = c[i][i % 5] + 1;
+        d[i] = -1 - c[i + 3][i % 2];
+        e[i + 2] += in[i][3] + in[i % 5][2 * i + 4];
+    }
+    for (int t = 0; t < 1; t++) {
+        for (int j = t; j < t + 3; j++)
+            f[j + 2] = 0.3 * (f[j + 4] + f[j] + f[j + 1]);
+        for (int j = 4; j > t; j -= 2)
+            b[j] = 0.3 * (f[j] + f[j + 1] + f[j + 2]);
+        for (int j = 0; j < t; j++)
+            f[j + 2] = b[j];
+    }
+    for (int i = 2; i <= 37; i++)
+        for (int j = 0; j != 5; j++)
+            out[j][i] = 0.3 * (b[i + 2] + b[i + 1]);
+#pragma endscop
+}
+"""
+"""`b` has two lives. With `--fuse max`, isl takes the first one's writes for the later readers' too."""
+
+
+def test_live_ranges_do_not_mix(tmp_path: Path) -> None:
+    file = tmp_path / "t.c"
+    file.write_text(WRITTEN_ANEW)
+    (region,) = read(str(file), InputOptions()).regions
+    options = Options(fuse="max", tile_sizes=None)
+    program = schedule_nests(initial_program(region.scop, options))
+    assert keeps_live_ranges(program.tree, program)
+    compiled = compile_region(region, options)
+    assert compiled.verified
+    assert not {"verification-failed", "schedule-budget"} & {r.code for r in compiled.program.remarks}

@@ -10,12 +10,13 @@ import islpy as isl
 
 from polyc.analysis.dependences import accesses_of
 from polyc.analysis.order import order_map, runs
+from polyc.bounded import StepError, text_in_child
 from polyc.codegen.to_isl import from_isl
 from polyc.flow import compute_flow
 from polyc.model.program import Program
 from polyc.model.tree import Domain, Filter, Node, Sequence, rewrite
 from polyc.passes.naming import name_members
-from polyc.poly import budget, empty_map, is_over_budget, maps, names
+from polyc.poly import OverBudget, budget, empty_map, is_over_budget, maps, names
 
 STAGE = "schedule"
 
@@ -37,6 +38,8 @@ HEURISTICS: dict[str, dict[str, int]] = {
 MOST_FREE = 6
 """Dimensions less equations of a dependence up to which isl's scheduler takes it as it is."""
 MOST_DISTANCES = 32
+MOST_SECONDS = 20
+"""Of processor time, for isl's scheduler where it fuses."""
 DEFAULTS = {
     "serialize_sccs": 0,
     "whole_component": 0,
@@ -83,10 +86,24 @@ def schedule_nests(program: Program) -> Program:
 
 
 def scheduled(constraints: isl.ScheduleConstraints, program: Program) -> Domain:
-    """isl's schedule tree, as ours."""
-    context = program.scop.domain.get_ctx()
-    with _heuristic(context, program.options.fuse), budget(context, program.options.budget):
-        return from_isl(constraints.compute_schedule())
+    """isl's schedule tree, as ours. Raises isl.Error, OverBudget."""
+    context, options = program.scop.domain.get_ctx(), program.options
+
+    def schedule() -> isl.Schedule:
+        with _heuristic(context, options.fuse), budget(context, options.budget):
+            return constraints.compute_schedule()
+
+    if options.fuse in ("basteln", "min") or options.budget == 0:
+        return from_isl(schedule())
+    # Where isl schedules several nests as one, the numbers of its linear program can grow until a single operation
+    # takes milliseconds: then no budget of operations ends it.
+    try:
+        text = text_in_child(lambda: str(schedule()), MOST_SECONDS)
+    except StepError as error:
+        raise (OverBudget if "budget" in str(error) else isl.Error)(str(error)) from None
+    if text is None:
+        raise OverBudget(f"isl's scheduler took more than {MOST_SECONDS} s")
+    return from_isl(isl.Schedule.read_from_str(context, text))
 
 
 def keeps_live_ranges(tree: Domain, program: Program) -> bool:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from polyc.bounded import StepError, text_in_child
 from polyc.frontend import read
 from polyc.model.program import InputOptions, Options
+from polyc.passes import schedule
 from polyc.passes.schedule import keeps_live_ranges, schedule_nests
 from polyc.pipeline import compile_region, initial_program
+from tests.programs import region_of
 
 WRITTEN_ANEW = """
 void written_anew(double in[80][43], double c[23][5], double d[40], double e[22], double f[8], double out[5][38])
@@ -51,3 +56,39 @@ def test_live_ranges_do_not_mix(tmp_path: Path) -> None:
     compiled = compile_region(region, options)
     assert compiled.verified
     assert not {"verification-failed", "schedule-budget"} & {r.code for r in compiled.program.remarks}
+
+
+ENDLESS = """
+void endless(int n, int m)
+{
+    float c[45][3];
+#pragma scop
+    for (int i = 0; i < 45; i++)
+        for (int j = 0; j < 3; j++)
+            c[i][j] = 0.3;
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < 1; j++)
+            c[2][1] = c[i + 4][1] + c[i][j + 2] + i * (c[i / 3 + 2][j]);
+#pragma endscop
+}
+"""
+"""isl's scheduler takes hours for it with `--fuse max`."""
+
+
+def test_a_schedule_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(schedule, "MOST_SECONDS", 1)
+    compiled = compile_region(region_of(ENDLESS, tmp_path), Options(fuse="max"))
+    assert compiled.verified
+    assert "schedule-budget" in {r.code for r in compiled.program.remarks}
+
+
+def test_steps_in_a_child() -> None:
+    assert text_in_child(lambda: "an answer", 5) == "an answer"
+    assert text_in_child(lambda: "long" * 100_000, 5) == "long" * 100_000
+    with pytest.raises(StepError, match="what went wrong"):
+        text_in_child(lambda: failing("what went wrong"), 5)
+    assert text_in_child(lambda: str(sum(iter(int, 1))), 1) is None
+
+
+def failing(message: str) -> str:
+    raise ValueError(message)

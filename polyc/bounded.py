@@ -1,54 +1,71 @@
-"""Steps of isl that no count of operations bounds: run in a child process, with a limit of processor time."""
+"""Steps of isl that no count of operations bounds: run in a child process, with a limit of processor time.
+
+The numbers of isl's linear programs can grow until a single operation takes milliseconds, so that a budget of
+operations lasts for hours. No signal ends such a step, other than by ending its process.
+"""
 
 from __future__ import annotations
 
 import os
+import pickle
 import resource
 import signal
 from collections.abc import Callable
+from typing import TypeVar
 
-FAILED = "!"
+MOST_SECONDS = 10
+"""Of processor time, for a step whose budget does not bound it."""
+
+T = TypeVar("T")
 
 
 class StepError(Exception):
-    """The step raised an error in the child; the message is that of the error."""
+    """The step raised an error in the child that this process does not know; the message is that of the error."""
 
 
-def text_in_child(step: Callable[[], str], seconds: int) -> str | None:
-    """What a step answers, run in a copy of this process; None where it takes more than its processor time.
+class OutOfTime(Exception):
+    """The step took more than its processor time."""
 
-    The copy sees all that this process has (isl's objects too), and what it changes is lost. Raises StepError.
+
+def in_child(step: Callable[[], T], seconds: int, known: tuple[type[Exception], ...] = ()) -> T:
+    """What a step answers, run in a copy of this process.
+
+    The copy sees all that this process has (isl's objects too), and what it changes is lost; the answer is pickled.
+    Raises OutOfTime, the errors that are `known` (by their message), StepError for others.
     """
     source, sink = os.pipe()
     child = os.fork()
     if child == 0:
+        os.close(source)
         _run(step, sink, seconds)
     os.close(sink)
     try:
-        with os.fdopen(source, encoding="utf-8") as pipe:
-            answer = pipe.read()
+        with os.fdopen(source, "rb") as pipe:
+            data = pipe.read()
     except BaseException:
         os.kill(child, signal.SIGKILL)
         raise
     finally:
         _, status = os.waitpid(child, 0)
     if status != 0:
-        return None
-    if answer.startswith(FAILED):
-        raise StepError(answer[len(FAILED) :])
-    return answer
+        raise OutOfTime(f"it took more than {seconds} s")
+    kind, answer = pickle.loads(data)
+    if kind is None:
+        return answer  # type: ignore[no-any-return]
+    raise next((error for error in known if error.__name__ == kind), StepError)(answer)
 
 
-def _run(step: Callable[[], str], sink: int, seconds: int) -> None:
+def _run(step: Callable[[], T], sink: int, seconds: int) -> None:
     """The child's part: it never comes back."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
         try:
-            answer = step()
+            answer = pickle.dumps((None, step()))
         except Exception as error:
-            answer = f"{FAILED}{error}"
-        with os.fdopen(sink, "w", encoding="utf-8") as pipe:
+            answer = pickle.dumps((type(error).__name__, str(error)))
+        with os.fdopen(sink, "wb") as pipe:
             pipe.write(answer)
         os._exit(0)
     except BaseException:

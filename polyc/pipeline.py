@@ -10,6 +10,7 @@ from dataclasses import replace
 import islpy as isl
 
 from polyc.analysis.dependences import compute_dependences, no_dependences
+from polyc.bounded import MOST_SECONDS, OutOfTime, StepError, in_child
 from polyc.codegen import NotMappable, Rendered, obstacle, render_as_written, render_region
 from polyc.errors import InternalError
 from polyc.model.program import Compiled, Options, Program, Snapshot
@@ -124,8 +125,8 @@ class _Run:
         for program in (final, initial)[: 1 if self.options.gpu else 2]:
             told = replace(program, remarks=told.remarks)
             try:
-                with self.timed("codegen"), budget(self.context, self.options.budget):
-                    rendered = render_region(told, self.region, verified)
+                with self.timed("codegen"):
+                    rendered = self.rendered(told, verified)
                 with self.timed("text"):
                     reading = verified and not self.options.gpu
                     told, right = self.reread(told, rendered) if reading else (told, True)
@@ -140,6 +141,22 @@ class _Run:
             except isl.Error as error:
                 told = told.remark("not-printed", "codegen", f"isl could not print the program ({_first(error)})")
         return self.as_written(told, initial)
+
+    def rendered(self, program: Program, verified: bool) -> Rendered:
+        """The program's text. Raises InternalError, NotMappable, OverBudget, isl.Error."""
+
+        def render() -> Rendered:
+            with budget(self.context, self.options.budget):
+                return render_region(program, self.region, verified)
+
+        if self.options.budget == 0:
+            return render()
+        try:
+            return in_child(render, MOST_SECONDS, (InternalError, NotMappable, OverBudget))
+        except OutOfTime as error:
+            raise OverBudget(str(error)) from None
+        except StepError as error:
+            raise isl.Error(str(error)) from None
 
     def reread(self, program: Program, rendered: Rendered) -> tuple[Program, bool]:
         """Whether the printed text, read again, is right; the program, with a remark where it is not, or is not known

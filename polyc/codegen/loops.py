@@ -120,7 +120,6 @@ class LoopPrinter:
         self.visits = made.visits
         self.build = made.build
         self.namer = Namer(taken_names(program))
-        self.allocated: set[str] = set()
 
     def body(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
         """What one iteration runs, with a declaration at its top where isl took its users apart.
@@ -173,7 +172,6 @@ class LoopPrinter:
         """Buffers and private copies, declared in a block of their own where the loop body is not one."""
         chosen = tuple(self.program.buffers[name] for name in mark.names)
         declared = tuple(item for buffer in chosen for item in self.declare(buffer))
-        self.allocated |= {b.array for b in chosen if b.storage == "private"}
         below = replace(scope, buffers=(*scope.buffers, *chosen), names=scope.names | {b.name for b in chosen})
         if name in scope.hoisted:
             return self.statements(inner, below)
@@ -195,14 +193,14 @@ class LoopPrinter:
         return tuple(printer.convert(self.build.expr_from_pw_aff(e)) for e in buffer.extents)
 
     def declarations(self, body: tuple[c.Stmt, ...]) -> list[c.Stmt]:
-        """Arrays that the region itself declared and that no mark declares below: at the top."""
-        used = {n.array for stmt in body for n in c.walk(stmt) if isinstance(n, c.ArrayRef)}
+        """Arrays that the region itself declared and that are used where no mark declares them: at the top."""
+        used = {n.array for n in _in_scope(body) if isinstance(n, c.ArrayRef)}
         found: list[c.Stmt] = []
         for array in self.program.scop.arrays.values():
-            if array.storage is Storage.REGION and c_name(array) in used and array.name not in self.allocated:
+            if array.storage is Storage.REGION and c_name(array) in used:
                 extents = tuple(e for e in array.extents_c if e is not None)
                 found += declared_here(c.Decl(array.element.text, c_name(array), extents))
-        return found
+        return [*found, *_mentioned(tuple(found), body)]
 
     # --- loops and branches --------------------------------------------------------------------------------------
 

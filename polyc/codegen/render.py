@@ -63,6 +63,7 @@ def _region_text(
     used, read = _names_used(body, False) | kept, _names_used(body, True) | kept
     needed = program.scop.orphans_read
     unused = [name for name in program.scop.orphans if name not in (read if name in needed else used)]
+    unused += [name for name in program.scop.orphan_functions if name not in used]
     template = environment().get_template("openmp.c.j2" if program.options.target == "openmp" else "c.c.j2")
     text = template.render(
         part="region",

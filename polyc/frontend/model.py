@@ -23,7 +23,7 @@ from polyc.frontend.facts import assigned_scalars, lvalues, reads, writes
 from polyc.frontend.flow import needed_exits, written_first
 from polyc.frontend.live_out import After
 from polyc.frontend.liveness import Path, walk
-from polyc.frontend.parse import IDENTIFIER, Parsed, clean
+from polyc.frontend.parse import CALLED, IDENTIFIER, Parsed, clean
 from polyc.frontend.places import Places
 from polyc.frontend.pragmas import Marked, pragma_span
 from polyc.frontend.promises import condition_set, names_in
@@ -257,6 +257,12 @@ class Modeller:
             note = f"compiled for parameters with {condition_text(assumed)}; others run the original code"
             region.note("assumed", note, span)
         orphans = self.orphans(region)
+        # Also of statements that run for no iteration: those are no part of the model.
+        called = set(CALLED.findall(self.chunks.text[self.marked.body : self.marked.end]))
+        outside = self.chunks.text[: self.marked.body] + self.chunks.text[self.marked.end :]
+        outside = re.sub(r"^[ \t]*#[ \t]*pragma.*$", "", COMMENT_OR_STRING.sub(" ", outside), flags=re.MULTILINE)
+        mentions = Counter(IDENTIFIER.findall(outside))
+        callees = [name for name in sorted(called) if mentions[name] == 1]
         return Scop(
             self.parsed.function.decl.name,
             span,
@@ -273,6 +279,7 @@ class Modeller:
             tuple(dict.fromkeys(symbol.c_name for symbol in orphans)),
             frozenset(symbol.c_name for symbol in orphans if symbol.key in region.read),
             tuple(unique(region.notes)),
+            tuple(callees),
         )
 
     def privatizable(

@@ -21,6 +21,7 @@ from polyc.frontend.depth import deep_bracket, deep_node, too_deep
 from polyc.frontend.places import Places
 
 IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
+CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 SKIPPED = "__polyc_skipped"
 LONG_TABLE = 2000
 _DIRECTIVE = re.compile(r"^#(?!pragma (?:end)?scop\b)[^\n]*$", re.MULTILINE)

@@ -140,6 +140,8 @@ class Scop:
     """Those of them that the region reads: C compilers warn where the printed code only writes them."""
     notes: tuple[Diagnostic, ...] = ()
     """What was approximated, and why."""
+    orphan_functions: tuple[str, ...] = ()
+    """Functions that only the region calls: where all their calls were dead, the printed code says `(void)name`."""
 
     @property
     def domain(self) -> isl.UnionSet:

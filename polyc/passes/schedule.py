@@ -10,7 +10,7 @@ import islpy as isl
 
 from polyc.analysis.dependences import accesses_of
 from polyc.analysis.order import order_map, runs
-from polyc.bounded import StepError, text_in_child
+from polyc.bounded import MOST_SECONDS, OutOfTime, StepError, in_child
 from polyc.codegen.to_isl import from_isl
 from polyc.flow import compute_flow
 from polyc.model.program import Program
@@ -38,8 +38,6 @@ HEURISTICS: dict[str, dict[str, int]] = {
 MOST_FREE = 6
 """Dimensions less equations of a dependence up to which isl's scheduler takes it as it is."""
 MOST_DISTANCES = 32
-MOST_SECONDS = 20
-"""Of processor time, for isl's scheduler where it fuses."""
 DEFAULTS = {
     "serialize_sccs": 0,
     "whole_component": 0,
@@ -95,14 +93,13 @@ def scheduled(constraints: isl.ScheduleConstraints, program: Program) -> Domain:
 
     if options.fuse in ("basteln", "min") or options.budget == 0:
         return from_isl(schedule())
-    # Where isl schedules several nests as one, the numbers of its linear program can grow until a single operation
-    # takes milliseconds: then no budget of operations ends it.
+    # Where isl schedules several nests as one, no budget of operations may end it.
     try:
-        text = text_in_child(lambda: str(schedule()), MOST_SECONDS)
+        text = in_child(lambda: str(schedule()), MOST_SECONDS, (OverBudget,))
     except StepError as error:
-        raise (OverBudget if "budget" in str(error) else isl.Error)(str(error)) from None
-    if text is None:
-        raise OverBudget(f"isl's scheduler took more than {MOST_SECONDS} s")
+        raise isl.Error(str(error)) from None
+    except OutOfTime as error:
+        raise OverBudget(str(error)) from None
     return from_isl(isl.Schedule.read_from_str(context, text))
 
 

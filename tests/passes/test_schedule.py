@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from polyc.bounded import StepError, text_in_child
+from polyc.bounded import OutOfTime, StepError, in_child
 from polyc.frontend import read
 from polyc.model.program import InputOptions, Options
 from polyc.passes import schedule
@@ -83,11 +83,14 @@ def test_a_schedule_that_does_not_end(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_steps_in_a_child() -> None:
-    assert text_in_child(lambda: "an answer", 5) == "an answer"
-    assert text_in_child(lambda: "long" * 100_000, 5) == "long" * 100_000
+    assert in_child(lambda: ("an answer", 2), 5) == ("an answer", 2)
+    assert in_child(lambda: "long" * 100_000, 5) == "long" * 100_000
     with pytest.raises(StepError, match="what went wrong"):
-        text_in_child(lambda: failing("what went wrong"), 5)
-    assert text_in_child(lambda: str(sum(iter(int, 1))), 1) is None
+        in_child(lambda: failing("what went wrong"), 5)
+    with pytest.raises(ValueError, match="what went wrong"):
+        in_child(lambda: failing("what went wrong"), 5, (ValueError,))
+    with pytest.raises(OutOfTime):
+        in_child(lambda: sum(iter(int, 1)), 1)
 
 
 def failing(message: str) -> str:

@@ -14,7 +14,7 @@ from polyc.errors import Diagnostic, Severity, Span, UserError
 from polyc.frontend.arrays import extent, make_array, positive_extents
 from polyc.frontend.build import Placed, build_tree, finish, place
 from polyc.frontend.checks import Checker
-from polyc.frontend.chunks import Chunks
+from polyc.frontend.chunks import KEYWORDS, Chunks
 from polyc.frontend.convert import Converter
 from polyc.frontend.ctype import Types
 from polyc.frontend.effects import Effects
@@ -258,11 +258,12 @@ class Modeller:
             region.note("assumed", note, span)
         orphans = self.orphans(region)
         # Also of statements that run for no iteration: those are no part of the model.
-        called = set(CALLED.findall(self.chunks.text[self.marked.body : self.marked.end]))
+        called = set(CALLED.findall(self.chunks.text[self.marked.body : self.marked.end])) - KEYWORDS
         outside = self.chunks.text[: self.marked.body] + self.chunks.text[self.marked.end :]
         outside = re.sub(r"^[ \t]*#[ \t]*pragma.*$", "", COMMENT_OR_STRING.sub(" ", outside), flags=re.MULTILINE)
         mentions = Counter(IDENTIFIER.findall(outside))
-        callees = [name for name in sorted(called) if mentions[name] == 1]
+        macros = set(re.findall(r"#[ \t]*(?:define|undef)[ \t]+(\w+)", outside))
+        callees = [name for name in sorted(called - macros) if mentions[name] == 1]
         return Scop(
             self.parsed.function.decl.name,
             span,

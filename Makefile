@@ -29,7 +29,7 @@ demo: $(STAMP)
 	@$(MAKE) --no-print-directory -C benchmarks/demo POLYC=$(abspath $(BIN))/polyc
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -q -n $(JOBS)
+	$(BIN)/python -m pytest -q -rs -n $(JOBS)
 
 fast: $(STAMP)
 	$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow"

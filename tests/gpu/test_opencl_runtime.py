@@ -16,10 +16,10 @@ from polyc.cli.doctor import opencl
 from polyc.runtime.build import build
 from polyc.runtime.call import child_output
 from polyc.runtime.opencl import Support, missing, runtime_text, support
-from polyc.runtime.opencl.text import HERE as RUNTIME
 from polyc.runtime.opencl.text import INCLUDE
 
 HERE = Path(__file__).parent / "opencl"
+RUNTIME = Path(__file__).parents[2] / "polyc" / "codegen" / "templates"
 STRICT = ("-std=c11", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O1", "-ffp-contract=off")
 SAME = """\
 product: same

@@ -811,7 +811,7 @@ add(
     "the outermost loop is parallel",
     patched(pipeline, "mark_loops", all_coincident_before),
 )
-add("parallel", "loops below not seen", "has_loops says no", always(parallel, "_has_loops", False))
+add("parallel", "loops below not seen", "has_loops says no", always(parallel, "has_loops", False))
 
 # --- reductions ------------------------------------------------------------------------------------------------------
 

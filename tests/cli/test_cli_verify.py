@@ -13,7 +13,8 @@ from polyc.frontend import read
 from polyc.model.program import Compiled, InputOptions, Options
 from polyc.model.scop import Region
 from polyc.pipeline import compile_region
-from polyc.runtime import Report, check, compare
+from polyc.runtime import Report, compare
+from polyc.runtime.check import check
 
 Polyc = Callable[..., Result]
 INPUTS = Path(__file__).parent / "inputs"

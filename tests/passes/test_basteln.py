@@ -9,7 +9,7 @@ import pytest
 
 from polyc.model.program import Compiled, Options
 from polyc.pipeline import compile_region
-from polyc.runtime import check
+from polyc.runtime.check import check
 from tests.programs import region_of
 
 

@@ -10,7 +10,7 @@ import pytest
 from polyc.explain.tree_text import render_tree
 from polyc.model.program import Compiled, Options
 from polyc.pipeline import compile_region
-from polyc.runtime import check
+from polyc.runtime.check import check
 from tests.programs import region_in
 
 FIGURES = sorted((Path(__file__).parent / "figures").glob("*.c"))

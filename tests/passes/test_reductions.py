@@ -6,7 +6,7 @@ from pathlib import Path
 
 from polyc.model.program import Options
 from polyc.pipeline import compile_region
-from polyc.runtime import check
+from polyc.runtime.check import check
 from tests.programs import compiled, region_of
 
 DOT = """

@@ -89,11 +89,15 @@ def missing(cc: str = "gcc") -> str:
     return found if isinstance(found, str) else ""
 
 
-@cache
 def looked_for(cc: str) -> Support | str:
     """The first loader that finds a device, or why there is none."""
-    if not which(cc):
-        return f"the C compiler '{cc}' was not found"
+    place = which(cc)
+    return f"the C compiler '{cc}' was not found" if place is None else looked_with(place)
+
+
+@cache
+def looked_with(cc: str) -> Support | str:
+    """The same for a compiler that is there."""
     reasons = []
     with tempfile.TemporaryDirectory(prefix="polyc-opencl-") as name:
         folder = Path(name)

@@ -13,6 +13,10 @@ import signal
 from collections.abc import Callable
 from typing import TypeVar
 
+import islpy as isl
+
+from polyc.poly import OverBudget
+
 MOST_SECONDS = 10
 """Of processor time, for a step whose budget does not bound it."""
 
@@ -53,6 +57,16 @@ def in_child(step: Callable[[], T], seconds: int, known: tuple[type[Exception], 
     if kind is None:
         return answer  # type: ignore[no-any-return]
     raise next((error for error in known if error.__name__ == kind), StepError)(answer)
+
+
+def isl_in_child(step: Callable[[], T], known: tuple[type[Exception], ...] = ()) -> T:
+    """A step of isl in a child process. Raises OverBudget, also where its time is over; isl.Error; the `known` ones."""
+    try:
+        return in_child(step, MOST_SECONDS, (OverBudget, *known))
+    except OutOfTime as error:
+        raise OverBudget(str(error)) from None
+    except StepError as error:
+        raise isl.Error(str(error)) from None
 
 
 def _run(step: Callable[[], T], sink: int, seconds: int) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import islpy as isl
 
 from polyc.analysis.dependences import compute_dependences, no_dependences
-from polyc.bounded import MOST_SECONDS, OutOfTime, StepError, in_child
+from polyc.bounded import isl_in_child
 from polyc.codegen import NotMappable, Rendered, obstacle, render_as_written, render_region
 from polyc.errors import InternalError
 from polyc.model.program import Compiled, Options, Program, Snapshot
@@ -151,12 +151,7 @@ class _Run:
 
         if self.options.budget == 0:
             return render()
-        try:
-            return in_child(render, MOST_SECONDS, (InternalError, NotMappable, OverBudget))
-        except OutOfTime as error:
-            raise OverBudget(str(error)) from None
-        except StepError as error:
-            raise isl.Error(str(error)) from None
+        return isl_in_child(render, (InternalError, NotMappable))
 
     def reread(self, program: Program, rendered: Rendered) -> tuple[Program, bool]:
         """Whether the printed text, read again, is right; the program, with a remark where it is not, or is not known

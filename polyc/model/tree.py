@@ -150,6 +150,15 @@ def walk(node: Node) -> Iterator[Node]:
         yield from walk(child)
 
 
+def instances_below(step: Filter) -> isl.UnionSet:
+    """What runs in a step: the instances of its filter, and those that extensions add."""
+    found = step.filter
+    for node in walk(step.child):
+        if isinstance(node, Extension):
+            found = found.union(node.relation.range())
+    return found
+
+
 def rewrite(node: Node, change: Callable[[Node], Node]) -> Node:
     """Rebuild bottom-up: `change` sees each node with its children already rebuilt."""
     match node:

@@ -8,7 +8,18 @@ import islpy as isl
 
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import AccessKind
-from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence, partial_schedule, walk
+from polyc.model.tree import (
+    Band,
+    Domain,
+    Extension,
+    Leaf,
+    Mark,
+    Member,
+    Node,
+    Sequence,
+    instances_below,
+    partial_schedule,
+)
 from polyc.passes.boxes import bounding_box
 from polyc.passes.cost import sample_parameters
 from polyc.passes.naming import fresh
@@ -123,7 +134,7 @@ class _Contractor:
                     deeper = _declaring(buffer.key, node.child)
                 return None if deeper is None else replace(node, child=deeper)
             case Sequence(children=steps):
-                using = [k for k, s in enumerate(steps) if _reached(s) & users]
+                using = [k for k, s in enumerate(steps) if {set_name(x) for x in sets(instances_below(s))} & users]
                 if len(using) != 1:
                     return None
                 deeper = self.placed(steps[using[0]].child, buffer, users, flow, members)
@@ -172,14 +183,6 @@ def _declaring(key: str, node: Node) -> Node:
 
 def _scheduled(band: Band) -> set[str]:
     return {set_name(s) for s in sets(band.members[0].schedule.domain())}
-
-
-def _reached(step: Filter) -> set[str]:
-    found = {set_name(s) for s in sets(step.filter)}
-    for node in walk(step.child):
-        if isinstance(node, Extension):
-            found |= {set_name(s) for s in sets(node.relation.range())}
-    return found
 
 
 def _stays(flow: isl.UnionMap, members: tuple[Member, ...]) -> bool:

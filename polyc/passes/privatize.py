@@ -8,7 +8,7 @@ import islpy as isl
 
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Array, Storage
-from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence, walk
+from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence, instances_below
 from polyc.poly import set_name, sets
 
 STAGE = "privatize"
@@ -84,7 +84,7 @@ class _Placing:
 
     def _reaches(self, step: Filter) -> bool:
         """Whether a statement below uses the array."""
-        return bool({set_name(x) for x in sets(_instances(step))} & self.users)
+        return bool({set_name(x) for x in sets(instances_below(step))} & self.users)
 
     def _declare(self, node: Node, depth: int, concurrent: bool) -> Node:
         anywhere = self.array.storage is Storage.REGION and not self.program.options.gpu
@@ -116,7 +116,7 @@ class _Placing:
         """Whether a step of the sequence reads what another one computes, or all is in leaves."""
         using = [s for s in steps if self._reaches(s)]
         for step in using:
-            instances = _instances(step)
+            instances = instances_below(step)
             read_here = self.flow.intersect_range(instances)
             if not read_here.is_subset(read_here.intersect_domain(instances)):
                 return True
@@ -132,12 +132,3 @@ class _Placing:
         pieces = isl.UnionPwAffList.alloc(domain.get_ctx(), 1).add(member.schedule)
         value = isl.MultiUnionPwAff.from_union_pw_aff_list(space, pieces)
         return bool(inside.is_subset(inside.eq_at_multi_union_pw_aff(value)))
-
-
-def _instances(step: Filter) -> isl.UnionSet:
-    """What runs below a step: the instances of its filter, and those that extensions add."""
-    found = step.filter
-    for node in walk(step.child):
-        if isinstance(node, Extension):
-            found = found.union(node.relation.range())
-    return found

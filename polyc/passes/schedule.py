@@ -10,13 +10,13 @@ import islpy as isl
 
 from polyc.analysis.dependences import accesses_of
 from polyc.analysis.order import order_map, runs
-from polyc.bounded import MOST_SECONDS, OutOfTime, StepError, in_child
+from polyc.bounded import isl_in_child
 from polyc.codegen.to_isl import from_isl
 from polyc.flow import compute_flow
 from polyc.model.program import Program
 from polyc.model.tree import Domain, Filter, Node, Sequence, rewrite
 from polyc.passes.naming import name_members
-from polyc.poly import OverBudget, budget, empty_map, is_over_budget, maps, names
+from polyc.poly import budget, empty_map, is_over_budget, maps, names
 
 STAGE = "schedule"
 
@@ -94,13 +94,7 @@ def scheduled(constraints: isl.ScheduleConstraints, program: Program) -> Domain:
     if options.fuse in ("basteln", "min") or options.budget == 0:
         return from_isl(schedule())
     # Where isl schedules several nests as one, no budget of operations may end it.
-    try:
-        text = in_child(lambda: str(schedule()), MOST_SECONDS, (OverBudget,))
-    except StepError as error:
-        raise isl.Error(str(error)) from None
-    except OutOfTime as error:
-        raise OverBudget(str(error)) from None
-    return from_isl(isl.Schedule.read_from_str(context, text))
+    return from_isl(isl.Schedule.read_from_str(context, isl_in_child(lambda: str(schedule()))))
 
 
 def keeps_live_ranges(tree: Domain, program: Program) -> bool:

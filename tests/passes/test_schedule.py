@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from polyc import bounded
 from polyc.bounded import OutOfTime, StepError, in_child
 from polyc.frontend import read
 from polyc.model.program import InputOptions, Options
-from polyc.passes import schedule
 from polyc.passes.schedule import keeps_live_ranges, schedule_nests
 from polyc.pipeline import compile_region, initial_program
 from tests.programs import region_of
@@ -76,7 +76,7 @@ void endless(int n, int m)
 
 
 def test_a_schedule_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schedule, "MOST_SECONDS", 1)
+    monkeypatch.setattr(bounded, "MOST_SECONDS", 1)
     compiled = compile_region(region_of(ENDLESS, tmp_path), Options(fuse="max"))
     assert compiled.verified
     assert "schedule-budget" in {r.code for r in compiled.program.remarks}

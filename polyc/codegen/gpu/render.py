@@ -173,7 +173,3 @@ def render_device_files(path: str, devices: list[tuple[str, ...]], target: str) 
 
 def _escaped(line: str) -> str:
     return line.replace("\\", "\\\\").replace('"', '\\"').replace("??", '?""?')
-
-
-def render_call(rendered: RenderedKernels) -> str:
-    return "\n".join(line for item in rendered.call for line in statement(item, 1))

@@ -50,6 +50,17 @@ def test_standard_output(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
     assert not list(tmp_path.iterdir())
 
 
+def test_subscripts_have_64_bits(tmp_path: Path) -> None:
+    """`n * m` of two int would overflow where the array has more than 2^31 elements."""
+    file = tmp_path / "t.c"
+    file.write_text(
+        "void last_row(int n, int m, float a[n + 1][m])\n{\n#pragma scop\n    for (int j = 0; j < m; j++)\n"
+        "        a[n][j] = 0;\n#pragma endscop\n}\n"
+    )
+    text = compiled(file, tmp_path, "--target", "cuda").with_suffix(".cu").read_text()
+    assert "a[(long)n * m + j] = 0;" in text
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", KERNELS)
 def test_nvcc_takes_it(name: str, tmp_path: Path) -> None:

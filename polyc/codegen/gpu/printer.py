@@ -409,7 +409,7 @@ def _flat_instances(arrays: dict[str, DeviceArray]) -> type[InstancePrinter]:
                 raise NotMappable(f"{array.c_name} is used as a whole")
             if device.boxed:
                 return c.ArrayRef(device.name, subscripts, ref)
-            flat = _long(subscripts[0])
+            flat = _long(subscripts[0], {p.name for p in self.program.scop.parameters})
             for size, subscript in zip(device.inner, subscripts[1:], strict=True):
                 flat = _plus(_product(flat, size), subscript)
             return c.ArrayRef(device.name, (flat,), ref)
@@ -417,14 +417,12 @@ def _flat_instances(arrays: dict[str, DeviceArray]) -> type[InstancePrinter]:
     return Flat
 
 
-def _long(value: c.Expr) -> c.Expr:
-    """A subscript in 64 bits: loop variables have them already."""
+def _long(value: c.Expr, sizes: set[str]) -> c.Expr:
+    """A subscript in 64 bits: loop variables have them already, sizes need not."""
     match value:
         case c.Literal(text=text) if text.isdigit():
             return c.Literal(text if text == "0" else f"{text}L")
-        case c.Name():
-            return value
-        case c.Binary(op="+" | "-", left=c.Name()):
+        case c.Name(name=name) | c.Binary(op="+" | "-", left=c.Name(name=name)) if name not in sizes:
             return value
         case _:
             return c.Cast("long", value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import resource
 import signal
 import time
 import traceback
@@ -25,6 +24,7 @@ from tests.fuzz.emit import text_of
 from tests.fuzz.layout import lay_out
 from tests.fuzz.model import Program
 from tests.fuzz.oracle import Pair, judge
+from tests.limits import more_memory_at_most
 
 LIMIT_SECONDS = 60
 """Of the processor, so that other work on the machine makes no hang."""
@@ -187,12 +187,10 @@ def limited() -> Iterator[None]:
     """End this process when polyc takes too long: isl's loops can only be ended so. Memory fails to be allocated."""
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_PROF, _limit_seconds)
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (2 * LIMIT_BYTES, hard))
     try:
-        yield
+        with more_memory_at_most(2 * LIMIT_BYTES):
+            yield
     finally:
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
         signal.setitimer(signal.ITIMER_PROF, 0)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import mmap
 from pathlib import Path
 
 import pytest
@@ -116,3 +117,11 @@ def test_what_runs_for_ever_is_ended(tmp_path: Path, capsys: pytest.CaptureFixtu
     )
     assert main([str(tmp_path), "--json", "--verify", "--time", "5"]) == 0
     assert list(told(capsys)["ever.c"].runs) == ["not run: takes too long"]
+
+
+@pytest.mark.slow
+def test_what_the_suite_itself_holds_does_not_count(suite: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As OpenCL's compiler does in a worker that ran its tests before."""
+    with mmap.mmap(-1, 3 << 30):
+        assert main([str(suite), "--json", "--complete"]) == 0
+    assert told(capsys)["good/scale.c"].kind == "compiled"

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import multiprocessing as mp
 import os
-import resource
 import signal
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+from tests.limits import more_memory_at_most
 from tests.peers.one import BUG, Outcome, Settings, compile_file
 
 DEEPEST_NESTING = 20_000
@@ -73,11 +74,9 @@ def end(job: Job) -> None:
 def work(file: Path, name: str, settings: Settings, answers: Connection) -> None:
     """What the process does: a group of its own, the limits, and the file."""
     os.setpgid(0, 0)
-    if settings.memory_mib:
-        limit = settings.memory_mib << 20
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
     sys.setrecursionlimit(DEEPEST_NESTING)
-    compile_file(file, name, settings, answers.send)
+    with more_memory_at_most(settings.memory_mib << 20) if settings.memory_mib else nullcontext():
+        compile_file(file, name, settings, answers.send)
 
 
 def receive(job: Job) -> bool:

@@ -23,6 +23,7 @@ from polyc.passes.parallel import mark_loops
 from polyc.passes.pretiling import fuse_quasi_identical
 from polyc.passes.privatize import place_private_arrays
 from polyc.passes.reductions import mark_reductions
+from polyc.passes.registers import tile_contractions
 from polyc.passes.schedule import schedule_nests
 from polyc.passes.vectorize import sink_vector_loops
 from polyc.poly import OverBudget, budget, share
@@ -48,6 +49,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
     if options.gpu:
         return [
             *common,
+            # Sums of products: a small tile of the result in each thread's registers.
+            ("registers", tile_contractions),
             # What stays in one iteration is a register, not shared memory.
             ("contract", contract_buffers),
             # Tiles to blocks, points to threads; what no kernel can hold runs on the host.

@@ -128,3 +128,23 @@ def value_on(schedule: isl.UnionPwAff, space: isl.Space) -> isl.PwAff:
     return schedule.extract_pw_aff(
         isl.Space.map_from_domain_and_range(aligned, aligned.params().add_unnamed_tuple_ui(1))
     )
+
+
+def affine_of(value: isl.PwAff) -> isl.Aff | None:
+    """The one expression that a function has all over its domain, or None."""
+    affs: list[isl.Aff] = []
+    value.foreach_piece(lambda _domain, aff: affs.append(aff))
+    if not affs or any(not affs[0].plain_is_equal(other) for other in affs[1:]):
+        return None
+    return affs[0]
+
+
+def affine_map(space: isl.Space, values: list[isl.Aff]) -> isl.Map:
+    """`{ S[i] -> [v0, v1] }` everywhere, for affine expressions on a set space."""
+    for value in values:
+        space = space.align_params(value.get_space().params())
+    target = space.map_from_domain_and_range(space.params().add_unnamed_tuple_ui(len(values)))
+    pieces = isl.AffList.alloc(space.get_ctx(), len(values))
+    for value in values:
+        pieces = pieces.add(value.align_params(space.params()))
+    return isl.Map.from_multi_aff(isl.MultiAff.from_aff_list(target, pieces))

@@ -43,7 +43,7 @@ class Run:
         return _product(self.instances, list(self.columns[:position]))
 
     def _zeros(self, count: int) -> list[isl.Map]:
-        return [_constant(self.instances, 0)] * count
+        return [constant_column(self.instances)] * count
 
 
 def runs(tree: Domain) -> list[Run]:
@@ -91,7 +91,7 @@ def _extended_run(path: Path, piece: isl.Set, number: int) -> Run | None:
     depth = 0
     for step in path.steps:
         if isinstance(step, Step):
-            columns.append(_constant(instances, step.index))
+            columns.append(constant_column(instances, step.index))
             continue
         if depth < path.depth_of_extension:
             columns.append(_one_dimension(to_tile, depth))
@@ -126,12 +126,13 @@ def _map_space(piece: isl.Set) -> isl.Space:
 
 def _column(step: Step | Member, piece: isl.Set) -> isl.Map:
     if isinstance(step, Step):
-        return _constant(piece, step.index)
+        return constant_column(piece, step.index)
     value = value_on(step.schedule, piece.get_space())
     return isl.Map.from_pw_aff(value).intersect_domain(piece)
 
 
-def _constant(instances: isl.Set, value: int) -> isl.Map:
+def constant_column(instances: isl.Set, value: int = 0) -> isl.Map:
+    """`instances -> [value]`."""
     aff = isl.PwAff.val_on_domain(instances, isl.Val.int_from_si(instances.get_ctx(), value))
     return isl.Map.from_pw_aff(aff)
 
@@ -153,3 +154,14 @@ def _product(instances: isl.Set, columns: list[isl.Map]) -> isl.Map:
 
 
 __all__ = ["Run", "in_name", "order_length", "order_map", "runs"]
+
+
+def parting(one: Path, two: Path) -> int | None:
+    """The position of the sequence at which two paths part; None where they are one path."""
+    for position, (a, b) in enumerate(zip(one.steps, two.steps, strict=False)):
+        if isinstance(a, Step) and isinstance(b, Step):
+            if a.index != b.index:
+                return position
+        elif a is not b:
+            return None
+    return None

@@ -34,7 +34,7 @@ class ExprPrinter:
 
     def __init__(self, parameters: tuple[Parameter, ...], iterators: dict[str, c.Expr]) -> None:
         self._parameters = {p.name: p for p in parameters}
-        self._iterators = iterators
+        self.iterators = iterators
 
     def convert(self, expr: isl.AstExpr) -> c.Expr:
         return self._value(expr).expr
@@ -67,8 +67,8 @@ class ExprPrinter:
         return self._operation(op, arguments)
 
     def _identifier(self, name: str) -> _Value:
-        if name in self._iterators:
-            return _Value(self._iterators[name], True)
+        if name in self.iterators:
+            return _Value(self.iterators[name], True)
         parameter = self._parameters[name]
         if _is_long(parameter.type):
             return _Value(parameter.expr, True)

@@ -278,7 +278,7 @@ class LoopPrinter:
         (schedule,) = maps(visit.schedule)
         statement = self.program.statements[str(schedule.get_tuple_name(isl.dim_type.in_))]
         printer = self.instances(self.program, statement, visit, schedule, self.printer(scope), scope)
-        body = printer.body()
+        body = printer.inside_domain(printer.body())
         items = body.body if isinstance(body, c.Block) and not _declares(body) else (body,)
         return (printer.note("at"), *items, printer.note("end"))
 
@@ -309,6 +309,30 @@ class InstancePrinter:
 
     def body(self) -> c.Stmt:
         return c.rewrite(self.statement.body, self._change)
+
+    def inside_domain(self, body: c.Stmt) -> c.Stmt:
+        """The body, where a tile runs instances outside of the statement's domain: under a condition, or with zero for
+        what a copy would read there."""
+        kind = self.program.padded.get(self.statement.name, "free")
+        if kind == "free":
+            return body
+        inside = self._condition()
+        if inside is None:
+            return body
+        if kind == "guarded":
+            return c.If(inside, block_of((body,)))
+        assert isinstance(body, c.ExprStmt)
+        assert isinstance(body.expr, c.Assign)
+        value = c.Ternary(inside, body.expr.value, c.Literal("0"))
+        return replace(body, expr=replace(body.expr, value=value))
+
+    def _condition(self) -> c.Expr | None:
+        """When the instance is one of its domain; None where it always is."""
+        here = self.to_instance.intersect_params(self.program.scop.known)
+        inside = here.intersect_range(self.statement.domain).domain()
+        if here.domain().is_subset(inside):
+            return None
+        return self.exprs.convert(self.visit.build.expr_from_set(inside.gist(here.domain())))
 
     def note(self, kind: str) -> c.Note:
         """The place `at` which the statement's text starts, or its `end`; the first has the instance."""

@@ -148,10 +148,16 @@ def _for_part(part: c.Decl | c.Expr | None) -> str:
     return declaration(part) if isinstance(part, c.Decl) else expression(part)
 
 
+UNROLL = "unroll"
+"""What nvcc and the compilers of OpenCL call it."""
+
+
 def _pragmas(pragmas: tuple[str, ...]) -> list[str]:
-    """OpenMP's pragmas, hidden from compilers that are run without it (they would warn)."""
+    """OpenMP's pragmas, hidden from compilers that are run without it (they would warn), and those of kernels."""
     if not pragmas:
         return []
+    if pragmas == (UNROLL,):
+        return [f"#pragma {UNROLL}"]
     return ["#ifdef _OPENMP", *(f"#pragma {text}" for text in pragmas), "#endif"]
 
 

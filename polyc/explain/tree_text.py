@@ -90,6 +90,8 @@ def band_head(band: Band) -> str:
         words.append("tile(" + ", ".join(str(m.size) if m.role is Role.TILE else "-" for m in band.members) + ")")
     if any(m.role is Role.POINT for m in band.members):
         words.append("point")
+    if any(m.role is Role.REGISTER for m in band.members):
+        words.append("register")
     for flag, positions in (
         ("parallel", [k for k, m in enumerate(band.members) if m.parallel and not m.mapped]),
         ("vector", [k for k, m in enumerate(band.members) if m.vector]),
@@ -125,7 +127,7 @@ def band_parts(band: Band, known: isl.UnionSet, names: dict[str, tuple[str, ...]
 
 def band_value_name(member: Member) -> str:
     """A name for the value of a member that is not the name of the loop variable itself."""
-    return member.name + {Role.TILE: "_t", Role.POINT: "_p", Role.LOOP: "_o"}[member.role]
+    return member.name + {Role.TILE: "_t", Role.POINT: "_p", Role.LOOP: "_o", Role.REGISTER: "_r"}[member.role]
 
 
 def distinct(names: tuple[str, ...]) -> tuple[str, ...]:

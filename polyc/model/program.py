@@ -138,9 +138,16 @@ class Buffer:
     extents: tuple[isl.PwAff, ...]
     """Sizes, affine in the parameters (constants where possible)."""
     storage: str
-    """`tile` for a tile-local array, `private` for a privatised scalar or small array."""
+    """`tile` for a tile-local array, `private` for a privatised scalar or small array, `register` for one whose cells
+    are dealt out to the threads of a block with the iterations that touch them."""
     accesses: frozenset[tuple[str, str]]
     """(statement, ref) of the accesses that use it instead of the array."""
+    registers: tuple[int, ...] = ()
+    """For storage `register`: how many places each dimension has in one thread; band members' digits count them."""
+    order: tuple[int, ...] = ()
+    """The dimensions in the order in which they are stored; () for the array's own order."""
+    pad: int = 0
+    """Elements that each innermost row has beyond what is used, so that a column's cells lie in different banks."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,6 +171,10 @@ class Program:
     buffers: dict[str, Buffer] = field(default_factory=dict)
     copies: frozenset[str] = frozenset()
     """Names of the statements that only move data between an array and its buffer."""
+    padded: dict[str, str] = field(default_factory=dict)
+    """Statements of which the tree runs whole tiles, though their domain ends inside of some: `guarded` where what lies
+    outside of the domain is left out by a condition, `zero` for a copy that stores 0 there, `free` where it runs, and
+    touches nothing but cells that no instance of the domain reads."""
     remarks: tuple[Remark, ...] = ()
 
     def remark(self, code: str, stage: str, message: str, statements: tuple[str, ...] = (), **data: Any) -> Program:

@@ -30,6 +30,8 @@ class Role(Enum):
     LOOP = "loop"
     TILE = "tile"
     POINT = "point"
+    REGISTER = "register"
+    """In a kernel: a loop of constant length that is unrolled, so that its values are places in registers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +57,8 @@ class Member:
     """In a kernel: which index deals out the iterations, "block.x", "thread", …; "" for an ordinary loop."""
     barrier: bool = False
     """In a kernel: the threads of a block meet at the start of each iteration."""
+    digit: tuple[int, int] | None = None
+    """For role REGISTER: the dimension of register buffers that the loop counts in, and how far apart its steps are."""
 
 
 def deals_to_threads(member: Member) -> bool:
@@ -100,7 +104,8 @@ class Sequence:
 @dataclass(frozen=True, slots=True, eq=False)
 class Mark:
     """A note to codegen. Kinds: `group` (comment), `allocate` (declare buffers or private arrays below here),
-    `kernel` (what is below runs on a GPU, in blocks of `sizes` threads), `once` (by one thread of each block).
+    `kernel` (what is below runs on a GPU, in blocks of `sizes` threads), `once` (by one thread of each block),
+    `threads` (until the mapping: the kernel that this is in has such blocks).
     """
 
     kind: str
@@ -258,6 +263,8 @@ def paths(tree: Domain) -> list[Path]:
                 marks, depths = (*path.marks, node), (*path.mark_depths, depth)
                 above = (*path.mark_steps, len(path.steps))
                 descend(node.child, replace(path, marks=marks, mark_depths=depths, mark_steps=above), depth)
+            case Extension() if path.instances.is_empty() and depth:
+                pass  # nothing reaches it
             case Extension(relation=relation):
                 # What comes from outside and what is added here walk on apart: a statement may be both, and runs twice.
                 descend(node.child, path, depth)

@@ -8,12 +8,13 @@ from itertools import permutations
 import islpy as isl
 
 from polyc.model.program import Buffer, ExtensionSchedule, Group, Program
-from polyc.model.tree import Band, Extension, Filter, Mark, Member, Node, Sequence, restrict
+from polyc.model.tree import Band, Extension, Filter, Mark, Member, Node, Sequence, restrict, rewrite
 from polyc.passes.clusters import Cluster, Declined, Fuser, output_band
 from polyc.passes.naming import fresh
 from polyc.passes.nests import Nest, Outer, all_instances, at_sequences, coincident_first, inside, sequence
 from polyc.passes.parallel import has_loops
 from polyc.passes.promotion import DataTile, copy_statement
+from polyc.passes.registers import apart, contraction_size, tile_of
 from polyc.passes.tiling import point_members, sizes_for, tile_members, worth_tiling
 from polyc.poly import budget, empty_map, in_name, is_over_budget, maps, names, out_name, share
 
@@ -35,12 +36,11 @@ def fuse_tiles(program: Program) -> Program:
               first, which is the reverse topological order that Algorithm 2 asks for. Values are followed instead
               of locations, so that a producer that works in place is told from its input.
     """
-    ordered = program
     if program.options.fuse != "basteln":
-        from polyc.model.tree import rewrite
-
         child = rewrite(program.tree.child, lambda n: coincident_first(n) if isinstance(n, Band) else n)
-        ordered = replace(program, tree=replace(program.tree, child=child))
+    else:
+        child = rewrite(program.tree.child, lambda n: apart(program, n))
+    ordered = replace(program, tree=replace(program.tree, child=child))
     composer = _Composer(ordered)
     tree = at_sequences(ordered.tree, composer.compose)
     return replace(composer.program, tree=tree)
@@ -77,18 +77,26 @@ class _Composer:
             placed[position] = self.built(cluster, outer)
         return sequence([n for n in placed if n is not None], all_instances(nests))
 
+    def sizes(self, band: Band) -> tuple[int, ...]:
+        """The tile of a nest: what its registers ask for, where it is a contraction on a GPU."""
+        found = contraction_size(self.program, band)
+        if found is None:
+            return sizes_for(self.program.options, band)
+        return tile_of(*found, len(band.members))
+
     # --- Algorithm 4 -------------------------------------------------------------------------------------------------
 
     def grown(self, fuser: Fuser, position: int, nest: Nest, band: Band, waiting: list[Nest | None]) -> Cluster:
         """The cluster of one output: other outputs that share its data, then producers as far as it pays."""
-        sizes = sizes_for(self.program.options, band)
+        sizes = self.sizes(band)
         if not self.fusing:
             return fuser.cluster(position, nest, band, sizes)
         before = self.program, list(waiting)
         while True:
             cluster, too_large = self.attempt(fuser, fuser.cluster(position, nest, band, sizes), waiting)
-            smaller = (max(sizes[0] // 2, 1), *sizes[1:])
-            if not too_large or self.program.options.tile_sizes != "auto" or sizes[0] <= SMALLEST_TILE:
+            rows = next((k for k, size in enumerate(sizes) if size > 1), 0)
+            smaller = (*sizes[:rows], sizes[rows] // 2, *sizes[rows + 1 :])
+            if not too_large or self.program.options.tile_sizes != "auto" or sizes[rows] <= SMALLEST_TILE:
                 return cluster
             # A producer did not fit: try once more with fewer rows.
             self.program, waiting[:] = before[0], before[1]
@@ -149,7 +157,7 @@ class _Composer:
             if not fuser.outer.same_iteration(pairs).is_empty():
                 return None
         count = first.coincident_prefix
-        sizes = sizes_for(self.program.options, band)
+        sizes = self.sizes(band)
         sizes = (*cluster.sizes[:count], *sizes[count:])
         for order in permutations(band.members[:count]):
             swapped = replace(band, members=(*order, *band.members[count:]))
@@ -347,7 +355,7 @@ class _Composer:
         band = nest.band
         assert band is not None
         tiled = len(cluster.tile)
-        own = sizes_for(self.program.options, band)
+        own = self.sizes(band)
         sizes = (*cluster.sizes[:tiled], *own[tiled:])
         node: Node = Band(point_members(band.members), band.permutable, band.child)
         if tiled < len(band.members):

@@ -102,7 +102,7 @@ class _Contractor:
         """The subtree with the buffer declared inside of it; None where it has to stay above."""
         users = frozenset(statement for statement, _ in buffer.accesses)
         flow = self.program.dependences.flow_by_array.get(buffer.array)
-        if buffer.storage == "private" or flow is None or users & self.program.copies:
+        if buffer.storage != "tile" or flow is None or users & self.program.copies:
             return None
         inside = isl.UnionSet.empty(self.program.scop.context.get_space())
         for name in users:

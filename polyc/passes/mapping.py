@@ -112,13 +112,14 @@ class _Mapper:
         """A nest whose outermost loop is parallel."""
         count = band.coincident_prefix
         wide = count > 1
+        chosen = next((n.sizes for n in walk(band) if isinstance(n, Mark) and n.kind == "threads"), None)
         if band.members[0].role is Role.TILE:
             members = _mapped(band.members, tuple(reversed(range(count)))[: len(BLOCK_AXES)], BLOCK_AXES)
             tiles = isl.UnionMap.from_multi_union_pw_aff(partial_schedule(members)).reverse()
             inside = replace(band, members=members, child=self.block(band.child, _Block(wide, (tiles,))))
         else:
             inside = replace(band, members=_mapped(band.members, self.fastest(band.members[:count]), GLOBAL_AXES))
-        return Mark("kernel", inside, sizes=BLOCK if wide else (ROW,))
+        return Mark("kernel", inside, sizes=chosen or (BLOCK if wide else (ROW,)))
 
     # --- in a block ----------------------------------------------------------------------------------------------
 
@@ -131,8 +132,12 @@ class _Mapper:
                 return Sequence(tuple(replace(s, child=self.block(s.child, block)) for s in steps))
             case Extension(relation=relation):
                 return replace(node, child=self.block(node.child, replace(block, tiles=(*block.tiles, relation))))
+            case Mark(kind="threads"):
+                return self.block(node.child, block)
             case Mark():
                 return replace(node, child=self.block(node.child, block))
+            case Band(members=members) if any(m.mapped for m in members):
+                return node
             case Band() as band:
                 outer, inner = _split(band)
                 if inner is None:
@@ -218,7 +223,7 @@ class _Barriers:
                     return node
                 reads, writes = self.touched(node)
                 carried = not any(m.mapped for m in members) and bool(writes & (reads | writes))
-                last = replace(members[-1], barrier=carried or _shares(node.child))
+                last = replace(members[-1], barrier=carried or self.shares(node.child))
                 return replace(node, members=(*members[:-1], last), child=self.inside(node.child))
             case Sequence(children=steps):
                 found: list[Filter] = []
@@ -243,19 +248,26 @@ class _Barriers:
                     statements |= {set_name(s) for step in steps for s in sets(step.filter)}
                 case _:
                     pass
-        accesses = [a for name in statements for a in self.program.statements[name].accesses]
+        own = {key for b in self.program.buffers.values() if b.storage == "register" for key in b.accesses}
+        accesses = [
+            a for name in statements for a in self.program.statements[name].accesses if (name, a.ref) not in own
+        ]
         reads = {a.array for a in accesses if a.kind is AccessKind.READ}
         return reads, {a.array for a in accesses if a.kind is not AccessKind.READ}
 
+    def shares(self, node: Node) -> bool:
+        """Whether an array that all threads of a block share is declared directly inside a loop with this body."""
+        match node:
+            case Mark(kind="allocate", names=names) if any(
+                self.program.buffers[n].storage != "register" for n in names
+            ):
+                return True
+            case Mark(kind="once") | Leaf() | Band():
+                return False
+            case Sequence(children=steps):
+                return any(self.shares(s.child) for s in steps)
+            case _:
+                return self.shares(node.child)
 
-def _shares(node: Node) -> bool:
-    """Whether an array that all threads of a block share is declared directly inside a loop with this body."""
-    match node:
-        case Mark(kind="allocate"):
-            return True
-        case Mark(kind="once") | Leaf() | Band():
-            return False
-        case Sequence(children=steps):
-            return any(_shares(s.child) for s in steps)
-        case _:
-            return _shares(node.child)
+    def shared(self, name: str) -> bool:
+        return self.program.buffers[name].storage != "register"

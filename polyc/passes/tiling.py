@@ -64,7 +64,7 @@ def worth_tiling(program: Program, band: Band) -> bool:
             if rank == 0 or not access.exact:
                 continue
             for member in band.members:
-                if not _moves(access.relation, member):
+                if not moves(access.relation, member):
                     return True
         by_array: dict[str, set[str]] = {}
         for access in statement.accesses:
@@ -74,7 +74,7 @@ def worth_tiling(program: Program, band: Band) -> bool:
     return False
 
 
-def _moves(relation: isl.Map, member: Member) -> bool:
+def moves(relation: isl.Map, member: Member) -> bool:
     """Whether the cell determines the loop's value, so that another iteration means another cell."""
     space = relation.get_space().domain()
     value = value_on(member.schedule, space)

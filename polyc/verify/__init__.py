@@ -8,6 +8,7 @@ from polyc.verify.dataflow import dataflow_faults
 from polyc.verify.expand import expand
 from polyc.verify.fault import Fault
 from polyc.verify.mapped import mapping_faults
+from polyc.verify.padding import padding_faults, without_borders
 from polyc.verify.races import race_faults
 from polyc.verify.wellformed import form_faults, scop_faults
 
@@ -18,12 +19,13 @@ def check(program: Program, original: Scop | None = None) -> list[Fault]:
     `original`: the region as the frontend read it; without it the program's own scop is trusted.
     """
     faults = scop_faults(program, original) if original is not None else []
+    whole, program = program, without_borders(program)
     expanded = expand(program)
     faults += form_faults(program, expanded)
     if any(fault.kind in ("form", "region") for fault in faults):
         return faults  # the rest takes for granted what does not hold
     faults += dataflow_faults(program, expanded) + race_faults(program, expanded)
-    return faults + mapping_faults(program, expanded)
+    return faults + mapping_faults(program, expanded) + padding_faults(whole, expanded)
 
 
 __all__ = ["Fault", "check"]

@@ -15,24 +15,28 @@ source: the design's "Nothing wrong leaves the house"; pet's check of generated 
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import replace
 from functools import cached_property
 
 import islpy as isl
 
 from polyc.analysis.dependences import accesses_of, last_writers
-from polyc.analysis.order import order_map, runs
+from polyc.analysis.order import constant_column, order_map, runs
 from polyc.flow import Accesses, Flow, compute_false, compute_flow
 from polyc.model.program import Program
 from polyc.model.scop import Scop
+from polyc.model.tree import THREAD_AXES, Member
 from polyc.poly import empty_map, maps, names, out_name
 from polyc.verify.expand import Expanded, expand, place_in_buffer
 from polyc.verify.fault import Fault
+from polyc.verify.filled import filled_before_read
+from polyc.verify.renamed import keeps_values
 
 
 def dataflow_faults(program: Program, expanded: Expanded | None = None) -> list[Fault]:
     """Everything in which the program's dataflow differs from its scop's; empty means equal."""
     now = expanded or expand(program)
-    faults = _buffer_faults(program, now)
+    faults = buffer_faults(program, now)
     executed = now.contraction.range()
     for array in program.scop.arrays:
         # What isl gets wrong of the new flow (`polyc/flow.py`) shows as a fault, since the original's is checked.
@@ -85,12 +89,17 @@ def _array_faults(program: Program, now: Expanded, array: str, executed: isl.Uni
         _to(now.accesses.reads, cells), _to(now.accesses.writes, cells), _to(now.accesses.may_writes, cells)
     )
     faults: list[Fault] = []
-    if before.all_writes.is_empty():
+    if before.all_writes.is_empty() and after.all_writes.is_empty():
         read_then = before.reads.intersect_domain(executed)
         read_now = _contracted_access(now, after.reads)
         faults += _difference(program, "live-in", f"reads of {array}", read_then, read_now)
         return faults
+    if before.all_writes.is_empty() and filled_before_read(program, now, array):
+        return []
+    now = _without_digits(program, now, array)
     if _keeps_order(program, now, array, original, after):
+        return []
+    if _renamed(program, now, array, original, after):
         return []
     flow_then = original.flow
     through_memory = compute_flow(after, now.order, checked)
@@ -118,6 +127,33 @@ def _array_faults(program: Program, now: Expanded, array: str, executed: isl.Uni
     return faults
 
 
+def _without_digits(program: Program, now: Expanded, array: str) -> Expanded:
+    """The same order for what touches a cell of the array, in fewer terms.
+
+    The cells of a register buffer are dealt out to threads and their register loops by a function (`padding.py` shows
+    it), so that two instances that touch one cell agree in these loops, and they decide nothing.
+    """
+    mine = {b.key for b in program.buffers.values() if b.array == array and b.storage == "register"}
+    if not mine:
+        return now
+    changed = []
+    for run, accesses in now.per_run:
+        if all(access.array != array for access, _ in accesses):
+            continue
+        columns = run.columns
+        if any(out_name(relation) in mine for _, relation in accesses):
+            columns = tuple(
+                constant_column(run.instances) if isinstance(step, Member) and _deals(step) else column
+                for column, step in zip(run.columns, run.path.steps, strict=True)
+            )
+        changed.append(replace(run, columns=columns))
+    return replace(now, runs=tuple(changed), order=order_map(changed))
+
+
+def _deals(member: Member) -> bool:
+    return member.digit is not None or member.mapped in THREAD_AXES
+
+
 def _keeps_order(program: Program, now: Expanded, array: str, original: Original, after: Accesses) -> bool:
     """Whether all that uses the array runs exactly once, on the array itself, and no dependence is turned round.
 
@@ -126,8 +162,28 @@ def _keeps_order(program: Program, now: Expanded, array: str, original: Original
     """
     if not _to(after.all, {array}).is_equal(after.all):
         return False
+    return _in_order(program, now, original, after.all.domain())
+
+
+def _renamed(program: Program, now: Expanded, array: str, original: Original, after: Accesses) -> bool:
+    """The same, for an array that is in registers for a while, see `renamed.py`."""
+    if not any(b.array == array and b.storage == "register" for b in program.buffers.values()):
+        return False
+    copying = empty_map(after.all).domain()
+    for run in now.runs:
+        if run.statement in program.copies:
+            copying = copying.union(isl.UnionSet.from_set(run.instances))
+    if not _in_order(program, now, original, after.all.domain().subtract(copying)):
+        return False
+    nothing = empty_map(after.all)
+    final = original.final if array in program.scop.live_out else nothing
+    return keeps_values(program, now, array, original.flow, final, original.accesses.writes)
+
+
+def _in_order(program: Program, now: Expanded, original: Original, instances: isl.UnionSet) -> bool:
+    """Whether all that uses the array runs once, and no dependence is turned round."""
     known = program.scop.known
-    once = now.contraction.intersect_domain(after.all.domain()).intersect_params(known)
+    once = now.contraction.intersect_domain(instances).intersect_params(known)
     every = original.accesses.all.domain().intersect_params(known)
     if not (once.range().is_equal(every) and once.is_injective()):
         return False
@@ -208,7 +264,7 @@ def _reordered(
     return [Fault("order", f"writes of {array} that may happen changed their order", _sample(broken))]
 
 
-def _buffer_faults(program: Program, now: Expanded) -> list[Fault]:
+def buffer_faults(program: Program, now: Expanded) -> list[Fault]:
     """Check (5)."""
     faults: list[Fault] = []
     for buffer in program.buffers.values():

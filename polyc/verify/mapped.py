@@ -18,7 +18,7 @@ from math import prod
 
 import islpy as isl
 
-from polyc.analysis.order import Run
+from polyc.analysis.order import Run, parting
 from polyc.model.program import Program
 from polyc.model.scop import Access
 from polyc.model.tree import (
@@ -32,6 +32,7 @@ from polyc.model.tree import (
     Step,
     deals_to_threads,
 )
+from polyc.poly import out_name
 from polyc.verify.expand import Expanded
 from polyc.verify.fault import Fault
 from polyc.verify.races import carried_by, conflicts
@@ -62,12 +63,19 @@ def mapping_faults(program: Program, now: Expanded) -> list[Fault]:
                 faults.append(Fault("mapping", f"{run.statement} is in {len(found)} kernels", ""))
             continue
         mark, start = found[0]
+        accesses = tuple((a, m) for a, m in accesses if not _in_registers(program, out_name(m)))
         before = kernels.get(id(mark))
         uses = (*(before.uses if before else ()), (run, accesses))
         kernels[id(mark)] = _Kernel(mark, start, uses)
     for kernel in kernels.values():
         faults += [*_dealt_faults(kernel), *_order_faults(program, kernel), *_reuse_faults(program, kernel)]
     return faults
+
+
+def _in_registers(program: Program, array: str) -> bool:
+    """Whether a cell is one thread's own (`padding.py` shows it)."""
+    buffer = program.buffers.get(array)
+    return buffer is not None and buffer.storage == "register"
 
 
 def _mapped_anywhere(now: Expanded) -> bool:
@@ -125,7 +133,7 @@ def _order_faults(program: Program, kernel: _Kernel) -> Iterator[Fault]:
     yield from _loop_faults(program, kernel)
     for first, one in enumerate(kernel.uses):
         for two in kernel.uses[first + 1 :]:
-            at = _parting(one[0].path, two[0].path)
+            at = parting(one[0].path, two[0].path)
             if at is None or at < kernel.start or at >= _alone_from(one[0].path, kernel.start):
                 continue
             earlier, later = (one, two) if _index(one, at) < _index(two, at) else (two, one)
@@ -180,24 +188,14 @@ def _reuse_faults(program: Program, kernel: _Kernel) -> Iterator[Fault]:
     for run, _ in kernel.uses:
         for mark, position in zip(run.path.marks, run.path.mark_steps, strict=True):
             shared = kernel.start <= position < _alone_from(run.path, kernel.start)
-            if mark.kind != "allocate" or not shared or set(mark.names) <= seen:
+            own = {n for n in mark.names if _in_registers(program, n)}
+            if mark.kind != "allocate" or not shared or set(mark.names) <= seen | own:
                 continue
             seen |= set(mark.names)
             around = [s for s in run.path.steps[kernel.start : position] if isinstance(s, Member)]
             if around and not around[-1].barrier:
                 names = ", ".join(program.buffers[n].name for n in mark.names)
                 yield Fault("barrier", f"no barrier in the loop {around[-1].name} around {names}", "")
-
-
-def _parting(one: Path, two: Path) -> int | None:
-    """The position of the sequence at which two paths part; None where they are one path."""
-    for position, (a, b) in enumerate(zip(one.steps, two.steps, strict=False)):
-        if isinstance(a, Step) and isinstance(b, Step):
-            if a.index != b.index:
-                return position
-        elif a is not b:
-            return None
-    return None
 
 
 def _index(uses: Uses, position: int) -> int:

@@ -88,12 +88,20 @@ def carried_by(
                 writes = writes.union(one)
             by_array[access.array] = (writes, every.union(one))
     for array, (writes, every) in by_array.items():
-        if writes.is_empty():
-            continue
+        if writes.is_empty() or every.is_injective():
+            continue  # no two instances touch one cell
+        touched = without_sizes(outer.intersect_domain(every.domain()).range_product(every))
+        if touched.reverse().apply_range(without_sizes(through)).is_single_valued():
+            continue  # each cell belongs to one iteration, even if the sizes could change in between
         # Instances that touch one cell, in one iteration of the outer loops, but not in one of this loop.
         carried = _same(writes, every, outer).subtract(_same(writes, every, through)).intersect_params(scop.known)
         if not carried.is_empty():
             yield array, str(maps(carried)[0].sample())
+
+
+def without_sizes(relation: isl.UnionMap) -> isl.UnionMap:
+    """The relation of all sizes together."""
+    return relation.project_out(isl.dim_type.param, 0, relation.dim(isl.dim_type.param))
 
 
 def conflicts(
@@ -166,4 +174,6 @@ def _same(writes: isl.UnionMap, every: isl.UnionMap, position: isl.UnionMap) -> 
 def _private_to(program: Program, run: Run, access: Access, loop: _Loop) -> bool:
     """Whether the access goes to storage that is declared inside the loop."""
     buffer = buffer_of(program, run, access)
+    if buffer is not None and buffer.storage == "register":
+        return loop.member.mapped.startswith("thread")  # `padding.py` shows that a cell is one thread's
     return buffer is not None and buffer.depth > loop.depth

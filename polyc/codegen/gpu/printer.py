@@ -13,7 +13,9 @@ from polyc.codegen.gpu.dialect import Dialect
 from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.words import NotMappable, Words, element_type, function
 from polyc.codegen.loops import Generated, InstancePrinter, LoopPrinter, Scope, block_of
+from polyc.codegen.printer import UNROLL
 from polyc.codegen.to_isl import BARRIER
+from polyc.errors import InternalError
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Array
@@ -164,7 +166,16 @@ class KernelPrinter(LoopPrinter):
         assert self.open is not None
         if buffer.key in self.open.shared:
             return
+        if buffer.storage == "register":
+            sizes = tuple(c.Literal(str(r)) for r in buffer.registers)
+            self.open.shared[buffer.key] = c.Decl(self.element(buffer), buffer.name, sizes)
+            return
         extents = self.extents(buffer)
+        if buffer.order:
+            extents = tuple(extents[d] for d in buffer.order)
+            innermost = extents[-1]
+            assert isinstance(innermost, c.Literal)
+            extents = (*extents[:-1], c.Literal(str(int(innermost.text) + buffer.pad)))
         if not all(isinstance(e, c.Literal) for e in extents):
             raise NotMappable(f"{buffer.name} has no constant size")
         size = self.program.scop.arrays[buffer.array].element.size_bytes
@@ -274,8 +285,10 @@ class KernelPrinter(LoopPrinter):
     def loop(self, node: isl.AstNode, scope: Scope) -> c.Stmt:
         iterator = str(node.for_get_iterator().get_id().get_name())
         member = scope.members.get(iterator)
-        if self.open is None or member is None or not member.mapped:
+        if self.open is None or member is None or not (member.mapped or member.role is Role.REGISTER):
             return super().loop(node, scope)
+        if member.role is Role.REGISTER:
+            return self.unrolled(node, member, scope)
         wish = member.name + ("t" if member.role is Role.TILE else "")
         name = self.namer.fresh(wish, scope.names)
         alone = scope.alone or member.mapped not in BLOCK_AXES
@@ -296,12 +309,27 @@ class KernelPrinter(LoopPrinter):
         step = int(node.for_get_inc().get_val().to_python())
         condition = self.condition(node.for_get_cond(), self.printer(below))
         assert isinstance(condition, c.Binary)
+        if start == c.Literal("0") and step == 1 and condition.op == "<" and condition.right == count:
+            # Each thread has one iteration: its own number.
+            below = replace(below, iterators=scope.iterators | {iterator: index}, names=scope.names)
+            return c.Block(self.body(node.for_get_body(), below))
         end = condition.right if condition.op == "<" else c.Binary("+", condition.right, c.Literal("1"))
         self.count(member, _trips(start, end, step * self.together(member)), scope)
         body = self.body(node.for_get_body(), below)
         advance = c.Assign("+=", c.Name(name), _times(step, count))
         first = c.Decl("long", name, (), _plus(start, _times(step, index)))
         return c.For(first, condition, advance, block_of(body))
+
+    def unrolled(self, node: isl.AstNode, member: Member, scope: Scope) -> c.Stmt:
+        """A loop over places in registers. Raises InternalError where its length is no constant."""
+        loop = super().loop(node, scope)
+        if not isinstance(loop, c.For):
+            return loop
+        match loop:
+            case c.For(init=c.Decl(init=c.Literal()) as init, condition=c.Binary(right=c.Literal())):
+                return replace(loop, init=replace(init, type="int"), pragmas=(UNROLL,))
+            case _:
+                raise InternalError(f"the loop {member.name} over registers has no constant length")
 
     def together(self, member: Member) -> int:
         """How many iterations a block takes at once."""
@@ -400,6 +428,10 @@ def _flat_instances(arrays: dict[str, DeviceArray]) -> type[InstancePrinter]:
         def cell(
             self, array: Array, buffer: Buffer | None, name: str, subscripts: tuple[c.Expr, ...], ref: str
         ) -> c.ArrayRef:
+            if buffer is not None and buffer.storage == "register":
+                return c.ArrayRef(name, self.registers(buffer), ref)
+            if buffer is not None and buffer.order:
+                return c.ArrayRef(name, tuple(subscripts[d] for d in buffer.order), ref)
             device = arrays[array.name]
             if buffer is not None or device.by_value:
                 return c.ArrayRef(name, subscripts, ref)
@@ -413,6 +445,16 @@ def _flat_instances(arrays: dict[str, DeviceArray]) -> type[InstancePrinter]:
             for size, subscript in zip(device.inner, subscripts[1:], strict=True):
                 flat = _plus(_product(flat, size), subscript)
             return c.ArrayRef(device.name, (flat,), ref)
+
+        def registers(self, buffer: Buffer) -> tuple[c.Expr, ...]:
+            """Where in a thread's part of a register buffer the cell of this instance is: what its loops count."""
+            found: list[c.Expr] = [c.Literal("0")] * len(buffer.registers)
+            for iterator, member in self.members.items():
+                if member.digit is None or iterator not in self.exprs.iterators:
+                    continue  # or it has one iteration
+                dimension, weight = member.digit
+                found[dimension] = _plus(found[dimension], _times(weight, self.exprs.iterators[iterator]))
+            return tuple(found)
 
     return Flat
 

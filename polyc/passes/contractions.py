@@ -1,0 +1,151 @@
+"""Which nests are contractions: products of two arrays, summed up over loops that the result does not have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import islpy as isl
+
+from polyc.model.program import Program
+from polyc.model.scop import Access, AccessKind
+from polyc.model.tree import Band, Leaf, Member, Node, Sequence
+from polyc.passes.tiling import moves
+from polyc.poly import affine_of, names, value_on
+
+WIDEST = 128
+"""No tile is wider."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contraction:
+    """`C[.., i, .., j] += A[.., i, .., k] * B[.., k, .., j]`, whatever its indices and its operation are.
+
+    rewrite:  for i for j { before; for k C[i][j] += A[i][k] * B[k][j]; after }
+    math:     with W, R the accesses of the statement, every cell of C belongs to one (i, j); no loop of the chain moves
+              W; each R that moves with i stays with j, or the other way round, or neither
+    """
+
+    statement: str
+    array: str
+    """What is summed up into."""
+    rows: int
+    columns: int
+    """Positions in the band of the loops i and j; j is the one along consecutive memory of C."""
+    chain: tuple[Member, ...]
+    """The loops inside that sum up, outermost first."""
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    """Statements of the same (i, j) around the sum."""
+    operands: tuple[Access, ...]
+    """Reads of arrays that stay with i or with j: what many points of a tile share."""
+
+
+def contraction_of(program: Program, band: Band) -> Contraction | None:
+    """The contraction that a nest is, if it is one."""
+    count = band.coincident_prefix
+    found = _shape(band)
+    if count < 2 or found is None:
+        return None
+    name, chain, before, after = found
+    statement = program.statements[name]
+    if not chain or statement.opaque:
+        return None
+    written = [a for a in statement.accesses if a.kind is not AccessKind.READ]
+    if len(written) != 1 or written[0].kind is not AccessKind.WRITE or not written[0].exact:
+        return None
+    target = written[0]
+    if not any(a.array == target.array and a.kind is AccessKind.READ for a in statement.accesses):
+        return None  # it sums up nothing
+    operands = [a for a in statement.accesses if a.array != target.array and a.relation.dim(isl.dim_type.out)]
+    if not all(a.exact for a in operands) or any(moves(target.relation, m) for m in chain):
+        return None
+    pair = _pair(program, band.members[:count], name, target, operands)
+    if pair is None:
+        return None
+    rows, columns = pair
+    shared = tuple(a for a in operands if not all(varies(a, band.members[k], statement.domain) for k in pair))
+    return Contraction(name, target.array, rows, columns, chain, before, after, shared)
+
+
+def _shape(band: Band) -> tuple[str, tuple[Member, ...], tuple[str, ...], tuple[str, ...]] | None:
+    """The one statement with loops of its own below a band, these loops, and the statements around it."""
+    inner = band.members[band.coincident_prefix :]
+    if not isinstance(band.child, Sequence):
+        chain = _chain(band.child)
+        own = names(isl.UnionMap.from_union_pw_aff(band.members[0].schedule).domain())
+        return (own[0], inner + chain, (), ()) if chain is not None and len(own) == 1 else None
+    if inner:
+        return None
+    around: list[str] = []
+    found: tuple[str, tuple[Member, ...], int] | None = None
+    for step in band.child.children:
+        chain = _chain(step.child)
+        if chain is None:
+            return None
+        if chain:
+            own = names(step.filter)
+            if found is not None or len(own) != 1:
+                return None
+            found = own[0], chain, len(around)
+        else:
+            around += names(step.filter)
+    if found is None or len(set(around)) != len(around) or found[0] in around:
+        return None
+    name, chain, position = found
+    return name, chain, tuple(around[:position]), tuple(around[position:])
+
+
+def _chain(node: Node) -> tuple[Member, ...] | None:
+    """The loops down to a leaf; None where there is anything else."""
+    match node:
+        case Leaf():
+            return ()
+        case Band(members=members, child=child):
+            below = _chain(child)
+            return None if below is None else members + below
+        case _:
+            return None
+
+
+def _pair(
+    program: Program, members: tuple[Member, ...], name: str, target: Access, operands: list[Access]
+) -> tuple[int, int] | None:
+    """Rows and columns: the pair of loops with the largest tiles such that each operand stays with one of them; the
+    innermost one among equals."""
+    domain = program.statements[name].domain
+    moving = [k for k, m in enumerate(members) if moves(target.relation, m)]
+    along = {k: [varies(a, members[k], domain) for a in operands] for k in moving}
+    widths = {k: min(extent_of(program, members[k], name) or WIDEST, WIDEST) for k in moving}
+    best: tuple[int, tuple[int, int]] | None = None
+    for rows, columns in combinations(moving, 2):
+        kinds = set(zip(along[rows], along[columns], strict=True))
+        area = widths[rows] * widths[columns]
+        if (True, True) not in kinds and {(True, False), (False, True)} <= kinds and (best is None or area >= best[0]):
+            best = area, (rows, columns)
+    return best[1] if best is not None else None
+
+
+def varies(access: Access, member: Member, domain: isl.Set) -> bool:
+    """Whether another iteration of a loop, with all others the same, means another cell.
+
+    math: the loop's value is an index of the statement, and the access function mentions it
+    """
+    value = affine_of(value_on(member.schedule, domain.get_space()))
+    cell = isl.PwMultiAff.from_map(access.relation)
+    cells = [affine_of(cell.get_pw_aff(k)) for k in range(cell.dim(isl.dim_type.out))]
+    count = domain.dim(isl.dim_type.set)
+    used = [d for d in range(count) if value is not None and value.involves_dims(isl.dim_type.in_, d, 1)]
+    if len(used) != 1 or any(c is None for c in cells):
+        return moves(access.relation, member)
+    return any(c.involves_dims(isl.dim_type.in_, used[0], 1) for c in cells if c is not None)
+
+
+def extent_of(program: Program, member: Member, statement: str) -> int | None:
+    """How many values a loop has for a statement, where that is a constant."""
+    domain = program.scop.statements[statement].domain.intersect_params(program.scop.known)
+    value = value_on(member.schedule, domain.get_space()).intersect_domain(domain)
+    low, high = value.min_val(), value.max_val()
+    if not (low.is_int() and high.is_int()):
+        return None
+    return int(high.sub(low).to_python()) + 1

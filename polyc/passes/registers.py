@@ -1,0 +1,155 @@
+"""Contractions on a GPU: a tile of the result in the threads' registers, panels of the operands in shared memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from polyc.machine import load
+from polyc.model.program import Program
+from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Member, Node, Role, Sequence
+from polyc.passes.contractions import Contraction, contraction_of, extent_of
+from polyc.passes.gpu_sizes import ContractionSize, contraction_candidates
+from polyc.passes.register_nest import STAGE, NoRegisterTile, RegisterNest
+from polyc.passes.widen import NotAffine, Widening, widened
+from polyc.poly import names
+
+SHORTEST, SMALLEST = 8, 16
+"""Sums and tiles below are left to one point a thread."""
+
+
+def tile_contractions(program: Program) -> Program:
+    """Let each thread of a block sum up a small tile of a contraction, from panels that the block copies together.
+
+    rewrite:  for i for j { C[i][j] = 0; for k C[i][j] += A[i][k] * B[k][j]; D[i][j] = f(C[i][j]); }   (in a tile)
+              -> float c[8][8];  c = 0 for the thread's (i, j)
+                 for kt { a = panel of A; b = panel of B; barrier; for k: c += a[k] * b[k] for the thread's (i, j) }
+                 D = f(c) for the thread's (i, j)
+    tree:     point(i, j) - sequence(x, band(k) - y, z)
+              -> sequence(T - x, band(kt) - extension(copies) - sequence(copies, T - band(k) - R - y), T - R - z)
+              with T the digits of i and j that are dealt out to threads, R those that a thread runs in registers
+    math:     the digits come from a task mapping: repeat(q, q') * spatial(t, t') * repeat(c, c') (`model/tasks.py`).
+              Tiles at the border run whole (`Program.padded`): what lies outside sums up into registers that nobody
+              reads, from zeros in shared memory
+    requires: i and j coincident, so that k may go outside of them; tiles that `contraction_size` chose
+    ensures:  each cell of C in the tile is one register of one thread (`verify/padding.py` shows it again)
+    source:   Zhao et al. 2024, Section 6.4 (promotion); Ding et al. 2023, Sections 4.1 and 4.2
+    """
+    tiler = _Tiler(program)
+    child = tiler.at(program.tree.child, (), frozenset())
+    tree = Domain(program.tree.domain, child)
+    try:
+        return replace(tiler.program, tree=widened(tree, tiler.widening))
+    except NotAffine as reason:
+        names_ = tuple(sorted(tiler.widening.domains))
+        return program.remark("no-register-tile", STAGE, f"sums stay with one thread a point: {reason}", names_)
+
+
+def apart(program: Program, node: Node) -> Node:
+    """The node, and where it is a contraction that fills one band, the loops that sum up in a band of their own."""
+    match node:
+        case Band(members=members) if contraction_size(program, node) is not None:
+            count = node.coincident_prefix
+            if count == len(members):
+                return node
+            return replace(node, members=members[:count], child=replace(node, members=members[count:]))
+        case _:
+            return node
+
+
+def contraction_size(
+    program: Program, band: Band, tile: tuple[int, ...] | None = None
+) -> tuple[Contraction, ContractionSize] | None:
+    """The shape for a nest on the GPU that code is made for, where register tiles are worth it: the best one, or the
+    best one for a tile that has been made already."""
+    if not program.options.gpu or program.options.tile_sizes != "auto" or program.options.fuse != "basteln":
+        return None
+    found = contraction_of(program, band)
+    if found is None:
+        return None
+    element = program.scop.arrays[found.array].element
+    if element.text not in ("float", "double") or not element.size_bytes:
+        return None
+    pair = (found.rows, found.columns)
+    m, n = (extent_of(program, band.members[k], found.statement) for k in pair)
+    depth = extent_of(program, found.chain[0], found.statement)
+    others = [extent_of(program, m, found.statement) for k, m in enumerate(band.members) if k not in pair]
+    batch: int | None = 1
+    for extent in others[: band.coincident_prefix - 2]:
+        batch = None if extent is None or batch is None else batch * extent
+    inner = [extent_of(program, member, found.statement) or SHORTEST for member in found.chain[1:]]
+    total = None if depth is None else depth
+    for extent in inner:
+        total = None if total is None else total * extent
+    if any(e is not None and e < SMALLEST for e in (m, n)) or (total is not None and total < SHORTEST):
+        return None
+    for size in contraction_candidates(load("generic"), m, n, depth, batch, element.size_bytes):
+        if tile is None or tile == tile_of(found, size, len(band.members)):
+            return found, size
+    return None
+
+
+def tile_of(contraction: Contraction, size: ContractionSize, count: int) -> tuple[int, ...]:
+    """The sizes of a tile band of so many loops: one iteration of all but rows and columns."""
+    block = {contraction.rows: size.block_m, contraction.columns: size.block_n}
+    return tuple(block.get(k, 1) for k in range(count))
+
+
+@dataclass(slots=True)
+class _Tiler:
+    program: Program
+    widening: Widening = field(default_factory=Widening)
+    numbers: count[int] = field(default_factory=lambda: count(1))
+    blocks: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """The threads of a block, by the identity of the outermost tile loop of its kernel."""
+    panels: dict[int, frozenset[str]] = field(default_factory=dict)
+    """In the same way: the buffers that were made for a kernel."""
+
+    def at(self, node: Node, above: tuple[Member, ...], added: frozenset[str]) -> Node:
+        match node:
+            case Leaf():
+                return node
+            case Sequence(children=steps):
+                return Sequence(tuple(replace(s, child=self.at(s.child, above, added)) for s in steps))
+            case Extension(relation=relation):
+                inside = added | set(names(relation.range()))
+                return replace(node, child=self.at(node.child, above, inside))
+            case Mark():
+                below = self.at(node.child, above, added)
+                left = tuple(n for n in node.names if n not in self.widening.dropped)
+                return replace(node, child=below, names=left) if left or node.kind != "allocate" else below
+            case Band(members=members) if all(m.role is Role.POINT for m in members):
+                return self.point(node, above, added)
+            case Band(members=members):
+                return replace(node, child=self.at(node.child, above + members, added))
+
+    def point(self, band: Band, above: tuple[Member, ...], added: frozenset[str]) -> Node:
+        tile = above[-len(band.members) :]
+        sizes = tuple(m.size if m.role is Role.TILE else 0 for m in tile)
+        found = contraction_size(self.program, band, sizes)
+        if found is None:
+            return band
+        before = self.program
+        try:
+            kernel = next(id(m) for m in above if m.role is Role.TILE)
+            elsewhere = frozenset(p for k, made in self.panels.items() if k != kernel for p in made)
+            nest = RegisterNest(self.program, band, above, *found, self.numbers, elsewhere)
+            if nest.statements & added:
+                raise NoRegisterTile("it is computed in the tiles of another nest")
+            threads = (nest.size.threads_x, nest.size.threads_y)
+            if self.blocks.setdefault(kernel, threads) != threads:
+                raise NoRegisterTile("another sum of its kernel has blocks of another shape")
+            node = nest.node()
+        except NoRegisterTile as reason:
+            self.program = before.remark(
+                "no-register-tile",
+                STAGE,
+                f"{found[0].statement} is summed up by one thread a point: {reason}",
+                (found[0].statement,),
+            )
+            return band
+        made = frozenset(nest.program.buffers) - frozenset(before.buffers)
+        self.panels[kernel] = self.panels.get(kernel, frozenset()) | made
+        self.program = nest.program
+        self.widening = self.widening.joined(nest.widening)
+        return node

@@ -1,0 +1,228 @@
+"""Tiles that run whole, though a statement's domain ends inside of them: what lies outside must not matter.
+
+The other checks look at the program without what lies outside. That is what runs where a condition leaves the rest out
+(`guarded`). Where it runs all the same (`free`), or stores zeros (`zero`), this shows that nobody notices:
+math: with P the instances of the tree outside of the domains, and D those inside, instance by instance:
+        (1) P writes buffers only:                          writes(P) lies in cells of buffers
+        (2) and no cell that an instance of D reads:        writes(P) ∩ reads(D) = ∅
+        (3) P reads buffers and scalars only,
+        (4) both stay inside of the buffers' boxes.
+Registers are the other matter of this module: a register buffer is one array in the program, but each thread has a part
+of it. With t(x) the thread of an instance and r(x) the digits of its register loops,
+        (5) { cell -> (t, r) } over all accesses is a one-to-one function, and r stays inside of the thread's part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import islpy as isl
+
+from polyc.analysis.order import Run
+from polyc.model.program import Buffer, Program
+from polyc.model.scop import Access, AccessKind, Statement
+from polyc.model.tree import THREAD_AXES, Domain, Extension, Member, Node, rewrite
+from polyc.poly import affine_map, affine_of, empty_set, out_name, set_name, sets
+from polyc.verify.dataflow import buffer_faults
+from polyc.verify.expand import Expanded, buffer_of, expand
+from polyc.verify.fault import Fault
+
+_KINDS = ("guarded", "zero", "free")
+
+
+def without_borders(program: Program) -> Program:
+    """The program without what its tiles run outside of the statements' domains."""
+    if not program.padded:
+        return program
+
+    def inside(instances: isl.UnionSet) -> isl.UnionSet:
+        for name in program.padded:
+            domain = isl.UnionSet.from_set(program.statements[name].domain)
+            space = isl.UnionSet.from_set(isl.Set.universe(program.statements[name].domain.get_space()))
+            instances = instances.subtract(space).union(instances.intersect(domain))
+        return instances
+
+    def shortened(node: Node) -> Node:
+        if not isinstance(node, Extension):
+            return node
+        return replace(node, relation=node.relation.intersect_range(inside(node.relation.range())))
+
+    tree = Domain(inside(program.tree.domain), rewrite(program.tree.child, shortened))
+    return replace(program, tree=tree)
+
+
+def padding_faults(program: Program, inside: Expanded) -> list[Fault]:
+    """What is wrong with the borders of tiles and with registers. `inside`: the program without the borders."""
+    if not program.padded:
+        return list(_register_faults(program, inside))
+    faults = [*_kind_faults(program)]
+    wider = {name: _everywhere(program.statements[name]) for name in program.padded}
+    faults += [Fault("padding", f"{n} is not affine", "") for n, s in wider.items() if s is None]
+    if faults:
+        return faults
+    statements = program.statements | {n: s for n, s in wider.items() if s is not None}
+    whole = expand(replace(program, statements=statements))
+    faults += _register_faults(program, whole)
+    running = {name for name, kind in program.padded.items() if kind != "guarded"}
+    known = empty_set(program.scop.domain)
+    for run in inside.runs:
+        known = known.union(isl.UnionSet.from_set(run.instances))
+    outside = empty_set(program.scop.domain)
+    for run in whole.runs:
+        if run.statement in running:
+            outside = outside.union(isl.UnionSet.from_set(run.instances)).subtract(known)
+    every = whole.accesses
+    written = every.all_writes.intersect_domain(outside).intersect_params(program.scop.known)
+    faults += [
+        Fault("padding", f"what lies outside of a domain writes {set_name(cells)}", str(cells.sample()))
+        for cells in sets(written.range())
+        if set_name(cells) not in program.buffers
+    ]
+    read = written.range().intersect(inside.accesses.reads.range())
+    if not read.is_empty():
+        faults.append(Fault("padding", "what lies outside of a domain changes a value", str(read.sample_point())))
+    for name, kind in program.padded.items():
+        if kind == "free":
+            faults += _free_faults(program, whole, name)
+    return faults + buffer_faults(program, _only(whole, running))
+
+
+def _everywhere(statement: Statement) -> Statement | None:
+    """The statement with its access functions outside of its domain too; None where one is not a single expression."""
+    accesses: list[Access] = []
+    for access in statement.accesses:
+        function = isl.PwMultiAff.from_map(access.relation) if access.exact else None
+        count = access.relation.dim(isl.dim_type.out)
+        values = [affine_of(function.get_pw_aff(k)) for k in range(count)] if function is not None else [None]
+        if any(v is None for v in values):
+            return None
+        space = access.relation.get_space()
+        relation = affine_map(space.domain(), [v for v in values if v is not None])
+        target = space.get_tuple_id(isl.dim_type.out)
+        accesses.append(replace(access, relation=relation.set_tuple_id(isl.dim_type.out, target)))
+    return replace(statement, accesses=tuple(accesses))
+
+
+def _only(whole: Expanded, running: set[str]) -> Expanded:
+    """Statements that are guarded touch nothing outside of their domains."""
+    kept = tuple((run, accesses) for run, accesses in whole.per_run if run.statement in running)
+    instances = None
+    for run, _ in kept:
+        one = isl.UnionSet.from_set(run.instances)
+        instances = one if instances is None else instances.union(one)
+    accesses = whole.accesses
+    if instances is None:
+        return replace(whole, accesses=replace(accesses, reads=accesses.reads.subtract(accesses.reads)))
+    return replace(
+        whole,
+        accesses=replace(
+            accesses,
+            reads=accesses.reads.intersect_domain(instances),
+            writes=accesses.writes.intersect_domain(instances),
+            may_writes=accesses.may_writes.intersect_domain(instances),
+        ),
+    )
+
+
+def _kind_faults(program: Program) -> Iterator[Fault]:
+    for name, kind in program.padded.items():
+        if kind not in _KINDS or (kind == "zero" and name not in program.copies):
+            yield Fault("padding", f"{name} cannot be {kind}", "")
+        if kind == "free" and program.statements[name].opaque:
+            yield Fault("padding", f"{name} is opaque, and runs outside of its domain", "")
+
+
+def _free_faults(program: Program, whole: Expanded, name: str) -> Iterator[Fault]:
+    for run, accesses in whole.per_run:
+        if run.statement != name:
+            continue
+        for access, relation in accesses:
+            scalar = access.kind is AccessKind.READ and program.scop.arrays[access.array].rank == 0
+            if out_name(relation) not in program.buffers and not scalar:
+                yield Fault("padding", f"{name} touches {access.array} outside of its domain", str(relation.sample()))
+
+
+# --- registers -------------------------------------------------------------------------------------------------------
+
+
+def _register_faults(program: Program, whole: Expanded) -> Iterator[Fault]:
+    """Check (5) for each register buffer."""
+    for buffer in program.buffers.values():
+        if buffer.storage != "register":
+            continue
+        places: isl.Map | None = None
+        for run, accesses in whole.per_run:
+            for access, relation in accesses:
+                if buffer_of(program, run, access) is not buffer:
+                    continue
+                if sum(m.kind == "kernel" for m in run.path.marks) != 1:
+                    continue  # not mapped yet
+                threads, digits = _place(run, buffer)
+                if threads is None:
+                    yield Fault("registers", f"{run.statement} uses {buffer.name} without threads", "")
+                    return
+                if not _within(_without_sizes(digits), buffer.registers):
+                    yield Fault("registers", f"{run.statement} leaves the registers of {buffer.name}", "")
+                # At all sizes at once: tiles are numbered by their corners.
+                places_here = _without_sizes(threads.flat_range_product(digits))
+                one = _without_sizes(relation).reverse().apply_range(places_here)
+                places = one if places is None else places.union(one)
+        if places is not None and not places.is_single_valued():
+            yield Fault("registers", f"several registers hold one cell of {buffer.name}", "")
+        if places is not None and not _apart(places, buffer):
+            yield Fault("registers", f"one register holds several cells of {buffer.name}", "")
+
+
+def _without_sizes(relation: isl.Map) -> isl.Map:
+    return relation.project_out(isl.dim_type.param, 0, relation.dim(isl.dim_type.param))
+
+
+def _apart(places: isl.Map, buffer: Buffer) -> bool:
+    """Whether in one iteration of the loops around the declaration no register holds two cells."""
+    cells = places.get_space().domain()
+    depth = buffer.depth
+    outer = isl.Map.identity(isl.Set.universe(cells).get_space().map_from_set())
+    count = outer.dim(isl.dim_type.out)
+    prefix = outer.project_out(isl.dim_type.out, depth, count - depth).reset_tuple_id(isl.dim_type.out)
+    return bool(prefix.flat_range_product(places).is_injective())
+
+
+def _place(run: Run, buffer: Buffer) -> tuple[isl.Map | None, isl.Map]:
+    """`{ instance -> [thread] }` and `{ instance -> [register] }` at one leaf; None where a thread is not one number
+    of each of the block's axes."""
+    zero = isl.Map.from_domain_and_range(run.instances, isl.Set.read_from_str(run.instances.get_ctx(), "{ [0] }"))
+    threads: dict[str, isl.Map] = {}
+    sums = [zero for _ in buffer.registers]
+    (kernel,) = [m for m in run.path.marks if m.kind == "kernel"]
+    for column, step in zip(run.columns, run.path.steps, strict=True):
+        if not isinstance(step, Member):
+            continue
+        if step.mapped in THREAD_AXES:
+            width = kernel.sizes[THREAD_AXES.index(step.mapped)]
+            if step.mapped in threads or not _within(_without_sizes(column), (width,)):
+                return None, zero
+            threads[step.mapped] = column
+        elif step.digit is not None:
+            dimension, weight = step.digit
+            factor = isl.Map.read_from_str(column.get_ctx(), f"{{ [v] -> [{weight} v] }}")
+            sums[dimension] = _added(sums[dimension], column.apply_range(factor))
+    digits = sums[0]
+    for other in sums[1:]:
+        digits = digits.flat_range_product(other)
+    if set(threads) != set(THREAD_AXES):
+        return None, digits
+    return threads[THREAD_AXES[0]].flat_range_product(threads[THREAD_AXES[1]]), digits
+
+
+def _added(one: isl.Map, two: isl.Map) -> isl.Map:
+    """The sum of two functions; isl wants the same parameters in both."""
+    two = two.align_params(one.get_space())
+    return one.align_params(two.get_space()).sum(two)
+
+
+def _within(digits: isl.Map, sizes: tuple[int, ...]) -> bool:
+    names = [f"r{k}" for k in range(len(sizes))]
+    inside = " and ".join(f"0 <= {n} < {s}" for n, s in zip(names, sizes, strict=True))
+    box = isl.Set.read_from_str(digits.get_ctx(), f"{{ [{', '.join(names)}] : {inside} }}")
+    return bool(digits.range().is_subset(box))

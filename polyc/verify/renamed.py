@@ -1,0 +1,208 @@
+"""Arrays whose cells lie in registers for a while: their dataflow, shown without computing it anew.
+
+A register buffer gives a cell x of the array a second place K(x), in one iteration p(x) of the loops around the buffer.
+math: nothing is lost, and every read sees what it saw, if
+        (1) each instance runs once, and no dependence of the original is turned round;
+        (2) p is a function: the cells K[p, x] have different x;
+        (3) copies into K(x) come before, and copies out of it after all else that uses K(x): in the sequence right
+            below p; what uses the array itself lies before or after that whole sequence, never inside;
+        (4) what uses K reads only what was written there, or it is copied in;
+        (5) what is written in K and needed elsewhere, or in the end, is copied out;
+        (6) what is copied out was written in K, or copied in;
+        (7) panels, which only hold copies of the array for readers, are filled before they are read
+            (`filled.py`), and no loop lies around both a writer of the array and a copy, so that all writes come first.
+      By (3), K(x) is the array's cell under another name in one span of time, in which nobody uses the cell itself.
+      What this cannot show is left to the general check: False says nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from polyc.analysis.order import Run, parting
+from polyc.flow import Flow
+from polyc.model.program import Buffer, Program
+from polyc.model.scop import AccessKind
+from polyc.model.tree import Member, Step
+from polyc.poly import empty_map, empty_set, out_name
+from polyc.verify.expand import Expanded
+from polyc.verify.filled import filled
+
+Uses = list[tuple[Run, isl.Map]]
+
+
+@dataclass(slots=True)
+class _Users:
+    """Who uses an array: itself, its register buffer, its panels."""
+
+    direct: Uses = field(default_factory=list)
+    direct_writers: Uses = field(default_factory=list)
+    """Copies out of registers are among them."""
+    kept: Uses = field(default_factory=list)
+    """All that touches the register buffer but copies."""
+    into: Uses = field(default_factory=list)
+    out: Uses = field(default_factory=list)
+    panel_reads: Uses = field(default_factory=list)
+    panel_copies: Uses = field(default_factory=list)
+
+
+def keeps_values(
+    program: Program, now: Expanded, array: str, flow: Flow, final: isl.UnionMap, written: isl.UnionMap
+) -> bool:
+    """Conditions (2) to (7) for an array, of which (1) is known.
+
+    flow, final: the original's, `final` of live-out cells; written: its must-writes, `{ S[i] -> A[x] }`.
+    """
+    buffers = [b for b in program.buffers.values() if b.array == array]
+    registers = [b for b in buffers if b.storage == "register"]
+    panels = {b.key for b in buffers if b.order}
+    if not registers or any(b.storage != "register" and b.key not in panels for b in buffers):
+        return False
+    by_key = {b.key: _users(program, now, array, b.key, panels) for b in registers}
+    if any(users is None for users in by_key.values()):
+        return False
+    known = [(b, users) for b in registers if (users := by_key[b.key]) is not None]
+    if len(known) > 1:
+        return False
+    (buffer, users) = known[0]
+    return (
+        _one_place_a_cell(users, buffer)
+        and _in_one_span(users, buffer)
+        and _copied(program, array, users, flow, final, written)
+        and _panels_hold_it(program, users)
+    )
+
+
+def _users(program: Program, now: Expanded, array: str, key: str, panels: set[str]) -> _Users | None:
+    found = _Users()
+    for run, accesses in now.per_run:
+        mine = [(a, m) for a, m in accesses if a.array == array]
+        copying = run.statement in program.copies
+        for access, relation in mine:
+            place, writes = out_name(relation), access.kind is not AccessKind.READ
+            if access.kind is AccessKind.MAY_WRITE:
+                return None
+            if place == key:
+                (found.kept if not copying else found.into if writes else found.out).append((run, relation))
+            elif place in panels:
+                if writes and not copying:
+                    return None
+                (found.panel_copies if writes else found.panel_reads).append((run, relation))
+            elif place != array:
+                return None
+            elif writes:
+                found.direct_writers.append((run, relation))
+                if not copying:
+                    found.direct.append((run, relation))
+            elif not copying:
+                found.direct.append((run, relation))
+    return found
+
+
+def _one_place_a_cell(users: _Users, buffer: Buffer) -> bool:
+    """(2): `K[p, x] -> x` is injective."""
+    for uses in (users.kept, users.into, users.out):
+        for _, relation in uses:
+            if relation.dim(isl.dim_type.out) < buffer.depth:
+                return False
+    cells: isl.Set | None = None
+    for _, relation in (*users.kept, *users.into, *users.out):
+        one = relation.range()
+        cells = one if cells is None else cells.union(one)
+    if cells is None:
+        return False
+    whole = isl.Map.identity(cells.get_space().map_from_set()).intersect_domain(cells)
+    return bool(whole.project_out(isl.dim_type.out, 0, buffer.depth).is_injective())
+
+
+def _in_one_span(users: _Users, buffer: Buffer) -> bool:
+    """(3), by positions in the tree alone: two instances that touch one K[p, x] agree in all loops of p."""
+    inner = [*users.kept, *users.into, *users.out]
+    for run, _ in users.into:
+        for other, _ in (*users.kept, *users.out):
+            if not _comes_before(run, other, buffer.depth):
+                return False
+    for run, _ in users.out:
+        for other, _ in users.kept:
+            if not _comes_before(other, run, buffer.depth):
+                return False
+    for outside, _ in users.direct:
+        for inside, _ in inner:
+            at = parting(outside.path, inside.path)
+            declared = [
+                steps
+                for mark, steps in zip(inside.path.marks, inside.path.mark_steps, strict=True)
+                if buffer.key in mark.names
+            ]
+            if at is None or not declared or at >= declared[0]:
+                return False
+    return True
+
+
+def _comes_before(one: Run, two: Run, depth: int) -> bool:
+    """Whether one is a step before the other in a sequence with at most `depth` loops around it."""
+    at = parting(one.path, two.path)
+    if at is None or sum(isinstance(s, Member) for s in one.path.steps[:at]) > depth:
+        return False
+    first, second = one.path.steps[at], two.path.steps[at]
+    return isinstance(first, Step) and isinstance(second, Step) and first.index < second.index
+
+
+def _copied(
+    program: Program, array: str, users: _Users, flow: Flow, final: isl.UnionMap, written: isl.UnionMap
+) -> bool:
+    """(4) to (6), on the original's flow."""
+    known = program.scop.known
+    nothing = empty_set(program.scop.domain)
+    inside = nothing
+    for run, _ in users.kept:
+        inside = inside.union(isl.UnionSet.from_set(run.instances.apply(run.contraction)))
+    into, out = (_array_cells(program, uses) for uses in (users.into, users.out))
+    in_registers = _access(program, users.kept, array)
+    # (4) Values from elsewhere, by the cells in which they come.
+    readers = flow.dependence.intersect_range(inside).subtract_domain(inside).range()
+    first = flow.live_in.intersect_domain(inside).range()
+    foreign = in_registers.intersect_domain(readers).range().union(first).intersect_params(known)
+    if not foreign.is_subset(into):
+        return False
+    # (5) Values that others see, and those that stay.
+    needed = flow.dependence.intersect_domain(inside).subtract_range(inside).domain()
+    leaving = written.intersect_domain(needed).range().union(final.intersect_domain(inside).range())
+    if not leaving.intersect_params(known).is_subset(out):
+        return False
+    # (6)
+    made = written.intersect_domain(inside).range().union(into)
+    return bool(out.intersect_params(known).is_subset(made))
+
+
+def _array_cells(program: Program, uses: Uses) -> isl.UnionSet:
+    """The cells `A[x]` that copies move."""
+    found = empty_set(program.scop.domain)
+    for run, _ in uses:
+        there = run.instances.apply(run.contraction)
+        found = found.union(isl.UnionSet.from_set(there.apply(program.statements[run.statement].accesses[0].relation)))
+    return found
+
+
+def _access(program: Program, uses: Uses, array: str) -> isl.UnionMap:
+    """`{ S[i] -> A[x] }` of what uses the registers."""
+    found = empty_map(program.scop.domain)
+    for run, _ in uses:
+        for access in program.statements[run.statement].accesses:
+            if access.array == array:
+                found = found.union(isl.UnionMap.from_map(access.relation))
+    return found
+
+
+def _panels_hold_it(program: Program, users: _Users) -> bool:
+    """(7)."""
+    if not users.panel_reads:
+        return True
+    for copy, _ in users.panel_copies:
+        for writer, _ in users.direct_writers:
+            if not _comes_before(writer, copy, 0):
+                return False
+    known = program.scop.known
+    return all(filled(run, cells.intersect_params(known), users.panel_copies) for run, cells in users.panel_reads)

@@ -1,0 +1,208 @@
+"""Contractions: what is recognised, what their tiles look like, and that they compute the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polyc.model.program import Options
+from polyc.model.tree import Band, Mark, Role, walk
+from polyc.passes.contractions import Contraction, contraction_of
+from polyc.pipeline import compile_region
+from polyc.runtime import compare
+from polyc.runtime.opencl import support
+from polyc.verify import check
+from tests.programs import after, region_of
+
+PRODUCT = """
+void f(float A[70][53], float B[53][45], float C[70][45])
+{
+#pragma scop
+    for (int i = 0; i < 70; i++)
+        for (int j = 0; j < 45; j++) {
+            C[i][j] = 0.0f;
+            for (int k = 0; k < 53; k++)
+                C[i][j] += A[i][k] * B[k][j];
+        }
+#pragma endscop
+}
+"""
+ADDED = """
+void f(int m, int n, int p, double A[p][m], double B[n][p], double C[m][n])
+{
+#pragma scop
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++)
+            for (int k = 0; k < p; k++)
+                C[i][j] += A[k][i] * B[j][k];
+#pragma endscop
+}
+"""
+BATCHED = """
+void f(float A[3][40][33], float B[3][33][50], float bias[50], float out[3][40][50])
+{
+    float t[3][40][50];
+#pragma polyc live-out(out)
+#pragma scop
+    for (int b = 0; b < 3; b++)
+        for (int i = 0; i < 40; i++)
+            for (int j = 0; j < 50; j++) {
+                t[b][i][j] = 0.0f;
+                for (int k = 0; k < 33; k++)
+                    t[b][i][j] += A[b][i][k] * B[b][k][j];
+            }
+    for (int b = 0; b < 3; b++)
+        for (int i = 0; i < 40; i++)
+            for (int j = 0; j < 50; j++)
+                out[b][i][j] = t[b][i][j] + bias[j] > 0.0f ? t[b][i][j] + bias[j] : 0.0f;
+#pragma endscop
+}
+"""
+TRIANGLE = """
+void f(int n, int m, double A[n][m], double C[n][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++)
+            for (int k = 0; k < m; k++)
+                C[i][j] += A[i][k] * A[j][k];
+#pragma endscop
+}
+"""
+CONVOLUTION = """
+void f(float in[4][9][20][20], float w[35][9][3][3], float out[4][35][18][18])
+{
+#pragma scop
+    for (int b = 0; b < 4; b++)
+        for (int f = 0; f < 35; f++)
+            for (int y = 0; y < 18; y++)
+                for (int x = 0; x < 18; x++) {
+                    out[b][f][y][x] = 0.0f;
+                    for (int c = 0; c < 9; c++)
+                        for (int u = 0; u < 3; u++)
+                            for (int v = 0; v < 3; v++)
+                                out[b][f][y][x] += in[b][c][y + u][x + v] * w[f][c][u][v];
+                }
+#pragma endscop
+}
+"""
+PARTLY = """
+void f(int n, double A[n][n], double B[n][n], double C[n][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int k = 0; k < i; k++)
+                C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+"""How long a sum is depends on its row: what lies outside of the domain is not harmless."""
+TWICE = """
+void f(int n, float A[n][n], float B[n][n], float T[n][n], float C[n][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            T[i][j] = 0.0f;
+            for (int k = 0; k < n; k++)
+                T[i][j] += A[i][k] * B[k][j];
+        }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int k = 0; k < n; k++)
+                C[i][j] += T[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+PROGRAMS = {
+    "product": PRODUCT,
+    "added": ADDED,
+    "batched": BATCHED,
+    "triangle": TRIANGLE,
+    "convolution": CONVOLUTION,
+    "partly": PARTLY,
+    "twice": TWICE,
+}
+
+
+def contractions(text: str, folder: Path) -> list[tuple[Band, Contraction]]:
+    program = after(region_of(text, folder), "pretiling", target="cuda")
+    bands = [n for n in walk(program.tree.child) if isinstance(n, Band)]
+    return [(b, c) for b in bands if (c := contraction_of(program, b)) is not None]
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_what_is_a_contraction(name: str, tmp_path: Path) -> None:
+    found = contractions(PROGRAMS[name], tmp_path)
+    assert len(found) == (2 if name == "twice" else 1)
+    for band, one in found:
+        names = band.members[one.rows].name, band.members[one.columns].name
+        assert names == (("f", "x") if name == "convolution" else ("i", "j"))
+        assert len(one.operands) == 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "C[i][j] += A[i][j] * B[k][j];",  # an operand moves with both
+        "C[i][j] += B[k][j];",  # nothing stays with the columns
+        "C[i][k] += A[i][j] * B[j][k];",  # the result moves with the sum
+        "C[i][j] = A[i][k] * B[k][j];",  # nothing is summed up
+    ],
+)
+def test_what_is_none(body: str, tmp_path: Path) -> None:
+    text = (
+        "void f(float A[64][64], float B[64][64], float C[64][64])\n{\n#pragma scop\n"
+        "    for (int i = 0; i < 64; i++)\n        for (int j = 0; j < 64; j++)\n"
+        f"            for (int k = 0; k < 64; k++)\n                {body}\n#pragma endscop\n}}\n"
+    )
+    found = contractions(text, tmp_path)
+    assert all({b.members[c.rows].name, b.members[c.columns].name} != {"i", "j"} for b, c in found)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_tiles_in_registers(name: str, tmp_path: Path) -> None:
+    program = after(region_of(PROGRAMS[name], tmp_path), "barriers", target="cuda")
+    assert check(program) == []
+    codes = [r.code for r in program.remarks]
+    assert codes.count("register-tile") == (2 if name == "twice" else 1)
+    sums = [b for b in program.buffers.values() if b.storage == "register"]
+    panels = [b for b in program.buffers.values() if b.order]
+    assert len(panels) == 2 * len(sums)
+    loops = [m for n in walk(program.tree.child) if isinstance(n, Band) for m in n.members]
+    assert any(m.role is Role.REGISTER for m in loops)
+    kernels = [n for n in walk(program.tree.child) if isinstance(n, Mark) and n.kind == "kernel"]
+    assert len(kernels) == len(sums)
+
+
+def test_what_lies_outside(tmp_path: Path) -> None:
+    """Sums run free, but where their length depends on the row; copies bring zeros, results are stored under guard."""
+    program = after(region_of(PRODUCT, tmp_path), "registers", target="cuda")
+    assert (program.padded["S0"], program.padded["S1"]) == ("free", "free")
+    copies = sorted(kind for name, kind in program.padded.items() if name in program.copies)
+    assert copies == ["guarded", "zero", "zero"]
+    partly = after(region_of(PARTLY, tmp_path), "registers", target="cuda")
+    assert partly.padded["S0"] == "guarded"
+
+
+def test_sizes_of_ones_own_leave_it_alone(tmp_path: Path) -> None:
+    program = after(region_of(PRODUCT, tmp_path), "registers", target="cuda", tile_sizes=(5, 7, 3))
+    assert not any(b.storage == "register" for b in program.buffers.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["cuda", "opencl"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_same_values(name: str, target: str, tmp_path: Path) -> None:
+    if target == "opencl" and support() is None:
+        pytest.skip("there is no OpenCL")
+    region = region_of(PROGRAMS[name], tmp_path)
+    compiled = compile_region(region, Options(target=target))
+    assert compiled.verified
+    assert any(r.code == "register-tile" for r in compiled.program.remarks)
+    assert "unroll" in compiled.device[0]
+    report = compare(region, compiled, (1, 37))
+    assert not report.differences, report.differences[0].message
+    assert report.rows, report.skipped

@@ -1,0 +1,10 @@
+/* polyc compile --target cuda */
+void f(float A[100][64], float B[64][80], float C[100][80])
+{
+#pragma scop
+    for (int i = 0; i < 100; i++)
+        for (int j = 0; j < 80; j++)
+            for (int k = 0; k < 64; k++)
+                C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}

@@ -1,0 +1,224 @@
+"""The check of tiles that run whole, and of registers, can fail: each test breaks a contraction on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import islpy as isl
+import pytest
+
+from polyc.model.program import Buffer, Program
+from polyc.model.tree import Band, Domain, Filter, Member, Node, Sequence, rewrite
+from polyc.verify import check
+from tests.programs import after, region_of
+
+PRODUCT = """
+void f(int n, double beta, double A[n][53], double B[53][n], double C[n][n], double out[n][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            C[i][j] *= beta;
+            for (int k = 0; k < 53; k++)
+                C[i][j] += A[i][k] * B[k][j];
+            out[i][j] = C[i][j] + 1.0;
+        }
+#pragma endscop
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def tiled(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    region = region_of(PRODUCT, tmp_path_factory.mktemp("padding"))
+    return after(region, "barriers", target="cuda")
+
+
+def found(program: Program) -> str:
+    return "; ".join(f"{fault.kind}: {fault.message} {fault.witness}" for fault in check(program))
+
+
+def with_tree(program: Program, change: Callable[[Node], Node]) -> Program:
+    return replace(program, tree=Domain(program.tree.domain, rewrite(program.tree.child, change)))
+
+
+def with_members(program: Program, change: Callable[[Member], Member]) -> Program:
+    def at(node: Node) -> Node:
+        return replace(node, members=tuple(map(change, node.members))) if isinstance(node, Band) else node
+
+    return with_tree(program, at)
+
+
+def with_buffer(program: Program, name: str, **changes: object) -> Program:
+    return replace(program, buffers=program.buffers | {name: replace(program.buffers[name], **changes)})
+
+
+def without_step(program: Program, prefix: str) -> Program:
+    """The program without what a copy moves."""
+
+    def at(node: Node) -> Node:
+        if not isinstance(node, Sequence):
+            return node
+        kept = [s for s in node.children if not _of(s, prefix)]
+        return Sequence(tuple(kept)) if len(kept) < len(node.children) else node
+
+    return with_tree(program, at)
+
+
+def _of(step: Filter, prefix: str) -> bool:
+    one = isl.Set.from_union_set(step.filter) if step.filter.n_set() == 1 else None
+    return one is not None and str(one.get_tuple_name()).startswith(prefix)
+
+
+def copy_named(program: Program, prefix: str, array: str) -> str:
+    (name,) = [n for n in program.copies if n.startswith(prefix) and n.endswith(f"_{array}")]
+    return name
+
+
+def test_the_unbroken_program_passes(tiled: Program) -> None:
+    assert check(tiled) == []
+    kinds = {n: k for n, k in tiled.padded.items() if n not in tiled.copies}
+    assert kinds == {"S0": "free", "S1": "free", "S2": "guarded"}
+
+
+def test_a_store_without_its_guard(tiled: Program) -> None:
+    broken = replace(tiled, padded=tiled.padded | {"S2": "free"})
+    assert "padding: what lies outside of a domain writes out" in found(broken)
+
+
+def test_a_copy_back_without_its_guard(tiled: Program) -> None:
+    out = copy_named(tiled, "out", "C")
+    broken = replace(tiled, padded=tiled.padded | {out: "free"})
+    assert "padding: what lies outside of a domain writes C" in found(broken)
+
+
+def test_zeros_are_for_copies(tiled: Program) -> None:
+    assert "S2 cannot be zero" in found(replace(tiled, padded=tiled.padded | {"S2": "zero"}))
+
+
+def test_a_border_that_nobody_mentions(tiled: Program) -> None:
+    """Without a word on it, what lies outside of the domain is the region's no longer."""
+    kept = {n: k for n, k in tiled.padded.items() if n != "S1"}
+    assert "S1 runs where the region does not run it" in found(replace(tiled, padded=kept))
+
+
+def test_sums_that_run_too_far(tiled: Program) -> None:
+    """Past the end of k, into registers that matter."""
+    (whole,) = [s for s in sets_of(tiled.tree.domain) if s.get_tuple_name() == "S1"]
+    space = whole.get_space()
+    far = whole.drop_constraints_involving_dims(isl.dim_type.set, 2, 1)
+    more = isl.Set.universe(space).lower_bound_val(isl.dim_type.set, 2, isl.Val.zero(space.get_ctx()))
+    more = more.upper_bound_val(isl.dim_type.set, 2, isl.Val.int_from_si(space.get_ctx(), 55))
+    wide = far.intersect(more)
+    domain = tiled.tree.domain.union(isl.UnionSet.from_set(wide))
+
+    def wider(member: Member) -> Member:
+        piece = [p for p in pieces_of(member.schedule) if p.domain().get_tuple_name() == "S1"]
+        if not piece:
+            return member
+        (aff,) = affs_of(piece[0])
+        grown = isl.PwAff.from_aff(aff).intersect_domain(wide)
+        space_of = isl.UnionSet.from_set(isl.Set.universe(space))
+        schedule = member.schedule.subtract_domain(space_of).union_add(isl.UnionPwAff.from_pw_aff(grown))
+        return replace(member, schedule=schedule)
+
+    def steps(node: Node) -> Node:
+        match node:
+            case Band(members=members):
+                return replace(node, members=tuple(map(wider, members)))
+            case Sequence(children=children):
+                return Sequence(
+                    tuple(
+                        replace(s, filter=s.filter.union(isl.UnionSet.from_set(wide))) if _of(s, "S1") else s
+                        for s in children
+                    )
+                )
+            case _:
+                return node
+
+    broken = replace(tiled, tree=Domain(domain, rewrite(tiled.tree.child, steps)))
+    assert "padding: what lies outside of a domain changes a value" in found(broken)
+
+
+def test_two_cells_in_one_register(tiled: Program) -> None:
+    def change(member: Member) -> Member:
+        return replace(member, digit=(member.digit[0], 1)) if member.digit is not None else member
+
+    assert "registers: one register holds several cells of C_sum" in found(with_members(tiled, change))
+
+
+def test_more_registers_than_there_are(tiled: Program) -> None:
+    rows, columns = tiled.buffers["C_sum"].registers
+    assert "leaves the registers of C_sum" in found(with_buffer(tiled, "C_sum", registers=(rows - 1, columns)))
+
+
+def test_a_cell_in_two_threads(tiled: Program) -> None:
+    """One step deals its rows out to the threads of another order than the others."""
+    first: list[int] = []
+
+    def at(node: Node) -> Node:
+        if isinstance(node, Band) and [m.mapped for m in node.members] == ["thread.y", "thread.x"] and not first:
+            first.append(1)
+            y, x = node.members
+            return replace(node, members=(replace(y, mapped="thread.x"), replace(x, mapped="thread.y")))
+        return node
+
+    assert check(with_tree(tiled, at)) != []
+
+
+def test_no_copy_into_the_registers(tiled: Program) -> None:
+    broken = without_step(tiled, copy_named(tiled, "in", "C"))
+    assert "C" in found(broken)
+
+
+def test_no_copy_out_of_the_registers(tiled: Program) -> None:
+    broken = without_step(tiled, copy_named(tiled, "out", "C"))
+    assert "C" in found(broken)
+
+
+def test_no_copy_of_a_panel(tiled: Program) -> None:
+    broken = without_step(tiled, copy_named(tiled, "in", "A"))
+    assert "A" in found(broken)
+
+
+def test_a_panel_one_row_too_small(tiled: Program) -> None:
+    panel = tiled.buffers["A_panel"]
+    smaller = (panel.extents[0], panel.extents[1].sub(one_like(panel)))
+    assert "buffer-bounds: A_panel is too small" in found(with_buffer(tiled, "A_panel", extents=smaller))
+
+
+def test_no_barrier_between_copies_and_sums(tiled: Program) -> None:
+    def at(node: Node) -> Node:
+        if isinstance(node, Sequence):
+            return Sequence(tuple(replace(s, barrier=False) for s in node.children))
+        return node
+
+    assert "no barrier between" in found(with_tree(tiled, at))
+
+
+def test_no_barrier_around_the_panels(tiled: Program) -> None:
+    assert "no barrier in the loop k" in found(with_members(tiled, lambda m: replace(m, barrier=False)))
+
+
+def one_like(buffer: Buffer) -> isl.PwAff:
+    value = buffer.extents[1]
+    return isl.PwAff.val_on_domain(value.domain(), isl.Val.one(value.get_ctx()))
+
+
+def sets_of(union: isl.UnionSet) -> list[isl.Set]:
+    found_sets: list[isl.Set] = []
+    union.foreach_set(found_sets.append)
+    return found_sets
+
+
+def pieces_of(schedule: isl.UnionPwAff) -> list[isl.PwAff]:
+    found_pieces: list[isl.PwAff] = []
+    schedule.foreach_pw_aff(found_pieces.append)
+    return found_pieces
+
+
+def affs_of(value: isl.PwAff) -> list[isl.Aff]:
+    affs: list[isl.Aff] = []
+    value.foreach_piece(lambda _domain, aff: affs.append(aff))
+    return affs

@@ -1,0 +1,254 @@
+"""Shapes of contractions on a GPU: blocks, tiles and register tiles from its description, by predicted time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+from polyc.machine import Gpu
+
+LARGE, LARGE_BATCH = 4096, 16
+"""Taken for an extent that is known at run time only."""
+REGISTER_TILES = ((8, 8), (4, 8), (8, 4), (4, 4), (2, 4), (4, 2), (2, 2))
+"""(m, n) of one thread; what is larger does not fit into its registers."""
+THREADS_X = (8, 16, 32)
+THREADS = (64, 128, 256)
+DEPTHS = (8, 16, 32)
+OTHER_REGISTERS, REGISTER_SHARE = 32, 0.75
+"""Of a thread: for indices, pointers and counters; and the share of what it may have that an estimate may take."""
+PAD_BYTES = 16
+"""Behind each row of a panel in shared memory, against bank conflicts; 16 keep rows aligned for vectors."""
+VECTOR_BYTES = 16
+"""What a thread loads or stores at once at most."""
+MEMORY_CYCLES, SHARED_CYCLES, BARRIER_CYCLES = 500, 25, 40
+"""Latencies, in cycles: of a load from memory, of one from shared memory, of a barrier of a block. Orders of magnitude
+that hold from 7.0 to 9.0 (Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018)."""
+SCHEDULERS = 4
+"""Of a multiprocessor: each starts one instruction of a warp a cycle."""
+L2_SPEEDUP = 2.5
+"""Bandwidth of the L2 cache over that of memory; data sheets do not name it."""
+NOT_HIDDEN = 0.1
+"""Share of what other units do, or blocks wait for, that is not done beside what takes longest."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContractionSize:
+    """How `C[m, n] += A[m, k] * B[k, n]` is dealt out to blocks and threads."""
+
+    block_m: int
+    block_n: int
+    block_k: int
+    """The block's tile of C, and how deep its panels of A and B are, in elements."""
+    thread_m: int
+    thread_n: int
+    """The tile of C that one thread keeps in registers."""
+    threads: int
+    """Of a block: (block_n / thread_n) along x times (block_m / thread_m) along y."""
+    stages: int
+    """Buffers for each panel in shared memory: 2 where the next one is loaded while this one is used."""
+    shared_bytes: int
+    """Of a block, with padding."""
+    registers: int
+    """Estimate for one thread, of 32 bits."""
+    blocks_per_multiprocessor: int
+    score: float
+    """Predicted share of the arithmetic limit that useful work reaches, from 0 to 1."""
+    reason: str
+    """What binds, with the numbers: `arithmetic`, `shared memory`, `instructions`, `latency`, `L2`, `memory`, or
+    `parallelism` (there are fewer tiles than multiprocessors)."""
+
+    @property
+    def threads_x(self) -> int:
+        return self.block_n // self.thread_n
+
+    @property
+    def threads_y(self) -> int:
+        return self.block_m // self.thread_m
+
+
+@dataclass(frozen=True, slots=True)
+class _Problem:
+    """The product, with its sizes."""
+
+    machine: Gpu
+    m: int
+    n: int
+    k: int
+    batch: int
+    element_bytes: int
+
+
+def contraction_candidates(
+    machine: Gpu,
+    m: int | None,
+    n: int | None,
+    k: int | None,
+    batch: int | None,
+    element_bytes: int,
+    shared_limit: int | None = None,
+) -> list[ContractionSize]:
+    """Shapes for a matrix product, or a batch of them, the best first; fewer than 200, and always one.
+
+    m, n, k, batch: extents, None where they are known at run time only (then they count as large). Any extent is
+                    right: edges are predicated, and what their idle threads cost counts.
+    element_bytes:  of A, B and C: 2, 4 or 8.
+    shared_limit:   bytes of shared memory that a block may take; None: what needs no opt-in.
+    source:         the hardware-centred space of Hidet (Ding et al. 2023, Section 5.3): sizes come from the machine
+                    and not from divisors of the extents. The order is ours: a count of cycles. It is no measurement.
+    """
+    problem = _Problem(
+        machine,
+        _extent(m),
+        _extent(n),
+        _extent(k),
+        LARGE_BATCH if batch is None else max(batch, 1),
+        element_bytes,
+    )
+    limit = machine.shared_bytes_per_block if shared_limit is None else shared_limit
+    found = [size for size in _shapes(problem, limit) if size.blocks_per_multiprocessor]
+    return sorted(found, key=_rank)
+
+
+def _extent(given: int | None) -> int:
+    return LARGE if given is None else max(given, 1)
+
+
+def _rank(size: ContractionSize) -> tuple[float | int, ...]:
+    """Best first; among equals the one that takes less of the machine. Floats are rounded: equal means equal."""
+    return (
+        -round(size.score, 4),
+        size.threads,
+        size.registers,
+        size.shared_bytes,
+        size.stages,
+        size.block_m,
+        size.block_n,
+        size.block_k,
+        size.thread_m,
+    )
+
+
+def _shapes(problem: _Problem, limit: int) -> Iterator[ContractionSize]:
+    """Every shape that the machine can run, with its prediction."""
+    machine, size = problem.machine, problem.element_bytes
+    words = max(1, size // 4)
+    counts = sorted(t for t in THREADS if t <= machine.threads_per_block and t % machine.warp_size == 0)
+    for (tm, tn), threads, x, bk, stages in product(REGISTER_TILES, counts, THREADS_X, DEPTHS, (1, 2)):
+        bm, bn = threads // x * tm, x * tn
+        panels = bk * (bm + bn)
+        if max(bm, bn) > 2 * min(bm, bn):
+            continue  # a square has the most reuse
+        if panels % threads or not 2 * size <= panels // threads * size <= 2 * VECTOR_BYTES * words:
+            continue  # each thread copies as much as the others, and keeps little of it on the way
+        shared_bytes = stages * bk * (bm + bn + 2 * PAD_BYTES // size) * size
+        if shared_bytes > limit:
+            continue
+        on_the_way = -(-panels * size // (threads * 4))
+        registers = (tm * tn + tm + tn) * words + on_the_way + OTHER_REGISTERS
+        if registers > machine.registers_per_thread * REGISTER_SHARE:
+            continue  # it is an estimate, and a spill costs more than a smaller tile
+        resident = machine.resident(threads, registers, shared_bytes)
+        if resident.blocks == 0:
+            continue
+        tile = _Tile(problem, bm, bn, bk, tm, tn, threads, stages, resident.blocks)
+        share, bound = tile.predicted()
+        reason = f"bound by {bound}; {resident.blocks} blocks a multiprocessor, which {resident.bound} limit"
+        yield ContractionSize(
+            bm, bn, bk, tm, tn, threads, stages, shared_bytes, registers, resident.blocks, share, reason
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    """One shape for one product: how many cycles all of its tiles take."""
+
+    problem: _Problem
+    m: int
+    n: int
+    k: int
+    thread_m: int
+    thread_n: int
+    threads: int
+    stages: int
+    resident: int
+    """Blocks of a multiprocessor at once."""
+
+    @property
+    def count(self) -> int:
+        """Tiles in all, those at the edges as well."""
+        return _parts(self.problem.m, self.m) * _parts(self.problem.n, self.n) * self.problem.batch
+
+    def predicted(self) -> tuple[float, str]:
+        """The share of the arithmetic limit that useful work reaches, and what binds."""
+        p, machine = self.problem, self.problem.machine
+        rate = machine.operations_per_cycle(p.element_bytes)
+        of_one = _parts(self.count, machine.multiprocessors)  # tiles of the busiest multiprocessor
+        rounds, left = divmod(of_one, self.resident)
+        inside, why = self.round(min(of_one, self.resident))
+        computing = rounds * inside + (self.round(left)[0] if left else 0.0)
+        l2, memory = (b / machine.bytes_per_cycle() for b in self.traffic())
+        cycles, bound = _together({why: computing, "L2": l2 / L2_SPEEDUP, "memory": memory})
+        if bound == why and self.count < machine.multiprocessors:
+            bound = f"parallelism ({self.count} tiles for {machine.multiprocessors} multiprocessors)"
+        useful = float(p.m) * p.n * p.k * p.batch
+        return useful / (rate * machine.multiprocessors * cycles), bound
+
+    def round(self, tiles: int) -> tuple[float, str]:
+        """Cycles in which a multiprocessor makes some tiles at once, and what takes them."""
+        size, machine = self.problem.element_bytes, self.problem.machine
+        rate = machine.operations_per_cycle(size)
+        warps = self.threads // machine.warp_size
+        loads, row = self.fragments()
+        instructions = self.thread_m * self.thread_n + loads
+        busy = {
+            "arithmetic": self.m * self.n / rate,
+            "shared memory": float(warps * row),
+            "instructions": warps * instructions / SCHEDULERS,
+        }
+        of_step, why = _together(busy)
+        copies = self.k * (self.m + self.n) * size / (machine.shared_banks * machine.shared_bank_bytes)
+        every = tiles * (self.k * of_step + copies)
+        # What one block waits for, and others fill: its own work, then a load from memory and barriers.
+        work = self.thread_m * self.thread_n * machine.warp_size * SCHEDULERS / rate
+        own = self.k * max(of_step, SHARED_CYCLES + work) + copies
+        waits = BARRIER_CYCLES if self.stages == 2 else MEMORY_CYCLES + 2 * BARRIER_CYCLES
+        alone = (max(own, MEMORY_CYCLES) if self.stages == 2 else own) + waits
+        step = max(every + NOT_HIDDEN * waits, alone)
+        return _parts(self.problem.k, self.k) * step + MEMORY_CYCLES, why if every >= alone else "latency"
+
+    def fragments(self) -> tuple[int, int]:
+        """For one warp and one step of k: loads from shared memory, and the cycles that its banks take for them."""
+        size, machine = self.problem.element_bytes, self.problem.machine
+        wide = machine.shared_banks * machine.shared_bank_bytes
+        x = min(self.n // self.thread_n, machine.warp_size)
+        loads = cycles = 0
+        for length, distinct in ((self.thread_m, machine.warp_size // x), (self.thread_n, x)):
+            count = _parts(length * size, VECTOR_BYTES)
+            loads += count
+            cycles += max(count, _parts(distinct * length * size, wide))
+        return loads, cycles
+
+    def traffic(self) -> tuple[float, float]:
+        """Bytes that come from the L2 cache, and from memory: tiles that run at once share rows and columns."""
+        p = self.problem
+        in_n = _parts(p.n, self.n)
+        ends = 2.0 * p.m * p.n * p.batch * p.element_bytes  # C is read and written once
+        deep = float(p.k) * p.element_bytes
+        least = (p.m + p.n) * deep * p.batch
+        at_once = min(self.count, p.machine.multiprocessors * self.resident)
+        columns, rows = min(at_once, in_n), _parts(at_once, in_n)
+        fresh = _parts(self.count, at_once) * (rows * self.m + columns * self.n) * deep
+        if (p.m + p.n) * deep <= p.machine.l2_bytes:
+            fresh = least  # the whole of A and B stays in the cache
+        return self.count * (self.m + self.n) * deep + ends, max(least, fresh) + ends
+
+
+def _together(cycles: dict[str, float]) -> tuple[float, str]:
+    """What several units take that work beside each other, and the name of the slowest."""
+    slowest = max(cycles, key=lambda name: cycles[name])
+    return (1 - NOT_HIDDEN) * cycles[slowest] + NOT_HIDDEN * sum(cycles.values()), slowest
+
+
+def _parts(extent: int, size: int) -> int:
+    return -(-extent // size)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import permutations
+from math import prod
 
 import islpy as isl
 
 from polyc.model.program import Buffer, ExtensionSchedule, Group, Program
 from polyc.model.tree import Band, Extension, Filter, Mark, Member, Node, Sequence, restrict
 from polyc.passes.clusters import Cluster, Declined, Fuser, output_band
+from polyc.passes.gpu_tiles import TileSize, tile_candidates
 from polyc.passes.naming import fresh
 from polyc.passes.nests import Nest, Outer, all_instances, at_sequences, coincident_first, inside, sequence
 from polyc.passes.parallel import has_loops
@@ -51,14 +53,52 @@ class _Composer:
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self.typical = program.scop.context
+        self.known_shapes: dict[Band, list[TileSize]] = {}
 
     @property
     def fusing(self) -> bool:
         return self.program.options.fuse == "basteln" and self.program.options.tile_sizes is not None
 
+    # --- sizes -----------------------------------------------------------------------------------------------------
+
+    def sizes(self, band: Band, outer: Outer) -> tuple[int, ...]:
+        """The tile size of each member of a band."""
+        shapes = self.shapes(band, outer)
+        return shapes[0].tile if shapes else sizes_for(self.program.options, band)
+
+    def shapes(self, band: Band, outer: Outer) -> list[TileSize]:
+        """What a GPU's description proposes for a band, the best first; none where something else decides."""
+        options = self.program.options
+        if not options.gpu or options.tile_sizes != "auto" or not band.coincident_prefix:
+            return []
+        if band not in self.known_shapes:
+            self.known_shapes[band] = self.constructed(band, outer)
+        return self.known_shapes[band]
+
+    def constructed(self, band: Band, outer: Outer) -> list[TileSize]:
+        context = self.program.scop.domain.get_ctx()
+        try:
+            with budget(context, share(self.program.options.budget, 5)):
+                return tile_candidates(self.program, band, outer, self.typical)
+        except isl.Error as error:
+            if not is_over_budget(error):
+                raise
+            return []  # the usual sizes are right as well
+
+    def smaller(self, sizes: tuple[int, ...], band: Band, outer: Outer) -> tuple[int, ...] | None:
+        """The next sizes to try where the data of a tile did not fit."""
+        shapes = self.shapes(band, outer)
+        if shapes:
+            return next((s.tile for s in shapes if prod(s.tile) < prod(sizes)), None)
+        return (max(sizes[0] // 2, 1), *sizes[1:]) if sizes[0] > SMALLEST_TILE else None
+
+    # --- nests -----------------------------------------------------------------------------------------------------
+
     def compose(self, nests: tuple[Nest, ...], outer: Outer) -> Node:
         """One sequence: clusters from the last nest to the first, then their trees in order."""
         fuser = Fuser(self.program, nests, outer)
+        self.typical = fuser.typical
         waiting: list[Nest | None] = list(nests)
         placed: list[Nest | None] = [None] * len(nests)
         for position in reversed(range(len(nests))):
@@ -81,18 +121,23 @@ class _Composer:
 
     def grown(self, fuser: Fuser, position: int, nest: Nest, band: Band, waiting: list[Nest | None]) -> Cluster:
         """The cluster of one output: other outputs that share its data, then producers as far as it pays."""
-        sizes = sizes_for(self.program.options, band)
+        sizes = self.sizes(band, fuser.outer)
         if not self.fusing:
             return fuser.cluster(position, nest, band, sizes)
         before = self.program, list(waiting)
+        tried: list[tuple[Cluster, Program, list[Nest | None]]] = []
         while True:
             cluster, too_large = self.attempt(fuser, fuser.cluster(position, nest, band, sizes), waiting)
-            smaller = (max(sizes[0] // 2, 1), *sizes[1:])
-            if not too_large or self.program.options.tile_sizes != "auto" or sizes[0] <= SMALLEST_TILE:
-                return cluster
-            # A producer did not fit: try once more with fewer rows.
+            tried.append((cluster, self.program, list(waiting)))
+            smaller = self.smaller(sizes, band, fuser.outer)
+            if not too_large or self.program.options.tile_sizes != "auto" or smaller is None:
+                break
+            # A producer did not fit: try once more with a smaller tile.
             self.program, waiting[:] = before[0], before[1]
             sizes = smaller
+        if self.program.options.gpu:  # a smaller tile that fuses no more than a larger one is worse
+            cluster, self.program, waiting[:] = max(tried, key=lambda one: len(one[0].producers))
+        return cluster
 
     def attempt(self, fuser: Fuser, cluster: Cluster, waiting: list[Nest | None]) -> tuple[Cluster, bool]:
         """Grow a cluster with its tile sizes; also whether a producer was too large for them."""
@@ -149,7 +194,7 @@ class _Composer:
             if not fuser.outer.same_iteration(pairs).is_empty():
                 return None
         count = first.coincident_prefix
-        sizes = sizes_for(self.program.options, band)
+        sizes = self.sizes(band, fuser.outer)
         sizes = (*cluster.sizes[:count], *sizes[count:])
         for order in permutations(band.members[:count]):
             swapped = replace(band, members=(*order, *band.members[count:]))
@@ -276,7 +321,7 @@ class _Composer:
         permutable = all(o.band is not None and o.band.permutable for o in outputs)
         node: Node = Band(cluster.tile, permutable, below)
         fused = tuple(s for p in cluster.producers for s in p.nest.statements)
-        node = Mark("group", node, text=self._comment(cluster, sizes))
+        node = Mark("group", node, text=self._comment(cluster, sizes), sizes=self.block(cluster, outer))
         group = Group(
             (*fused, *statements),
             statements,
@@ -310,6 +355,27 @@ class _Composer:
             )
         return Nest(instances, node)
 
+    def block(self, cluster: Cluster, outer: Outer) -> tuple[int, ...]:
+        """The threads for a cluster's tiles, with a remark that says why; () where nothing was constructed."""
+        band = cluster.outputs[-1].band
+        assert band is not None
+        shapes = self.shapes(band, outer)
+        chosen = next((s for s in shapes if s.tile == cluster.sizes), None)
+        if chosen is None:
+            return ()
+        statements = cluster.outputs[-1].statements
+        tile, block = (" x ".join(map(str, values)) for values in (chosen.tile, chosen.block))
+        self.program = self.program.remark(
+            "gpu-sizes",
+            STAGE,
+            f"tiles of {tile} for {', '.join(statements)}, on blocks of {block} threads: bound by {chosen.bound}; "
+            f"the best of {len(shapes)} shapes for the machine {self.program.options.machine}",
+            statements,
+            **chosen.data(),
+            candidates=len(shapes),
+        )
+        return chosen.block
+
     def _members(self, cluster: Cluster, outer: Outer) -> tuple[list[Filter], isl.UnionMap, tuple[str, ...]]:
         """The steps inside a tile in order, all that the extension node adds, and the buffers to declare."""
         depth = len(outer.members) + len(cluster.tile)
@@ -339,15 +405,15 @@ class _Composer:
                 if array in outs:
                     steps.append(outs.pop(array))
         for output in cluster.outputs:
-            steps.append(Filter(output.instances, self._output(output, cluster)))
+            steps.append(Filter(output.instances, self._output(output, cluster, outer)))
         return steps, extension, tuple(declared)
 
-    def _output(self, nest: Nest, cluster: Cluster) -> Node:
+    def _output(self, nest: Nest, cluster: Cluster, outer: Outer) -> Node:
         """What is left of an output below the tile band: tiles of its sequential loops, then points."""
         band = nest.band
         assert band is not None
         tiled = len(cluster.tile)
-        own = sizes_for(self.program.options, band)
+        own = self.sizes(band, outer)
         sizes = (*cluster.sizes[:tiled], *own[tiled:])
         node: Node = Band(point_members(band.members), band.permutable, band.child)
         if tiled < len(band.members):

@@ -14,6 +14,8 @@ from polyc.passes.cost import middle_tile, operations
 from polyc.passes.nests import Outer, values
 from polyc.poly import in_name, names, set_name, sets
 
+UNBOUNDED = 1e6
+"""Taken for the extent of what has no bound at the typical sizes."""
 STEP = 32
 """Two tiles that differ by so much along one loop tell how its boxes grow."""
 
@@ -205,16 +207,20 @@ def _extents(relations: list[isl.Map], instances: isl.UnionSet) -> tuple[float, 
                 found = cells if found is None else found.union(cells)
     if found is None or found.is_empty():
         return tuple(1.0 for _ in range(relations[0].dim(isl.dim_type.out)))
-    return tuple(_width(found, d) for d in range(found.dim(isl.dim_type.set)))
+    return tuple(min(_width(found, d), UNBOUNDED) for d in range(found.dim(isl.dim_type.set)))
 
 
 def _width(piece: isl.Set, position: int) -> float:
+    """How many values a dimension has at most, whatever the sizes are."""
     if piece.is_empty():
         return 0.0
     low, high = piece.dim_min_val(position), piece.dim_max_val(position)
-    if not (low.is_int() and high.is_int()):
+    if low.is_int() and high.is_int():
+        return float(high.to_python() - low.to_python() + 1)
+    if not piece.dim_is_bounded(isl.dim_type.set, position):
         return inf
-    return float(high.to_python() - low.to_python() + 1)
+    most = piece.dim_max(position).sub(piece.dim_min(position)).max_val()  # the row `a[n]` is one, wherever it is
+    return float(most.to_python() + 1) if most.is_int() else inf
 
 
 def _identity(domain: isl.Set) -> isl.Map:

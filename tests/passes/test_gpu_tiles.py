@@ -128,6 +128,24 @@ def test_footprints(tmp_path: Path) -> None:
     assert found.extents == (None, None)
 
 
+def test_footprint_of_a_row_that_only_a_subscript_names(tmp_path: Path) -> None:
+    """No loop bound says how large n is."""
+    text = """
+void last(int n, int m, float a[n + 1][m])
+{
+#pragma scop
+    for (int j = 0; j < m; j++)
+        a[n][j] = 0;
+#pragma endscop
+}
+"""
+    program = after(region_of(text, tmp_path), "pretiling", target="cuda")
+    band = next(node for node in walk(program.tree.child) if isinstance(node, Band))
+    (array,) = footprints_of(program, band, Outer(), sample_parameters(program)).arrays
+    assert array.bytes((64,)) == 64 * 4
+    assert candidates(text, tmp_path)[0].block == (256,)
+
+
 def test_footprint_of_a_product(tmp_path: Path) -> None:
     program = after(region_of(MATMUL, tmp_path, params=(("n", 1000),)), "pretiling", target="cuda")
     band = next(node for node in walk(program.tree.child) if isinstance(node, Band))

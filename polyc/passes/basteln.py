@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import permutations
-from math import prod
 
 import islpy as isl
 
 from polyc.model.program import Buffer, ExtensionSchedule, Group, Program
 from polyc.model.tree import Band, Extension, Filter, Mark, Member, Node, Sequence, restrict
 from polyc.passes.clusters import Cluster, Declined, Fuser, output_band
-from polyc.passes.gpu_tiles import TileSize, tile_candidates
 from polyc.passes.naming import fresh
 from polyc.passes.nests import Nest, Outer, all_instances, at_sequences, coincident_first, inside, sequence
 from polyc.passes.parallel import has_loops
 from polyc.passes.promotion import DataTile, copy_statement
-from polyc.passes.tiling import point_members, sizes_for, tile_members, worth_tiling
+from polyc.passes.sizes import Sizes
+from polyc.passes.tiling import point_members, tile_members, worth_tiling
 from polyc.poly import budget, empty_map, in_name, is_over_budget, maps, names, out_name, share
 
 STAGE = "basteln"
-SMALLEST_TILE = 8
-"""Rows below which a tile is not halved any more to make its data fit."""
 
 
 def fuse_tiles(program: Program) -> Program:
@@ -53,52 +50,15 @@ class _Composer:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.typical = program.scop.context
-        self.known_shapes: dict[Band, list[TileSize]] = {}
+        self.sizes = Sizes()
 
     @property
     def fusing(self) -> bool:
         return self.program.options.fuse == "basteln" and self.program.options.tile_sizes is not None
 
-    # --- sizes -----------------------------------------------------------------------------------------------------
-
-    def sizes(self, band: Band, outer: Outer) -> tuple[int, ...]:
-        """The tile size of each member of a band."""
-        shapes = self.shapes(band, outer)
-        return shapes[0].tile if shapes else sizes_for(self.program.options, band)
-
-    def shapes(self, band: Band, outer: Outer) -> list[TileSize]:
-        """What a GPU's description proposes for a band, the best first; none where something else decides."""
-        options = self.program.options
-        if not options.gpu or options.tile_sizes != "auto" or not band.coincident_prefix:
-            return []
-        if band not in self.known_shapes:
-            self.known_shapes[band] = self.constructed(band, outer)
-        return self.known_shapes[band]
-
-    def constructed(self, band: Band, outer: Outer) -> list[TileSize]:
-        context = self.program.scop.domain.get_ctx()
-        try:
-            with budget(context, share(self.program.options.budget, 5)):
-                return tile_candidates(self.program, band, outer, self.typical)
-        except isl.Error as error:
-            if not is_over_budget(error):
-                raise
-            return []  # the usual sizes are right as well
-
-    def smaller(self, sizes: tuple[int, ...], band: Band, outer: Outer) -> tuple[int, ...] | None:
-        """The next sizes to try where the data of a tile did not fit."""
-        shapes = self.shapes(band, outer)
-        if shapes:
-            return next((s.tile for s in shapes if prod(s.tile) < prod(sizes)), None)
-        return (max(sizes[0] // 2, 1), *sizes[1:]) if sizes[0] > SMALLEST_TILE else None
-
-    # --- nests -----------------------------------------------------------------------------------------------------
-
     def compose(self, nests: tuple[Nest, ...], outer: Outer) -> Node:
         """One sequence: clusters from the last nest to the first, then their trees in order."""
         fuser = Fuser(self.program, nests, outer)
-        self.typical = fuser.typical
         waiting: list[Nest | None] = list(nests)
         placed: list[Nest | None] = [None] * len(nests)
         for position in reversed(range(len(nests))):
@@ -121,7 +81,7 @@ class _Composer:
 
     def grown(self, fuser: Fuser, position: int, nest: Nest, band: Band, waiting: list[Nest | None]) -> Cluster:
         """The cluster of one output: other outputs that share its data, then producers as far as it pays."""
-        sizes = self.sizes(band, fuser.outer)
+        sizes = self.sizes.first(self.program, band, fuser.outer)
         if not self.fusing:
             return fuser.cluster(position, nest, band, sizes)
         before = self.program, list(waiting)
@@ -129,8 +89,8 @@ class _Composer:
         while True:
             cluster, too_large = self.attempt(fuser, fuser.cluster(position, nest, band, sizes), waiting)
             tried.append((cluster, self.program, list(waiting)))
-            smaller = self.smaller(sizes, band, fuser.outer)
-            if not too_large or self.program.options.tile_sizes != "auto" or smaller is None:
+            smaller = self.sizes.smaller(self.program, band, fuser.outer, sizes)
+            if not too_large or smaller is None:
                 break
             # A producer did not fit: try once more with a smaller tile.
             self.program, waiting[:] = before[0], before[1]
@@ -194,7 +154,7 @@ class _Composer:
             if not fuser.outer.same_iteration(pairs).is_empty():
                 return None
         count = first.coincident_prefix
-        sizes = self.sizes(band, fuser.outer)
+        sizes = self.sizes.first(self.program, band, fuser.outer)
         sizes = (*cluster.sizes[:count], *sizes[count:])
         for order in permutations(band.members[:count]):
             swapped = replace(band, members=(*order, *band.members[count:]))
@@ -321,7 +281,10 @@ class _Composer:
         permutable = all(o.band is not None and o.band.permutable for o in outputs)
         node: Node = Band(cluster.tile, permutable, below)
         fused = tuple(s for p in cluster.producers for s in p.nest.statements)
-        node = Mark("group", node, text=self._comment(cluster, sizes), sizes=self.block(cluster, outer))
+        first = outputs[-1]  # those that joined it came later, and stand before it
+        assert first.band is not None
+        self.program, block = self.sizes.block(self.program, first.band, outer, sizes, first.statements)
+        node = Mark("group", node, text=self._comment(cluster, sizes), sizes=block)
         group = Group(
             (*fused, *statements),
             statements,
@@ -354,27 +317,6 @@ class _Composer:
                 saved_cycles=round(found.saved_cycles),
             )
         return Nest(instances, node)
-
-    def block(self, cluster: Cluster, outer: Outer) -> tuple[int, ...]:
-        """The threads for a cluster's tiles, with a remark that says why; () where nothing was constructed."""
-        band = cluster.outputs[-1].band
-        assert band is not None
-        shapes = self.shapes(band, outer)
-        chosen = next((s for s in shapes if s.tile == cluster.sizes), None)
-        if chosen is None:
-            return ()
-        statements = cluster.outputs[-1].statements
-        tile, block = (" x ".join(map(str, values)) for values in (chosen.tile, chosen.block))
-        self.program = self.program.remark(
-            "gpu-sizes",
-            STAGE,
-            f"tiles of {tile} for {', '.join(statements)}, on blocks of {block} threads: bound by {chosen.bound}; "
-            f"the best of {len(shapes)} shapes for the machine {self.program.options.machine}",
-            statements,
-            **chosen.data(),
-            candidates=len(shapes),
-        )
-        return chosen.block
 
     def _members(self, cluster: Cluster, outer: Outer) -> tuple[list[Filter], isl.UnionMap, tuple[str, ...]]:
         """The steps inside a tile in order, all that the extension node adds, and the buffers to declare."""
@@ -413,7 +355,7 @@ class _Composer:
         band = nest.band
         assert band is not None
         tiled = len(cluster.tile)
-        own = self.sizes(band, outer)
+        own = self.sizes.first(self.program, band, outer)
         sizes = (*cluster.sizes[:tiled], *own[tiled:])
         node: Node = Band(point_members(band.members), band.permutable, band.child)
         if tiled < len(band.members):

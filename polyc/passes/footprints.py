@@ -139,13 +139,14 @@ def footprints_of(program: Program, band: Band, outer: Outer, typical: isl.Set) 
         refs = {access.ref for access in found}
         reads = {access.ref for access in found if access.kind is AccessKind.READ}
         prints.append(ArrayFootprint(array, size, boxes, hull, len(refs), len(reads), array in made))
-    wide = [_width(_anonymous(at), len(outer.members) + k) for k in range(count)]
-    known = _anonymous(values(members, instances.intersect_params(program.scop.known)))
+    tiles = _anonymous(at, len(members))
+    wide = [_width(tiles, len(outer.members) + k) for k in range(count)]
+    known = _anonymous(values(members, instances.intersect_params(program.scop.known)), len(members))
     fixed = [_width(known, len(outer.members) + k) for k in range(count)]
     return TileFootprints(
         tuple(prints),
-        tuple(None if width == inf else int(width) for width in fixed),
-        tuple(1 if width == inf else int(width) for width in wide),
+        tuple(None if width == inf else max(1, int(width)) for width in fixed),
+        tuple(1 if width == inf else max(1, int(width)) for width in wide),
         tuple(work),
     )
 
@@ -161,7 +162,7 @@ class _Probes:
 
 
 def _probes(at: isl.UnionMap, outer: int, count: int) -> _Probes:
-    tiles = _anonymous(at)
+    tiles = _anonymous(at, outer + count)
     back = at.reverse()
     middle = None if tiles.is_empty() else middle_tile(tiles)
     if middle is None:
@@ -219,7 +220,7 @@ def _width(piece: isl.Set, position: int) -> float:
         return float(high.to_python() - low.to_python() + 1)
     if not piece.dim_is_bounded(isl.dim_type.set, position):
         return inf
-    most = piece.dim_max(position).sub(piece.dim_min(position)).max_val()  # the row `a[n]` is one, wherever it is
+    most = piece.dim_max(position).sub(piece.dim_min(position)).floor().max_val()  # `a[n]` is one row, wherever it is
     return float(most.to_python() + 1) if most.is_int() else inf
 
 
@@ -227,7 +228,10 @@ def _identity(domain: isl.Set) -> isl.Map:
     return isl.Map.identity(domain.get_space().map_from_set()).intersect_domain(domain)
 
 
-def _anonymous(at: isl.UnionMap) -> isl.Set:
+def _anonymous(at: isl.UnionMap, count: int) -> isl.Set:
+    """The values of some loops."""
+    if at.is_empty():
+        return isl.Set.empty(at.get_space().params().add_unnamed_tuple_ui(count))
     return isl.Set.from_union_set(at.range())
 
 

@@ -201,7 +201,7 @@ class _Model:
         speed = machine.bytes_per_cycle() / machine.multiprocessors
         least = prints.least_bytes(tile, machine.transaction_bytes)
         again = max(0.0, traffic - least)
-        edges = prod(_parts(n, t) * t / n for n, t in zip(prints.extents, tile, strict=True) if n)
+        edges = prod(_parts(n, t) * t / n for n, t in zip(prints.extents, tile, strict=True) if n is not None)
         # Bytes that are on their way at once, against those that hide the latency of memory.
         waiting = resident * threads / edges * prints.read_bytes / (speed * MEMORY_CYCLES)
         memory = (least + again / L2_SPEEDUP) / speed / min(1.0, waiting)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from math import prod
 from pathlib import Path
 
+import islpy as isl
 import pytest
 
+from polyc.explain.tree_text import render_tree
 from polyc.machine import load, shipped
 from polyc.model.program import Compiled, Remark
 from polyc.model.tree import Band, walk
@@ -170,6 +172,38 @@ def test_given_blocks(tmp_path: Path) -> None:
     assert {size.block for size in candidates(ROW, tmp_path, block=(32, 4))} == {(128,)}
     assert default_block(load("generic"), True, None) == (32, 8)
     assert default_block(load("generic"), False, None) == (256,)
+
+
+ODD = {
+    "empty at the typical sizes": "for (int i = 5000; i < n; i++) a[i][0] = 1;",
+    "never runs": "for (int i = 0; i < n && i < -1; i++) a[i][0] = 1;",
+    "a row in the middle": "for (int j = 0; j < m; j++) a[n / 2][j] = 1;",
+    "every third": "for (int i = 0; i < n; i += 3) for (int j = 0; j < m; j++) a[i][j] = a[(i + n) / 2][m - 1 - j];",
+    "a triangle": "for (int i = 0; i < n; i++) for (int j = i; j < m; j++) a[i][j] = 1;",
+    "two statements": "for (int i = 0; i < n; i++) { a[i][0] = 1; for (int j = 1; j < 4; j++) a[i][j] = 2; }",
+    "an unknown row": "for (int j = 0; j < m; j++) a[k[j]][j] = 1;",
+}
+
+
+@pytest.mark.parametrize("body", ODD.values(), ids=ODD)
+def test_odd_nests(body: str, tmp_path: Path) -> None:
+    text = f"void odd(int n, int m, const int k[m], float a[n][m])\n{{\n#pragma scop\n    {body}\n#pragma endscop\n}}\n"
+    result = compiled(text, tmp_path, target="cuda")
+    assert result.verified
+    assert not {remark.code for remark in result.program.remarks} & {"isl-failed", "budget", "verification-failed"}
+    assert all(remark.data for remark in sizes(result))
+
+
+def test_the_usual_sizes_where_nothing_can_be_constructed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> list[TileSize]:
+        raise isl.Error("set has no elements")
+
+    monkeypatch.setattr("polyc.passes.sizes.tile_candidates", fails)
+    result = compiled(MATMUL, tmp_path, target="cuda")
+    (remark,) = sizes(result)
+    assert remark.message == "the usual tiles for S0, S1: isl failed (set has no elements)"
+    assert result.program.groups[0].tile_sizes[:2] == (32, 32)
+    assert "32 x 8 threads" in render_tree(result.program.tree)
 
 
 def sizes(result: Compiled) -> list[Remark]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from math import prod
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 if TYPE_CHECKING:
+    from polyc.machine import Gpu
     from polyc.model.program import InputOptions, Options
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -40,6 +42,29 @@ class TileSizes(Parameter):
         if not all(0 < size <= LARGEST_TILE for size in sizes):
             self.fail(f"a tile size has to be from 1 to {LARGEST_TILE}: '{value}'", param, ctx)
         return sizes
+
+
+class Counts(Parameter):
+    """One to three positive numbers: `128` or `32,8`."""
+
+    name = "counts"
+
+    def __init__(self, what: str, most: tuple[int, int, int]) -> None:
+        self.what = what
+        self.most = most
+        """Along x, y, z; what CUDA allows."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, tuple):
+            return value
+        words = str(value).split(",")
+        if len(words) > 3 or not all(re.fullmatch(r"\s*\d{1,12}\s*", word) for word in words):
+            self.fail(f"'{value}' is not one to three numbers of {self.what} such as '32,8'", param, ctx)
+        counts = tuple(int(word) for word in words)
+        for count, axis, most in zip(counts, "xyz", self.most, strict=False):
+            if not 0 < count <= most:
+                self.fail(f"there are 1 to {most} {self.what} along {axis}, not {count}", param, ctx)
+        return counts
 
 
 class Bindings(Parameter):
@@ -160,6 +185,23 @@ TRANSFORM = (
         type=click.FloatRange(min=0),
         help="How much repeated work fusion may cost. Default: as long as the estimated cost falls.",
     ),
+    click.option(
+        "--machine",
+        metavar="NAME|FILE",
+        help="The GPU to choose sizes for: one that 'polyc machine list' names, or a TOML file.  [default: generic]",
+    ),
+    click.option(
+        "--grid",
+        metavar="N[,N[,N]]",
+        type=Counts("blocks", (2**31 - 1, 65535, 65535)),
+        help="How many blocks a GPU's kernels have along x, y, z. Default: as many as there are tiles.",
+    ),
+    click.option(
+        "--block",
+        metavar="N[,N[,N]]",
+        type=Counts("threads", (1024, 1024, 64)),
+        help="How many threads a block has along x, y. Default: chosen for the machine.",
+    ),
     click.option("--no-verify", is_flag=True, help="Print code that was not checked."),
     click.option("--reassociate", is_flag=True, help="Allow reductions in another order of additions."),
     click.option(
@@ -218,6 +260,7 @@ def transform_options(values: dict[str, Any]) -> Options:
     """The options of a command line, as the pipeline takes them."""
     from polyc.model.program import Options
 
+    machine, grid, block = gpu_options(values)
     return Options(
         target=values["target"],
         fuse=values["fuse"],
@@ -226,7 +269,55 @@ def transform_options(values: dict[str, Any]) -> Options:
         verify=not values["no_verify"],
         reassociate=values["reassociate"],
         budget=values["budget"],
+        machine=machine,
+        grid=grid,
+        block=block,
     )
+
+
+def gpu_options(values: dict[str, Any]) -> tuple[str, tuple[int, ...] | None, tuple[int, ...] | None]:
+    """The machine, the grid and the block, where the target has them and they fit the machine.
+
+    Raises click.UsageError, and UserError for a machine's file that is wrong.
+    """
+    named, grid, block = values["machine"], values["grid"], values["block"]
+    if values["target"] not in ("cuda", "opencl"):
+        for option in ("machine", "grid", "block"):
+            if values[option] is not None:
+                raise click.UsageError(f"--{option} is for a GPU: the target is {values['target']}, not cuda or opencl")
+        return "generic", None, None
+    machine = "generic" if named is None else str(named)
+    gpu = gpu_of(machine)
+    if block is not None:
+        block = fitting_block(block, gpu)
+    return machine, grid, block
+
+
+def gpu_of(name: str) -> Gpu:
+    """The machine of this name or file. A name that nobody knows is a mistake in the command."""
+    from polyc.machine import is_file, load, shipped
+
+    if not is_file(name) and name not in shipped():
+        known = ", ".join(shipped())
+        raise click.UsageError(f"there is no machine '{name}': there are {known}; a file's name ends in .toml")
+    return load(name)
+
+
+def fitting_block(block: tuple[int, ...], gpu: Gpu) -> tuple[int, ...]:
+    """The block along x, y, where the GPU can run it."""
+    if any(count > 1 for count in block[2:]):
+        raise click.UsageError("--block: kernels use threads along x and y only: leave out the third number")
+    block = block[:2]
+    threads = prod(block)
+    if threads > gpu.threads_per_block:
+        raise click.UsageError(
+            f"--block: {threads} threads are too many: a block of {gpu.name} has at most {gpu.threads_per_block}"
+        )
+    if threads % gpu.warp_size:
+        raise click.UsageError(
+            f"--block: {threads} threads are no multiple of {gpu.warp_size}, those that {gpu.name} runs in step"
+        )
+    return block
 
 
 def first_compiler(preferred: str) -> str:

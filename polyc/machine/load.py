@@ -18,6 +18,8 @@ Machine: TypeAlias = Gpu
 """One dataclass a kind."""
 KINDS: dict[str, type[Machine]] = {"gpu": Gpu}
 MAY_BE_ZERO = {"shared_bytes_reserved_per_block", "tensor_half_gflops", "tensor_tf32_gflops"}
+LONGEST_BYTES = 100_000
+"""Of a description that is read; a shipped one has 2000."""
 LARGEST = 10**15
 """A larger number is a slip of the pen, or leads to numbers that are infinite."""
 
@@ -27,32 +29,47 @@ def shipped() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
 
 
-@cache
 def load(name_or_file: str) -> Machine:
     """The machine with this name, or that a file describes: what has a slash or ends in `.toml` is a file.
 
     Raises UserError with every problem of the file, in its order.
     """
-    if not _is_file(name_or_file):
+    if not is_file(name_or_file):
         path = FOLDER / f"{name_or_file}.toml"
         if name_or_file not in shipped():
             known = ", ".join(shipped())
             raise UserError.of(
                 CODE, f"there is no machine '{name_or_file}'", None, f"there are {known}; a file's name ends in .toml"
             )
-        return read(path.read_text(encoding="utf-8"), str(path))
+        return _shipped(path)
+    return read(_text_of(name_or_file), name_or_file)
+
+
+@cache
+def _shipped(path: Path) -> Machine:
+    return read(path.read_text(encoding="utf-8"), str(path))
+
+
+def _text_of(file: str) -> str:
+    """The text of a file that a user names. Raises UserError."""
     try:
-        text = Path(name_or_file).read_bytes().decode("utf-8")
+        if not Path(file).is_file() and Path(file).exists():
+            raise OSError(0, "this is no regular file")
+        with open(file, "rb") as opened:
+            found = opened.read(LONGEST_BYTES + 1)
+        if len(found) > LONGEST_BYTES:
+            raise OSError(0, "this is too long for a machine")
+        return found.decode("utf-8")
     except UnicodeDecodeError:
-        raise _wrong(name_or_file, 1, "this is not text in UTF-8", "a machine is described in TOML") from None
+        raise _wrong(file, 1, "this is not text in UTF-8", "a machine is described in TOML") from None
     except (OSError, ValueError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else str(problem)
         hint = f"name a TOML file, or one of {', '.join(shipped())}"
-        raise UserError.of(CODE, f"cannot read '{name_or_file}': {reason}", None, hint) from None
-    return read(text, name_or_file)
+        raise UserError.of(CODE, f"cannot read '{file}': {reason}", None, hint) from None
 
 
-def _is_file(name: str) -> bool:
+def is_file(name: str) -> bool:
+    """Whether the user means a file: a name that polyc ships has no dot and no slash."""
     return name.endswith(".toml") or "/" in name or "\\" in name
 
 
@@ -64,6 +81,10 @@ def read(text: str, file: str) -> Machine:
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
         raise _not_toml(text, file, str(problem)) from None
+    except (RecursionError, ValueError) as problem:  # brackets in brackets, numbers with thousands of digits
+        raise _not_toml(
+            text, file, "it is nested too deeply" if isinstance(problem, RecursionError) else str(problem)
+        ) from None
     kind = values.pop("kind", None)
     if not isinstance(kind, str) or kind not in KINDS:
         known = " or ".join(f'"{name}"' for name in KINDS)

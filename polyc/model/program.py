@@ -28,6 +28,12 @@ class Options:
     reassociate: bool = False
     budget: int = 2_000_000
     """isl operations that one pass may take before it declines; 0: as many as it takes."""
+    machine: str = "generic"
+    """For a GPU: the name of a machine that polyc ships, or a file that describes one (`polyc.machine.load`)."""
+    grid: tuple[int, ...] | None = None
+    """For a GPU: how many blocks a kernel has along x, y, z; None: as many as it has tiles."""
+    block: tuple[int, ...] | None = None
+    """For a GPU: how many threads a block has along x, y; None: choose them."""
 
     @property
     def gpu(self) -> bool:

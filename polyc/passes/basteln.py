@@ -14,13 +14,12 @@ from polyc.passes.naming import fresh
 from polyc.passes.nests import Nest, Outer, all_instances, at_sequences, coincident_first, inside, sequence
 from polyc.passes.parallel import has_loops
 from polyc.passes.promotion import DataTile, copy_statement
-from polyc.passes.registers import apart, contraction_size, tile_of
-from polyc.passes.tiling import point_members, sizes_for, tile_members, worth_tiling
+from polyc.passes.registers import apart
+from polyc.passes.sizes import Sizes
+from polyc.passes.tiling import point_members, tile_members, worth_tiling
 from polyc.poly import budget, empty_map, in_name, is_over_budget, maps, names, out_name, share
 
 STAGE = "basteln"
-SMALLEST_TILE = 8
-"""Rows below which a tile is not halved any more to make its data fit."""
 
 
 def fuse_tiles(program: Program) -> Program:
@@ -51,6 +50,7 @@ class _Composer:
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self.sizes = Sizes()
 
     @property
     def fusing(self) -> bool:
@@ -77,30 +77,27 @@ class _Composer:
             placed[position] = self.built(cluster, outer)
         return sequence([n for n in placed if n is not None], all_instances(nests))
 
-    def sizes(self, band: Band) -> tuple[int, ...]:
-        """The tile of a nest: what its registers ask for, where it is a contraction on a GPU."""
-        found = contraction_size(self.program, band)
-        if found is None:
-            return sizes_for(self.program.options, band)
-        return tile_of(*found, len(band.members))
-
     # --- Algorithm 4 -------------------------------------------------------------------------------------------------
 
     def grown(self, fuser: Fuser, position: int, nest: Nest, band: Band, waiting: list[Nest | None]) -> Cluster:
         """The cluster of one output: other outputs that share its data, then producers as far as it pays."""
-        sizes = self.sizes(band)
+        sizes = self.sizes.first(self.program, band, fuser.outer)
         if not self.fusing:
             return fuser.cluster(position, nest, band, sizes)
         before = self.program, list(waiting)
+        tried: list[tuple[Cluster, Program, list[Nest | None]]] = []
         while True:
             cluster, too_large = self.attempt(fuser, fuser.cluster(position, nest, band, sizes), waiting)
-            rows = next((k for k, size in enumerate(sizes) if size > 1), 0)
-            smaller = (*sizes[:rows], sizes[rows] // 2, *sizes[rows + 1 :])
-            if not too_large or self.program.options.tile_sizes != "auto" or sizes[rows] <= SMALLEST_TILE:
-                return cluster
-            # A producer did not fit: try once more with fewer rows.
+            tried.append((cluster, self.program, list(waiting)))
+            smaller = self.sizes.smaller(self.program, band, fuser.outer, sizes)
+            if not too_large or smaller is None:
+                break
+            # A producer did not fit: try once more with a smaller tile.
             self.program, waiting[:] = before[0], before[1]
             sizes = smaller
+        if self.program.options.gpu:  # a smaller tile that fuses no more than a larger one is worse
+            cluster, self.program, waiting[:] = max(tried, key=lambda one: len(one[0].producers))
+        return cluster
 
     def attempt(self, fuser: Fuser, cluster: Cluster, waiting: list[Nest | None]) -> tuple[Cluster, bool]:
         """Grow a cluster with its tile sizes; also whether a producer was too large for them."""
@@ -157,7 +154,7 @@ class _Composer:
             if not fuser.outer.same_iteration(pairs).is_empty():
                 return None
         count = first.coincident_prefix
-        sizes = self.sizes(band)
+        sizes = self.sizes.first(self.program, band, fuser.outer)
         sizes = (*cluster.sizes[:count], *sizes[count:])
         for order in permutations(band.members[:count]):
             swapped = replace(band, members=(*order, *band.members[count:]))
@@ -284,7 +281,10 @@ class _Composer:
         permutable = all(o.band is not None and o.band.permutable for o in outputs)
         node: Node = Band(cluster.tile, permutable, below)
         fused = tuple(s for p in cluster.producers for s in p.nest.statements)
-        node = Mark("group", node, text=self._comment(cluster, sizes))
+        first = outputs[-1]  # those that joined it came later, and stand before it
+        assert first.band is not None
+        self.program, block = self.sizes.block(self.program, first.band, outer, sizes, first.statements)
+        node = Mark("group", node, text=self._comment(cluster, sizes), sizes=block)
         group = Group(
             (*fused, *statements),
             statements,
@@ -347,15 +347,15 @@ class _Composer:
                 if array in outs:
                     steps.append(outs.pop(array))
         for output in cluster.outputs:
-            steps.append(Filter(output.instances, self._output(output, cluster)))
+            steps.append(Filter(output.instances, self._output(output, cluster, outer)))
         return steps, extension, tuple(declared)
 
-    def _output(self, nest: Nest, cluster: Cluster) -> Node:
+    def _output(self, nest: Nest, cluster: Cluster, outer: Outer) -> Node:
         """What is left of an output below the tile band: tiles of its sequential loops, then points."""
         band = nest.band
         assert band is not None
         tiled = len(cluster.tile)
-        own = self.sizes(band)
+        own = self.sizes.first(self.program, band, outer)
         sizes = (*cluster.sizes[:tiled], *own[tiled:])
         node: Node = Band(point_members(band.members), band.permutable, band.child)
         if tiled < len(band.members):

@@ -7,6 +7,7 @@ from typing import Any
 
 import islpy as isl
 
+from polyc.machine import load
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Member
@@ -98,7 +99,8 @@ class Fuser:
     @property
     def space(self) -> int:
         """Bytes that the buffers of one tile may take."""
-        return SHARED_BYTES if self.program.options.gpu else STACK_BYTES
+        options = self.program.options
+        return min(SHARED_BYTES, load(options.machine).shared_bytes_per_block) if options.gpu else STACK_BYTES
 
     # --- Algorithm 2 ---------------------------------------------------------------------------------------------
 

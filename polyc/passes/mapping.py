@@ -8,11 +8,13 @@ from math import prod
 
 import islpy as isl
 
+from polyc.machine import load
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import (
     ALL_THREADS,
     BLOCK_AXES,
+    FOLDED,
     GLOBAL_AXES,
     THREAD_AXES,
     Band,
@@ -29,12 +31,11 @@ from polyc.model.tree import (
     partial_schedule,
     walk,
 )
+from polyc.passes.gpu_tiles import default_block
 from polyc.passes.vectorize import gain_of
 from polyc.poly import set_name, sets
 
 STAGE = "mapping"
-ROW, BLOCK = 256, (32, 8)
-"""Threads of a block: in one row, and in two dimensions (x, y)."""
 
 
 def map_to_kernels(program: Program) -> Program:
@@ -49,8 +50,9 @@ def map_to_kernels(program: Program) -> Program:
     source:   Zhao et al. 2024, Section 6.2; each member's points go to the same threads, strided, as Hidet's
               `repeat * spatial` task mapping (Ding et al. 2023, Section 4)
     """
-    child = _Mapper(program).host(program.tree.child)
-    return replace(program, tree=Domain(program.tree.domain, child))
+    mapper = _Mapper(program)
+    child = mapper.host(program.tree.child)
+    return replace(mapper.program, tree=Domain(program.tree.domain, child))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,7 @@ class _Block:
 class _Mapper:
     def __init__(self, program: Program) -> None:
         self.program = program
+        self.machine = load(program.options.machine)
 
     # --- on the host ---------------------------------------------------------------------------------------------
 
@@ -82,8 +85,8 @@ class _Mapper:
             case Sequence(children=steps):
                 return self.in_turn(steps)
             case Mark(kind="group", child=Band() as band) if band.coincident_prefix:
-                kernel = self.kernel(band)
-                return replace(kernel, child=replace(node, child=kernel.child))
+                kernel = self.kernel(band, node.sizes)
+                return replace(kernel, child=replace(node, child=kernel.child, sizes=()))
             case Mark() | Extension():
                 return replace(node, child=self.host(node.child))
             case Band() as band:
@@ -108,8 +111,8 @@ class _Mapper:
             found.append(Filter(instances, self.host(Sequence(run))))
         return Sequence(tuple(found))
 
-    def kernel(self, band: Band) -> Mark:
-        """A nest whose outermost loop is parallel."""
+    def kernel(self, band: Band, block: tuple[int, ...] = ()) -> Mark:
+        """A nest whose outermost loop is parallel; `block` is what its tile was made for."""
         count = band.coincident_prefix
         wide = count > 1
         chosen = next((n.sizes for n in walk(band) if isinstance(n, Mark) and n.kind == "threads"), None)
@@ -119,7 +122,23 @@ class _Mapper:
             inside = replace(band, members=members, child=self.block(band.child, _Block(wide, (tiles,))))
         else:
             inside = replace(band, members=_mapped(band.members, self.fastest(band.members[:count]), GLOBAL_AXES))
-        return Mark("kernel", inside, sizes=chosen or (BLOCK if wide else (ROW,)))
+        if self.program.options.grid is not None and any(m.mapped in FOLDED for m in inside.members):
+            self.round_grid(band)
+        sizes = chosen or block or default_block(self.machine, wide, self.program.options.block)
+        return Mark("kernel", inside, sizes=sizes)
+
+    def round_grid(self, band: Band) -> None:
+        """Say that a kernel cannot have the blocks along x that the user wants."""
+        names = tuple(set_name(s) for s in sets(band.members[0].schedule.domain()))
+        assert self.program.options.grid is not None
+        self.program = self.program.remark(
+            "grid-rounded",
+            STAGE,
+            f"the kernel of {', '.join(names)} has more than three parallel loops, of which several share x: its "
+            f"{self.program.options.grid[0]} blocks along x are rounded to a multiple of what the inner ones need",
+            names,
+            grid=list(self.program.options.grid),
+        )
 
     # --- in a block ----------------------------------------------------------------------------------------------
 

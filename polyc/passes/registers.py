@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from itertools import count
 
@@ -60,33 +61,47 @@ def apart(program: Program, node: Node) -> Node:
 def contraction_size(
     program: Program, band: Band, tile: tuple[int, ...] | None = None
 ) -> tuple[Contraction, ContractionSize] | None:
-    """The shape for a nest on the GPU that code is made for, where register tiles are worth it: the best one, or the
-    best one for a tile that has been made already."""
-    if not program.options.gpu or program.options.tile_sizes != "auto" or program.options.fuse != "basteln":
-        return None
-    found = contraction_of(program, band)
-    if found is None:
-        return None
-    element = program.scop.arrays[found.array].element
-    if element.text not in ("float", "double") or not element.size_bytes:
-        return None
-    pair = (found.rows, found.columns)
-    m, n = (extent_of(program, band.members[k], found.statement) for k in pair)
-    depth = extent_of(program, found.chain[0], found.statement)
-    others = [extent_of(program, m, found.statement) for k, m in enumerate(band.members) if k not in pair]
-    batch: int | None = 1
-    for extent in others[: band.coincident_prefix - 2]:
-        batch = None if extent is None or batch is None else batch * extent
-    inner = [extent_of(program, member, found.statement) or SHORTEST for member in found.chain[1:]]
-    total = None if depth is None else depth
-    for extent in inner:
-        total = None if total is None else total * extent
-    if any(e is not None and e < SMALLEST for e in (m, n)) or (total is not None and total < SHORTEST):
-        return None
-    for size in contraction_candidates(load("generic"), m, n, depth, batch, element.size_bytes):
-        if tile is None or tile == tile_of(found, size, len(band.members)):
+    """The shape for a nest on the machine that code is made for, where register tiles are worth it: the best one, or
+    the best one for a tile that has been made already."""
+    found, sizes = contraction_sizes(program, band)
+    for size in sizes:
+        if found is not None and (tile is None or tile == tile_of(found, size, len(band.members))):
             return found, size
     return None
+
+
+def contraction_sizes(program: Program, band: Band) -> tuple[Contraction | None, list[ContractionSize]]:
+    """The contraction that a nest is, and shapes for it, the best first; none where one point a thread is as good."""
+    options = program.options
+    if not options.gpu or options.tile_sizes != "auto" or options.fuse != "basteln":
+        return None, []
+    found = contraction_of(program, band)
+    if found is None:
+        return None, []
+    element = program.scop.arrays[found.array].element
+    if element.text not in ("float", "double") or not element.size_bytes:
+        return None, []
+    pair = (found.rows, found.columns)
+    m, n = (extent_of(program, band.members[k], found.statement) for k in pair)
+    depth = _product(extent_of(program, member, found.statement) for member in found.chain)
+    others = [member for k, member in enumerate(band.members[: band.coincident_prefix]) if k not in pair]
+    batch = _product(extent_of(program, member, found.statement) for member in others)
+    if any(e is not None and e < SMALLEST for e in (m, n)) or (depth is not None and depth < SHORTEST):
+        return None, []
+    sizes = contraction_candidates(load(options.machine), m, n, depth, batch, element.size_bytes)
+    if options.block is not None:
+        sizes = [s for s in sizes if (s.threads_x, s.threads_y) == options.block[:2]]
+    return found, sizes
+
+
+def _product(extents: Iterable[int | None]) -> int | None:
+    """None where a factor is not known."""
+    found = 1
+    for extent in extents:
+        if extent is None:
+            return None
+        found *= extent
+    return found
 
 
 def tile_of(contraction: Contraction, size: ContractionSize, count: int) -> tuple[int, ...]:

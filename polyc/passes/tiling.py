@@ -12,7 +12,8 @@ from polyc.poly import set_name, sets, value_on
 
 AUTO_LAST, AUTO_OTHER, AUTO_OUTER, AUTO_SINGLE = 128, 32, 8, 512
 GPU_SQUARE, GPU_SINGLE = 32, 256
-"""A block's tile: four points for each of its 32 x 8 threads, or one for each of 256."""
+"""A block's tile where nothing was constructed for it (`gpu_tiles.py`): four points for each of 32 x 8 threads, or one
+for each of 256."""
 
 
 def sizes_for(options: Options, band: Band) -> tuple[int, ...]:

@@ -200,14 +200,11 @@ class KernelPrinter(LoopPrinter):
             opened.folded = {axis: self.most_trips(members[axis]) for axis in order}
         serial = prod(mark.sizes) == 1
         printed = self.body(inner, replace(scope, alone=serial))
-        self.open = None
         body = c.with_notes(printed, False)
         self.fold(opened)
         top = (*opened.indices.values(), *opened.shared.values())
-        grid = tuple(
-            _most(opened.counts.get(f"block.{axis}", opened.counts.get(f"global.{axis}", [c.Literal("1")])))
-            for axis in "xyz"
-        )
+        grid = tuple(self.blocks_along(axis) for axis in "xyz")
+        self.open = None
         while len(grid) > 1 and grid[-1] == c.Literal("1"):
             grid = grid[:-1]
         body = tuple(c.rewrite(item, self.translated) for item in body)
@@ -217,6 +214,27 @@ class KernelPrinter(LoopPrinter):
         self.kernels.append(Kernel(name, opened.comment, parameters, top + body, sizes, grid))
         stream = (c.Name(self.dialect.stream),) if self.dialect.stream else ()
         return c.ExprStmt(c.Call(f"start_{name}", (*stream, *(c.Name(p.name) for p in parameters))))
+
+    def blocks_along(self, axis: str) -> c.Expr:
+        """How many blocks a kernel is started with: as many as have work, or those that the user wants."""
+        assert self.open is not None
+        name, shared = f"block.{axis}", list(self.open.folded) if axis == "x" else []
+        counts = self.open.counts.get(name, self.open.counts.get(f"global.{axis}"))
+        wanted = (self.program.options.grid or ())["xyz".index(axis) :][:1]
+        if counts is None:
+            return c.Literal("1")
+        if not wanted or (shared[-1] if shared else name) in self.open.left_out:
+            return _most(counts)  # more blocks would do the same work again
+        blocks = c.Literal(str(wanted[0]))
+        inner = [count for count in (self.open.folded[a] for a in shared[:-1]) if count != c.Literal("1")]
+        if not inner:
+            return blocks
+        # Each block has one iteration of the inner loops, so that their product has to divide the blocks.
+        each: c.Expr = c.Cast("long", inner[0])
+        for count in inner[1:]:
+            each = c.Binary("*", each, count)
+        one = c.Literal("1")
+        return c.Binary("*", c.Call(MAX, (c.Binary("/", blocks, c.Call(MAX, (each, one))), one)), each)
 
     def fold(self, opened: _Open) -> None:
         """Make one count of those of the axes that share x. Raises NotMappable."""

@@ -1,0 +1,248 @@
+"""How much data a tile of any size touches: bounding boxes from the access relations, linear in the tile's sizes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf, prod
+
+import islpy as isl
+
+from polyc.model.program import Program
+from polyc.model.scop import Access, AccessKind
+from polyc.model.tree import Band
+from polyc.passes.cost import middle_tile, operations
+from polyc.passes.nests import Outer, values
+from polyc.poly import in_name, names, set_name, sets
+
+UNBOUNDED = 1e6
+"""Taken for the extent of what has no bound at the typical sizes."""
+STEP = 32
+"""Two tiles that differ by so much along one loop tell how its boxes grow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """The extents of a bounding box, as functions of the tile's sizes."""
+
+    base: tuple[float, ...]
+    """Of one point of the tile."""
+    slopes: tuple[tuple[float, ...], ...]
+    """For each loop of the tile, how much each extent grows with it."""
+    most: tuple[float, ...]
+    """Of the whole nest."""
+
+    def extents(self, tile: tuple[int, ...]) -> tuple[float, ...]:
+        found = []
+        for d, (start, limit) in enumerate(zip(self.base, self.most, strict=True)):
+            grown = start + sum(s[d] * (t - 1) for s, t in zip(self.slopes, tile, strict=True))
+            found.append(max(1.0, min(grown, limit)))
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayFootprint:
+    """What a tile touches of one array."""
+
+    array: str
+    element_bytes: int
+    boxes: tuple[Box, ...]
+    """One an access."""
+    hull: Box | None
+    """Of all accesses together."""
+    accesses: int
+    """Places in the statements' text; `reads` are those that load."""
+    reads: int
+    made_here: bool
+    """Another nest of the region makes it, and nobody needs it afterwards: it may live in the tile."""
+
+    def bytes(self, tile: tuple[int, ...], transaction: int = 1) -> float:
+        """Accesses that overlap share data: the hull, or the sum where that is less."""
+        apart = sum(self._volume(box.extents(tile), transaction) for box in self.boxes)
+        return apart if self.hull is None else min(apart, self._volume(self.hull.extents(tile), transaction))
+
+    def whole_bytes(self, transaction: int = 1) -> float:
+        boxes = self.boxes if self.hull is None else (self.hull,)
+        return sum(self._volume(box.most, transaction) for box in boxes)
+
+    def _volume(self, extents: tuple[float, ...], transaction: int) -> float:
+        if not extents:
+            return float(transaction)
+        row = -(-extents[-1] * self.element_bytes // transaction) * transaction
+        return prod(extents[:-1]) * row
+
+
+@dataclass(frozen=True, slots=True)
+class TileFootprints:
+    """What a tile of a band touches and does."""
+
+    arrays: tuple[ArrayFootprint, ...]
+    extents: tuple[int | None, ...]
+    """Of the band's parallel loops; None where the sizes of a run decide."""
+    typical: tuple[int, ...]
+    """The same at the typical sizes."""
+    work: tuple[tuple[float, Box], ...]
+    """For each statement: operations of an instance, and the box of a tile's instances."""
+
+    def traffic_bytes(self, tile: tuple[int, ...], transaction: int) -> float:
+        return sum(array.bytes(tile, transaction) for array in self.arrays)
+
+    def least_bytes(self, tile: tuple[int, ...], transaction: int) -> float:
+        """The tile's part of what the whole nest touches, each byte once."""
+        share = prod(min(1.0, t / n) for t, n in zip(tile, self.typical, strict=True))
+        return min(self.traffic_bytes(tile, transaction), share * sum(a.whole_bytes(transaction) for a in self.arrays))
+
+    def made_bytes(self, tile: tuple[int, ...], limit: int) -> float:
+        """What the tile would hold of arrays that the region makes, without those of which not even a row fits."""
+        least = tuple(1 for _ in tile)
+        fitting = [a for a in self.arrays if a.made_here and a.bytes(least) * STEP <= limit]
+        return sum(a.bytes(tile) for a in fitting)
+
+    @property
+    def read_bytes(self) -> int:
+        """That one point of a thread has on the way at once: its loads do not wait for each other."""
+        return max(4, sum(a.element_bytes * a.reads for a in self.arrays))
+
+    @property
+    def element_bytes(self) -> int:
+        return max((a.element_bytes for a in self.arrays), default=4)
+
+    def operations(self, tile: tuple[int, ...]) -> float:
+        return sum(count * prod(box.extents(tile)) for count, box in self.work)
+
+
+def footprints_of(program: Program, band: Band, outer: Outer, typical: isl.Set) -> TileFootprints:
+    """Measure the boxes of tiles in the middle of the nest, at the typical sizes.
+
+    math: the box of an affine access over a tile is base + sum over the loops of slope * (size - 1) in each dimension,
+          so that one point and one longer tile for each loop tell it for all tiles
+    """
+    count = band.coincident_prefix
+    members = outer.members + band.members[:count]
+    instances = band.members[0].schedule.domain().intersect(program.tree.domain)
+    at = values(members, instances.intersect_params(typical))
+    probes = _probes(at, len(outer.members), count)
+    arrays: dict[str, list[Access]] = {}
+    work: list[tuple[float, Box]] = []
+    for name in names(instances):
+        statement = program.statements[name]
+        work.append((operations(statement), _box(_identity(statement.domain), probes)))
+        for access in statement.accesses:
+            if access.exact and access.relation.dim(isl.dim_type.out):
+                arrays.setdefault(access.array, []).append(access)
+    made = _made_elsewhere(program, instances)
+    prints = []
+    for array, found in arrays.items():
+        relations = [access.relation for access in found]
+        boxes = tuple(_box(relation, probes) for relation in relations)
+        hull = _hull(relations, probes) if len(relations) > 1 else None
+        size = program.scop.arrays[array].element.size_bytes
+        refs = {access.ref for access in found}
+        reads = {access.ref for access in found if access.kind is AccessKind.READ}
+        prints.append(ArrayFootprint(array, size, boxes, hull, len(refs), len(reads), array in made))
+    tiles = _anonymous(at, len(members))
+    wide = [_width(tiles, len(outer.members) + k) for k in range(count)]
+    known = _anonymous(values(members, instances.intersect_params(program.scop.known)), len(members))
+    fixed = [_width(known, len(outer.members) + k) for k in range(count)]
+    return TileFootprints(
+        tuple(prints),
+        tuple(None if width == inf else max(1, int(width)) for width in fixed),
+        tuple(1 if width == inf else max(1, int(width)) for width in wide),
+        tuple(work),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Probes:
+    """Tiles at the typical sizes, as the instances that they run."""
+
+    point: isl.UnionSet
+    longer: tuple[tuple[int, isl.UnionSet], ...]
+    """For each loop a tile of some points along it, and how many more than one these are."""
+    whole: isl.UnionSet
+
+
+def _probes(at: isl.UnionMap, outer: int, count: int) -> _Probes:
+    tiles = _anonymous(at, outer + count)
+    back = at.reverse()
+    middle = None if tiles.is_empty() else middle_tile(tiles)
+    if middle is None:
+        return _Probes(at.domain(), tuple((0, at.domain()) for _ in range(count)), at.domain())
+    where = [int(middle.dim_min_val(d).to_python()) for d in range(outer + count)]
+
+    def instances(lengths: list[int]) -> isl.UnionSet:
+        box = isl.Set.universe(tiles.get_space())
+        for d, low in enumerate(where):
+            high = low + (lengths[d - outer] if d >= outer else 1) - 1
+            box = box.lower_bound_val(isl.dim_type.set, d, isl.Val.int_from_si(box.get_ctx(), low))
+            box = box.upper_bound_val(isl.dim_type.set, d, isl.Val.int_from_si(box.get_ctx(), high))
+        return isl.UnionSet.from_set(box).apply(back)
+
+    longer = []
+    for k in range(count):
+        last = tiles.dim_max_val(outer + k)
+        room = min(STEP, int(last.to_python()) - where[outer + k]) if last.is_int() else STEP
+        longer.append((room, instances([1 + room * (d == k) for d in range(count)])))
+    return _Probes(instances([1] * count), tuple(longer), at.domain())
+
+
+def _box(relation: isl.Map, probes: _Probes) -> Box:
+    return _hull([relation], probes)
+
+
+def _hull(relations: list[isl.Map], probes: _Probes) -> Box:
+    """The box of all cells that some accesses of one array touch."""
+    base = _extents(relations, probes.point)
+    slopes = []
+    for more, tile in probes.longer:
+        grown = _extents(relations, tile)
+        slopes.append(tuple(max(0.0, (g - b) / more) if more > 0 else 0.0 for g, b in zip(grown, base, strict=True)))
+    return Box(base, tuple(slopes), _extents(relations, probes.whole))
+
+
+def _extents(relations: list[isl.Map], instances: isl.UnionSet) -> tuple[float, ...]:
+    found: isl.Set | None = None
+    for relation in relations:
+        for piece in sets(instances):
+            if set_name(piece) == in_name(relation):
+                cells = relation.intersect_domain(piece).range()
+                found = cells if found is None else found.union(cells)
+    if found is None or found.is_empty():
+        return tuple(1.0 for _ in range(relations[0].dim(isl.dim_type.out)))
+    return tuple(min(_width(found, d), UNBOUNDED) for d in range(found.dim(isl.dim_type.set)))
+
+
+def _width(piece: isl.Set, position: int) -> float:
+    """How many values a dimension has at most, whatever the sizes are."""
+    if piece.is_empty():
+        return 0.0
+    low, high = piece.dim_min_val(position), piece.dim_max_val(position)
+    if low.is_int() and high.is_int():
+        return float(high.to_python() - low.to_python() + 1)
+    if not piece.dim_is_bounded(isl.dim_type.set, position):
+        return inf
+    most = piece.dim_max(position).sub(piece.dim_min(position)).floor().max_val()  # `a[n]` is one row, wherever it is
+    return float(most.to_python() + 1) if most.is_int() else inf
+
+
+def _identity(domain: isl.Set) -> isl.Map:
+    return isl.Map.identity(domain.get_space().map_from_set()).intersect_domain(domain)
+
+
+def _anonymous(at: isl.UnionMap, count: int) -> isl.Set:
+    """The values of some loops."""
+    if at.is_empty():
+        return isl.Set.empty(at.get_space().params().add_unnamed_tuple_ui(count))
+    return isl.Set.from_union_set(at.range())
+
+
+def _made_elsewhere(program: Program, instances: isl.UnionSet) -> set[str]:
+    """Arrays whose values other nests of the region make, and nobody needs afterwards."""
+    found = set()
+    for array, flow in program.dependences.flow_by_array.items():
+        here = flow.intersect_range(instances).subtract_domain(instances)
+        if array not in program.scop.live_out and not here.is_empty():
+            found.add(array)
+    return found
+
+
+__all__ = ["ArrayFootprint", "Box", "TileFootprints", "footprints_of"]

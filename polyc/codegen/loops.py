@@ -10,6 +10,7 @@ import islpy as isl
 
 from polyc.codegen.exprs import MACROS, ExprPrinter
 from polyc.codegen.naming import Namer
+from polyc.codegen.tidy import simpler
 from polyc.codegen.to_isl import Annotated, to_isl
 from polyc.errors import InternalError
 from polyc.model import ctree as c
@@ -332,7 +333,7 @@ class InstancePrinter:
         inside = here.intersect_range(self.statement.domain).domain()
         if here.domain().is_subset(inside):
             return None
-        return self.exprs.convert(self.visit.build.expr_from_set(inside.gist(here.domain())))
+        return simpler(self.exprs.convert(self.visit.build.expr_from_set(inside.gist(here.domain()))))
 
     def note(self, kind: str) -> c.Note:
         """The place `at` which the statement's text starts, or its `end`; the first has the instance."""

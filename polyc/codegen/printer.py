@@ -156,8 +156,8 @@ def _pragmas(pragmas: tuple[str, ...]) -> list[str]:
     """OpenMP's pragmas, hidden from compilers that are run without it (they would warn), and those of kernels."""
     if not pragmas:
         return []
-    if pragmas == (UNROLL,):
-        return [f"#pragma {UNROLL}"]
+    if pragmas[0].startswith(UNROLL):
+        return [f"#pragma {pragmas[0]}"]
     return ["#ifdef _OPENMP", *(f"#pragma {text}" for text in pragmas), "#endif"]
 
 

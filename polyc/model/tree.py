@@ -57,6 +57,11 @@ class Member:
     """In a kernel: which index deals out the iterations, "block.x", "thread", …; "" for an ordinary loop."""
     barrier: bool = False
     """In a kernel: the threads of a block meet at the start of each iteration."""
+    stages: int = 1
+    """In a kernel: places that each shared array has which is declared right inside the loop. With two, an iteration's
+    copies are for the next one, and run beside what uses those of the iteration before."""
+    unroll: int = 1
+    """In a kernel: iterations that are worth having at once, to hide what one of them waits for."""
     digit: tuple[int, int] | None = None
     """For role REGISTER: the dimension of register buffers that the loop counts in, and how far apart its steps are."""
 

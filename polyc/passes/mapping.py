@@ -10,7 +10,7 @@ import islpy as isl
 
 from polyc.machine import load
 from polyc.model.program import Program
-from polyc.model.scop import AccessKind
+from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import (
     ALL_THREADS,
     BLOCK_AXES,
@@ -255,7 +255,7 @@ class _Barriers:
                 return Sequence(tuple(found))
 
     def touched(self, node: Node, reaching: isl.UnionSet | None = None) -> tuple[set[str], set[str]]:
-        """The arrays that statements below read, and those that they write."""
+        """The arrays and panels that statements below read, and those that they write."""
         statements: set[str] = set() if reaching is None else {set_name(s) for s in sets(reaching)}
         for inner in walk(node):
             match inner:
@@ -267,12 +267,17 @@ class _Barriers:
                     statements |= {set_name(s) for step in steps for s in sets(step.filter)}
                 case _:
                     pass
-        own = {key for b in self.program.buffers.values() if b.storage == "register" for key in b.accesses}
-        accesses = [
-            a for name in statements for a in self.program.statements[name].accesses if (name, a.ref) not in own
-        ]
-        reads = {a.array for a in accesses if a.kind is AccessKind.READ}
-        return reads, {a.array for a in accesses if a.kind is not AccessKind.READ}
+        accesses = [(name, a) for name in statements for a in self.program.statements[name].accesses]
+        reads = {p for name, a in accesses if a.kind is AccessKind.READ for p in self.places(name, a)}
+        return reads, {p for name, a in accesses if a.kind is not AccessKind.READ for p in self.places(name, a)}
+
+    def places(self, statement: str, access: Access) -> set[str]:
+        """Where an access may go: copies know their panel; nobody shares registers."""
+        there = [b for b in self.program.buffers.values() if (statement, access.ref) in b.accesses]
+        if any(b.storage == "register" for b in there):
+            return set()
+        panels = {b.key for b in there if b.order}
+        return panels if panels and statement in self.program.copies else {access.array, *panels}
 
     def shares(self, node: Node) -> bool:
         """Whether an array that all threads of a block share is declared directly inside a loop with this body."""

@@ -343,11 +343,14 @@ class RegisterNest:
         corner = isl.UnionPwAff.from_pw_aff(value.scale_down_val(step).floor().scale_val(step).intersect_domain(whole))
         panel = Member(corner, False, c.chain[0].name, Role.TILE, depth)
         copies = self.panels(whole, panel)
+        if copies:
+            panel = replace(panel, stages=self.size.stages)
         point = self.values(name, self.band.members)
         chain = tuple(
             replace(m, schedule=isl.UnionPwAff.from_pw_aff(_on(self.values(name, (m,)), whole)), role=Role.POINT)
             for m in c.chain
         )
+        chain = (*chain[:-1], replace(chain[-1], unroll=depth if len(chain) == 1 else chain[-1].unroll))
         body: Node = self.threads(whole, point, Band(chain, False, self.registers(whole, point, LEAF)))
         if copies:
             every = isl.UnionMap.from_map(copies[0].relation)
@@ -401,6 +404,7 @@ class RegisterNest:
             size = element
             for position, d in enumerate(order):
                 size *= extents[d] + (pad if position == len(order) - 1 else 0)
+            size *= self.size.stages
             if size > left:
                 continue
             left -= size

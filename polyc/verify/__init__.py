@@ -10,6 +10,7 @@ from polyc.verify.fault import Fault
 from polyc.verify.mapped import mapping_faults
 from polyc.verify.padding import padding_faults, without_borders
 from polyc.verify.races import race_faults
+from polyc.verify.stages import stage_faults
 from polyc.verify.wellformed import form_faults, scop_faults
 
 
@@ -25,7 +26,8 @@ def check(program: Program, original: Scop | None = None) -> list[Fault]:
     if any(fault.kind in ("form", "region") for fault in faults):
         return faults  # the rest takes for granted what does not hold
     faults += dataflow_faults(program, expanded) + race_faults(program, expanded)
-    return faults + mapping_faults(program, expanded) + padding_faults(whole, expanded)
+    faults += mapping_faults(program, expanded) + padding_faults(whole, expanded)
+    return [*faults, *stage_faults(program, expanded)]
 
 
 __all__ = ["Fault", "check"]

@@ -32,6 +32,8 @@ void matmul(int n, float a[n][n], float b[n][n], float c[n][n])
 #pragma endscop
 }
 """
+WHOLE = MATMUL.replace("float", "int")
+"""Of integers, which have no register tiles."""
 ADD = """
 void add(int n, int m, float a[n][m], float b[n][m], float c[n][m])
 {
@@ -199,7 +201,7 @@ def test_the_usual_sizes_where_nothing_can_be_constructed(tmp_path: Path, monkey
         raise isl.Error("set has no elements")
 
     monkeypatch.setattr("polyc.passes.sizes.tile_candidates", fails)
-    result = compiled(MATMUL, tmp_path, target="cuda")
+    result = compiled(WHOLE, tmp_path, target="cuda")
     (remark,) = sizes(result)
     assert remark.message == "the usual tiles for S0, S1: isl failed (set has no elements)"
     assert result.program.groups[0].tile_sizes[:2] == (32, 32)
@@ -211,7 +213,7 @@ def sizes(result: Compiled) -> list[Remark]:
 
 
 def test_the_remark_has_the_numbers(tmp_path: Path) -> None:
-    (remark,) = sizes(compiled(MATMUL, tmp_path, target="cuda", machine="a100"))
+    (remark,) = sizes(compiled(WHOLE, tmp_path, target="cuda", machine="a100"))
     assert remark.data["candidates"] < 200
     assert remark.data["tile"] == (32, 32)
     assert remark.data["block"] == (32, 8)

@@ -20,6 +20,8 @@ class Dialect:
     """What stands before a kernel's name; `{threads}` in all, `{sizes}` of a block, `{resident}` blocks at once: nvcc
     would keep to 40 registers without it, and spill."""
     shared: str
+    aligned: str
+    """For an array of which a thread loads several elements at once."""
     pointer: str
     """What stands before the type of a pointer to the device's memory."""
     restrict: str
@@ -28,6 +30,12 @@ class Dialect:
     thread: str
     blocks: str
     """The index of a block, of a thread, and how many blocks there are; `{axis}` or `{number}`."""
+
+    fetches: bool = False
+    """Copies into shared memory can go on while the thread does other things."""
+    commits: tuple[c.Stmt, ...] = ()
+    waits: tuple[c.Stmt, ...] = ()
+    """What stands behind a group of such copies, and what waits for it."""
 
     def index(self, template: str, axis: str) -> str:
         return template.format(axis=axis, number=AXES.index(axis))
@@ -38,18 +46,23 @@ CUDA = Dialect(
     "stream",
     "__global__ void __launch_bounds__({threads}, {resident})",
     "__shared__",
+    "__align__(16)",
     "",
     "__restrict__",
     c.ExprStmt(c.Call("__syncthreads", ())),
     "blockIdx.{axis}",
     "threadIdx.{axis}",
     "gridDim.{axis}",
+    True,
+    (c.ExprStmt(c.Call("__pipeline_commit", ())),),
+    (c.ExprStmt(c.Call("__pipeline_wait_prior", (c.Literal("0"),))),),
 )
 OPENCL = Dialect(
     "opencl",
     "",
     "__kernel __attribute__((reqd_work_group_size({sizes})))\nvoid",
     "__local",
+    "__attribute__((aligned(16)))",
     "__global ",
     "restrict",
     c.ExprStmt(c.Call("barrier", (c.Binary("|", c.Name("CLK_LOCAL_MEM_FENCE"), c.Name("CLK_GLOBAL_MEM_FENCE")),))),

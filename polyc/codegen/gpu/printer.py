@@ -11,9 +11,11 @@ import islpy as isl
 from polyc.codegen.exprs import MAX, ExprPrinter
 from polyc.codegen.gpu.dialect import Dialect
 from polyc.codegen.gpu.memory import DeviceArray
+from polyc.codegen.gpu.stages import Stages
 from polyc.codegen.gpu.words import NotMappable, Words, element_type, function
 from polyc.codegen.loops import Generated, InstancePrinter, LoopPrinter, Scope, block_of
 from polyc.codegen.printer import UNROLL
+from polyc.codegen.tidy import tidied
 from polyc.codegen.to_isl import BARRIER
 from polyc.errors import InternalError
 from polyc.model import ctree as c
@@ -68,6 +70,8 @@ class _Open:
     """Names of the loops around it, which run on the host."""
     shared: dict[str, c.Decl] = field(default_factory=dict)
     shared_bytes: int = 0
+    staged: set[str] = field(default_factory=set)
+    """Shared arrays that have two places."""
     counts: dict[str, list[c.Expr]] = field(default_factory=dict)
     """For each axis, how many blocks each loop on it has work for."""
     indices: dict[str, c.Decl] = field(default_factory=dict)
@@ -170,6 +174,7 @@ class KernelPrinter(LoopPrinter):
             sizes = tuple(c.Literal(str(r)) for r in buffer.registers)
             self.open.shared[buffer.key] = c.Decl(self.element(buffer), buffer.name, sizes)
             return
+        aligned = f"{self.dialect.aligned} " if buffer.order else ""
         extents = self.extents(buffer)
         if buffer.order:
             extents = tuple(extents[d] for d in buffer.order)
@@ -180,10 +185,17 @@ class KernelPrinter(LoopPrinter):
             raise NotMappable(f"{buffer.name} has no constant size")
         size = self.program.scop.arrays[buffer.array].element.size_bytes
         numbers = [int(e.text.rstrip("uUlL"), 0) for e in extents if isinstance(e, c.Literal)]
-        self.open.shared_bytes += size * prod(numbers)
+        self.take(size * prod(numbers))
+        self.open.shared[buffer.key] = c.Decl(
+            f"{self.dialect.shared} {aligned}{self.element(buffer)}", buffer.name, extents
+        )
+
+    def take(self, size_bytes: int) -> None:
+        """Use more of the memory that a block shares. Raises NotMappable."""
+        assert self.open is not None
+        self.open.shared_bytes += size_bytes
         if self.open.shared_bytes > SHARED_LIMIT:
             raise NotMappable("a tile does not fit in the memory that a block shares")
-        self.open.shared[buffer.key] = c.Decl(f"{self.dialect.shared} {self.element(buffer)}", buffer.name, extents)
 
     def element(self, buffer: Buffer) -> str:
         return element_type(self.program.scop.arrays[buffer.array].element)
@@ -200,7 +212,7 @@ class KernelPrinter(LoopPrinter):
             opened.folded = {axis: self.most_trips(members[axis]) for axis in order}
         serial = prod(mark.sizes) == 1
         printed = self.body(inner, replace(scope, alone=serial))
-        body = c.with_notes(printed, False)
+        body = tidied(c.with_notes(printed, False))
         self.fold(opened)
         top = (*opened.indices.values(), *opened.shared.values())
         grid = tuple(self.blocks_along(axis) for axis in "xyz")
@@ -303,10 +315,16 @@ class KernelPrinter(LoopPrinter):
     def loop(self, node: isl.AstNode, scope: Scope) -> c.Stmt:
         iterator = str(node.for_get_iterator().get_id().get_name())
         member = scope.members.get(iterator)
-        if self.open is None or member is None or not (member.mapped or member.role is Role.REGISTER):
+        if self.open is not None and member is not None:
+            if member.role is Role.REGISTER:
+                return self.unrolled(node, member, scope)
+            if member.stages > 1:
+                return self.staged(node, iterator, scope)
+            if member.unroll > 1:
+                loop = super().loop(node, scope)
+                return replace(loop, pragmas=(f"{UNROLL} {member.unroll}",)) if isinstance(loop, c.For) else loop
+        if self.open is None or member is None or not member.mapped:
             return super().loop(node, scope)
-        if member.role is Role.REGISTER:
-            return self.unrolled(node, member, scope)
         wish = member.name + ("t" if member.role is Role.TILE else "")
         name = self.namer.fresh(wish, scope.names)
         alone = scope.alone or member.mapped not in BLOCK_AXES
@@ -348,6 +366,23 @@ class KernelPrinter(LoopPrinter):
                 return replace(loop, init=replace(init, type="int"), pragmas=(UNROLL,))
             case _:
                 raise InternalError(f"the loop {member.name} over registers has no constant length")
+
+    def staged(self, node: isl.AstNode, iterator: str, scope: Scope) -> c.Stmt:
+        """A loop over panels, with two places for each. Raises InternalError, NotMappable."""
+        assert self.open is not None
+        taken = self.open.shared_bytes
+        loop = super().loop(node, scope)
+        if not isinstance(loop, c.For):
+            return loop  # it has one iteration
+        inside = _depth(iterator) + 1
+        here = {b.key for b in self.program.buffers.values() if b.order and b.depth == inside} & set(self.open.shared)
+        for key in here - self.open.staged:
+            one = self.open.shared[key]
+            self.open.shared[key] = replace(one, extents=(c.Literal("2"), *one.extents))
+        self.open.staged |= here
+        self.take(self.open.shared_bytes - taken)
+        stage = self.namer.fresh("stage", scope.names)
+        return Stages(self.dialect, frozenset(here), stage).of(loop)
 
     def together(self, member: Member) -> int:
         """How many iterations a block takes at once."""

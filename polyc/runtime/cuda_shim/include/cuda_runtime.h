@@ -16,6 +16,7 @@
 #define __host__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
+#define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
 #define __constant__ __attribute__((section("polyc_constant")))
 // A gap beside each variable: what runs over its end meets no other variable.

@@ -6,15 +6,19 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
+from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import LEAF, Band, Filter, Member, Role
 from polyc.passes.boxes import Box
-from polyc.poly import affine_of
+from polyc.passes.cost import operations
+from polyc.poly import affine_of, maps, out_name
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
     name: str
+    """The statement that fills it: a copy, or the producer of the values itself."""
     relation: isl.Map
     """`{ [outer, tile, panel] -> copy[x] }`."""
     buffer: str
@@ -39,6 +43,47 @@ def copying(panel: Panel) -> Filter:
         for d in range(space.dim(isl.dim_type.set))
     )
     return Filter(isl.UnionSet.from_set(cells), Band(members, True, LEAF))
+
+
+MOST_OPERATIONS, MOST_READS = 16.0, 2
+"""What a producer may cost where its values are made anew for each panel; loading them costs one read."""
+
+
+def producer_of(program: Program, access: Access, reader: str, alone: frozenset[str]) -> Statement | None:
+    """The one statement that makes what an operand holds, if it is as cheap to run it again for each panel as to load
+    its values: elementwise, from arrays that nobody writes.
+
+    alone: statements that have a nest of their own, which can be left out.
+    """
+    statements = program.scop.statements.values()
+    written = {a.array for s in statements for a in s.accesses if a.kind is not AccessKind.READ}
+    users = [(s, a) for s in statements for a in s.accesses if a.array == access.array]
+    writers = [(s, a) for s, a in users if a.kind is not AccessKind.READ]
+    if access.array in program.scop.live_out or len(writers) != 1:
+        return None
+    ((made, write),) = writers
+    reads = [a for a in made.accesses if a.kind is AccessKind.READ]
+    loads = sum(a.relation.dim(isl.dim_type.out) > 0 for a in reads)
+    good = (
+        made.name in alone
+        and {s.name for s, _ in users} == {reader, made.name}
+        and _is_elementwise(made)
+        and operations(made) <= MOST_OPERATIONS
+        and loads <= MOST_READS
+        and (write.kind is AccessKind.WRITE and write.exact and write.relation.is_injective())
+        and not any(out_name(m) == access.array for m in maps(program.dependences.live_in))
+        and not written & {a.array for a in reads}
+    )
+    return made if good else None
+
+
+def _is_elementwise(statement: Statement) -> bool:
+    """`X[i] = e` without calls."""
+    match statement.body:
+        case c.ExprStmt(expr=c.Assign(op="=")):
+            return not statement.opaque and not any(isinstance(n, c.Call) for n in c.walk(statement.body))
+        case _:
+            return False
 
 
 def filled_box(box: Box, extents: tuple[int, ...]) -> isl.Map:

@@ -17,7 +17,7 @@ from polyc.passes.cost import sample_parameters
 from polyc.passes.gpu_sizes import PAD_BYTES, VECTOR_BYTES, ContractionSize
 from polyc.passes.naming import fresh
 from polyc.passes.nests import Nest
-from polyc.passes.panels import Panel, buffer_bytes, copying, filled_box, mention_one_index
+from polyc.passes.panels import Panel, buffer_bytes, copying, filled_box, mention_one_index, producer_of
 from polyc.passes.promotion import RefFlow, copy_statement
 from polyc.passes.widen import Widening
 from polyc.poly import affine_map, affine_of, value_on
@@ -43,10 +43,15 @@ class RegisterNest:
         size: ContractionSize,
         numbers: count[int],
         elsewhere: frozenset[str],
+        alone: frozenset[str],
     ) -> None:
-        """`elsewhere`: panels of other kernels, which take nothing of this one's shared memory."""
+        """`elsewhere`: panels of other kernels, which take nothing of this one's shared memory; `alone`: statements
+        with a nest of their own."""
         self.program = program
         self.elsewhere = elsewhere
+        self.alone = alone
+        self.made: tuple[str, ...] = ()
+        """Statements that run for each panel now, and nowhere else."""
         self.band = band
         self.above = above
         self.contraction = contraction
@@ -412,7 +417,11 @@ class RegisterNest:
                 access.array, box, len(around), frozenset([(statement.name, access.ref)]), "tile", (), order, pad
             )
             staged.append((access, buffer.key))
-            found.append(self.panel(access, box, extents, buffer))
+            producer = producer_of(self.program, access, statement.name, self.alone)
+            if producer is not None:
+                found.append(self.made_panel(producer, box, extents, buffer))
+            else:
+                found.append(self.panel(access, box, extents, buffer))
         return found
 
     def layout(self, statement: Statement, access: Access, element: int) -> tuple[tuple[int, ...], int]:
@@ -438,6 +447,19 @@ class RegisterNest:
         cells = access.relation.range().set_tuple_id(name)
         self.add_copy(replace(statement, domain=cells), relation, buffer, True)
         return Panel(statement.name, relation, buffer.key)
+
+    def made_panel(self, producer: Statement, box: Box, extents: tuple[int, ...], buffer: Buffer) -> Panel:
+        """A panel of values that nobody has made yet: their producer runs for it."""
+        (write,) = [a for a in producer.accesses if a.kind is not AccessKind.READ]
+        cells = filled_box(box, extents).set_tuple_id(isl.dim_type.out, write.relation.get_tuple_id(isl.dim_type.out))
+        relation = cells.apply_range(isl.Map.from_pw_multi_aff(self.everywhere(write)).reverse())
+        grown = replace(buffer, accesses=buffer.accesses | {(producer.name, write.ref)})
+        padded = dict(self.program.padded)
+        if not relation.range().intersect_params(self.program.scop.known).is_subset(producer.domain):
+            padded[producer.name] = "zero"
+        self.program = replace(self.program, buffers=self.program.buffers | {buffer.key: grown}, padded=padded)
+        self.made = (*self.made, producer.name)
+        return Panel(producer.name, relation, buffer.key)
 
     # --- what lies outside of the domain -----------------------------------------------------------------------------
 

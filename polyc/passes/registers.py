@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+import islpy as isl
+
 from polyc.machine import load
 from polyc.model.program import Program
-from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Member, Node, Role, Sequence
+from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Member, Node, Role, Sequence, child_nodes
 from polyc.passes.contractions import Contraction, contraction_of, extent_of
 from polyc.passes.gpu_sizes import ContractionSize, contraction_candidates
 from polyc.passes.register_nest import STAGE, NoRegisterTile, RegisterNest
 from polyc.passes.widen import NotAffine, Widening, widened
-from polyc.poly import names
+from polyc.poly import names, set_name, sets
 
 SHORTEST, SMALLEST = 8, 16
 """Sums and tiles below are left to one point a thread."""
@@ -36,11 +38,10 @@ def tile_contractions(program: Program) -> Program:
     ensures:  each cell of C in the tile is one register of one thread (`verify/padding.py` shows it again)
     source:   Zhao et al. 2024, Section 6.4 (promotion); Ding et al. 2023, Sections 4.1 and 4.2
     """
-    tiler = _Tiler(program)
-    child = tiler.at(program.tree.child, (), frozenset())
-    tree = Domain(program.tree.domain, child)
+    tiler = _Tiler(program, frozenset(_alone(program.tree.child)))
+    tree = _without(Domain(program.tree.domain, tiler.at(program.tree.child, (), frozenset())), tiler.made)
     try:
-        return replace(tiler.program, tree=widened(tree, tiler.widening))
+        return replace(_told(tiler.program, tiler.made), tree=widened(tree, tiler.widening))
     except NotAffine as reason:
         names_ = tuple(sorted(tiler.widening.domains))
         return program.remark("no-register-tile", STAGE, f"sums stay with one thread a point: {reason}", names_)
@@ -110,9 +111,69 @@ def tile_of(contraction: Contraction, size: ContractionSize, count: int) -> tupl
     return tuple(block.get(k, 1) for k in range(count))
 
 
+def _alone(node: Node) -> Iterator[str]:
+    """Statements that are the whole of a step outside of all tiles."""
+    match node:
+        case Sequence(children=steps):
+            for step in steps:
+                inside = names(step.filter)
+                if len(inside) == 1:
+                    yield inside[0]
+                yield from _alone(step.child)
+        case Mark(kind="group"):
+            return
+        case _:
+            for child in child_nodes(node):
+                yield from _alone(child)
+
+
+def _without(tree: Domain, made: dict[str, str]) -> Domain:
+    """The tree without the nests of statements that run for panels now."""
+    if not made:
+        return tree
+
+    def left(node: Node) -> Node:
+        match node:
+            case Sequence(children=steps):
+                kept = tuple(replace(s, child=left(s.child)) for s in steps if not set(names(s.filter)) <= set(made))
+                return kept[0].child if len(kept) == 1 else Sequence(kept)
+            case Mark(kind="group"):
+                return node
+            case Leaf():
+                return node
+            case Band() | Mark() | Extension():
+                return replace(node, child=left(node.child))
+
+    domain = tree.domain
+    for piece in sets(tree.domain):
+        if set_name(piece) in made:
+            domain = domain.subtract(isl.UnionSet.from_set(piece))
+    return Domain(domain, left(tree.child))
+
+
+def _told(program: Program, made: dict[str, str]) -> Program:
+    """The groups and remarks of a program whose producers run for panels: `{ producer: who reads it }`."""
+    groups = []
+    for group in program.groups:
+        inside = tuple(name for name, reader in made.items() if reader in group.statements)
+        if set(group.statements) <= set(made):
+            continue
+        groups.append(replace(group, fused=(*group.fused, *inside), statements=(*group.statements, *inside)))
+    remarks = tuple(
+        r for r in program.remarks if not (r.code in ("not-fused", "gpu-sizes") and {*r.statements} <= set(made))
+    )
+    program = replace(program, groups=tuple(groups), remarks=remarks)
+    for name, reader in made.items():
+        message = f"{name} runs for each panel of {reader}, which reads it: its values are never stored"
+        program = program.remark("fused", STAGE, message, (name, reader))
+    return program
+
+
 @dataclass(slots=True)
 class _Tiler:
     program: Program
+    alone: frozenset[str]
+    made: dict[str, str] = field(default_factory=dict)
     widening: Widening = field(default_factory=Widening)
     numbers: count[int] = field(default_factory=lambda: count(1))
     blocks: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -148,7 +209,8 @@ class _Tiler:
         try:
             kernel = next(id(m) for m in above if m.role is Role.TILE)
             elsewhere = frozenset(p for k, made in self.panels.items() if k != kernel for p in made)
-            nest = RegisterNest(self.program, band, above, *found, self.numbers, elsewhere)
+            alone = self.alone - set(self.made)
+            nest = RegisterNest(self.program, band, above, *found, self.numbers, elsewhere, alone)
             if nest.statements & added:
                 raise NoRegisterTile("it is computed in the tiles of another nest")
             threads = (nest.size.threads_x, nest.size.threads_y)
@@ -165,6 +227,7 @@ class _Tiler:
             return band
         made = frozenset(nest.program.buffers) - frozenset(before.buffers)
         self.panels[kernel] = self.panels.get(kernel, frozenset()) | made
+        self.made |= dict.fromkeys(nest.made, found[0].statement)
         self.program = nest.program
         self.widening = self.widening.joined(nest.widening)
         return node

@@ -29,7 +29,7 @@ from polyc.model.tree import THREAD_AXES, Member
 from polyc.poly import empty_map, maps, names, out_name
 from polyc.verify.expand import Expanded, expand, place_in_buffer
 from polyc.verify.fault import Fault
-from polyc.verify.filled import filled_before_read
+from polyc.verify.filled import filled_before_read, made_before_read
 from polyc.verify.renamed import keeps_values
 
 
@@ -99,7 +99,7 @@ def _array_faults(program: Program, now: Expanded, array: str, executed: isl.Uni
     now = _without_digits(program, now, array)
     if _keeps_order(program, now, array, original, after):
         return []
-    if _renamed(program, now, array, original, after):
+    if _renamed(program, now, array, original, after) or made_before_read(program, now, array, original.flow):
         return []
     flow_then = original.flow
     through_memory = compute_flow(after, now.order, checked)

@@ -10,8 +10,9 @@ from __future__ import annotations
 import islpy as isl
 
 from polyc.analysis.order import Run, parting
+from polyc.flow import Flow
 from polyc.model.program import Program
-from polyc.model.scop import AccessKind
+from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Step
 from polyc.poly import out_name
 from polyc.verify.expand import Expanded
@@ -35,6 +36,40 @@ def filled_before_read(program: Program, now: Expanded, array: str) -> bool:
                 return False
     known = program.scop.known
     return all(filled(run, cells.intersect_params(known), writers) for run, cells in readers)
+
+
+def made_before_read(program: Program, now: Expanded, array: str, flow: Flow) -> bool:
+    """Whether all reads of an array see what its one writer makes for them; False says nothing.
+
+    math: the writer P writes each cell once, W is injective, and in the original no read sees another value. So a read
+          of x sees P(W^-1(x)), and now too, wherever and however often P runs, if a run for x comes before it in one
+          iteration of the loops around the sequence at which they part. (What P itself reads is shown for its arrays.)
+    """
+    keys = {b.key for b in program.buffers.values() if b.array == array}
+    makers = {s.name for s in program.scop.statements.values() for a in s.accesses if _writes(a, array)}
+    if len(makers) != 1 or array in program.scop.live_out or not flow.live_in.is_empty():
+        return False
+    (maker,) = makers
+    written = [a for a in program.scop.statements[maker].accesses if a.array == array]
+    if len(written) != 1 or written[0].kind is not AccessKind.WRITE or not written[0].exact:
+        return False
+    if not written[0].relation.is_injective():
+        return False
+    writers: list[tuple[Run, isl.Map]] = []
+    readers: list[tuple[Run, isl.Map]] = []
+    for run, accesses in now.per_run:
+        for access, relation in accesses:
+            if access.array != array:
+                continue
+            if out_name(relation) not in keys or run.statement in program.copies:
+                return False
+            (readers if access.kind is AccessKind.READ else writers).append((run, relation))
+    known = program.scop.known
+    return all(filled(run, cells.intersect_params(known), writers) for run, cells in readers)
+
+
+def _writes(access: Access, array: str) -> bool:
+    return access.array == array and access.kind is not AccessKind.READ
 
 
 def filled(reader: Run, cells: isl.Map, writers: list[tuple[Run, isl.Map]]) -> bool:

@@ -20,6 +20,7 @@ from dataclasses import replace
 import islpy as isl
 
 from polyc.analysis.order import Run
+from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import THREAD_AXES, Domain, Extension, Member, Node, rewrite
@@ -57,14 +58,14 @@ def padding_faults(program: Program, inside: Expanded) -> list[Fault]:
     if not program.padded:
         return list(_register_faults(program, inside))
     faults = [*_kind_faults(program)]
-    wider = {name: _everywhere(program.statements[name]) for name in program.padded}
+    running = {name for name, kind in program.padded.items() if kind != "guarded"}
+    wider = {name: _everywhere(program.statements[name], program.padded[name] == "zero") for name in running}
     faults += [Fault("padding", f"{n} is not affine", "") for n, s in wider.items() if s is None]
     if faults:
         return faults
     statements = program.statements | {n: s for n, s in wider.items() if s is not None}
     whole = expand(replace(program, statements=statements))
     faults += _register_faults(program, whole)
-    running = {name for name, kind in program.padded.items() if kind != "guarded"}
     known = empty_set(program.scop.domain)
     for run in inside.runs:
         known = known.union(isl.UnionSet.from_set(run.instances))
@@ -88,10 +89,16 @@ def padding_faults(program: Program, inside: Expanded) -> list[Fault]:
     return faults + buffer_faults(program, _only(whole, running))
 
 
-def _everywhere(statement: Statement) -> Statement | None:
-    """The statement with its access functions outside of its domain too; None where one is not a single expression."""
+def _everywhere(statement: Statement, only_stores: bool) -> Statement | None:
+    """The statement with its access functions outside of its domain too; None where one is not a single expression.
+
+    only_stores: it reads nothing there.
+    """
     accesses: list[Access] = []
     for access in statement.accesses:
+        if only_stores and access.kind is AccessKind.READ:
+            accesses.append(access)
+            continue
         function = isl.PwMultiAff.from_map(access.relation) if access.exact else None
         count = access.relation.dim(isl.dim_type.out)
         values = [affine_of(function.get_pw_aff(k)) for k in range(count)] if function is not None else [None]
@@ -127,10 +134,19 @@ def _only(whole: Expanded, running: set[str]) -> Expanded:
 
 def _kind_faults(program: Program) -> Iterator[Fault]:
     for name, kind in program.padded.items():
-        if kind not in _KINDS or (kind == "zero" and name not in program.copies):
+        if kind not in _KINDS or (kind == "zero" and not _is_plain(program.statements[name])):
             yield Fault("padding", f"{name} cannot be {kind}", "")
         if kind == "free" and program.statements[name].opaque:
             yield Fault("padding", f"{name} is opaque, and runs outside of its domain", "")
+
+
+def _is_plain(statement: Statement) -> bool:
+    """`A[x] = e`: the store can be of a zero instead."""
+    match statement.body:
+        case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef())):
+            return not statement.opaque
+        case _:
+            return False
 
 
 def _free_faults(program: Program, whole: Expanded, name: str) -> Iterator[Fault]:

@@ -40,11 +40,9 @@ def _loop_faults(program: Program, now: Expanded, band: Band) -> Iterator[Fault]
         return
     panels, copies = found
     buffers = [program.buffers[name] for name in panels]
-    if not copies <= program.copies or not all(
-        b.storage == "tile" and _only_filled_by(program, b.accesses, copies) for b in buffers
-    ):
+    if not all(b.storage == "tile" and _only_filled_by(program, b.accesses, copies) for b in buffers):
         yield Fault("stages", f"the panels of the loop {loop.name} are not only copied", "")
-    sources = {program.statements[name].accesses[0].array for name in copies}
+    sources = {a.array for name in copies for a in program.statements[name].accesses if a.kind is AccessKind.READ}
     for run, accesses in now.per_run:
         if not any(step is loop for step in run.path.steps):
             continue

@@ -8,7 +8,7 @@ import pytest
 
 from polyc.frontend import read
 from polyc.model.program import Compiled, InputOptions, Options
-from polyc.model.scop import Region
+from polyc.model.scop import AccessKind, Region
 from polyc.pipeline import compile_region
 from polyc.runtime import compare
 from polyc.runtime.opencl import missing, support
@@ -69,6 +69,19 @@ def test_operator(name: str, target: str) -> None:
     compiled = assert_same(region, Options(target=target))
     word = {"cuda": "__global__", "opencl": "__kernel"}[target]
     assert compiled.device[0].count(word) == KERNELS_OF.get(name, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OPERATORS)
+def test_operators_of_full_size(name: str) -> None:
+    """Elementwise chains, products, convolutions and attention: one kernel each, what lies between on the chip."""
+    (region,) = read(str(OPERATORS[name]), InputOptions()).regions
+    compiled = compile_region(region, Options(target="cuda"))
+    assert compiled.verified
+    assert compiled.device[0].count("__global__") == (2 if name == "indep" else 1)
+    stored = {a.array for s in region.scop.statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
+    between = stored - region.scop.live_out
+    assert between <= {b.array for b in compiled.program.buffers.values()}
 
 
 @pytest.mark.slow

@@ -116,7 +116,38 @@ void f(int n, float A[n][n], float B[n][n], float T[n][n], float C[n][n])
 #pragma endscop
 }
 """
+PADDED = """
+void f(float in[20][9][9][9], float shift[9], float w[35][9][3][3], float out[20][35][9][9])
+{
+    float a[20][9][11][11], r[20][35][9][9];
+#pragma polyc live-out(out)
+#pragma scop
+    for (int b = 0; b < 20; b++)
+        for (int c = 0; c < 9; c++)
+            for (int y = 0; y < 11; y++)
+                for (int x = 0; x < 11; x++)
+                    a[b][c][y][x] = (y < 1 || y > 9 || x < 1 || x > 9) ? 0.0f : in[b][c][y - 1][x - 1] + shift[c];
+    for (int b = 0; b < 20; b++)
+        for (int f = 0; f < 35; f++)
+            for (int y = 0; y < 9; y++)
+                for (int x = 0; x < 9; x++) {
+                    r[b][f][y][x] = 0.0f;
+                    for (int c = 0; c < 9; c++)
+                        for (int u = 0; u < 3; u++)
+                            for (int v = 0; v < 3; v++)
+                                r[b][f][y][x] += a[b][c][y + u][x + v] * w[f][c][u][v];
+                }
+    for (int b = 0; b < 20; b++)
+        for (int f = 0; f < 35; f++)
+            for (int y = 0; y < 9; y++)
+                for (int x = 0; x < 9; x++)
+                    out[b][f][y][x] = r[b][f][y][x] > 0.0f ? r[b][f][y][x] : 0.0f;
+#pragma endscop
+}
+"""
+"""The padded sum runs for each panel, and is never stored."""
 PROGRAMS = {
+    "padded": PADDED,
     "product": PRODUCT,
     "added": ADDED,
     "batched": BATCHED,
@@ -139,7 +170,7 @@ def test_what_is_a_contraction(name: str, tmp_path: Path) -> None:
     assert len(found) == (2 if name == "twice" else 1)
     for band, one in found:
         names = band.members[one.rows].name, band.members[one.columns].name
-        assert names == (("f", "x") if name == "convolution" else ("i", "j"))
+        assert names == {"convolution": ("f", "x"), "padded": ("b", "f")}.get(name, ("i", "j"))
         assert len(one.operands) == 2
 
 
@@ -175,6 +206,17 @@ def test_tiles_in_registers(name: str, tmp_path: Path) -> None:
     assert any(m.role is Role.REGISTER for m in loops)
     kernels = [n for n in walk(program.tree.child) if isinstance(n, Mark) and n.kind == "kernel"]
     assert len(kernels) == len(sums)
+
+
+def test_a_producer_runs_for_each_panel(tmp_path: Path) -> None:
+    program = after(region_of(PADDED, tmp_path), "registers", target="cuda")
+    assert "S0" not in {n for g in program.groups for n in g.outputs}
+    (panel,) = [b for b in program.buffers.values() if b.array == "a"]
+    assert {name for name, _ in panel.accesses} == {"S0", "S2"}
+    assert program.padded.get("S0") == "zero"
+    assert "S0 runs for each panel of S2, which reads it: its values are never stored" in [
+        r.message for r in program.remarks
+    ]
 
 
 def test_what_lies_outside(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ class Stages:
                 case c.Name(name=found) if found == name:
                     return value
                 case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(array=array) as target, value=source)) if (
-                    array in self.panels and self.dialect.fetches
+                    array in self.panels and self.dialect.fetches and _is_element(source)
                 ):
                     moved = [c.rewrite(part, change) for part in (target, source)]
                     return c.ExprStmt(self.fetch(*moved))
@@ -110,3 +110,8 @@ class Stages:
             first = replace(source, subscripts=(c.Literal("0"),) * len(source.subscripts))
             address = c.Ternary(inside, address, c.Unary("&", first))
         return c.Call(FETCH, (c.Unary("&", target), address, inside))
+
+
+def _is_element(source: c.Expr) -> bool:
+    """Whether a panel is filled with elements as they are, or zeros."""
+    return isinstance(source.then if isinstance(source, c.Ternary) else source, c.ArrayRef)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -15,8 +14,6 @@ from polyc.runtime.opencl import missing, support
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / "tests" / "differential" / "programs"
-KERNELS = {file.stem: file for file in sorted((ROOT / "polybench" / "kernels").glob("*.c"))}
-ARCHITECTURE = "sm_80"
 
 
 def compiled(file: Path, folder: Path, *options: str) -> Path:
@@ -59,18 +56,6 @@ def test_subscripts_have_64_bits(tmp_path: Path) -> None:
     )
     text = compiled(file, tmp_path, "--target", "cuda").with_suffix(".cu").read_text()
     assert "a[(long)n * m + j] = 0;" in text
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", KERNELS)
-def test_nvcc_takes_it(name: str, tmp_path: Path) -> None:
-    """No warning, and no register is spilled."""
-    nvcc = shutil.which("nvcc")
-    if nvcc is None:
-        pytest.skip("nvcc is not there")
-    file = compiled(KERNELS[name], tmp_path, "--target", "cuda", "-D", "MINI_DATASET")
-    command = [nvcc, f"-arch={ARCHITECTURE}", "-Werror", "all-warnings", "-Xptxas", "-warn-spills", "-c"]
-    run_quiet([*command, str(file.with_suffix(".cu")), "-o", str(tmp_path / "x.o")])
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ help:
 	@echo "make demo           compile a convolution, run original and result, compare values and times"
 	@echo "make test           all tests"
 	@echo "make fast           the tests that run in-process, in about a minute"
-	@echo "make fuzz           generated programs against gcc -O0 (COUNT=400, SEED=1, JOBS=2)"
+	@echo "make fuzz           generated programs against gcc -O0 (COUNT=400, SEED=1, JOBS=2, TARGETS=cpu|gpu|all)"
 	@echo "make mutation       break each pass in many ways, and show that the check catches it"
 	@echo "make nvcc           compile the CUDA text of all kernels and operators with nvcc, small and at full size"
 	@echo "make lint           formatting, lint and types"
@@ -37,8 +37,9 @@ fast: $(STAMP)
 
 COUNT ?= 400
 SEED ?= 1
+TARGETS ?= cpu
 fuzz: $(STAMP)
-	$(BIN)/python -m tests.fuzz --count $(COUNT) --seed $(SEED) --jobs $(JOBS)
+	$(BIN)/python -m tests.fuzz --count $(COUNT) --seed $(SEED) --jobs $(JOBS) --targets $(TARGETS)
 
 mutation: $(STAMP)
 	$(BIN)/python -m tests.mutation

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from math import prod
 
 import islpy as isl
@@ -11,6 +12,7 @@ import islpy as isl
 from polyc.codegen.exprs import MAX, ExprPrinter
 from polyc.codegen.gpu.dialect import Dialect
 from polyc.codegen.gpu.memory import DeviceArray
+from polyc.codegen.gpu.pieces import share_from, steps_of_pieces
 from polyc.codegen.gpu.words import NotMappable, Words, element_type, function
 from polyc.codegen.loops import Generated, InstancePrinter, LoopPrinter, Scope, block_of
 from polyc.codegen.to_isl import BARRIER
@@ -73,6 +75,8 @@ class _Open:
     left_out: set[str] = field(default_factory=set)
     """Axes of blocks along which isl left out a loop."""
     comment: str = ""
+    pieces: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """The step of mapped members whose loop isl prints in several pieces."""
     folded: dict[str, c.Expr] = field(default_factory=dict)
     """The axes that share x, from the fastest on, and how many blocks each has."""
 
@@ -102,6 +106,8 @@ class KernelPrinter(LoopPrinter):
     def statements(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
         """The node. What stands under a mapped loop that isl left out, since it has one iteration, one thread runs."""
         kind = kind_of(node)
+        if kind == "if_" and self.open is not None and not scope.alone:
+            return self.meeting_outside(super().statements(node, scope))
         if not scope.waiting or kind not in ("for_", "mark", "user"):
             return super().statements(node, scope)
         left_out, waiting = scope.waiting, scope.waiting[:0]
@@ -122,6 +128,23 @@ class KernelPrinter(LoopPrinter):
                 self.count(member, c.Literal("1"), scope)
             body = (c.If(c.Binary("==", index, c.Literal("0")), block_of(body)),)
         return body
+
+    def meeting_outside(self, branches: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:
+        """Branches without the barriers in them: all threads take the same branch, and may as well meet in any case.
+
+        rewrite:   if (n > t) { barrier; A; barrier; B }  ->  barrier; if (n > t) A; barrier; if (n > t) B
+        PoCL makes wrong code of barriers in branches inside of loops with barriers.
+        """
+        found: list[c.Stmt] = []
+        for item in branches:
+            steps = item.then.body if isinstance(item, c.If) and isinstance(item.then, c.Block) else ()
+            apart = self.dialect.barrier in steps and not any(isinstance(s, c.Decl) for s in steps)
+            if not apart or not isinstance(item, c.If) or item.otherwise is not None:
+                found.append(item)
+                continue
+            for meets, group in groupby(steps, key=lambda s: s == self.dialect.barrier):
+                found.append(self.dialect.barrier if meets else replace(item, then=block_of(tuple(group))))
+        return tuple(found)
 
     # --- marks ---------------------------------------------------------------------------------------------------
 
@@ -183,6 +206,7 @@ class KernelPrinter(LoopPrinter):
         """Print a kernel; what is left in its place is the call that starts it."""
         assert self.open is None
         self.open = opened = _Open(mark, scope.names)
+        opened.pieces = steps_of_pieces(self.program, inner, self.annotated.bands)
         members = {m.mapped: m for node in walk(mark.child) if isinstance(node, Band) for m in node.members}
         if any(axis in members for axis in FOLDED):
             order = [axis for axis in (BLOCK_AXES[0], *FOLDED) if axis in members]
@@ -288,6 +312,8 @@ class KernelPrinter(LoopPrinter):
         )
         start = self.printer(scope).convert(node.for_get_init())
         index, count = self.share_of(member)
+        for step in self.open.pieces.get(id(member), ()):
+            index = share_from(start, step, index, count)
         if node.for_is_degenerate():
             value = c.Decl("const long", name, (), start)
             self.count(member, c.Literal("1"), scope)

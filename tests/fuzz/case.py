@@ -76,7 +76,8 @@ def build_of(batch: int, targets: str = "cpu") -> str:
 
 def as_built(case: Case, build: str) -> Case:
     """The case in a batch that is built so; one for a GPU has its target."""
-    return replace(case, build=build, options=gpu.options_of(case.options, build))
+    program = gpu.program_of(case.program) if build in gpu.BUILDS else case.program
+    return replace(case, build=build, program=program, options=gpu.options_of(case.options, build))
 
 
 def source_text(case: Case, function: str = "kernel") -> str:

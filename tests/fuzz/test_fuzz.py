@@ -87,7 +87,7 @@ def test_programs_for_a_cpu_stay_as_they_are() -> None:
     assert [build for build in builds if build in gpu.BUILDS] == ["cuda", "opencl"]
     for number, build in zip(numbers, builds, strict=True):
         plain, other = (numbered_case(SEED, number, BATCH, targets) for targets in ("cpu", "all"))
-        assert (plain.program, plain.inputs) == (other.program, other.inputs)
+        assert (plain.program.nests, plain.inputs) == (other.program.nests, other.inputs)
         assert other.options == (replace(plain.options, target=build) if build in gpu.BUILDS else plain.options)
 
 

@@ -38,8 +38,10 @@ void one_row(int n, double a[40][50], double out[40][50])
 """
 """isl leaves out the loop over the rows of `p`, which was to be shared out among threads: one of them has to do it."""
 LAST_ROWS = """
-void last_rows(int n, int x[n + 4][n + 3], int a[n][n + 1], int b[n][n], int c[n][n])
+void last_rows(int n, int x[n + 4][n + 3], int b[39][38], int c[39][38])
 {
+    int a[n][n + 1];
+#pragma polyc live-out(b, c)
 #pragma scop
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n + 1; j++)

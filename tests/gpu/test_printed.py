@@ -10,6 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from polyc.cli.main import cli
+from polyc.codegen.gpu.dialect import CUDA
+from polyc.codegen.gpu.meeting import outside_of_branches
+from polyc.codegen.printer import statement
+from polyc.model import ctree as c
 from polyc.runtime.opencl import missing, support
 
 ROOT = Path(__file__).parents[2]
@@ -56,6 +60,17 @@ def test_subscripts_have_64_bits(tmp_path: Path) -> None:
     )
     text = compiled(file, tmp_path, "--target", "cuda").with_suffix(".cu").read_text()
     assert "a[(long)n * m + j] = 0;" in text
+
+
+def test_barriers_leave_branches() -> None:
+    one, two, three = (c.ExprStmt(c.Call(name, ())) for name in ("one", "two", "three"))
+    branch = c.If(c.Name("n"), c.Block((CUDA.barrier, one, CUDA.barrier, two)), three)
+    plain = c.If(c.Name("n"), one)
+    found = outside_of_branches((branch, plain), CUDA.barrier)
+    assert [line.strip() for item in found for line in statement(item, 0)] == [
+        *("__syncthreads();", "if (n)", "one();", "__syncthreads();", "if (n)", "two();", "if (!n)", "three();"),
+        *("if (n)", "one();"),
+    ]
 
 
 @pytest.mark.slow

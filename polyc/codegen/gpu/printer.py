@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from math import prod
 
 import islpy as isl
 
 from polyc.codegen.exprs import MAX, ExprPrinter
 from polyc.codegen.gpu.dialect import Dialect
+from polyc.codegen.gpu.meeting import outside_of_branches
 from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.pieces import share_from, steps_of_pieces
 from polyc.codegen.gpu.words import NotMappable, Words, element_type, function
@@ -107,7 +107,7 @@ class KernelPrinter(LoopPrinter):
         """The node. What stands under a mapped loop that isl left out, since it has one iteration, one thread runs."""
         kind = kind_of(node)
         if kind == "if_" and self.open is not None and not scope.alone:
-            return self.meeting_outside(super().statements(node, scope))
+            return tuple(outside_of_branches(super().statements(node, scope), self.dialect.barrier))
         if not scope.waiting or kind not in ("for_", "mark", "user"):
             return super().statements(node, scope)
         left_out, waiting = scope.waiting, scope.waiting[:0]
@@ -128,23 +128,6 @@ class KernelPrinter(LoopPrinter):
                 self.count(member, c.Literal("1"), scope)
             body = (c.If(c.Binary("==", index, c.Literal("0")), block_of(body)),)
         return body
-
-    def meeting_outside(self, branches: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:
-        """Branches without the barriers in them: all threads take the same branch, and may as well meet in any case.
-
-        rewrite:   if (n > t) { barrier; A; barrier; B }  ->  barrier; if (n > t) A; barrier; if (n > t) B
-        PoCL makes wrong code of barriers in branches inside of loops with barriers.
-        """
-        found: list[c.Stmt] = []
-        for item in branches:
-            steps = item.then.body if isinstance(item, c.If) and isinstance(item.then, c.Block) else ()
-            apart = self.dialect.barrier in steps and not any(isinstance(s, c.Decl) for s in steps)
-            if not apart or not isinstance(item, c.If) or item.otherwise is not None:
-                found.append(item)
-                continue
-            for meets, group in groupby(steps, key=lambda s: s == self.dialect.barrier):
-                found.append(self.dialect.barrier if meets else replace(item, then=block_of(tuple(group))))
-        return tuple(found)
 
     # --- marks ---------------------------------------------------------------------------------------------------
 

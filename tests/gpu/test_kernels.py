@@ -57,6 +57,17 @@ void last_rows(int n, int x[n + 4][n + 3], int b[39][38], int c[39][38])
 """
 """What a tile keeps for the second nest, and gives to the third one, is empty in some tiles: isl puts the step, barrier
 and all, into a branch. PoCL crashes on such barriers."""
+IN_TWO_LOOPS = """
+void in_two_loops(int n, double a[n + 1], double b[n + 3])
+{
+#pragma scop
+    for (int i = 0; i < n; i += 4) {
+        double t = a[i] + 0.3;
+        b[i + 3] += t;
+    }
+#pragma endscop
+}
+"""
 IN_PIECES = """
 void in_pieces(int n, double x[40], double a[40], double b[40])
 {
@@ -119,6 +130,13 @@ def test_barriers_stand_outside_of_branches(tmp_path: Path, target: str) -> None
     meets = [k for k, line in enumerate(lines) if "barrier(" in line or "__syncthreads" in line]
     assert meets
     assert not [lines[k - 1] for k in meets if lines[k - 1].startswith("if")]
+
+
+def test_a_variable_of_a_thread_in_two_loops(tmp_path: Path) -> None:
+    """isl has the writer of `t` in one loop and its reader in the next: each would declare a `t` of its own."""
+    compiled = compile_region(region_of(IN_TWO_LOOPS, tmp_path), Options(target="cuda", tile_sizes=(4, 5)))
+    text = "".join(compiled.device)
+    assert "t = " not in text or text.count("double t;") == 1
 
 
 @pytest.mark.slow

@@ -88,19 +88,19 @@ def _pieces(node: isl.AstNode, iterator: str) -> Iterator[_Piece]:
     """The loops with an iterator; what runs in none of them counts as a piece, too."""
     match kind_of(node):
         case "for_" if str(node.for_get_iterator().get_id().get_name()) == iterator:
-            yield _Piece(node, frozenset(_statements(node)))
+            yield _Piece(node, frozenset(statements_below(node)))
         case "user":
-            yield _Piece(None, frozenset(_statements(node)))
+            yield _Piece(None, frozenset(statements_below(node)))
         case _:
             for child in _children(node):
                 yield from _pieces(child, iterator)
 
 
-def _statements(node: isl.AstNode) -> Iterator[str]:
+def statements_below(node: isl.AstNode) -> Iterator[str]:
     if kind_of(node) == "user":
         yield str(node.user_get_expr().op_get_arg(0).id_get_id().get_name())
     for child in _children(node):
-        yield from _statements(child)
+        yield from statements_below(child)
 
 
 def _children(node: isl.AstNode) -> list[isl.AstNode]:

@@ -12,7 +12,7 @@ from polyc.codegen.exprs import MAX, ExprPrinter
 from polyc.codegen.gpu.dialect import Dialect
 from polyc.codegen.gpu.meeting import outside_of_branches
 from polyc.codegen.gpu.memory import DeviceArray
-from polyc.codegen.gpu.pieces import share_from, steps_of_pieces
+from polyc.codegen.gpu.pieces import share_from, statements_below, steps_of_pieces
 from polyc.codegen.gpu.words import NotMappable, Words, element_type, function
 from polyc.codegen.loops import Generated, InstancePrinter, LoopPrinter, Scope, block_of
 from polyc.codegen.to_isl import BARRIER
@@ -77,6 +77,8 @@ class _Open:
     comment: str = ""
     pieces: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """The step of mapped members whose loop isl prints in several pieces."""
+    private: dict[str, frozenset[str]] = field(default_factory=dict)
+    """For each mark that declares a thread's own variables: the statements below it."""
     folded: dict[str, c.Expr] = field(default_factory=dict)
     """The axes that share x, from the fastest on, and how many blocks each has."""
 
@@ -159,6 +161,12 @@ class KernelPrinter(LoopPrinter):
 
     def allocation(self, name: str, mark: Mark, inner: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
         if self.open is None or scope.alone:
+            if self.open is not None:
+                seen = self.open.private.setdefault(name, frozenset(statements_below(inner)))
+                if seen != frozenset(statements_below(inner)):
+                    raise NotMappable(
+                        "isl prints the writer and the reader of a thread's own variable in different loops"
+                    )
             return super().allocation(name, mark, inner, scope)
         # Shared by the threads of the block. OpenCL has such arrays at the top of a kernel only.
         chosen = tuple(replace(self.program.buffers[n], name=n) for n in mark.names)

@@ -5,14 +5,15 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
 
-.PHONY: help setup demo test fast fuzz mutation lint format golden polybench bench-compile clean
+.PHONY: help setup demo test fast fuzz mutation nvcc lint format golden polybench bench-compile clean
 
 help:
 	@echo "make demo           compile a convolution, run original and result, compare values and times"
 	@echo "make test           all tests"
 	@echo "make fast           the tests that run in-process, in about a minute"
-	@echo "make fuzz           generated programs against gcc -O0 (COUNT=400, SEED=1, JOBS=2)"
+	@echo "make fuzz           generated programs against gcc -O0 (COUNT=400, SEED=1, JOBS=2, TARGETS=cpu|gpu|all)"
 	@echo "make mutation       break each pass in many ways, and show that the check catches it"
+	@echo "make nvcc           compile the CUDA text of all kernels and operators with nvcc, small and at full size"
 	@echo "make lint           formatting, lint and types"
 	@echo "make golden         rewrite the golden files (then read the diff)"
 	@echo "make polybench      the thirty kernels, plain and through polyc, dumps compared (DATASET=MINI)"
@@ -36,11 +37,15 @@ fast: $(STAMP)
 
 COUNT ?= 400
 SEED ?= 1
+TARGETS ?= cpu
 fuzz: $(STAMP)
-	$(BIN)/python -m tests.fuzz --count $(COUNT) --seed $(SEED) --jobs $(JOBS)
+	$(BIN)/python -m tests.fuzz --count $(COUNT) --seed $(SEED) --jobs $(JOBS) --targets $(TARGETS)
 
 mutation: $(STAMP)
 	$(BIN)/python -m tests.mutation
+
+nvcc: $(STAMP)
+	POLYC_ALL_NVCC=1 $(BIN)/python -m pytest -q -rs tests/gpu/test_nvcc.py
 
 lint: $(STAMP)
 	$(BIN)/ruff format --check polyc tests benchmarks

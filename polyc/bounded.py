@@ -78,7 +78,8 @@ def _run(step: Callable[[], T], sink: int, seconds: int) -> None:
         try:
             answer = pickle.dumps((None, step()))
         except Exception as error:
-            answer = pickle.dumps((type(error).__name__, str(error)))
+            name = type(error).__name__
+            answer = pickle.dumps((name, str(error) or name))
         with os.fdopen(sink, "wb") as pipe:
             pipe.write(answer)
         os._exit(0)

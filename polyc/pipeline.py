@@ -264,7 +264,7 @@ def _faults(program: Program, original: Scop) -> list[Fault]:
 
 
 def _first(error: isl.Error) -> str:
-    return str(error).splitlines()[0]
+    return (str(error) or type(error).__name__).splitlines()[0]
 
 
 def _only_budget(faults: list[Fault]) -> bool:

@@ -145,7 +145,7 @@ class Region:
         if project(known, env.variables).subtract(bad).is_empty():
             return False
         types = project(self.context.intersect(self.ranges), env.variables)
-        self.assumed = self.assumed.intersect(bad.complement().gist(types)).coalesce()
+        self.assumed = self.assumed.intersect(bad.complement().gist(types)).coalesce().gist(types)
         return True
 
 

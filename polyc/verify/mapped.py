@@ -7,6 +7,8 @@ math: an instance x below a kernel belongs to the block of its block-mapped valu
         - p is a step of a sequence, or a loop that all threads run: x and y touch no cell together with a write,
           or they are of one block, and its threads meet between them: at the start of y's step, or of each iteration.
       A barrier counts only on y's own way: a step that is empty at some sizes takes its barrier with it.
+      All threads of a block come to a barrier equally often: none stands where they have parted, below a thread-mapped
+      loop or `once`, and none on the host.
       What a block shares is one place in memory for all its tiles: a loop around its declaration needs a barrier.
 """
 
@@ -48,6 +50,11 @@ class _Kernel:
     """Steps of the paths above it."""
     uses: tuple[Uses, ...]
 
+    @property
+    def single(self) -> bool:
+        """Whether a block has one thread, which waits for nobody. There may be many blocks."""
+        return prod(self.mark.sizes) == 1
+
 
 def mapping_faults(program: Program, now: Expanded) -> list[Fault]:
     """What is wrong with the kernels of a program; nothing for one that has none."""
@@ -58,6 +65,9 @@ def mapping_faults(program: Program, now: Expanded) -> list[Fault]:
         outside = found[0][1] if found else len(run.path.steps)
         if any(isinstance(s, Member) and s.mapped for s in run.path.steps[:outside]):
             faults.append(Fault("mapping", f"{run.statement} is mapped outside of a kernel", ""))
+        above = run.path.marks[: run.path.marks.index(found[0][0])] if found else run.path.marks
+        if any(m.kind == "once" for m in above):
+            faults.append(Fault("mapping", f"{run.statement} is left to one thread outside of a kernel", ""))
         if len(found) != 1:
             if found or (program.options.gpu and _mapped_anywhere(now)):
                 faults.append(Fault("mapping", f"{run.statement} is in {len(found)} kernels", ""))
@@ -69,7 +79,7 @@ def mapping_faults(program: Program, now: Expanded) -> list[Fault]:
         kernels[id(mark)] = _Kernel(mark, start, uses)
     for kernel in kernels.values():
         faults += [*_dealt_faults(kernel), *_order_faults(program, kernel), *_reuse_faults(program, kernel)]
-    return faults
+    return [*faults, *_meeting_faults(now)]
 
 
 def _in_registers(program: Program, array: str) -> bool:
@@ -87,7 +97,6 @@ def _mapped_anywhere(now: Expanded) -> bool:
 
 def _dealt_faults(kernel: _Kernel) -> Iterator[Fault]:
     """Each path deals its iterations out to the same blocks, and to all threads of a block or to one."""
-    threads = prod(kernel.mark.sizes)
     blocks: tuple[str, ...] | None = None
     for run, _ in kernel.uses:
         steps = run.path.steps[kernel.start :]
@@ -105,7 +114,7 @@ def _dealt_faults(kernel: _Kernel) -> Iterator[Fault]:
             not once and not whole and dealt in ([ALL_THREADS], square),
             not once and not dealt and len(whole) == len(kernel.mark.sizes),
         ]
-        if sum(ways) != 1 and not (threads == 1 and not axes):
+        if sum(ways) != 1 and not (kernel.single and not axes):
             yield Fault("mapping", f"{run.statement} is not dealt out to the threads of a block", ", ".join(axes))
 
 
@@ -118,18 +127,18 @@ def _once(path: Path, start: int) -> int | None:
 
 
 def _alone_from(path: Path, start: int) -> int:
-    """The first step below which two instances of one iteration belong to one thread."""
-    found = [k + 1 for k, s in enumerate(path.steps) if k >= start and isinstance(s, Member) and deals_to_threads(s)]
+    """The first step below which two instances of one iteration belong to one thread: their block is known, too."""
+    below = [(k + 1, s.mapped) for k, s in enumerate(path.steps) if k >= start and isinstance(s, Member) and s.mapped]
+    blocks = max([k for k, axis in below if axis in _BLOCKS], default=start)
+    threads = [k for k, axis in below if axis not in BLOCK_AXES]
     once = _once(path, start)
-    return min([*found[-1:], *([] if once is None else [once])], default=len(path.steps))
+    return max(blocks, min([*threads[-1:], *([] if once is None else [once])], default=len(path.steps)))
 
 
 # --- order -----------------------------------------------------------------------------------------------------------
 
 
 def _order_faults(program: Program, kernel: _Kernel) -> Iterator[Fault]:
-    if prod(kernel.mark.sizes) == 1:
-        return
     yield from _loop_faults(program, kernel)
     for first, one in enumerate(kernel.uses):
         for two in kernel.uses[first + 1 :]:
@@ -139,7 +148,7 @@ def _order_faults(program: Program, kernel: _Kernel) -> Iterator[Fault]:
             earlier, later = (one, two) if _index(one, at) < _index(two, at) else (two, one)
             step = later[0].path.steps[at]
             assert isinstance(step, Step)
-            if step.barrier and _one_block(one[0].path, kernel.start, at):
+            if (step.barrier or kernel.single) and _one_block(one[0].path, kernel.start, at):
                 continue
             for array, witness in conflicts(one, two, at, program.scop):
                 message = f"no barrier between {earlier[0].statement} and {later[0].statement}, which touch {array}"
@@ -153,13 +162,33 @@ def _loop_faults(program: Program, kernel: _Kernel) -> Iterator[Fault]:
     for run, accesses in kernel.uses:
         for position in range(kernel.start, min(_alone_from(run.path, kernel.start), len(run.path.steps))):
             step = run.path.steps[position]
-            meets = _meets_inside(run.path, position) and _one_block(run.path, kernel.start, position)
+            inside = kernel.single or _meets_inside(run.path, position)
+            meets = inside and _one_block(run.path, kernel.start, position)
             if isinstance(step, Member) and not step.mapped and not meets:
                 loops.setdefault((id(step), position), []).append((run, accesses))
                 members[id(step), position] = step
     for key, below in loops.items():
         for array, witness in carried_by(below, key[1], program.scop):
             yield Fault("barrier", f"no barrier in the loop {members[key].name}, which carries {array}", witness)
+
+
+def _meeting_faults(now: Expanded) -> Iterator[Fault]:
+    """Barriers that not all threads of a block come to, and barriers of the host."""
+    for run in now.runs:
+        path = run.path
+        start = next((k for m, k in zip(path.marks, path.mark_steps, strict=True) if m.kind == "kernel"), None)
+        inside = len(path.steps) if start is None else start
+        if any(step.barrier for step in path.steps[:inside]):
+            yield Fault("barrier", f"the host comes to a barrier on the way to {run.statement}", "")
+        if start is not None and any(step.barrier for step in path.steps[_parted_from(path, start) :]):
+            yield Fault("barrier", f"not all threads of a block come to a barrier on the way to {run.statement}", "")
+
+
+def _parted_from(path: Path, start: int) -> int:
+    """The first step that threads of a block do not run together."""
+    dealt = [k for k, s in enumerate(path.steps) if k >= start and isinstance(s, Member) and deals_to_threads(s)]
+    once = _once(path, start)
+    return min([*dealt, *([] if once is None else [once])], default=len(path.steps))
 
 
 def _one_block(path: Path, start: int, at: int) -> bool:
@@ -182,7 +211,7 @@ def _meets_inside(path: Path, position: int) -> bool:
 
 def _reuse_faults(program: Program, kernel: _Kernel) -> Iterator[Fault]:
     """Shared arrays that a next iteration overwrites while a thread still reads them."""
-    if prod(kernel.mark.sizes) == 1:
+    if kernel.single:
         return
     seen: set[str] = set()
     for run, _ in kernel.uses:

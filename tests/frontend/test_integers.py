@@ -45,6 +45,16 @@ def test_assumed(region: str, assumed: str, scop: Modeller) -> None:
     assert ("assumed" in [n.code for n in found.notes]) == (assumed != "{ : }")
 
 
+def test_nothing_is_assumed_that_the_type_says(scop: Modeller) -> None:
+    """gcc warns of `u <= 4294967295` in the guard: "comparison is always true"."""
+    found = model(
+        scop,
+        "for (unsigned i = 2; i < s + 1; i++)\n for (unsigned j = 1; j < u + 1; j++)\n  a[j] = a[j + 2];",
+    )
+    assert "4294967294" in str(found.assumed)
+    assert "4294967295" not in str(found.assumed)
+
+
 def test_a_promise_makes_the_assumption_needless(scop: Modeller) -> None:
     region = "for (unsigned i = 0; i < u - 1; i++) a[i] = 0;"
     assert model(scop, region, assume=("u >= 4",)).assumed.plain_is_universe()

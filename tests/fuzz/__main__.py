@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from tests.fuzz.case import Case, Outcome, command, numbered_case
+from tests.fuzz.gpu import FAULTS
 from tests.fuzz.minimise import minimised
 from tests.fuzz.run import BATCH, Worker, key, outcomes_of, stored
 
 KEPT_A_CAUSE = 2
 """Failures that are minimised, of those that look alike."""
 
-SILENT = ("wrong-result", "address-sanitizer", "thread-sanitizer", "data-race", "crash")
+SILENT = ("wrong-result", "address-sanitizer", "thread-sanitizer", "data-race", "crash", *FAULTS)
 """Faults that do not say what they come from."""
 
 PLAINER: dict[str, dict[str, Any]] = {
@@ -40,16 +41,19 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--store", type=Path, default=Path("build/fuzz"), help="folder for what fails")
     parser.add_argument("--minimise", type=float, default=60, metavar="SECONDS", help="for each failure; 0: not at all")
+    parser.add_argument(
+        "--targets", choices=("cpu", "gpu", "all"), default="cpu", help="gpu: CUDA in the shim and OpenCL, in turn"
+    )
     parser.add_argument("--show", action="store_true", help="print the programs instead of checking them")
     given = parser.parse_args()
     if given.show:
         for number in range(given.first, given.first + given.count):
-            case = numbered_case(given.seed, number, BATCH)
+            case = numbered_case(given.seed, number, BATCH, given.targets)
             print(stored(case, Outcome(case.name)))
         return 0
     start = time.monotonic()
     outcomes, failed = [], []
-    for outcome in outcomes_of(given.seed, given.first, given.count, given.jobs):
+    for outcome in outcomes_of(given.seed, given.first, given.count, given.jobs, given.targets):
         outcomes.append(outcome)
         if outcome.faults:
             failed.append(outcome)
@@ -57,18 +61,18 @@ def main() -> int:
         if len(outcomes) % 500 == 0:
             print(f"{len(outcomes)} programs, {len(failed)} failed, {time.monotonic() - start:.0f} s", flush=True)
     print(summary(outcomes, time.monotonic() - start))
-    store(given.seed, failed, given.store, given.minimise)
+    store(given.seed, failed, given.store, given.minimise, given.targets)
     return 1 if failed else 0
 
 
-def store(seed: int, failed: list[Outcome], folder: Path, seconds: float) -> None:
+def store(seed: int, failed: list[Outcome], folder: Path, seconds: float, targets: str) -> None:
     """Write the failing programs, the first ones of each cause minimised."""
     kept: Counter[str] = Counter()
     folder.mkdir(parents=True, exist_ok=True)
     worker = Worker()
     for outcome in failed:
         cause = key(outcome.faults[0])
-        case = numbered_case(seed, int(outcome.name.split(":")[1]), BATCH)
+        case = numbered_case(seed, int(outcome.name.split(":")[1]), BATCH, targets)
         need = needed(case, cause, worker) if outcome.faults[0][0] in SILENT and seconds else ""
         kept[cause + need] += 1
         name = outcome.name.replace(":", "_")

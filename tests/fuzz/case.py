@@ -19,6 +19,7 @@ from polyc.frontend import read
 from polyc.model.program import Compiled, InputOptions, Options
 from polyc.model.tree import Band, Node, child_nodes
 from polyc.pipeline import compile_region
+from tests.fuzz import gpu
 from tests.fuzz.draw import Chooser, RandomChooser, draw_options, draw_program
 from tests.fuzz.emit import text_of
 from tests.fuzz.layout import lay_out
@@ -63,13 +64,24 @@ def drawn_case(chooser: Chooser, name: str, build: str) -> Case:
     return Case(name, program, *draw_options(chooser, program), build)
 
 
-def numbered_case(seed: int, number: int, batch: int) -> Case:
-    """The case of a seed and number, always the same."""
-    return drawn_case(RandomChooser(f"{seed}:{number}"), f"{seed}:{number}", BUILDS[number // batch % len(BUILDS)])
+def numbered_case(seed: int, number: int, batch: int, targets: str = "cpu") -> Case:
+    """The case of a seed and number, always the same. For a GPU it is that of the CPU with another target."""
+    name = f"{seed}:{number}"
+    return as_built(drawn_case(RandomChooser(name), name, ""), build_of(number // batch, targets))
 
 
-def source_text(case: Case) -> str:
-    return text_of(case.program, lay_out(case.program))
+def build_of(batch: int, targets: str = "cpu") -> str:
+    return gpu.build_of(batch, BUILDS[batch % len(BUILDS)], targets)
+
+
+def as_built(case: Case, build: str) -> Case:
+    """The case in a batch that is built so; one for a GPU has its target."""
+    program = gpu.program_of(case.program) if build in gpu.BUILDS else case.program
+    return replace(case, build=build, program=program, options=gpu.options_of(case.options, build))
+
+
+def source_text(case: Case, function: str = "kernel") -> str:
+    return text_of(case.program, lay_out(case.program), function)
 
 
 def inputs_of(case: Case) -> InputOptions:
@@ -102,10 +114,12 @@ def check(cases: list[Case], folder: Path, tell: Callable[[int], None] = lambda 
     for number, case in enumerate(cases):
         tell(number)
         outcome = outcomes[number] = Outcome(case.name)
-        result = compiled(case, folder, outcome)
+        # Kernels have the function's name, and all kernels of a batch are one text.
+        function = f"kernel{number}" if case.options.gpu else "kernel"
+        result = compiled(case, folder, outcome, function)
         if result is not None:
-            layout = lay_out(case.program)
-            pairs.append(Pair(number, case.program, layout, text_of(case.program, layout), result))
+            original = source_text(case, function)
+            pairs.append(Pair(number, case.program, lay_out(case.program), original, result[0], function, result[1]))
     if pairs:
         for number, verdict in judge(pairs, cases[0].build, folder).items():
             outcomes[number].faults += verdict.faults
@@ -113,10 +127,12 @@ def check(cases: list[Case], folder: Path, tell: Callable[[int], None] = lambda 
     return list(outcomes.values())
 
 
-def compiled(case: Case, folder: Path, outcome: Outcome) -> str | None:
-    """The text that polyc prints; what goes wrong is noted in the outcome."""
+def compiled(
+    case: Case, folder: Path, outcome: Outcome, function: str
+) -> tuple[str, tuple[tuple[str, ...], ...]] | None:
+    """The text that polyc prints, and that of kernels; what goes wrong is noted in the outcome."""
     file = folder / "case.c"
-    file.write_text(source_text(case))
+    file.write_text(source_text(case, function))
     reset_peak()
     start = time.process_time()
     try:
@@ -138,8 +154,13 @@ def compiled(case: Case, folder: Path, outcome: Outcome) -> str | None:
     for region in regions:
         outcome.remarks.update(remark_name(r.code, r.stage, r.message) for r in region.program.remarks)
         outcome.features.update(features(region))
+    outcome.features.update([f"{r} on a GPU" for r in kernel_features(regions) if case.options.gpu])
     outcome.features.update([case.build, f"fuse {case.options.fuse}", f"{len(case.program.nests)} nests"])
-    return text
+    return text, tuple(region.device for region in regions if region.device)
+
+
+def kernel_features(regions: list[Compiled]) -> list[str]:
+    return ["regions" if region.device else "regions not" for region in regions]
 
 
 def remark_name(code: str, stage: str, message: str) -> str:

@@ -6,6 +6,10 @@
 #include <unistd.h>
 #include "driver.h"
 
+#ifndef LIMIT_SECONDS
+#define LIMIT_SECONDS 30 /* for a program */
+#endif
+
 static unsigned long state;
 
 static unsigned next(void)
@@ -107,7 +111,7 @@ static void run_program(const struct program *p)
 int main(int count, char **words)
 {
     for (int k = count > 1 ? atoi(words[1]) : 0; k < program_count; k++) {
-        alarm(30);
+        alarm(LIMIT_SECONDS);
         run_program(&programs[k]);
     }
     return 0;

@@ -57,9 +57,9 @@ PURE = {
 """Functions of the file."""
 
 
-def text_of(program: Program, layout: Layout) -> str:
+def text_of(program: Program, layout: Layout, function: str = "kernel") -> str:
     """The whole file."""
-    return _Writer(program, layout).file()
+    return _Writer(program, layout).file(function)
 
 
 class _Writer:
@@ -78,14 +78,14 @@ class _Writer:
     def put(self, line: str) -> None:
         self.lines.append("    " * self.depth + line if not line.startswith("#") else line)
 
-    def file(self) -> str:
+    def file(self, function: str) -> str:
         program = self.program
         for type_ in sorted({array.type for array in program.arrays if array.pair}):
             self.put(f"struct {pair_tag(type_)} {{ {type_} x, y; }};")
         for array in program.arrays:
             if array.kind == "global":
                 self.put(f"static {self.declaration(array)};")
-        self.put(f"void kernel({', '.join(self.arguments())})")
+        self.put(f"void {function}({', '.join(self.arguments())})")
         self.put("{")
         self.depth = 1
         for array in program.arrays:

@@ -1,7 +1,8 @@
 """gcc -O0 of the original against what polyc printed: many programs in one build, crashes told apart.
 
 Three ways to build the result: `plain` with libgomp, `address` with AddressSanitizer and UBSan, `thread` with
-ThreadSanitizer and the threads of `threads.c` in place of libgomp, whose locks ThreadSanitizer cannot see.
+ThreadSanitizer and the threads of `threads.c` in place of libgomp, whose locks ThreadSanitizer cannot see. Two more for
+a GPU's targets: `cuda`, in the shim with all of its checks, and `opencl` (see gpu.py).
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from polyc.runtime.build import BuildError
+from tests.fuzz import gpu
 from tests.fuzz.emit import PURE, pair_tag
 from tests.fuzz.layout import Layout, interval
 from tests.fuzz.model import Array, Program, reads_after
@@ -30,6 +33,7 @@ BUILDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
     "plain": (("-O0",), ("-O2", "-fopenmp"), ("-fopenmp",)),
     "address": (("-O0", *ADDRESS), ("-O1", "-fopenmp", *ADDRESS), ("-fopenmp", *ADDRESS)),
     "thread": (("-O0",), ("-O1", "-fopenmp", "-fsanitize=thread"), ("-fsanitize=thread", "-lpthread")),
+    **dict.fromkeys(gpu.BUILDS, (("-O0",), ("-O2",), ())),
 }
 ENVIRONMENT = {
     "LC_ALL": "C",
@@ -60,6 +64,9 @@ class Pair:
     layout: Layout
     original: str
     result: str
+    function: str = "kernel"
+    kernels: tuple[tuple[str, ...], ...] = ()
+    """The text for a GPU of each region that has some."""
 
 
 @dataclass(slots=True)
@@ -74,14 +81,20 @@ class Verdict:
 def judge(pairs: list[Pair], build: str, folder: Path) -> dict[int, Verdict]:
     """Build all pairs together, run them, and say what is wrong with each."""
     verdicts = {pair.number: Verdict() for pair in pairs}
-    pairs = built(pairs, build, folder, verdicts)
-    if pairs:
-        run_all(pairs, folder, verdicts)
+    try:
+        pairs = built(pairs, build, folder, verdicts)
+        if pairs:
+            run_all(pairs, build, folder, verdicts)
+    except BuildError as error:
+        # Kernels are built together: what is wrong with them is known of each alone.
+        if len(pairs) > 1:
+            return {pair.number: judge([pair], build, folder)[pair.number] for pair in pairs}
+        verdicts[pairs[0].number].faults.append(("not-compilable", str(error)[:6000]))
     return verdicts
 
 
 def built(pairs: list[Pair], build: str, folder: Path, verdicts: dict[int, Verdict]) -> list[Pair]:
-    """Compile and link; pairs that do not compile get a fault and are left out."""
+    """Compile and link; pairs that do not compile get a fault and are left out. Raises BuildError for kernels."""
     before, after, linker = BUILDS[build]
     while pairs:
         (folder / "original.c").write_text("".join(unit(pair, "original") for pair in pairs))
@@ -101,6 +114,10 @@ def built(pairs: list[Pair], build: str, folder: Path, verdicts: dict[int, Verdi
             verdicts[number].faults.append(("warning", f"{flag}: {line}"))
             known.add((number, family(flag)))
     threads: list[str | Path] = [FOLDER / "threads.c"] if build == "thread" else []
+    if build in gpu.BUILDS:
+        texts = [kernels for pair in pairs for kernels in pair.kernels]
+        gpu.link(build, texts, ["table.c", str(FOLDER / "driver.c")], gcc, folder)
+        return pairs
     sources: list[str | Path] = ["table.c", FOLDER / "driver.c", *threads]
     done = gcc(folder, "-O1", f"-I{FOLDER}", *sources, "original.o", "result.o", *linker, "-lm", "-o", "batch")
     if done.returncode:
@@ -164,7 +181,7 @@ def original_warns(pairs: list[Pair], number: int, flag: str, flags: tuple[str, 
 def unit(pair: Pair, role: str) -> str:
     """One form of a program with names of its own, and a function that calls it."""
     program = pair.program
-    names = ["kernel", *PURE, *(array.name for array in program.arrays if array.kind == "global")]
+    names = [pair.function, *PURE, *(array.name for array in program.arrays if array.kind == "global")]
     names += {pair_tag(array.type) for array in program.arrays if array.pair}
     prefix = f"p{pair.number}_{role}"
     head = "#include <math.h>\n#include <stdlib.h>\n#include <string.h>\n"
@@ -172,10 +189,11 @@ def unit(pair: Pair, role: str) -> str:
     text = pair.original if role == "original" else pair.result
     foot = "".join(f"#undef {name}\n" for name in (*names, *(("MIN", "MAX") if program.macro else ())))
     # Of a function that a macro names, gcc gives the place of the macro.
-    return f'#line 1 "p{pair.number}.c"\n{head}#line 1 "p{pair.number}.c"\n{text}\n{caller(program, prefix)}{foot}'
+    return f'#line 1 "p{pair.number}.c"\n{head}#line 1 "p{pair.number}.c"\n{text}\n{caller(pair, prefix)}{foot}'
 
 
-def caller(program: Program, prefix: str) -> str:
+def caller(pair: Pair, prefix: str) -> str:
+    program = pair.program
     before, after, arguments = "", "", []
     for position, (_, type_) in enumerate(program.types):
         arguments.append(f"({type_})values[{position}]")
@@ -191,7 +209,7 @@ def caller(program: Program, prefix: str) -> str:
     return (
         f"void {prefix}_call(const long *values, void **data);\n"
         f"void {prefix}_call(const long *values, void **data)\n{{\n    (void)values, (void)data;\n"
-        f"{before}    kernel({', '.join(arguments)});\n{after}}}\n"
+        f"{before}    {pair.function}({', '.join(arguments)});\n{after}}}\n"
     )
 
 
@@ -244,8 +262,9 @@ def run_counts(pair: Pair, run: dict[str, int]) -> list[int]:
     return [*found, 1] if reads_after(pair.program) else found
 
 
-def run_all(pairs: list[Pair], folder: Path, verdicts: dict[int, Verdict]) -> None:
-    """Run the batch; where a program ends it, go on with the next one."""
+def run_all(pairs: list[Pair], build: str, folder: Path, verdicts: dict[int, Verdict]) -> None:
+    """Run the batch; where a program ends it, go on with the next one. Raises BuildError for OpenCL's kernels."""
+    added = gpu.environment(build, folder)
     position = 0
     while position < len(pairs):
         done = subprocess.run(
@@ -255,8 +274,8 @@ def run_all(pairs: list[Pair], folder: Path, verdicts: dict[int, Verdict]) -> No
             text=True,
             errors="replace",
             check=False,
-            timeout=60 * len(pairs),
-            env={**os.environ, **ENVIRONMENT},
+            timeout=60 * len(pairs) + gpu.LIMIT_SECONDS,
+            env={**os.environ, **ENVIRONMENT, **added},
         )
         last = note(done.stdout, verdicts)
         if done.returncode == 0:
@@ -266,8 +285,11 @@ def run_all(pairs: list[Pair], folder: Path, verdicts: dict[int, Verdict]) -> No
                 f"the batch ended with {done.returncode} before its first program: {done.stderr[-2000:]}"
             )
         role, number = last
+        if "clBuildProgram" in done.stderr:
+            raise BuildError(done.stderr)
         kind = "generator-fault" if role == "original" else ended(done)
-        verdicts[number].faults.append((kind, done.stderr[:6000] or f"exit status {done.returncode}"))
+        found = gpu.told(build, folder, done.stderr) if build in gpu.BUILDS and kind == "crash" else None
+        verdicts[number].faults.append(found or (kind, done.stderr[:6000] or f"exit status {done.returncode}"))
         position = next(k for k, pair in enumerate(pairs) if pair.number == number) + 1
 
 

@@ -8,11 +8,21 @@ import signal
 import tempfile
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from tests.fuzz.case import BUILDS, LIMIT_SECONDS, Case, Outcome, check, command, numbered_case, set_limit, source_text
+from tests.fuzz.case import (
+    LIMIT_SECONDS,
+    Case,
+    Outcome,
+    as_built,
+    build_of,
+    check,
+    command,
+    numbered_case,
+    set_limit,
+    source_text,
+)
 
 BATCH = 20
 BATCHES_A_WORKER = 20
@@ -75,7 +85,7 @@ class Worker:
         return outcomes
 
 
-def outcomes_of(seed: int, first: int, count: int, jobs: int) -> Iterator[Outcome]:
+def outcomes_of(seed: int, first: int, count: int, jobs: int, targets: str = "cpu") -> Iterator[Outcome]:
     """Check the cases first .. first + count - 1 in `jobs` processes; the outcomes as they come."""
     batches = iter(range(first, first + count, BATCH))
     lock, found, ended = threading.Lock(), [], threading.Semaphore(0)
@@ -88,8 +98,8 @@ def outcomes_of(seed: int, first: int, count: int, jobs: int) -> Iterator[Outcom
             if start is None:
                 break
             numbers = range(start, min(start + BATCH, first + count))
-            build = BUILDS[start // BATCH % len(BUILDS)]
-            result = worker.check([replace(numbered_case(seed, number, BATCH), build=build) for number in numbers])
+            build = build_of(start // BATCH, targets)
+            result = worker.check([as_built(numbered_case(seed, number, BATCH), build) for number in numbers])
             with lock:
                 found.append(result)
             ended.release()

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from tests.fuzz.case import BUILDS, Case, drawn_case, numbered_case
+from polyc.runtime.opencl import missing
+from tests.fuzz import gpu
+from tests.fuzz.case import BUILDS, Case, check, drawn_case, numbered_case
 from tests.fuzz.run import BATCH, Worker, stored
 
 SEED = 0
 BATCHES = 12
+FOR_A_GPU = 10
+"""Programs of each of its targets."""
+RACING = (6, 8)
+"""Of seed 3: without barriers one reads shared memory that nobody wrote, the other one races."""
 FRESH = 30
 pytestmark = pytest.mark.slow
 
@@ -51,6 +59,36 @@ def faults(worker: Worker, cases: list[Case]) -> str:
 )
 def test_fresh_programs(worker: Worker, case: Case) -> None:
     assert not (found := faults(worker, [case])), f"\n{found}"
+
+
+@pytest.mark.parametrize("build", gpu.BUILDS)
+def test_programs_for_a_gpu(worker: Worker, build: str) -> None:
+    if build not in gpu.available():
+        pytest.skip(missing())
+    first = gpu.BUILDS.index(build) * BATCH
+    cases = [numbered_case(SEED, number, BATCH, "gpu") for number in range(first, first + FOR_A_GPU)]
+    assert {case.options.target for case in cases} == {build}
+    assert not (found := faults(worker, cases)), f"\n{found}"
+
+
+def test_kernels_without_barriers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What the suite above would say of them."""
+    monkeypatch.setattr("polyc.pipeline.place_barriers", lambda program: program)
+    cases = [numbered_case(3, number, BATCH, "gpu") for number in RACING]
+    unchecked = [replace(case, options=replace(case.options, verify=False)) for case in cases]
+    found = [[kind for kind, _ in outcome.faults] for outcome in check(unchecked, tmp_path)]
+    assert found == [["uninitialised"], ["race"]]
+
+
+def test_programs_for_a_cpu_stay_as_they_are() -> None:
+    """A long run is repeated by its seed and numbers: the switch for a GPU changes no draw."""
+    numbers = range(0, 12 * BATCH, BATCH)
+    builds = [numbered_case(SEED, number, BATCH, "all").build for number in numbers]
+    assert [build for build in builds if build in gpu.BUILDS] == ["cuda", "opencl"]
+    for number, build in zip(numbers, builds, strict=True):
+        plain, other = (numbered_case(SEED, number, BATCH, targets) for targets in ("cpu", "all"))
+        assert (plain.program.nests, plain.inputs) == (other.program.nests, other.inputs)
+        assert other.options == (replace(plain.options, target=build) if build in gpu.BUILDS else plain.options)
 
 
 @pytest.mark.parametrize("batch", range(BATCHES))

@@ -37,6 +37,50 @@ void one_row(int n, double a[40][50], double out[40][50])
 }
 """
 """isl leaves out the loop over the rows of `p`, which was to be shared out among threads: one of them has to do it."""
+LAST_ROWS = """
+void last_rows(int n, int x[n + 4][n + 3], int b[39][38], int c[39][38])
+{
+    int a[n][n + 1];
+#pragma polyc live-out(b, c)
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n + 1; j++)
+            a[i][j] = x[i + 4][j] + x[i][j + 2];
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 0; j < n - 2; j++)
+            b[i][j] = a[i + 1][j + 3] + a[i + 1][j];
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 0; j < n - 2; j++)
+            c[i][j] = a[i - 1][j + 2] * 2;
+#pragma endscop
+}
+"""
+"""What a tile keeps for the second nest, and gives to the third one, is empty in some tiles: isl puts the step, barrier
+and all, into a branch. PoCL crashes on such barriers."""
+IN_TWO_LOOPS = """
+void in_two_loops(int n, double a[n + 1], double b[n + 3])
+{
+#pragma scop
+    for (int i = 0; i < n; i += 4) {
+        double t = a[i] + 0.3;
+        b[i + 3] += t;
+    }
+#pragma endscop
+}
+"""
+IN_PIECES = """
+void in_pieces(int n, double x[40], double a[40], double b[40])
+{
+#pragma scop
+    for (int i = 0; i < 2; i++)
+        a[i] = x[i] * 2.0;
+    for (int i = 1; i < 40; i++)
+        b[i] = a[i] + 1.0;
+#pragma endscop
+}
+"""
+"""isl prints two loops for the one that both statements share: iteration 1 is the last of one, the first of the other,
+and has to be the same thread's."""
 KERNELS = {file.stem: file for file in sorted((POLYBENCH / "kernels").glob("*.c"))}
 INPUTS = InputOptions(include_dirs=(str(POLYBENCH / "harness"),), defines=("MINI_DATASET",))
 KERNELS_OF = {"indep": 2, **dict.fromkeys(("conv1", "conv2", "conv3", "conv4"), 2)}
@@ -87,6 +131,31 @@ def test_operators_of_full_size(name: str) -> None:
 @pytest.mark.slow
 def test_one_row(tmp_path: Path) -> None:
     assert_same(region_of(ONE_ROW, tmp_path, assume=("n <= 50",)), Options(target="cuda", max_recompute=1e6))
+
+
+@pytest.mark.slow
+@TARGETS
+def test_barriers_stand_outside_of_branches(tmp_path: Path, target: str) -> None:
+    compiled = assert_same(
+        region_of(LAST_ROWS, tmp_path), Options(target=target, tile_sizes=(3, 16), max_recompute=1e6)
+    )
+    lines = [line.strip() for line in compiled.device[0].splitlines()]
+    meets = [k for k, line in enumerate(lines) if "barrier(" in line or "__syncthreads" in line]
+    assert meets
+    assert not [lines[k - 1] for k in meets if lines[k - 1].startswith("if")]
+
+
+def test_a_variable_of_a_thread_in_two_loops(tmp_path: Path) -> None:
+    """isl has the writer of `t` in one loop and its reader in the next: each would declare a `t` of its own."""
+    compiled = compile_region(region_of(IN_TWO_LOOPS, tmp_path), Options(target="cuda", tile_sizes=(4, 5)))
+    text = "".join(compiled.device)
+    assert "t = " not in text or text.count("double t;") == 1
+
+
+@pytest.mark.slow
+@TARGETS
+def test_in_pieces(tmp_path: Path, target: str) -> None:
+    assert_same(region_of(IN_PIECES, tmp_path), Options(target=target, tile_sizes=(64,)))
 
 
 def assert_same(region: Region, options: Options) -> Compiled:

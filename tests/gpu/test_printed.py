@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -11,12 +10,14 @@ import pytest
 from click.testing import CliRunner
 
 from polyc.cli.main import cli
+from polyc.codegen.gpu.dialect import CUDA
+from polyc.codegen.gpu.meeting import outside_of_branches
+from polyc.codegen.printer import statement
+from polyc.model import ctree as c
 from polyc.runtime.opencl import missing, support
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / "tests" / "differential" / "programs"
-KERNELS = {file.stem: file for file in sorted((ROOT / "polybench" / "kernels").glob("*.c"))}
-ARCHITECTURE = "sm_80"
 
 
 def compiled(file: Path, folder: Path, *options: str) -> Path:
@@ -62,16 +63,15 @@ def test_subscripts_have_64_bits(tmp_path: Path) -> None:
     assert "a[(long)n * m + j] = 0;" in text
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", KERNELS)
-def test_nvcc_takes_it(name: str, tmp_path: Path) -> None:
-    """No warning, and no register is spilled."""
-    nvcc = shutil.which("nvcc")
-    if nvcc is None:
-        pytest.skip("nvcc is not there")
-    file = compiled(KERNELS[name], tmp_path, "--target", "cuda", "-D", "MINI_DATASET")
-    command = [nvcc, f"-arch={ARCHITECTURE}", "-Werror", "all-warnings", "-Xptxas", "-warn-spills", "-c"]
-    run_quiet([*command, str(file.with_suffix(".cu")), "-o", str(tmp_path / "x.o")])
+def test_barriers_leave_branches() -> None:
+    one, two, three = (c.ExprStmt(c.Call(name, ())) for name in ("one", "two", "three"))
+    branch = c.If(c.Name("n"), c.Block((CUDA.barrier, one, CUDA.barrier, two)), three)
+    plain = c.If(c.Name("n"), one)
+    found = outside_of_branches((branch, plain), CUDA.barrier)
+    assert [line.strip() for item in found for line in statement(item, 0)] == [
+        *("__syncthreads();", "if (n)", "one();", "__syncthreads();", "if (n)", "two();", "if (!n)", "three();"),
+        *("if (n)", "one();"),
+    ]
 
 
 @pytest.mark.slow

@@ -33,36 +33,15 @@ from polyc.passes.boxes import Box
 from polyc.passes.nests import Nest, Outer
 from polyc.poly import empty_map, empty_set, maps, union_of
 from tests.mutation import edits as e
-from tests.mutation.runner import Fault, Patch, after_pass
-
-Install = Callable[[Patch], None]
+from tests.mutation.gpu_faults import GPU_FAULTS
+from tests.mutation.install import Install, always, patched, together
+from tests.mutation.runner import Fault, after_pass
 
 FAULTS: list[Fault] = []
 
 
 def add(stage: str, name: str, what: str, install: Install, *programs: str) -> None:
     FAULTS.append(Fault(f"{stage}: {name}", stage, what, install, programs))
-
-
-def patched(target: Any, name: str, make: Callable[[Any], Any]) -> Install:
-    """Put another function in place of one, made from it."""
-
-    def install(patch: Patch) -> None:
-        patch.setattr(target, name, make(getattr(target, name)))
-
-    return install
-
-
-def always(target: Any, name: str, value: Any) -> Install:
-    return patched(target, name, lambda _original: lambda *_args, **_named: value)
-
-
-def together(*installs: Install) -> Install:
-    def install(patch: Patch) -> None:
-        for one in installs:
-            one(patch)
-
-    return install
 
 
 # --- analysis: dependences that the passes rely on -------------------------------------------------------------------
@@ -1223,4 +1202,5 @@ CODEGEN: list[tuple[str, str, Install]] = [
 for name_, what_, install_ in CODEGEN:
     add("codegen", name_, what_, install_)
 
+FAULTS += GPU_FAULTS
 assert len({fault.name for fault in FAULTS}) == len(FAULTS), "two faults of one name"

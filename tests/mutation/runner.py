@@ -13,6 +13,7 @@ import pytest
 
 import polyc.pipeline as pipeline
 import polyc.runtime.build as build
+import polyc.runtime.cuda_shim.library as library
 from polyc.frontend import read
 from polyc.model.program import Compiled, InputOptions, Options, Program
 from polyc.model.scop import Region
@@ -39,8 +40,12 @@ WHERE = {
     "reductions": ("reduction", "private"),
     "privatize": ("private", "conv_relu"),
     "codegen": ("conv_relu", "stencil_chain"),
+    "mapping": ("conv_relu", "triangular", "one_row", "jacobi"),
+    "barriers": ("conv_relu", "partly_defined", "stencil_chain", "one_row"),
 }
 """Programs that each pass has something to do for."""
+GPU_STAGES = frozenset({"mapping", "barriers"})
+"""Their faults are looked for in CUDA, which runs in the shim: what it reports is a difference."""
 ALSO = {
     "dependences: first row's flow dropped": ("conv_relu", "matmul_chain"),
     "schedule: may-writes as writes": ("may_write",),
@@ -66,6 +71,14 @@ ALSO = {
     "codegen: reduction clause not printed": ("reduction",),
     "codegen: loop variables mixed up": ("branches",),
     "codegen: no parentheses": ("in_place", "jacobi"),
+    "mapping: single loops not dealt out": ("chain",),
+    "mapping: single loops not dealt out, at the end": ("chain",),
+    "mapping: all of a band parallel": ("private", "reduction", "last_value"),
+    "mapping: every loop parallel": ("private", "reduction", "last_value", "may_write"),
+    "mapping: first loops parallel": ("private", "reduction", "last_value", "may_write"),
+    "mapping: kernels made one": ("outputs", "in_place"),
+    "mapping: kernels made one with barriers": ("outputs", "in_place", "matmul_chain"),
+    "barriers: last steps swapped": ("outputs",),
 }
 """More programs, for faults that those have no place for."""
 
@@ -101,9 +114,15 @@ class Outcome:
     """The check's words, or what differs."""
 
 
-def options_for(name: str) -> Options:
+def options_for(name: str, target: str = "openmp") -> Options:
     """Small tiles, so that small sizes have several, and as much fusion as there can be."""
-    return Options(tile_sizes=TILES.get(name, (6, 10)), max_recompute=1e6, reassociate=name in REASSOCIATED)
+    return Options(
+        target=target, tile_sizes=TILES.get(name, (6, 10)), max_recompute=1e6, reassociate=name in REASSOCIATED
+    )
+
+
+def target_of(fault: Fault) -> str:
+    return "cuda" if fault.stage in GPU_STAGES else "openmp"
 
 
 def programs_for(fault: Fault) -> tuple[str, ...]:
@@ -117,8 +136,8 @@ def region_of(name: str) -> Region:
 
 
 @cache
-def unbroken(name: str) -> Compiled:
-    compiled = pipeline.compile_region(region_of(name), options_for(name))
+def unbroken(name: str, target: str = "openmp") -> Compiled:
+    compiled = pipeline.compile_region(region_of(name), options_for(name, target))
     assert compiled.verified
     assert not any(r.code in ("verification-failed", "not-printed") for r in compiled.program.remarks)
     return compiled
@@ -127,7 +146,8 @@ def unbroken(name: str) -> Compiled:
 def outcome_of(fault: Fault, name: str, run: bool = True) -> Outcome:
     """What becomes of a program when polyc has the fault. `run=False`: programs that pass the check are not run,
     and count as harmless."""
-    region, options, before = region_of(name), options_for(name), unbroken(name)
+    target = target_of(fault)
+    region, options, before = region_of(name), options_for(name, target), unbroken(name, target)
     with Patch.context() as patch:
         fault.install(patch)
         try:
@@ -145,12 +165,17 @@ def outcome_of(fault: Fault, name: str, run: bool = True) -> Outcome:
     taken_back = [r for r in compiled.program.remarks if r.code == "budget" and r not in before.program.remarks]
     if any(r.stage in ("verify", "dependences", "codegen") for r in taken_back):
         return Outcome(Verdict.CAUGHT, "budget")
-    if code_of(compiled.text) == code_of(before.text):
+    if code_of(printed(compiled)) == code_of(printed(before)):
         return Outcome(Verdict.NOT_APPLICABLE)
     if not run:
         return Outcome(Verdict.HARMLESS, "not run")
-    wrong = differences(name, compiled.text, compiled)
+    wrong = differences(name, compiled)
     return Outcome(Verdict.MISSED, wrong) if wrong else Outcome(Verdict.HARMLESS)
+
+
+def printed(compiled: Compiled) -> str:
+    """All that is printed of a region: its statements, its kernels."""
+    return "\n".join((compiled.text, *compiled.device))
 
 
 def code_of(text: str) -> str:
@@ -161,9 +186,9 @@ def code_of(text: str) -> str:
 _known: dict[tuple[str, str], str] = {}
 
 
-def differences(name: str, text: str, compiled: Compiled) -> str:
+def differences(name: str, compiled: Compiled) -> str:
     """Build and run the printed text against the original: the first difference, or nothing."""
-    key = name, code_of(text)
+    key = name, code_of(printed(compiled))
     if key not in _known:
         # Sizes come from the scop of the file, so that a fault in what is assumed does not choose the sizes.
         region = region_of(name)
@@ -171,6 +196,7 @@ def differences(name: str, text: str, compiled: Compiled) -> str:
         found = ""
         with Patch.context() as patch:
             patch.setattr(build, "FLAGS", (*build.FLAGS, UNINITIALISED))
+            patch.setattr(library, "COMPILE", [*library.COMPILE, UNINITIALISED])
             for seed in SEEDS:
                 report = compare(region, replace(compiled, program=program), SIZES, seed=seed, limit_seconds=20)
                 assert report.rows or report.differences, report.skipped

@@ -40,6 +40,12 @@ FEW = [
     ("codegen: buffers static", "conv_relu"),
     ("codegen: no parentheses", "jacobi"),
     ("codegen: reduction clause not printed", "reduction"),
+    ("mapping: tiles on threads", "conv_relu"),
+    ("mapping: once around steps", "jacobi"),
+    ("barriers: no barrier before a step", "conv_relu"),
+    ("barriers: a barrier in every step", "conv_relu"),
+    ("barriers: a barrier in every loop", "stencil_chain"),
+    ("barriers: barriers on the host", "one_row"),
 ]
 """Faults that were not caught once, and some that always were: these run in seconds."""
 

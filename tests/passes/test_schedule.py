@@ -87,6 +87,8 @@ def test_steps_in_a_child() -> None:
     assert in_child(lambda: "long" * 100_000, 5) == "long" * 100_000
     with pytest.raises(StepError, match="what went wrong"):
         in_child(lambda: failing("what went wrong"), 5)
+    with pytest.raises(StepError, match="ValueError"):  # never an empty message
+        in_child(lambda: failing(""), 5)
     with pytest.raises(ValueError, match="what went wrong"):
         in_child(lambda: failing("what went wrong"), 5, (ValueError,))
     with pytest.raises(OutOfTime):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from polyc.model.program import Program
-from polyc.model.tree import Band, Domain, Mark, Node, Sequence, deals_to_threads, rewrite, walk
+from polyc.model.tree import Band, Domain, Filter, Mark, Node, Sequence, deals_to_threads, rewrite, walk
 from polyc.verify import check
 from tests.programs import after, region_in, region_of
 
@@ -70,6 +70,38 @@ def test_no_barrier_before_shared_memory_is_used_again(fused: Program) -> None:
     assert "no barrier in the loop w around A_tile" in messages(changed(fused, change))
 
 
+def test_a_barrier_that_not_all_threads_come_to(fused: Program) -> None:
+    """In each iteration of a loop that is dealt out to them: some have more iterations than others."""
+
+    def change(node: Node) -> Node:
+        if isinstance(node, Band) and any(deals_to_threads(m) for m in node.members):
+            return replace(node, members=tuple(replace(m, barrier=deals_to_threads(m)) for m in node.members))
+        return node
+
+    assert "not all threads of a block come to a barrier on the way to S1" in messages(changed(fused, change))
+
+
+def test_a_barrier_where_one_thread_is(fused: Program) -> None:
+    def change(node: Node) -> Node:
+        inner = node.children[0].child if isinstance(node, Sequence) else None
+        if isinstance(node, Sequence) and isinstance(inner, Band):
+            members = tuple(replace(m, mapped="", barrier=True) for m in inner.members)
+            alone = Mark("once", replace(inner, members=members))
+            return Sequence((replace(node.children[0], child=alone), *node.children[1:]))
+        return node
+
+    assert "not all threads of a block come to a barrier on the way to S0" in messages(changed(fused, change))
+
+
+def test_a_barrier_on_the_host(fused: Program) -> None:
+    def change(node: Node) -> Node:
+        if isinstance(node, Mark) and node.kind == "kernel":
+            return Sequence((Filter(fused.tree.domain, node, barrier=True),))
+        return node
+
+    assert "the host comes to a barrier on the way to S1" in messages(changed(fused, change))
+
+
 def test_a_loop_that_is_not_dealt_out(fused: Program) -> None:
     """Every thread would run all iterations."""
 
@@ -90,11 +122,44 @@ def test_one_axis_twice(fused: Program) -> None:
     assert "is not dealt out to the blocks" in messages(changed(fused, change))
 
 
+def test_one_thread_whose_steps_are_of_different_blocks(fused: Program) -> None:
+    """Tiles dealt out to threads, their points to blocks: each block has its own memory for the tile."""
+    axes = {"block.y": "thread.y", "block.x": "thread.x", "thread.y": "block.y", "thread.x": "block.x"}
+
+    def change(node: Node) -> Node:
+        if isinstance(node, Band):
+            return replace(node, members=tuple(replace(m, mapped=axes.get(m.mapped, "")) for m in node.members))
+        return node
+
+    assert "no barrier between S0 and S2, which touch A" in messages(changed(fused, change))
+
+
+def test_blocks_of_one_thread(tmp_path: Path) -> None:
+    """They need no barriers, but one block does not see what another one writes."""
+    program = after(region_of(TWO_STEPS, tmp_path), "barriers", target="cuda")
+
+    def change(node: Node) -> Node:
+        if isinstance(node, Mark) and node.kind == "kernel":
+            return node.child
+        if isinstance(node, Sequence) and len(node.children) == 2:
+            return Mark("kernel", node, sizes=(1,))
+        return node
+
+    assert "no barrier between S0 and S1, which touch" in messages(changed(program, change))
+
+
 def test_mapped_outside_of_a_kernel(fused: Program) -> None:
     def change(node: Node) -> Node:
         return node.child if isinstance(node, Mark) and node.kind == "kernel" else node
 
     assert "is mapped outside of a kernel" in messages(changed(fused, change))
+
+
+def test_once_outside_of_a_kernel(fused: Program) -> None:
+    def change(node: Node) -> Node:
+        return Mark("once", node) if isinstance(node, Mark) and node.kind == "kernel" else node
+
+    assert "S1 is left to one thread outside of a kernel" in messages(changed(fused, change))
 
 
 def test_a_loop_that_carries_a_dependence(fused: Program) -> None:

@@ -10,7 +10,9 @@ import islpy as isl
 
 from polyc.codegen.exprs import MAX, ExprPrinter
 from polyc.codegen.gpu.dialect import Dialect
+from polyc.codegen.gpu.meeting import outside_of_branches
 from polyc.codegen.gpu.memory import DeviceArray
+from polyc.codegen.gpu.pieces import share_from, statements_below, steps_of_pieces
 from polyc.codegen.gpu.stages import Stages
 from polyc.codegen.gpu.words import NotMappable, Words, element_type, function
 from polyc.codegen.loops import Generated, InstancePrinter, LoopPrinter, Scope, block_of
@@ -79,6 +81,10 @@ class _Open:
     left_out: set[str] = field(default_factory=set)
     """Axes of blocks along which isl left out a loop."""
     comment: str = ""
+    pieces: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """The step of mapped members whose loop isl prints in several pieces."""
+    private: dict[str, frozenset[str]] = field(default_factory=dict)
+    """For each mark that declares a thread's own variables: the statements below it."""
     folded: dict[str, c.Expr] = field(default_factory=dict)
     """The axes that share x, from the fastest on, and how many blocks each has."""
 
@@ -108,6 +114,8 @@ class KernelPrinter(LoopPrinter):
     def statements(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
         """The node. What stands under a mapped loop that isl left out, since it has one iteration, one thread runs."""
         kind = kind_of(node)
+        if kind == "if_" and self.open is not None and not scope.alone:
+            return tuple(outside_of_branches(super().statements(node, scope), self.dialect.barrier))
         if not scope.waiting or kind not in ("for_", "mark", "user"):
             return super().statements(node, scope)
         left_out, waiting = scope.waiting, scope.waiting[:0]
@@ -159,6 +167,12 @@ class KernelPrinter(LoopPrinter):
 
     def allocation(self, name: str, mark: Mark, inner: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
         if self.open is None or scope.alone:
+            if self.open is not None:
+                seen = self.open.private.setdefault(name, frozenset(statements_below(inner)))
+                if seen != frozenset(statements_below(inner)):
+                    raise NotMappable(
+                        "isl prints the writer and the reader of a thread's own variable in different loops"
+                    )
             return super().allocation(name, mark, inner, scope)
         # Shared by the threads of the block. OpenCL has such arrays at the top of a kernel only.
         chosen = tuple(replace(self.program.buffers[n], name=n) for n in mark.names)
@@ -206,6 +220,7 @@ class KernelPrinter(LoopPrinter):
         """Print a kernel; what is left in its place is the call that starts it."""
         assert self.open is None
         self.open = opened = _Open(mark, scope.names)
+        opened.pieces = steps_of_pieces(self.program, inner, self.annotated.bands)
         members = {m.mapped: m for node in walk(mark.child) if isinstance(node, Band) for m in node.members}
         if any(axis in members for axis in FOLDED):
             order = [axis for axis in (BLOCK_AXES[0], *FOLDED) if axis in members]
@@ -320,7 +335,7 @@ class KernelPrinter(LoopPrinter):
                 return self.unrolled(node, member, scope)
             if member.stages > 1:
                 return self.staged(node, iterator, scope)
-            if member.unroll > 1:
+            if member.unroll > 1 and self.dialect.fetches:
                 loop = super().loop(node, scope)
                 return replace(loop, pragmas=(f"{UNROLL} {member.unroll}",)) if isinstance(loop, c.For) else loop
         if self.open is None or member is None or not member.mapped:
@@ -337,6 +352,8 @@ class KernelPrinter(LoopPrinter):
         )
         start = self.printer(scope).convert(node.for_get_init())
         index, count = self.share_of(member)
+        for step in self.open.pieces.get(id(member), ()):
+            index = share_from(start, step, index, count)
         if node.for_is_degenerate():
             value = c.Decl("const long", name, (), start)
             self.count(member, c.Literal("1"), scope)

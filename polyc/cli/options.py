@@ -160,6 +160,7 @@ TRANSFORM = (
         type=click.FloatRange(min=0),
         help="How much repeated work fusion may cost. Default: as long as the estimated cost falls.",
     ),
+    click.option("--no-inline", is_flag=True, help="Leave elementwise producers in nests of their own."),
     click.option("--no-verify", is_flag=True, help="Print code that was not checked."),
     click.option("--reassociate", is_flag=True, help="Allow reductions in another order of additions."),
     click.option(
@@ -225,6 +226,7 @@ def transform_options(values: dict[str, Any]) -> Options:
         max_recompute=values["max_recompute"],
         verify=not values["no_verify"],
         reassociate=values["reassociate"],
+        inline=not values["no_inline"],
         budget=values["budget"],
     )
 

@@ -39,7 +39,8 @@ def inline_elementwise(program: Program) -> Program:
               fusion; we do it first, so that scheduling, tiling and the checks see fewer nests. We therefore leave
               to pre-tiling fusion what it makes as good: a chain in which each iteration reads its own values becomes
               one nest with a variable for each of them (`contract.py`). What a window, a product or a broadcast
-              reads many times is no candidate: `basteln` decides on it, and says so.
+              reads many times, and what a sum or a recurrence goes on from, is no candidate: `basteln` decides on it,
+              and says so.
     """
     if not program.options.inline:
         return program
@@ -353,8 +354,9 @@ def _equal(one: isl.UnionMap, other: isl.UnionMap, known: isl.Set) -> bool:
 
 
 def _updates(read: _Read) -> bool:
-    """Whether the reference belongs to `T[i] += …`, which needs the element itself."""
-    return any(a.ref == read.access.ref and a.kind is not AccessKind.READ for a in read.statement.accesses)
+    """Whether the reader writes the array itself, as `T[i] += …` does: it updates its values and needs the elements."""
+    array = read.access.array
+    return any(a.array == array and a.kind is not AccessKind.READ for a in read.statement.accesses)
 
 
 def _is_identity(m: isl.Map) -> bool:

@@ -8,7 +8,7 @@ from itertools import combinations
 
 import islpy as isl
 
-from polyc.analysis.dependences import accesses_of, compute_dependences
+from polyc.analysis.dependences import accesses_of, compute_dependences, last_writers
 from polyc.analysis.elementwise import assigned, elementwise, keeps_type, replaceable
 from polyc.analysis.order import order_map, runs
 from polyc.flow import Accesses, Flow, compute_flow
@@ -16,7 +16,6 @@ from polyc.model import ctree as c
 from polyc.model.program import Inlining, Program, Use
 from polyc.model.scop import Access, AccessKind, CType, Scop, Statement, Value
 from polyc.model.tree import Domain, restrict
-from polyc.poly import names
 
 STAGE = "inline"
 LARGEST = 200
@@ -44,9 +43,15 @@ def inline_elementwise(program: Program) -> Program:
     """
     if not program.options.inline:
         return program
+    order = order_map(runs(program.scop.tree))
     for name in tuple(program.scop.statements):
-        program = _Candidate.of(program, name).inlined()
-    return program
+        told = _Candidate.of(program, name, order).inlined()
+        if told.scop is not program.scop:
+            order = order_map(runs(told.scop.tree))
+        program = told
+    if not program.inlined:
+        return program
+    return replace(program, dependences=compute_dependences(program.scop))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,29 +77,28 @@ class _Candidate:
     """A statement that may be inlined, and who reads what it writes."""
 
     program: Program
+    order: isl.UnionMap
+    """Of the region's instances."""
     producer: Statement
     write: Access | None
     """None: it is no elementwise operator."""
     reads: tuple[_Read, ...] = ()
 
     @staticmethod
-    def of(program: Program, name: str) -> _Candidate:
+    def of(program: Program, name: str, order: isl.UnionMap) -> _Candidate:
         scop, producer = program.scop, program.scop.statements[name]
         write = elementwise(scop, producer)
         if write is None or not producer.loops:
-            return _Candidate(program, producer, None)
-        flow = program.dependences.flow_by_array.get(write.array)
-        readers = [] if flow is None else names(flow.intersect_domain(_instances(producer)).range())
+            return _Candidate(program, order, producer, None)
+        everything = accesses_of(scop, frozenset([write.array]))
         found: list[_Read] = []
-        if readers:
-            everything, order = accesses_of(scop, frozenset([write.array])), order_map(runs(scop.tree))
-            for reader in readers:
-                for access in scop.statements[reader].accesses:
-                    if access.array == write.array and access.kind is AccessKind.READ:
-                        through = _flow_into(access.relation, everything, order)
-                        if not through.dependence.intersect_domain(_instances(producer)).is_empty():
-                            found.append(_Read(scop.statements[reader], access, through))
-        return _Candidate(program, producer, write, tuple(found))
+        for reader in scop.statements.values():
+            for access in reader.accesses:
+                if access.array == write.array and access.kind is AccessKind.READ:
+                    through = _flow_into(access.relation, everything, order)
+                    if not through.dependence.intersect_domain(_instances(producer)).is_empty():
+                        found.append(_Read(reader, access, through))
+        return _Candidate(program, order, producer, write, tuple(found))
 
     def inlined(self) -> Program:
         """The program without the producer; the same one, perhaps with a remark, where it has to stay."""
@@ -154,10 +158,12 @@ class _Candidate:
 
     def chain(self) -> bool:
         """Whether all readers need their own iteration's value only, in loops that pre-tiling fusion can join."""
-        return all(
-            _is_identity(self.instances(read)) and not _depends_on_itself(self.program, read.statement)
-            for read in self.reads
-        )
+        return all(_is_identity(self.instances(read)) and self.is_free(read.statement) for read in self.reads)
+
+    def is_free(self, statement: Statement) -> bool:
+        """Whether no instance of it has to do with another one."""
+        pairs = _conflicts(self.scop, statement)
+        return pairs is None or pairs.is_empty()
 
     # --- what forbids it
 
@@ -182,8 +188,10 @@ class _Candidate:
         return None
 
     def is_live_out(self) -> bool:
-        last = self.program.dependences.last_writer.intersect_domain(_instances(self.producer))
-        return not last.is_empty()
+        if self.array not in self.scop.live_out:
+            return False
+        last = last_writers(accesses_of(self.scop, frozenset([self.array])), self.order).dependence
+        return not last.intersect_domain(_instances(self.producer)).is_empty()
 
     def has_other_source(self) -> bool:
         for read in self.reads:
@@ -205,7 +213,7 @@ class _Candidate:
         inputs = [a for a in self.producer.accesses if a.kind is AccessKind.READ and a.array in written]
         if not inputs:
             return False
-        order, known = order_map(runs(self.scop.tree)), self.scop.known
+        order, known = self.order, self.scop.known
         for access in inputs:
             everything = accesses_of(self.scop, frozenset([access.array]))
             then = _flow_into(access.relation, everything, order)
@@ -219,9 +227,9 @@ class _Candidate:
         return False
 
     def serialised(self) -> bool:
-        if not _parallel_loops(self.program, self.producer):
+        if not _parallel_loops(self.scop, self.producer):
             return False
-        return any(not _parallel_loops(self.program, read.statement) for read in self.reads)
+        return any(not _parallel_loops(self.scop, read.statement) for read in self.reads)
 
     def is_long(self) -> bool:
         added = sum(1 for _ in c.walk(_value(self.producer)))
@@ -257,7 +265,6 @@ class _Candidate:
         return replace(
             told,
             scop=after,
-            dependences=compute_dependences(after),
             tree=after.tree,
             statements=dict(statements),
             inlined=(*told.inlined, step),
@@ -369,24 +376,27 @@ def _is_identity(m: isl.Map) -> bool:
     return bool(m.is_subset(same))
 
 
-def _itself(program: Program, statement: Statement) -> isl.UnionMap:
-    """The dependences between instances of one statement."""
-    d, own = program.dependences, _instances(statement)
-    return d.flow.union(d.false).intersect_domain(own).intersect_range(own)
+def _conflicts(scop: Scop, statement: Statement) -> isl.Map | None:
+    """The pairs of a statement's instances of which one writes what the other touches, in either order.
+
+    None: there are none. What each thread may have a copy of is no conflict.
+    """
+    found: isl.Map | None = None
+    shared = [a for a in statement.accesses if a.array not in scop.privatizable]
+    for write in shared:
+        for other in shared:
+            if write.kind is not AccessKind.READ and other.array == write.array:
+                pairs = write.relation.apply_range(other.relation.reverse())
+                found = pairs if found is None else found.union(pairs)
+    if found is None:
+        return None
+    found = found.intersect_params(scop.known)
+    return found.subtract(isl.Map.identity(found.get_space())).coalesce()
 
 
-def _depends_on_itself(program: Program, statement: Statement) -> bool:
-    return not _itself(program, statement).is_empty()
-
-
-def _parallel_loops(program: Program, statement: Statement) -> list[int]:
-    """The loops of a statement that none of its dependences on itself crosses."""
-    found = _itself(program, statement)
-    if found.is_empty():
-        return list(range(len(statement.loops)))
-    pairs = isl.Map.from_union_map(found)
-    return [
-        k
-        for k in range(len(statement.loops))
-        if pairs.is_subset(pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k))
-    ]
+def _parallel_loops(scop: Scop, statement: Statement) -> list[int]:
+    """The loops of a statement whose iterations touch nothing that another one writes."""
+    pairs, loops = _conflicts(scop, statement), range(len(statement.loops))
+    if pairs is None:
+        return list(loops)
+    return [k for k in loops if pairs.is_subset(pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k))]

@@ -1,6 +1,7 @@
 """Does the region with inlined producers compute what the region computes that the frontend read?
 
-Nothing is taken from the pass but what it says: which reference has which producer's expression in its place, and whose
+Nothing is taken from the pass but what it says (and `analysis/elementwise.py`, which both ask what an elementwise
+statement is, and which type an expression has): which reference has which producer's expression in its place, and whose
 value that is, M. Each use is a *virtual* instance of the producer, run right before the reader's instance, with a cell
 of its own for what it writes; the reader reads that cell.
 

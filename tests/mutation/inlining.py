@@ -64,8 +64,8 @@ def swapped(m: isl.Map, _producer: Statement) -> isl.Map:
 def first_reader_only(patch: Patch) -> None:
     whole = CANDIDATE.of
 
-    def of(program: Program, name: str) -> inline._Candidate:
-        found = whole(program, name)
+    def of(program: Program, name: str, order: isl.UnionMap) -> inline._Candidate:
+        found = whole(program, name, order)
         return replace(found, reads=found.reads[:1])
 
     patch.setattr(CANDIDATE, "of", staticmethod(of))

@@ -277,8 +277,8 @@ def test_a_reader_that_was_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyP
     text = text.replace("#pragma endscop", "for (int i = 0; i < n; i++) C[i] += T[i];\n#pragma endscop")
     whole = inline._Candidate.of
 
-    def first_reader_only(program: Program, name: str) -> inline._Candidate:
-        found = whole(program, name)
+    def first_reader_only(program: Program, name: str, order: isl.UnionMap) -> inline._Candidate:
+        found = whole(program, name, order)
         return replace(found, reads=found.reads[:1])
 
     monkeypatch.setattr(inline._Candidate, "of", staticmethod(first_reader_only))

@@ -76,6 +76,14 @@ def test_one_row(tmp_path: Path) -> None:
     assert_same(region_of(ONE_ROW, tmp_path, assume=("n <= 50",)), Options(target="cuda", max_recompute=1e6))
 
 
+@pytest.mark.slow
+@TARGETS
+def test_inlined_producers(target: str) -> None:
+    (region,) = read(str(ROOT / "tests" / "mutation" / "programs" / "inlined.c"), InputOptions()).regions
+    compiled = assert_same(region, Options(target=target))
+    assert len(compiled.program.inlined) == 4
+
+
 def assert_same(region: Region, options: Options) -> Compiled:
     if options.target == "opencl" and support() is None:
         pytest.skip(missing())

@@ -511,3 +511,12 @@ def test_no_candidate(name: str, tmp_path: Path) -> None:
 def test_in_other_modes(options: dict[str, object], tmp_path: Path) -> None:
     found = result(INLINED["chain_of_three"][0], tmp_path, **options)
     assert {code for code, _ in said(found)} == {"inlined"}
+
+
+@pytest.mark.parametrize("budget", [1, 3000, 10_000, 30_000, 60_000, 100_000])
+def test_under_small_budgets(budget: int, tmp_path: Path) -> None:
+    """Where the pass or its check does not end, the producers keep their nests."""
+    region = region_of(INLINED["chain_of_three"][0], tmp_path)
+    found = compile_region(region, Options(budget=budget))
+    assert "verification-failed" not in {r.code for r in found.program.remarks}
+    assert check(region, found, sizes=(1, 7)) == []

@@ -13,11 +13,12 @@ from polyc.analysis.dependences import compute_dependences, no_dependences
 from polyc.bounded import isl_in_child
 from polyc.codegen import NotMappable, Rendered, obstacle, render_as_written, render_region
 from polyc.errors import InternalError
-from polyc.model.program import Compiled, Options, Program, Snapshot
+from polyc.model.program import Compiled, Options, Program, Remark, Snapshot
 from polyc.model.scop import Region, Scop
 from polyc.model.tree import Mark, walk
 from polyc.passes.basteln import fuse_tiles
 from polyc.passes.contract import contract_buffers
+from polyc.passes.inline import inline_elementwise
 from polyc.passes.mapping import map_to_kernels, place_barriers
 from polyc.passes.parallel import mark_loops
 from polyc.passes.pretiling import fuse_quasi_identical
@@ -29,7 +30,7 @@ from polyc.passes.vectorize import sink_vector_loops
 from polyc.poly import OverBudget, budget, share
 from polyc.reread import NotComparable, text_faults
 from polyc.stack import room_for_depth
-from polyc.verify import Fault, check
+from polyc.verify import INLINING, Fault, check
 
 Pass = Callable[[Program], Program]
 OVER_BUDGET = "budget"
@@ -39,6 +40,8 @@ OVER_BUDGET = "budget"
 def passes_for(options: Options) -> list[tuple[str, Pass]]:
     """The passes of a target, in order; `openmp` and `c`, `cuda` and `opencl` differ only in what is printed."""
     common: list[tuple[str, Pass]] = [
+        # Algorithm 5, first, so that all others see fewer nests. What fuses without overlap is left to `pretiling`.
+        ("inline", inline_elementwise),
         # isl finds each nest's permutable bands and coincident loops; with `--fuse basteln` it fuses nothing.
         ("schedule", schedule_nests),
         # Algorithm 1: what needs no overlap is fused before tiling.
@@ -111,16 +114,25 @@ class _Run:
             return self.as_written(initial, initial)
         if self.options.gpu and (reason := obstacle(scop)) is not None:
             return self.as_written(_not_mapped(initial, reason), initial)
+        final, verified = self.transformed(initial)
+        if final.tree is initial.tree and any(p.code == "inlined" for p in final.remarks):
+            # Whatever it was: without inlined producers there is less to go wrong, and to check.
+            left_out = replace(initial, options=replace(self.options, inline=False), remarks=_of_failure(final))
+            del self.snapshots[1:]
+            final, verified = self.transformed(left_out)
+        if (self.options.verify and not verified) or (self.options.gpu and final.tree is initial.tree):
+            return self.as_written(final, initial)
+        return self.printed(final, initial, verified)
+
+    def transformed(self, initial: Program) -> tuple[Program, bool]:
+        """The program after the passes, or the last one that is right; whether that was shown."""
         programs = [initial]
-        for name, run in passes_for(self.options) if not scop.domain.is_empty() else []:
+        for name, run in passes_for(initial.options) if not initial.tree.domain.is_empty() else []:
             with self.timed(name):
                 programs.append(_declined_at_budget(name, run, programs[-1]))
             self.snapshots.append(Snapshot(name, programs[-1].tree, self.timings[-1][1]))
         with self.timed("verify"):
-            final, verified = _last_right(programs) if self.options.verify else (programs[-1], False)
-        if (self.options.verify and not verified) or (self.options.gpu and final.tree is initial.tree):
-            return self.as_written(final, initial)
-        return self.printed(final, initial, verified)
+            return _last_right(programs) if self.options.verify else (programs[-1], False)
 
     def printed(self, final: Program, initial: Program, verified: bool) -> Compiled:
         """The program as C. One that is right and cannot be printed gives way to the original order."""
@@ -226,7 +238,8 @@ def _last_right(programs: list[Program]) -> tuple[Program, bool]:
         return final, True
     tried = final
     over = False
-    for candidate in reversed(programs[1:-1]):
+    wrong_region = any(fault.kind == INLINING for fault in faults)  # all later programs are orders of it
+    for candidate in reversed(programs[1:-1]) if not wrong_region else ():
         if candidate.tree is tried.tree or candidate.tree is initial.tree or (over and candidate.groups):
             continue
         tried = candidate
@@ -250,6 +263,11 @@ def _finished(program: Program) -> Program:
         mapped = any(isinstance(n, Mark) and n.kind == "kernel" for n in walk(program.tree.child))
         return place_barriers(place_private_arrays(program if mapped else map_to_kernels(program)))
     return place_private_arrays(mark_loops(program))
+
+
+def _of_failure(program: Program) -> tuple[Remark, ...]:
+    """What is left to tell of a program that was given up: the remarks of the check."""
+    return tuple(remark for remark in program.remarks if remark.stage == "verify")
 
 
 def _faults(program: Program, original: Scop) -> list[Fault]:

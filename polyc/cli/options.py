@@ -202,6 +202,7 @@ TRANSFORM = (
         type=Counts("threads", (1024, 1024, 64)),
         help="How many threads a block has along x, y. Default: chosen for the machine.",
     ),
+    click.option("--no-inline", is_flag=True, help="Leave elementwise producers in nests of their own."),
     click.option("--no-verify", is_flag=True, help="Print code that was not checked."),
     click.option("--reassociate", is_flag=True, help="Allow reductions in another order of additions."),
     click.option(
@@ -268,6 +269,7 @@ def transform_options(values: dict[str, Any]) -> Options:
         max_recompute=values["max_recompute"],
         verify=not values["no_verify"],
         reassociate=values["reassociate"],
+        inline=not values["no_inline"],
         budget=values["budget"],
         machine=machine,
         grid=grid,

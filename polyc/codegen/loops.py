@@ -15,7 +15,7 @@ from polyc.codegen.to_isl import Annotated, to_isl
 from polyc.errors import InternalError
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
-from polyc.model.scop import Access, Array, Statement, Storage
+from polyc.model.scop import Access, Array, CType, Statement, Storage, Value
 from polyc.model.tree import Mark, Member, Role, partial_schedule, paths
 from polyc.passes.boxes import constant_of
 from polyc.poly import empty_map, kind_of, maps, operation_of, project_range
@@ -347,14 +347,19 @@ class InstancePrinter:
         for position, name in enumerate(self.statement.loops):
             value = self.exprs.convert(self.visit.build.expr_from_pw_aff(instance.get_pw_aff(position)))
             self.instance = (*self.instance, value)
-            ctype = self.statement.loop_types[position]
-            # As in the user's text: with an unsigned operand, or in a call, the type of the variable decides the value.
-            if not (
-                ctype.signed and (ctype.size_bytes == 8 or (isinstance(value, c.Literal) and ctype.size_bytes == 4))
-            ):
-                value = c.Cast(ctype.text, value)
-            found[name] = value
+            found[name] = _typed(value, self.statement.loop_types[position])
+        for item in self.statement.values:
+            value = self._value(item)
+            self.instance = (*self.instance, value)
+            found[item.name] = _typed(value, item.type)
         return found
+
+    def _value(self, item: Value) -> c.Expr:
+        here = self.to_instance.apply_range(item.relation)
+        if here.intersect_params(self.program.scop.known).is_empty():
+            return c.Literal("0")  # nothing here evaluates it
+        value = isl.PwMultiAff.from_map(here).get_pw_aff(0)
+        return self.exprs.convert(self.visit.build.expr_from_pw_aff(value))
 
     def _change(self, node: c.Node) -> c.Node | None:
         if isinstance(node, c.Name) and node.name in self.loops:
@@ -445,6 +450,14 @@ class InstancePrinter:
         if len(tiles) != 1:
             raise InternalError("no tile runs an instance that isl prints")
         return project_range(tiles[0], depth)
+
+
+def _typed(value: c.Expr, ctype: CType) -> c.Expr:
+    """A loop variable's value, in the type that it has in the user's text: with an unsigned operand, or in a call, that
+    type decides the value."""
+    if ctype.signed and (ctype.size_bytes == 8 or (isinstance(value, c.Literal) and ctype.size_bytes == 4)):
+        return value
+    return c.Cast(ctype.text, value)
 
 
 def is_single(buffer: Buffer) -> bool:
@@ -548,8 +561,9 @@ def taken_names(program: Program) -> frozenset[str]:
     for parameter in program.scop.parameters:
         taken |= {n.name for n in c.walk(parameter.expr) if isinstance(n, c.Name)} | {parameter.name}
     for statement in program.statements.values():
+        own = {*statement.loops, *(value.name for value in statement.values)}
         for node in c.walk(statement.body):
-            if isinstance(node, c.Name) and node.name not in statement.loops:
+            if isinstance(node, c.Name) and node.name not in own:
                 taken.add(node.name)
             elif isinstance(node, c.Call):
                 taken.add(node.function)

@@ -26,6 +26,8 @@ class Options:
     """Percentage of repeated instances that fusion may cost; None: let the cost decide."""
     verify: bool = True
     reassociate: bool = False
+    inline: bool = True
+    """Whether elementwise producers are computed at their readers."""
     budget: int = 2_000_000
     """isl operations that one pass may take before it declines; 0: as many as it takes."""
     machine: str = "generic"
@@ -157,6 +159,32 @@ class Buffer:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Use:
+    """One reference that has its producer's expression in its place."""
+
+    statement: str
+    """The reader."""
+    ref: str
+    """The label of the reference that is no more."""
+    instance: isl.Map
+    """`[n] -> { C[i] -> P[j] }`: whose value an instance of the reader reads there."""
+    labels: tuple[tuple[str, str], ...]
+    """A reference's label in the producer, and in the reader."""
+    names: tuple[tuple[str, str], ...]
+    """A name in the producer's expression (a loop, a value), and the reader's value that stands for it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inlining:
+    """One producer computed at its readers: a region, and the region that computes the same without it."""
+
+    producer: str
+    uses: tuple[Use, ...]
+    before: Scop
+    after: Scop
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
     """The state after a pass, for `explain`."""
 
@@ -168,6 +196,7 @@ class Snapshot:
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
     scop: Scop
+    """The region, with producers that were inlined."""
     options: Options
     dependences: Dependences
     tree: Domain
@@ -182,6 +211,8 @@ class Program:
     outside of the domain is left out by a condition, `zero` for a copy that stores 0 there, `free` where it runs, and
     touches nothing but cells that no instance of the domain reads."""
     remarks: tuple[Remark, ...] = ()
+    inlined: tuple[Inlining, ...] = ()
+    """How the region became `scop`, step by step; empty where `scop` is what the frontend read."""
 
     def remark(self, code: str, stage: str, message: str, statements: tuple[str, ...] = (), **data: Any) -> Program:
         """The program with one more remark, placed at the first of its statements."""

@@ -82,6 +82,18 @@ class Access:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Value:
+    """A name in a statement's body that is no loop of it: a loop variable of a producer that was inlined there."""
+
+    name: str
+    """Unique in the statement, and no C identifier: it is never printed."""
+    type: CType
+    """Of the producer's loop variable."""
+    relation: isl.Map
+    """`[n] -> { S[i, j] -> [v] }`: what it is, a function of the instances that evaluate it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Statement:
     name: str
     domain: isl.Set
@@ -99,6 +111,8 @@ class Statement:
     span: Span
     opaque: bool = False
     """True where control or subscripts inside depend on data, so that its accesses are approximations."""
+    values: tuple[Value, ...] = ()
+    """Of the producers that were inlined into its body."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

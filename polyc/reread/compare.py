@@ -27,7 +27,7 @@ from polyc.flow import Accesses
 from polyc.frontend.extract import initialisation
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
-from polyc.model.scop import Access, AccessKind, Array, Parameter, Region, Scop, Statement, Storage
+from polyc.model.scop import Access, AccessKind, Array, Parameter, Region, Scop, Statement, Storage, Value
 from polyc.model.tree import Member
 from polyc.poly import empty_map
 from polyc.reread.pragmas import pragma_faults, storage_faults
@@ -72,7 +72,18 @@ class _Part:
         """`{ t -> S[i] }`."""
         (access,) = (a for a in self.note.accesses if a.kind is not AccessKind.READ)
         name = isl.Id.read_from_str(access.relation.get_ctx(), self.statement.name)
-        return access.relation.set_tuple_id(isl.dim_type.out, name)
+        loops, values = len(self.statement.loops), len(self.statement.values)
+        alone = access.relation.project_out(isl.dim_type.out, loops, values) if values else access.relation
+        return alone.set_tuple_id(isl.dim_type.out, name)
+
+    def values(self) -> Iterator[tuple[Value, isl.Map]]:
+        """The values that the note names after the instance's, each with `{ t -> [v] }`."""
+        (access,) = (a for a in self.note.accesses if a.kind is not AccessKind.READ)
+        plain = access.relation.reset_tuple_id(isl.dim_type.out)
+        for position, value in enumerate(self.statement.values, len(self.statement.loops)):
+            rest = plain.dim(isl.dim_type.out) - position - 1
+            one = plain.project_out(isl.dim_type.out, position + 1, rest)
+            yield value, one.project_out(isl.dim_type.out, 0, position)
 
 
 @dataclass(slots=True)
@@ -157,7 +168,8 @@ class _Text:
         if len(wanted) != len(found):
             return f"{part.statement.name} is read as other statements"
         (place,) = (n for n in c.walk(part.note.body) if isinstance(n, c.ArrayRef) and n.array == self.noted(part))
-        values = {loop: _bare(value) for loop, value in zip(part.statement.loops, place.subscripts, strict=True)}
+        names = (*part.statement.loops, *(value.name for value in part.statement.values))
+        values = {name: _bare(value) for name, value in zip(names, place.subscripts, strict=True)}
         for then, (now, item) in zip(wanted, found, strict=True):
             if not self.same(then, now, part, item, values):
                 return f"the text of {part.statement.name} is read in another form"
@@ -223,7 +235,7 @@ class _Text:
         faults = [fault for part in self.parts for fault in self.place_faults(part)]
         if faults:
             return faults  # the flow would be that of other instances
-        faults = [fault for part in self.parts for fault in self.reference_faults(part)]
+        faults = [f for part in self.parts for f in (*self.value_faults(part), *self.reference_faults(part))]
         faults += self.local_faults()
         if faults:
             return faults
@@ -246,6 +258,17 @@ class _Text:
         if not outside.is_empty():
             found.append(Fault("text", "the condition around the text is too weak", str(outside.sample())))
         return found
+
+    def value_faults(self, part: _Part) -> Iterator[Fault]:
+        """The loop variables of what was inlined have the values that the text computes for them."""
+        for value, printed in part.values():
+            if not printed.is_single_valued():
+                raise NotComparable(f"a value that {part.statement.name} computes is not affine")
+            known = self.program.scop.known
+            wanted = part.to_instance.apply_range(value.relation).intersect_params(known)
+            if not wanted.is_subset(printed):
+                message = f"a producer in {part.statement.name} is computed for another iteration"
+                yield Fault("text", message, str(wanted.subtract(printed).sample()))
 
     def reference_faults(self, part: _Part) -> list[Fault]:
         """(2), for the references that go to the region's own arrays."""

@@ -53,7 +53,9 @@ def read_again(program: Program, region: Region, body: tuple[c.Stmt, ...], guard
 def _note_variables(program: Program) -> Iterator[str]:
     yield from (f"char {NOTED}{name};" for name in ("parallel", "vector", "reduced", "declared"))
     for name, item in program.statements.items():
-        yield from (f"char {NOTED}{kind}_{name}{'[1]' * len(item.loops)};" for kind in ("at", "end"))
+        yield from (
+            f"char {NOTED}{kind}_{name}{'[1]' * (len(item.loops) + len(item.values))};" for kind in ("at", "end")
+        )
 
 
 def _without_pragmas(item: c.Stmt) -> c.Stmt:

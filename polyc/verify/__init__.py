@@ -7,6 +7,8 @@ from polyc.model.scop import Scop
 from polyc.verify.dataflow import dataflow_faults
 from polyc.verify.expand import expand
 from polyc.verify.fault import Fault
+from polyc.verify.inlining import KIND as INLINING
+from polyc.verify.inlining import inlining_faults
 from polyc.verify.mapped import mapping_faults
 from polyc.verify.padding import padding_faults, without_borders
 from polyc.verify.races import race_faults
@@ -19,15 +21,18 @@ def check(program: Program, original: Scop | None = None) -> list[Fault]:
 
     `original`: the region as the frontend read it; without it the program's own scop is trusted.
     """
-    faults = scop_faults(program, original) if original is not None else []
     whole, program = program, without_borders(program)
+    if program.inlined:
+        faults = inlining_faults(program, original or program.inlined[0].before)
+    else:
+        faults = scop_faults(program.scop, original) if original is not None else []
     expanded = expand(program)
     faults += form_faults(program, expanded)
-    if any(fault.kind in ("form", "region") for fault in faults):
+    if any(fault.kind in ("form", "region", INLINING) for fault in faults):
         return faults  # the rest takes for granted what does not hold
     faults += dataflow_faults(program, expanded) + race_faults(program, expanded)
     faults += mapping_faults(program, expanded) + padding_faults(whole, expanded)
     return [*faults, *stage_faults(program, expanded)]
 
 
-__all__ = ["Fault", "check"]
+__all__ = ["INLINING", "Fault", "check"]

@@ -21,9 +21,8 @@ from polyc.verify.expand import Expanded, buffer_of
 from polyc.verify.fault import Fault
 
 
-def scop_faults(program: Program, original: Scop) -> list[Fault]:
+def scop_faults(scop: Scop, original: Scop) -> list[Fault]:
     """What a pass changed of the region itself."""
-    scop = program.scop
     if scop is original:
         return []
     faults = [
@@ -48,7 +47,7 @@ def form_faults(program: Program, now: Expanded) -> list[Fault]:
     """Everything in which the program is not what the other checks take it for."""
     return [
         *_statement_faults(program),
-        *_instance_faults(program, now),
+        *instance_faults(program, now),
         *_declaration_faults(program, now),
         *_name_faults(program, now),
     ]
@@ -92,7 +91,7 @@ def _moves_one_cell(statement: Statement) -> bool:
 # --- instances -------------------------------------------------------------------------------------------------------
 
 
-def _instance_faults(program: Program, now: Expanded) -> list[Fault]:
+def instance_faults(program: Program, now: Expanded) -> list[Fault]:
     """Instances that run twice in one iteration of all loops around, or that the region does not have."""
     faults: list[Fault] = []
     seen = empty_set(program.scop.domain)
@@ -185,4 +184,4 @@ def _name_faults(program: Program, now: Expanded) -> list[Fault]:
     return list(faults.values())
 
 
-__all__ = ["form_faults", "scop_faults"]
+__all__ = ["form_faults", "instance_faults", "scop_faults"]

@@ -93,11 +93,13 @@ def test_every_error_and_note_stands_in_a_table() -> None:
 
 
 def test_every_remark_stands_in_a_table() -> None:
-    tables = re.split(r"^A remark `not-fused`|^The summary line", sections(LANGUAGE)["Remarks"], flags=re.MULTILINE)
-    remarks, reasons, summary = (sorted(codes_in(table)) for table in tables)
+    starts = r"^A remark `not-fused`|^A remark `not-inlined`|^The summary line"
+    tables = re.split(starts, sections(LANGUAGE)["Remarks"], flags=re.MULTILINE)
+    remarks, reasons, obstacles, summary = (sorted(codes_in(table)) for table in tables)
     passes = [*(ROOT / "polyc" / "passes").glob("*.py"), ROOT / "polyc" / "pipeline.py"]
     assert remarks == sorted(codes_of("remark", passes))
     assert reasons == sorted(codes_of("Declined", passes))
+    assert obstacles == sorted(codes_of("Obstacle", passes))
     assert summary == sorted(codes_of("Reason", [Path(nests.__file__)]))
 
 

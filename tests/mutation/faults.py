@@ -34,6 +34,7 @@ from polyc.passes.nests import Nest, Outer
 from polyc.poly import empty_map, empty_set, maps, union_of
 from tests.mutation import edits as e
 from tests.mutation.gpu_faults import GPU_FAULTS
+from tests.mutation.inlining import INLINING
 from tests.mutation.install import Install, always, patched, together
 from tests.mutation.runner import Fault, after_pass
 
@@ -892,6 +893,11 @@ add("reductions", "wrong operator", "after the pass", after_pass("reductions", e
 add("reductions", "anything reduced", "all sequential loops", after_pass("reductions", reduction_of_anything))
 add("reductions", "races not asked", "every candidate is taken", NO_RACES)
 
+
+# --- inline ----------------------------------------------------------------------------------------------------------
+
+for name_, what_, install_ in INLINING:
+    add("inline", name_, what_, install_)
 
 # --- contract --------------------------------------------------------------------------------------------------------
 

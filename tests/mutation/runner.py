@@ -30,6 +30,7 @@ TILES: dict[str, tuple[int, ...] | None] = {"partly_defined": (5, 7, 3), "chain"
 """None: without tiles, so that no array has a buffer before the pass."""
 WHERE = {
     "dependences": ("triangular", "private", "stencil_chain", "may_write"),
+    "inline": ("inlined", "not_inlined"),
     "schedule": ("conv_relu", "jacobi", "may_write"),
     "pretiling": ("conv_relu", "shared_producer", "jacobi"),
     "basteln": ("conv_relu", "stencil_chain", "outputs"),

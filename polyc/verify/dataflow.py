@@ -3,7 +3,8 @@
 math: let F be the original's value-based flow, F' the transformed program's on expanded instances, with copies
       looked through, and c the contraction that forgets the tile. The program is right if
         (1) every read sees the same writer:        c . F' . c^-1 = F, on the instances that run,
-        (2) or the same cell from before the region: live-in' = live-in, on the instances that run,
+        (2) or the same cell from before the region: live-in' = live-in, on the instances that run; what a local
+            array holds that nothing has set yet may be anything,
         (3) every live-out cell has the same last writer,
         (4) possible writers of one cell stay in their order, where writes may or may not happen,
         (5) every buffer access lies inside the buffer.
@@ -105,7 +106,8 @@ def _array_faults(program: Program, now: Expanded, array: str, executed: isl.Uni
         expected = expected.apply_range(now.contraction.reverse())
         first_reads = now.contraction.apply_range(first_reads)
     faults += _difference(program, "flow", f"the values read from {array}", expected, dependence)
-    faults += _difference(program, "live-in", f"the first reads of {array}", first_reads, live_in)
+    if array not in program.scop.unset:
+        faults += _difference(program, "live-in", f"the first reads of {array}", first_reads, live_in)
     if array in program.scop.live_out:
         in_array = Accesses(_to(after.reads, {array}), _to(after.writes, {array}), _to(after.may_writes, {array}))
         lost = _lost_cells(program, array, before, in_array)

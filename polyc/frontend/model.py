@@ -253,7 +253,8 @@ class Modeller:
         used = tuple(region.parameters.values())
         names = tuple(p.name for p in used)
         context = only(region.context, names).coalesce()
-        assumed = only(region.assumed, names).gist(context).coalesce()
+        # Last, since pieces that were joined ask again for what the types of the parameters hold anyway.
+        assumed = only(region.assumed, names).coalesce().gist(context.intersect(only(region.ranges, names)))
         if not assumed.plain_is_universe():
             note = f"compiled for parameters with {condition_text(assumed)}; others run the original code"
             region.note("assumed", note, span)

@@ -15,10 +15,12 @@ from typing import TypeVar
 
 import islpy as isl
 
-from polyc.poly import OverBudget
+from polyc.poly import OverBudget, budget
 
 MOST_SECONDS = 10
 """Of processor time, for a step whose budget does not bound it."""
+FEW_OPERATIONS = 300_000
+"""Most checks need less. The slowest step that is known takes 3 s for so many, and 50 s for three times as many."""
 
 T = TypeVar("T")
 
@@ -67,6 +69,28 @@ def isl_in_child(step: Callable[[], T], known: tuple[type[Exception], ...] = ())
         raise OverBudget(str(error)) from None
     except StepError as error:
         raise isl.Error(str(error)) from None
+
+
+def checked_by_isl(
+    context: isl.Context, operations: int, step: Callable[[], T], known: tuple[type[Exception], ...] = ()
+) -> T:
+    """A step that may be repeated, under a budget: here as long as it is short, and again in a child otherwise.
+
+    Raises OverBudget, isl.Error, and what the step raises; in the child only of the `known` ones.
+    """
+
+    def bounded(most: int) -> T:
+        with budget(context, most):
+            return step()
+
+    if operations == 0:
+        return bounded(0)
+    try:
+        return bounded(min(operations, FEW_OPERATIONS))
+    except OverBudget:
+        if operations <= FEW_OPERATIONS:
+            raise
+    return isl_in_child(lambda: bounded(operations), known)
 
 
 def _run(step: Callable[[], T], sink: int, seconds: int) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import islpy as isl
 
 from polyc.analysis.dependences import compute_dependences, no_dependences
-from polyc.bounded import isl_in_child
+from polyc.bounded import checked_by_isl, isl_in_child
 from polyc.codegen import NotMappable, Rendered, obstacle, render_as_written, render_region
 from polyc.errors import InternalError
 from polyc.model.program import Compiled, Options, Program, Remark, Snapshot
@@ -172,8 +172,12 @@ class _Run:
         """Whether the printed text, read again, is right; the program, with a remark where it is not, or is not known
         to be."""
         try:
-            with budget(self.context, share(self.options.budget, 2)):  # less than the compile itself
-                faults = text_faults(program, self.region, rendered.body, rendered.guard)
+            faults = checked_by_isl(
+                self.context,
+                share(self.options.budget, 2),  # less than the compile itself
+                lambda: text_faults(program, self.region, rendered.body, rendered.guard),
+                (NotComparable,),
+            )
         except NotComparable as reason:
             return program.remark("text-not-checked", "text", f"the printed text was not read again: {reason}"), True
         except OverBudget:
@@ -273,8 +277,7 @@ def _of_failure(program: Program) -> tuple[Remark, ...]:
 def _faults(program: Program, original: Scop) -> list[Fault]:
     context = program.scop.domain.get_ctx()
     try:
-        with budget(context, 2 * program.options.budget):
-            return check(program, original)
+        return checked_by_isl(context, 2 * program.options.budget, lambda: check(program, original))
     except OverBudget:
         return [Fault(OVER_BUDGET, "the check did not end within its budget of isl operations", "")]
     except isl.Error as error:

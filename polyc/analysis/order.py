@@ -25,7 +25,11 @@ class Run:
     contraction: isl.Map
     """`instances -> S[i]`: forgets the tile."""
     columns: tuple[isl.Map, ...]
-    """`instances -> [v]` for each step of the path, outermost first."""
+    """`instance -> [v]` for each step of the path, outermost first.
+
+    They say nothing of which instances run, wherever that can be left out: isl would repeat it for each step of an
+    order, and the variables that it needs (a tile in which there is some even i) with it.
+    """
 
     def order(self, length: int) -> isl.Map:
         """`instances -> [v0, …]`, padded with zeros to `length`."""
@@ -33,17 +37,27 @@ class Run:
 
     def prefix(self, depth: int) -> isl.Map:
         """`instances -> [v0, …]`: the values of the first `depth` band members (no sequence positions)."""
-        values = [
-            column for column, step in zip(self.columns, self.path.steps, strict=True) if isinstance(step, Member)
-        ]
-        return _product(self.instances, values[:depth])
+        return _product(self.instances, self._values(depth))
 
-    def before(self, position: int) -> isl.Map:
-        """`instances -> [v0, …]`: the first `position` steps of the path, sequence positions included."""
-        return _product(self.instances, list(self.columns[:position]))
+    def in_tile(self, relation: isl.Map, depth: int) -> isl.Map:
+        """`x -> [[v0, …] -> y]` for a relation `x -> y` of instances: `prefix`, and what it gives."""
+        return _product(self._every, self._values(depth)).range_product(relation)
+
+    def beside(self, relation: isl.Map, position: int) -> isl.Map:
+        """`x -> [[v0, …] -> y]` for a relation `x -> y` of instances: the first `position` steps of the path,
+        sequence positions included, and what it gives."""
+        return _product(self._every, list(self.columns[:position])).range_product(relation)
+
+    def _values(self, depth: int) -> list[isl.Map]:
+        steps = zip(self.columns, self.path.steps, strict=True)
+        return [column for column, step in steps if isinstance(step, Member)][:depth]
+
+    @property
+    def _every(self) -> isl.Set:
+        return isl.Set.universe(self.instances.get_space())
 
     def _zeros(self, count: int) -> list[isl.Map]:
-        return [constant_column(self.instances)] * count
+        return [constant_column(self._every)] * count
 
 
 def runs(tree: Domain) -> list[Run]:
@@ -86,19 +100,20 @@ def _extended_run(path: Path, piece: isl.Set, number: int) -> Run | None:
     relation = relation.intersect_range(piece).intersect_domain(_iterations(path))
     relation = relation.set_tuple_id(isl.dim_type.in_, isl.Id.read_from_str(relation.get_ctx(), f"t{number}"))
     instances = relation.wrap()
-    to_tile, to_statement = relation.domain_map(), relation.range_map()
+    every = isl.Map.universe(relation.get_space())
+    to_tile, to_statement = every.domain_map(), every.range_map()
     columns: list[isl.Map] = []
     depth = 0
     for step in path.steps:
         if isinstance(step, Step):
-            columns.append(constant_column(instances, step.index))
+            columns.append(constant_column(every.wrap(), step.index))
             continue
         if depth < path.depth_of_extension:
             columns.append(_one_dimension(to_tile, depth))
         else:
             columns.append(to_statement.apply_range(_column(step, piece)))
         depth += 1
-    return Run(set_name(piece), path, instances, to_statement, tuple(columns))
+    return Run(set_name(piece), path, instances, relation.range_map(), tuple(columns))
 
 
 def _iterations(path: Path) -> isl.Set:
@@ -125,10 +140,20 @@ def _map_space(piece: isl.Set) -> isl.Space:
 
 
 def _column(step: Step | Member, piece: isl.Set) -> isl.Map:
+    """`S[i] -> [v]`; what runs of the piece is its domain, or lies in it."""
     if isinstance(step, Step):
-        return constant_column(piece, step.index)
+        return constant_column(isl.Set.universe(piece.get_space()), step.index)
     value = value_on(step.schedule, piece.get_space())
+    if value.n_piece() == 1 and piece.is_subset(value.domain()):
+        return _everywhere(value)
     return isl.Map.from_pw_aff(value).intersect_domain(piece)
+
+
+def _everywhere(value: isl.PwAff) -> isl.Map:
+    """The only expression of a function, wherever it is defined."""
+    found: list[isl.Aff] = []
+    value.foreach_piece(lambda _domain, aff: found.append(aff))
+    return isl.Map.from_aff(found[0])
 
 
 def constant_column(instances: isl.Set, value: int = 0) -> isl.Map:
@@ -150,7 +175,7 @@ def _product(instances: isl.Set, columns: list[isl.Map]) -> isl.Map:
     result = columns[0]
     for column in columns[1:]:
         result = result.flat_range_product(column)
-    return result
+    return result.intersect_domain(instances)
 
 
 __all__ = ["Run", "in_name", "order_length", "order_map", "runs"]

@@ -44,6 +44,19 @@ def read_after(name: str, path: Path, function: c_ast.FuncDef) -> bool:
     return False
 
 
+def declared_on_the_way(name: str, path: Path, function: c_ast.FuncDef) -> bool:
+    """Whether a path runs once each time that the declaration of a name is met: no loop around, no goto."""
+    if any(isinstance(n, (c_ast.Goto, c_ast.Switch)) for n in walk(function.body)):
+        return False
+    for node, position in reversed(path):
+        if isinstance(node, c_ast.Compound):
+            if any(declares(item, name) for item in (node.block_items or [])[:position]):
+                return True
+        elif not isinstance(node, c_ast.If):
+            return False
+    return False
+
+
 def declares(node: c_ast.Node | None, name: str) -> bool:
     if isinstance(node, c_ast.DeclList):
         return any(declares(item, name) for item in node.decls)

@@ -22,7 +22,7 @@ from polyc.frontend.extract import Extractor, Item
 from polyc.frontend.facts import assigned_scalars, lvalues, reads, writes
 from polyc.frontend.flow import needed_exits, written_first
 from polyc.frontend.live_out import After
-from polyc.frontend.liveness import Path, walk
+from polyc.frontend.liveness import Path, declared_on_the_way, walk
 from polyc.frontend.parse import CALLED, IDENTIFIER, Parsed, clean
 from polyc.frontend.places import Places
 from polyc.frontend.pragmas import Marked, pragma_span
@@ -248,11 +248,13 @@ class Modeller:
 
         statements = {p.name: finish(p, region, text, parameters) for p in placed}
         written = {a.array for s in statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
+        partly = {a.array for s in statements.values() for a in s.accesses if a.kind is AccessKind.MAY_WRITE}
         live = after.live_out(written) | (written & {CALLS})
         used = tuple(region.parameters.values())
         names = tuple(p.name for p in used)
         context = only(region.context, names).coalesce()
-        assumed = only(region.assumed, names).gist(context).coalesce()
+        # Last, since pieces that were joined ask again for what the types of the parameters hold anyway.
+        assumed = only(region.assumed, names).coalesce().gist(context.intersect(only(region.ranges, names)))
         if not assumed.plain_is_universe():
             note = f"compiled for parameters with {condition_text(assumed)}; others run the original code"
             region.note("assumed", note, span)
@@ -280,6 +282,7 @@ class Modeller:
             tuple(dict.fromkeys(symbol.c_name for symbol in orphans)),
             frozenset(symbol.c_name for symbol in orphans if symbol.key in region.read),
             tuple(unique(region.notes)),
+            frozenset(key for key in partly if self.is_unset(region.scope.symbols[key])),
             tuple(callees),
         )
 
@@ -303,6 +306,21 @@ class Modeller:
             if local and small and written and not pointer and key not in live | region.exposed:
                 candidates.add(key)
         return written_first(placed, frozenset(candidates), context)
+
+    def is_unset(self, symbol: Symbol) -> bool:
+        """Whether a local array has no values yet: before the region stand its declaration and `(void)name;` only."""
+        node = symbol.node
+        if symbol.storage is not Storage.LOCAL or symbol.static or node is None or node.init is not None:
+            return False
+        if not symbol.rank or any(d.pointer for d in symbol.shape.dims):
+            return False
+        text = COMMENT_OR_STRING.sub(
+            " ", self.chunks.text[self.chunks.items[self.marked.chunk].start : self.marked.body]
+        )
+        name = re.escape(symbol.c_name)
+        text = re.sub(rf"\(\s*void\s*\)\s*{name}\s*;", "", text)
+        once = len(re.findall(rf"\b{name}\b", text)) == 1
+        return once and declared_on_the_way(symbol.c_name, self.path, self.parsed.function)
 
     def function_names(self) -> frozenset[str]:
         return frozenset(IDENTIFIER.findall(self.chunks.text_of(self.marked.chunk)))

@@ -154,6 +154,9 @@ class Scop:
     """Those of them that the region reads: C compilers warn where the printed code only writes them."""
     notes: tuple[Diagnostic, ...] = ()
     """What was approximated, and why."""
+    unset: frozenset[str] = frozenset()
+    """Local arrays without a value before the region that it writes in parts (members, or where the data say so).
+    Reads may seem to reach what was there before; what they would find there may be anything."""
     orphan_functions: tuple[str, ...] = ()
     """Functions that only the region calls: where all their calls were dead, the printed code says `(void)name`."""
 

@@ -106,7 +106,8 @@ def plan_buffer(
                 if here.intersect_domain(moved).is_empty() and not (in_nest and _is_written(program, name, access)):
                     continue
                 others = flow.dependence.intersect_range(members).subtract(here.intersect_domain(moved)).range()
-                others = others.union(flow.live_in.domain().intersect(members))
+                if array not in scop.unset:
+                    others = others.union(flow.live_in.domain().intersect(members))
                 foreign = foreign.union(tile.reverse().apply_range(relation.intersect_domain(others)))
             if not access.exact:
                 return f"an access of {name} is not affine"

@@ -3,7 +3,8 @@
 math: let F be the original's value-based flow, F' the transformed program's on expanded instances, with copies
       looked through, and c the contraction that forgets the tile. The program is right if
         (1) every read sees the same writer:        c . F' . c^-1 = F, on the instances that run,
-        (2) or the same cell from before the region: live-in' = live-in, on the instances that run,
+        (2) or the same cell from before the region: live-in' = live-in, on the instances that run; what a local
+            array holds that nothing has set yet may be anything,
         (3) every live-out cell has the same last writer,
         (4) possible writers of one cell stay in their order, where writes may or may not happen,
         (5) every buffer access lies inside the buffer.
@@ -114,7 +115,8 @@ def _array_faults(program: Program, now: Expanded, array: str, executed: isl.Uni
         expected = expected.apply_range(now.contraction.reverse())
         first_reads = now.contraction.apply_range(first_reads)
     faults += _difference(program, "flow", f"the values read from {array}", expected, dependence)
-    faults += _difference(program, "live-in", f"the first reads of {array}", first_reads, live_in)
+    if array not in program.scop.unset:
+        faults += _difference(program, "live-in", f"the first reads of {array}", first_reads, live_in)
     if array in program.scop.live_out:
         in_array = Accesses(_to(after.reads, {array}), _to(after.writes, {array}), _to(after.may_writes, {array}))
         lost = _lost_cells(program, array, before, in_array)
@@ -146,8 +148,9 @@ def _without_digits(program: Program, now: Expanded, array: str) -> Expanded:
                 constant_column(run.instances) if isinstance(step, Member) and _deals(step) else column
                 for column, step in zip(run.columns, run.path.steps, strict=True)
             )
-        changed.append(replace(run, columns=columns))
-    return replace(now, runs=tuple(changed), order=order_map(changed))
+        changed.append((replace(run, columns=columns), accesses))
+    inside = tuple(run for run, _ in changed)
+    return replace(now, runs=inside, order=order_map(list(inside)), per_run=tuple(changed))
 
 
 def _deals(member: Member) -> bool:
@@ -167,7 +170,7 @@ def _keeps_order(program: Program, now: Expanded, array: str, original: Original
 
 def _renamed(program: Program, now: Expanded, array: str, original: Original, after: Accesses) -> bool:
     """The same, for an array that is in registers for a while, see `renamed.py`."""
-    if not any(b.array == array and b.storage == "register" for b in program.buffers.values()):
+    if not now.listed or not any(b.array == array and b.storage == "register" for b in program.buffers.values()):
         return False
     copying = empty_map(after.all).domain()
     for run in now.runs:

@@ -23,7 +23,12 @@ class Expanded:
     contraction: isl.UnionMap
     """`{ instance -> S[i] }`."""
     per_run: tuple[tuple[Run, tuple[tuple[Access, isl.Map], ...]], ...]
-    """Each run with its accesses, `instance -> cell`."""
+    """Each run with its accesses, `instance -> cell`; none where somebody else put this together."""
+
+    @property
+    def listed(self) -> bool:
+        """Whether `per_run` has all that runs: what looks there alone shows nothing otherwise."""
+        return len(self.per_run) == len(self.runs)
 
 
 def expand(program: Program) -> Expanded:
@@ -34,10 +39,10 @@ def expand(program: Program) -> Expanded:
     contraction = start
     per_run: list[tuple[Run, tuple[tuple[Access, isl.Map], ...]]] = []
     for run in found:
-        contraction = contraction.union(isl.UnionMap.from_map(run.contraction.intersect_domain(run.instances)))
+        contraction = contraction.union(isl.UnionMap.from_map(run.contraction))
         one: list[tuple[Access, isl.Map]] = []
         for access in program.statements[run.statement].accesses:
-            relation = run.contraction.intersect_domain(run.instances).apply_range(access.relation)
+            relation = run.contraction.apply_range(access.relation)
             buffer = buffer_of(program, run, access)
             if buffer is not None:
                 relation = through_buffer(relation, run, buffer)
@@ -64,9 +69,8 @@ def buffer_of(program: Program, run: Run, access: Access) -> Buffer | None:
 
 def through_buffer(relation: isl.Map, run: Run, buffer: Buffer) -> isl.Map:
     """`instance -> A[x]` as `instance -> buffer[tile, x]`: a tile has storage of its own, and loses it at its end."""
-    tile = run.prefix(buffer.depth)
     name = isl.Id.read_from_str(relation.get_ctx(), buffer.key)
-    return tile.range_product(relation).flatten_range().set_tuple_id(isl.dim_type.out, name)
+    return run.in_tile(relation, buffer.depth).flatten_range().set_tuple_id(isl.dim_type.out, name)
 
 
 def place_in_buffer(buffer: Buffer) -> isl.Map:

@@ -21,6 +21,8 @@ from polyc.verify.expand import Expanded
 def filled_before_read(program: Program, now: Expanded, array: str) -> bool:
     """Whether all reads of an array that nobody writes see its own values; False says nothing."""
     keys = {b.key for b in program.buffers.values() if b.array == array}
+    if not now.listed:
+        return False
     writers: list[tuple[Run, isl.Map]] = []
     readers: list[tuple[Run, isl.Map]] = []
     for run, accesses in now.per_run:
@@ -47,7 +49,7 @@ def made_before_read(program: Program, now: Expanded, array: str, flow: Flow) ->
     """
     keys = {b.key for b in program.buffers.values() if b.array == array}
     makers = {s.name for s in program.scop.statements.values() for a in s.accesses if _writes(a, array)}
-    if len(makers) != 1 or array in program.scop.live_out or not flow.live_in.is_empty():
+    if not now.listed or len(makers) != 1 or array in program.scop.live_out or not flow.live_in.is_empty():
         return False
     (maker,) = makers
     written = [a for a in program.scop.statements[maker].accesses if a.array == array]
@@ -74,19 +76,16 @@ def _writes(access: Access, array: str) -> bool:
 
 def filled(reader: Run, cells: isl.Map, writers: list[tuple[Run, isl.Map]]) -> bool:
     """Whether some copy has filled each cell of a buffer before a leaf reads it."""
-    by_place: dict[int, isl.Map] = {}
+    by_place: dict[int, isl.Set] = {}
     for run, written in writers:
         if out_name(written) != out_name(cells):
             continue
         at = parting(run.path, reader.path)
         if at is None or not _earlier(run, reader, at):
             continue
-        filled = run.before(at).reverse().apply_range(written)
-        by_place[at] = by_place[at].union(filled) if at in by_place else filled
-    return any(
-        reader.before(at).intersect_domain(cells.domain()).reverse().apply_range(cells).is_subset(filled)
-        for at, filled in by_place.items()
-    )
+        there = run.beside(written, at).range()
+        by_place[at] = by_place[at].union(there) if at in by_place else there
+    return any(reader.beside(cells, at).range().is_subset(there) for at, there in by_place.items())
 
 
 def _earlier(one: Run, two: Run, at: int) -> bool:

@@ -75,33 +75,50 @@ def carried_by(
     below: Sequence[tuple[Run, Sequence[tuple[Access, isl.Map]]]], position: int, scop: Scop
 ) -> Iterator[tuple[str, str]]:
     """The arrays on which the loop at a step of the paths carries a dependence, each with two instances."""
-    start = empty_map(scop.domain)
-    outer, through = start, start
-    by_array: dict[str, tuple[isl.UnionMap, isl.UnionMap]] = {}
-    for run, accesses in below:
-        outer = outer.union(isl.UnionMap.from_map(run.before(position)))
-        through = through.union(isl.UnionMap.from_map(run.before(position + 1)))
-        for access, relation in accesses:
-            writes, every = by_array.get(access.array, (start, start))
-            one = isl.UnionMap.from_map(relation)
-            if access.kind is not AccessKind.READ:
-                writes = writes.union(one)
-            by_array[access.array] = (writes, every.union(one))
-    for array, (writes, every) in by_array.items():
-        if writes.is_empty() or every.is_injective():
-            continue  # no two instances touch one cell
-        touched = without_sizes(outer.intersect_domain(every.domain()).range_product(every))
-        if touched.reverse().apply_range(without_sizes(through)).is_single_valued():
-            continue  # each cell belongs to one iteration, even if the sizes could change in between
+    written = dict.fromkeys(a.array for _, accesses in below for a, _ in accesses if a.kind is not AccessKind.READ)
+    for array in written:
+        if _one_iteration_a_cell(below, array, position):
+            continue
         # Instances that touch one cell, in one iteration of the outer loops, but not in one of this loop.
-        carried = _same(writes, every, outer).subtract(_same(writes, every, through)).intersect_params(scop.known)
+        outer, through = (_same(below, array, end, scop) for end in (position, position + 1))
+        carried = outer.subtract(through).intersect_params(scop.known)
         if not carried.is_empty():
             yield array, str(maps(carried)[0].sample())
 
 
-def without_sizes(relation: isl.UnionMap) -> isl.UnionMap:
+def _one_iteration_a_cell(
+    below: Sequence[tuple[Run, Sequence[tuple[Access, isl.Map]]]], array: str, position: int
+) -> bool:
+    """Whether each cell belongs to one iteration of the loop, for one of those around; even if the sizes could change
+    in between, which makes it simple to say. False says nothing."""
+    found: isl.UnionMap | None = None
+    for run, accesses in below:
+        for access, relation in accesses:
+            if access.array == array:
+                cells = without_sizes(run.beside(relation, position))
+                one = isl.UnionMap.from_map(cells.reverse().apply_range(without_sizes(run.columns[position])))
+                found = one if found is None else found.union(one)
+    return found is not None and bool(found.is_single_valued())
+
+
+def without_sizes(relation: isl.Map) -> isl.Map:
     """The relation of all sizes together."""
     return relation.project_out(isl.dim_type.param, 0, relation.dim(isl.dim_type.param))
+
+
+def _same(
+    below: Sequence[tuple[Run, Sequence[tuple[Access, isl.Map]]]], array: str, position: int, scop: Scop
+) -> isl.UnionMap:
+    """`{ x -> y }`: y touches a cell of the array that x writes, and they agree in the steps before a position."""
+    writes = every = empty_map(scop.domain)
+    for run, accesses in below:
+        for access, relation in accesses:
+            if access.array == array:
+                one = isl.UnionMap.from_map(run.beside(relation, position))
+                every = every.union(one)
+                if access.kind is not AccessKind.READ:
+                    writes = writes.union(one)
+    return writes.apply_range(every.reverse())
 
 
 def conflicts(
@@ -111,13 +128,13 @@ def conflicts(
     scop: Scop,
 ) -> Iterator[tuple[str, str]]:
     """The arrays of which two leaves touch one cell, one of them writing, where they agree in the steps before."""
-    before = [isl.UnionMap.from_map(run.before(position)) for run, _ in (one, two)]
     for a, first in one[1]:
         for b, second in two[1]:
             if a.array != b.array or (a.kind is AccessKind.READ and b.kind is AccessKind.READ):
                 continue
-            cells = [isl.UnionMap.from_map(m) for m in (first, second)]
-            left, right = (p.range_product(c) for p, c in zip(before, cells, strict=True))
+            left, right = (
+                isl.UnionMap.from_map(run.beside(m, position)) for run, m in ((one[0], first), (two[0], second))
+            )
             pairs = left.apply_range(right.reverse()).intersect_params(scop.known)
             if not pairs.is_empty():
                 yield a.array, str(maps(pairs)[0].sample())
@@ -162,13 +179,6 @@ def only_reduces(statement: Statement, operator: str, array: str) -> bool:
 
 def _is(node: c.Node, array: str) -> bool:
     return isinstance(node, c.ArrayRef) and node.array == array and not node.subscripts
-
-
-def _same(writes: isl.UnionMap, every: isl.UnionMap, position: isl.UnionMap) -> isl.UnionMap:
-    """`{ x -> y }`: y touches a cell that x writes, at the same position."""
-    at = position.intersect_domain(writes.domain()).range_product(writes)
-    other = position.intersect_domain(every.domain()).range_product(every)
-    return at.apply_range(other.reverse())
 
 
 def _private_to(program: Program, run: Run, access: Access, loop: _Loop) -> bool:

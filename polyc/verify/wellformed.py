@@ -32,6 +32,7 @@ def scop_faults(scop: Scop, original: Scop) -> list[Fault]:
             ("order", scop.tree is original.tree),
             ("arrays", scop.arrays is original.arrays),
             ("live-out arrays", scop.live_out == original.live_out),
+            ("unset arrays", scop.unset == original.unset),
             ("parameters", scop.parameters is original.parameters),
             ("context", scop.context is original.context),
         )

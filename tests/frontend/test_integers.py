@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import islpy as isl
 import pytest
 
 from polyc.model.scop import Scop
@@ -53,6 +54,26 @@ def test_nothing_is_assumed_that_the_type_says(scop: Modeller) -> None:
     )
     assert "4294967294" in str(found.assumed)
     assert "4294967295" not in str(found.assumed)
+
+
+def test_nothing_is_assumed_that_types_hold_anyway(scop: Modeller) -> None:
+    """gcc says of such a condition in the guard that it is always true."""
+    found = model(
+        scop,
+        """for (unsigned i = 0; i < u; i++)
+               for (unsigned j = 0; j < s + 1; j++)
+                   if (i + j < s - 1)
+                       A[i][j] = 0.3;""",
+    )
+    pieces = found.assumed.get_basic_set_list()
+    types = isl.Set("[u, s] -> { : 0 <= u <= 4294967295 and -32768 <= s <= 32767 }")
+    for piece in (pieces.get_at(k) for k in range(pieces.n_basic_set())):
+        for k, constraint in enumerate(constraints := piece.get_constraints()):
+            others = isl.BasicSet.universe(piece.get_space())
+            for other in (*constraints[:k], *constraints[k + 1 :]):
+                others = others.add_constraint(other)
+            rest = isl.Set.from_basic_set(others).intersect(types)
+            assert not rest.is_subset(isl.Set.from_basic_set(others.add_constraint(constraint))), piece
 
 
 def test_a_promise_makes_the_assumption_needless(scop: Modeller) -> None:

@@ -292,3 +292,37 @@ def test_the_preamble_has_the_struct_of_a_variable_of_its_name(read_text: Reader
     )
     (region,) = read_text(text).regions
     assert region.preamble == "struct s { int a; };\n"
+
+
+PAIRS = "struct pair { double x, y; };\n"
+SETS_MEMBERS = "for (int i = 0; i < n; i++) { p[i].x = a[i]; p[i].y = 2; a[i] = p[i].x + p[i].y; }\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "unset"),
+    [
+        ("struct pair p[n];", True),
+        ("struct pair p[n]; /* p[0] */ (void)p;", True),
+        ("struct pair p[n]; if (n > 3) {", True),
+        ("struct pair p[9] = {{1, 2}};", False),
+        ("static struct pair p[9];", False),
+        ("struct pair p[n]; p[0].x = 1;", False),
+        ("struct pair p[n]; init(p);", False),
+        ("struct pair p[n]; struct pair *q = p; q->x = 1;", False),
+        ("struct pair *p = malloc(n * sizeof *p);", False),
+        ("struct pair p[n]; for (int t = 0; t < 3; t++) {", False),
+        ("for (int t = 0; t < 3; t++) { struct pair p[n];", True),
+        ("struct pair p[n]; again:; if (n > 3) goto again;", False),
+    ],
+)
+def test_local_arrays_without_values(scop: Modeller, before: str, unset: bool) -> None:
+    head = f"#include <stdlib.h>\n{PAIRS}void init(struct pair *);\nvoid f(int n, double *a)\n{{\n{before}\n"
+    tail = "}" * (before.count("{") - before.count("}"))
+    found = scop(f"{head}#pragma scop\n{SETS_MEMBERS}#pragma endscop\n{tail}}}\n")
+    assert found.unset == (frozenset({"p"}) if unset else frozenset())
+
+
+def test_what_is_written_for_certain_is_read_as_it_was(scop: Modeller) -> None:
+    loop = "for (int i = 0; i < n; i++) b[i] = a[i];\nfor (int i = 0; i < n; i++) a[i] = b[i];\n"
+    found = scop(f"void f(int n, double *a)\n{{\ndouble b[n];\n#pragma scop\n{loop}#pragma endscop\n}}\n")
+    assert found.unset == frozenset()

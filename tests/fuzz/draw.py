@@ -619,9 +619,14 @@ class Maker:
         drawn = replace(drawn, counters_after=self.chance(40))
         if self.chance(12):
             drawn = self.with_live_out(drawn)
-        if self.chance(18):
-            drawn = self.with_unsigned(drawn)
-        return bounded(cleaned(drawn))
+        if not self.chance(18):
+            return bounded(cleaned(drawn))
+        changed = bounded(cleaned(self.with_unsigned(drawn)))
+        if changed.counter != "unsigned" and all(type_ != "unsigned" for _, type_ in changed.types):
+            return changed
+        # The sizes that made it small enough may be such that a bound wraps.
+        runs = tuple(run for run in changed.runs if not wraps(changed, dict(run)))
+        return replace(changed, runs=runs) if runs or not changed.runs else bounded(cleaned(drawn))
 
     def with_unsigned(self, program: Program) -> Program:
         """Parameters and loop variables that count modulo a power of two, at sizes where no bound wraps."""

@@ -228,3 +228,29 @@ def test_a_tile_that_covers_a_whole_dimension(tmp_path: Path, sizes: Any) -> Non
 """,
     )
     assert fused(compiled_and_run(text, tmp_path, tile_sizes=sizes)) == {"S0"}
+
+
+MEMBERS = """
+struct pair { double x, y; };
+void f(int n, const double *restrict a, double *restrict out)
+{
+    struct pair p[n + 31];
+    BEFORE
+#pragma scop
+    for (int i = 0; i < n + 31; i++) {
+        p[i].x = a[i] * 0.25;
+        p[i].y = p[i].x * 0.75;
+    }
+    for (int i = 0; i < 38; i++)
+        out[i] = p[i + 1].x + 0.9 * p[i].x + p[i + 1].y;
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(("before", "copied"), [("", False), ("p[n].x = n;", True)])
+def test_a_tile_is_not_filled_with_what_was_never_set(tmp_path: Path, before: str, copied: bool) -> None:
+    """gcc warns where it is: `p is used uninitialized`."""
+    result = compiled_and_run(MEMBERS.replace("BEFORE", before), tmp_path, max_recompute=1e6)
+    assert fused(result) == {"S0", "S1"}
+    assert any(name.startswith("fill_") for name in result.program.copies) is copied

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import islpy as isl
@@ -14,6 +15,7 @@ from polyc.model.program import Compiled, InputOptions, Options
 from polyc.passes.schedule import schedule_nests
 from polyc.pipeline import compile_region, initial_program
 from polyc.poly import OverBudget, budget, share
+from polyc.verify import Fault
 
 PROGRAMS = Path(__file__).parents[1] / "differential" / "programs"
 NAMES = (
@@ -58,6 +60,28 @@ def test_zero_is_no_bound() -> None:
     (one,) = compiled("jacobi", 0)
     assert [r.code for r in one.program.remarks if "budget" in r.code] == []
     assert [share(operations, 5) for operations in (0, 1, 4, 50)] == [0, 1, 1, 10]
+
+
+def test_a_check_that_never_ends_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = os.getpid()
+
+    def endless(*_: object) -> list[Fault]:
+        while os.getpid() != here:  # as isl does with numbers of thousands of digits, whatever its budget
+            pass
+        raise OverBudget
+
+    monkeypatch.setattr("polyc.pipeline.check", endless)
+    monkeypatch.setattr("polyc.bounded.MOST_SECONDS", 1)
+    (one,) = compiled("jacobi", Options().budget)
+    assert [(r.code, r.stage) for r in one.program.remarks if r.code == "budget"] == [("budget", "verify")]
+    assert "omp" not in one.text
+
+
+def test_what_a_child_found_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polyc.bounded.FEW_OPERATIONS", 1)
+    (one,) = compiled("jacobi", Options().budget)
+    assert one.verified
+    assert not {"budget", "text-not-checked"} & {remark.code for remark in one.program.remarks}
 
 
 def test_the_scheduler_has_a_budget_of_its_own() -> None:

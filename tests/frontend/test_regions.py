@@ -226,9 +226,9 @@ def test_ten_megabytes(tmp_path: Path) -> None:
     path = tmp_path / "big.c"
     path.write_text(f"{lines}void f(int n, double *a) {{\n{REGION}}}\n")
     assert path.stat().st_size > 10_000_000
-    start = time.perf_counter()
+    start = time.process_time()
     assert len(read(str(path), InputOptions()).regions) == 1
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
 
 
 def test_the_list_of_codes_is_whole() -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
-from polyc.model.scop import Access, AccessKind, Statement
-from polyc.model.tree import LEAF, Band, Filter, Member, Role
-from polyc.passes.boxes import Box
+from polyc.model.scop import Access, AccessKind, Array, Statement
+from polyc.model.tree import LEAF, Band, Filter, Member, Node, Role
+from polyc.passes.boxes import Box, constant_of
 from polyc.passes.cost import operations
+from polyc.passes.gpu_sizes import VECTOR_BYTES
 from polyc.poly import affine_of, maps, out_name
 
 
@@ -22,27 +23,54 @@ class Panel:
     relation: isl.Map
     """`{ [outer, tile, panel] -> copy[x] }`."""
     buffer: str
+    vector: int = 1
+    """Elements that a thread copies at once."""
 
 
 def copying(panel: Panel) -> Filter:
     """Loops over the cells of a panel, that the mapping deals out to threads."""
     cells = panel.relation.range()
     space = cells.get_space()
-    everywhere = isl.Set.universe(space)
-    members = tuple(
-        Member(
-            isl.UnionPwAff.from_pw_aff(
-                isl.PwAff.from_aff(
-                    isl.Aff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.set, d)
-                ).intersect_domain(everywhere)
-            ),
-            True,
-            f"x{d}",
-            Role.POINT,
-        )
-        for d in range(space.dim(isl.dim_type.set))
-    )
-    return Filter(isl.UnionSet.from_set(cells), Band(members, True, LEAF))
+    rank = space.dim(isl.dim_type.set)
+    members = [Member(_index(space, d), True, f"x{d}", Role.POINT) for d in range(rank)]
+    below: Node = LEAF
+    if panel.vector > 1:
+        size = isl.Val.int_from_si(space.get_ctx(), panel.vector)
+        last = members[-1]
+        below = Band((replace(last, schedule=last.schedule.mod_val(size), role=Role.REGISTER),), True, LEAF)
+        members[-1] = replace(last, schedule=last.schedule.scale_down_val(size).floor())
+    return Filter(isl.UnionSet.from_set(cells), Band(tuple(members), True, below))
+
+
+def _index(space: isl.Space, position: int) -> isl.UnionPwAff:
+    """`{ copy[x] -> [x_d] }`."""
+    value = isl.Aff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.set, position)
+    return isl.UnionPwAff.from_pw_aff(isl.PwAff.from_aff(value))
+
+
+def vector_of(array: Array, box: Box, extents: tuple[int, ...], tiles: isl.Set, cells: isl.Set, inner: int) -> int:
+    """How many elements of a panel's row a thread may copy at once: as many as 16 bytes have, where rows lie alike in
+    the array and in the panel, and everything begins and ends at multiples of 16 bytes.
+
+    tiles: `{ [o] }`, where the box's corners are; cells: what there is to copy; what else a panel holds is zero, 16
+    bytes at a time; inner: the dimension that is innermost in the panel.
+    """
+    size = VECTOR_BYTES // (array.element.size_bytes or VECTOR_BYTES)
+    last = array.rank - 1
+    if size < 2 or inner != last or extents[last] % size:
+        return 1
+    rows = [constant_of(e) if e is not None else None for e in array.extents[1:]]
+    if None in rows or (rows and (rows[-1] or 0) % size):
+        return 1
+    corner = isl.PwAff.from_aff(box.corner.get_aff(last)).mod_val(isl.Val.int_from_si(cells.get_ctx(), size))
+    if not tiles.is_subset(corner.zero_set()):
+        return 1
+    names = [f"x{d}" for d in range(array.rank)]
+    moved = [*names[:-1], "y"]
+    text = f"{{ [{', '.join(names)}] -> [{', '.join(moved)}] : floor({names[-1]}/{size}) = floor(y/{size}) }}"
+    together = isl.Map.read_from_str(cells.get_ctx(), text)
+    plain = cells.reset_tuple_id()
+    return size if plain.apply(together).is_subset(plain) else 1
 
 
 MOST_OPERATIONS, MOST_READS = 16.0, 2

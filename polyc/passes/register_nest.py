@@ -17,7 +17,7 @@ from polyc.passes.cost import sample_parameters
 from polyc.passes.gpu_sizes import PAD_BYTES, VECTOR_BYTES, ContractionSize
 from polyc.passes.naming import fresh
 from polyc.passes.nests import Nest
-from polyc.passes.panels import Panel, buffer_bytes, copying, filled_box, mention_one_index, producer_of
+from polyc.passes.panels import Panel, buffer_bytes, copying, filled_box, mention_one_index, producer_of, vector_of
 from polyc.passes.promotion import RefFlow, copy_statement
 from polyc.passes.widen import Widening
 from polyc.poly import affine_map, affine_of, value_on
@@ -366,6 +366,10 @@ class RegisterNest:
             body = Mark("allocate", Extension(every, Sequence(tuple(steps))), names=tuple(p.buffer for p in copies))
         return Band((panel,), False, body)
 
+    def tile_values(self, name: str, panel: Member) -> isl.Map:
+        """`{ S[i] -> [outer, tile, panel] }`."""
+        return self.values(name, (*self.above, panel))
+
     def depth(self) -> int:
         """How many values of the outermost summing loop a panel has."""
         inner = 1
@@ -421,7 +425,8 @@ class RegisterNest:
             if producer is not None:
                 found.append(self.made_panel(producer, box, extents, buffer))
             else:
-                found.append(self.panel(access, box, extents, buffer))
+                tiles = whole.apply(self.tile_values(statement.name, panel))
+                found.append(self.panel(access, box, extents, buffer, tiles))
         return found
 
     def layout(self, statement: Statement, access: Access, element: int) -> tuple[tuple[int, ...], int]:
@@ -439,14 +444,15 @@ class RegisterNest:
             return tuple(range(rank)), 0
         return (*(d for d in range(rank) if d != moved[-1]), moved[-1]), PAD_BYTES // element
 
-    def panel(self, access: Access, box: Box, extents: tuple[int, ...], buffer: Buffer) -> Panel:
+    def panel(self, access: Access, box: Box, extents: tuple[int, ...], buffer: Buffer, tiles: isl.Set) -> Panel:
         array = self.program.scop.arrays[access.array]
         statement = copy_statement(self.program, array, f"in{next(self.numbers)}", True)
         name = isl.Id.read_from_str(self.typical.get_ctx(), statement.name)
         relation = filled_box(box, extents).set_tuple_id(isl.dim_type.out, name)
         cells = access.relation.range().set_tuple_id(name)
         self.add_copy(replace(statement, domain=cells), relation, buffer, True)
-        return Panel(statement.name, relation, buffer.key)
+        vector = vector_of(array, box, extents, tiles, cells, buffer.order[-1])
+        return Panel(statement.name, relation, buffer.key, vector)
 
     def made_panel(self, producer: Statement, box: Box, extents: tuple[int, ...], buffer: Buffer) -> Panel:
         """A panel of values that nobody has made yet: their producer runs for it."""

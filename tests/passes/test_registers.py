@@ -146,7 +146,10 @@ void f(float in[20][9][9][9], float shift[9], float w[35][9][3][3], float out[20
 }
 """
 """The padded sum runs for each panel, and is never stored."""
+ALIGNED = PRODUCT.replace("70", "80").replace("45", "72").replace("53", "48")
+"""Rows of whole 16 bytes, with a border."""
 PROGRAMS = {
+    "aligned": ALIGNED,
     "padded": PADDED,
     "product": PRODUCT,
     "added": ADDED,
@@ -217,6 +220,14 @@ def test_a_producer_runs_for_each_panel(tmp_path: Path) -> None:
     assert "S0 runs for each panel of S2, which reads it: its values are never stored" in [
         r.message for r in program.remarks
     ]
+
+
+def test_copies_of_16_bytes(tmp_path: Path) -> None:
+    """Where rows of the array and of the panel lie alike: those of B. A's panel has its columns as rows."""
+    for text, found in ((ALIGNED, 2), (PRODUCT, 0)):
+        compiled = compile_region(region_of(text, tmp_path), Options(target="cuda"))
+        assert compiled.device[0].count("polyc_fetch16(&B_panel") == found
+        assert "polyc_fetch16(&A_panel" not in compiled.device[0]
 
 
 def test_what_lies_outside(tmp_path: Path) -> None:

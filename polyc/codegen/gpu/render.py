@@ -12,7 +12,7 @@ from polyc.codegen.exprs import MACROS
 from polyc.codegen.gpu.dialect import DIALECTS, RESIDENT_THREADS, Dialect
 from polyc.codegen.gpu.memory import DeviceArray, device_arrays
 from polyc.codegen.gpu.printer import Kernel, KernelPrinter, Parameter
-from polyc.codegen.gpu.stages import FETCH
+from polyc.codegen.gpu.stages import FETCH, FETCH_16
 from polyc.codegen.gpu.words import Words
 from polyc.codegen.loops import Scope, generate
 from polyc.codegen.printer import expression, statement
@@ -165,7 +165,8 @@ def render_device_files(path: str, devices: list[tuple[str, ...]], target: str) 
                 macros=macros,
                 regions=regions,
                 double="double" in mentioned,
-                fetch=FETCH in mentioned,
+                fetch=bool({FETCH, FETCH_16} & mentioned),
+                fetch16=FETCH_16 in mentioned,
                 kernels=[f'"{_escaped(line)}\\n"' for line in kernels.splitlines()],
                 runtime=opencl_runtime() if ending == ".opencl.c" else "",
             )

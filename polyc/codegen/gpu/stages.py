@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from polyc.codegen.gpu.dialect import Dialect
 from polyc.codegen.loops import block_of
+from polyc.codegen.printer import UNROLL
 from polyc.codegen.tidy import simpler
 from polyc.errors import InternalError
 from polyc.model import ctree as c
 
+FETCH_16 = "polyc_fetch16"
+"""The same for 16 bytes."""
 FETCH = "polyc_fetch"
 """Starts to copy one element into shared memory, or a zero: `polyc_fetch(&to, &from, inside)`."""
 
@@ -79,6 +83,10 @@ class Stages:
             match node:
                 case c.Name(name=found) if found == name:
                     return value
+                case c.For(init=c.Decl(name=index), pragmas=(pragma,), body=body) if (
+                    pragma == UNROLL and self.dialect.fetches and (whole := self.vector(body, index, change))
+                ):
+                    return whole
                 case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(array=array) as target, value=source)) if (
                     array in self.panels and self.dialect.fetches and _is_element(source)
                 ):
@@ -89,6 +97,22 @@ class Stages:
             return None
 
         return [simpler(c.rewrite(item, change)) for item in copies]
+
+    def vector(self, body: c.Stmt, index: str, change: Callable[[c.Node], c.Node | None]) -> c.Stmt | None:
+        """One copy of 16 bytes for a loop over their elements; None for another loop."""
+        items = body.body if isinstance(body, c.Block) else (body,)
+        steps = [item for item in items if not isinstance(item, c.Note)]
+        match steps[0] if len(steps) == 1 else body:
+            case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(array=array), value=source)) if (
+                array in self.panels and _is_element(source)
+            ):
+                first = c.rewrite(steps[0], lambda n: c.Literal("0") if n == c.Name(index) else None)
+                copy = c.rewrite(first, change)
+                assert isinstance(copy, c.ExprStmt)
+                assert isinstance(copy.expr, c.Call)
+                return c.ExprStmt(replace(copy.expr, function=FETCH_16))
+            case _:
+                return None
 
     def placed(self, item: c.Stmt, place: c.Expr) -> c.Stmt:
         def change(node: c.Node) -> c.Node | None:

@@ -280,3 +280,24 @@ def test_tiles_beside_each_other_run_the_same_instances(tmp_path: Path) -> None:
     assert fused(result) == {"S0", "S1"}
     assert not {"not-printed", "verification-failed"} & {r.code for r in result.program.remarks}
     assert check(region, result, sizes=(1, 5, 19, 42)) == []
+
+
+SCALAR_BETWEEN = function(
+    "int n, int In[n], int C[n], int Out[n]",
+    "int s = 1;",
+    """
+    s = In[0];
+    for (int i = 0; i < n; i++)
+        C[i] = In[i] + s;
+    for (int i = 0; i < n; i++)
+        s = In[i] - s;
+    for (int i = 0; i < n; i++)
+        Out[i] = C[i] + s;
+""",
+)
+
+
+def test_a_scalar_that_changes_on_the_way_keeps_its_reader_where_it_is(tmp_path: Path) -> None:
+    """The producer writes no `s`, so that nothing of `s` leaves it, but what it reads comes from outside."""
+    result = compiled_and_run(SCALAR_BETWEEN, tmp_path, max_recompute=1e6)
+    assert reasons(result)["S1"] == "input-overwritten"

@@ -427,7 +427,11 @@ class InstancePrinter:
                 whole = whole.project_out(isl.dim_type.in_, k, 1)
         found = first.apply_range(whole)
         if not found.is_single_valued():
-            found = found.intersect(self.to_instance.apply_range(self._tiles(depth)))
+            runs_in = self._tiles(depth)
+            found = found.intersect(self.to_instance.apply_range(runs_in))
+        if not found.is_single_valued():
+            here = first.reverse().apply_range(self.to_instance)
+            found = found.intersect(first.apply_range(_tiles_of_all(here, runs_in)))
         if not found.is_single_valued():
             raise InternalError("isl left out a loop that has several values")
         return found
@@ -458,6 +462,16 @@ def _typed(value: c.Expr, ctype: CType) -> c.Expr:
     if ctype.signed and (ctype.size_bytes == 8 or (isinstance(value, c.Literal) and ctype.size_bytes == 4)):
         return value
     return c.Cast(ctype.text, value)
+
+
+def _tiles_of_all(here: isl.Map, runs_in: isl.Map) -> isl.Map:
+    """`{ [c] -> [o] }`: the tiles that run all instances which one text runs, for loops that are left in the AST.
+
+    here: `{ [c] -> S[i] }`, the text's instances; runs_in: `{ S[i] -> [o] }`, the tiles that run each of them
+    """
+    some = here.apply_range(runs_in)
+    lacking = here.range_product(some).subtract_range(runs_in.wrap())
+    return some.subtract(lacking.range_factor_range())
 
 
 def is_single(buffer: Buffer) -> bool:

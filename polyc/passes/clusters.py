@@ -389,7 +389,7 @@ class Fuser:
         for other in (*between, *members):
             in_cluster = any(other is o for o in members)
             for array in self.program.scop.arrays:
-                if array in self.program.scop.privatizable and self._stays_inside(nest, array):
+                if self._stays_inside(nest, array) and self.refs.reads_own_values(nest, array):
                     continue
                 reads = self._cells(moved, array, write=False)
                 writes_other = self._cells(other.instances, array, write=True)

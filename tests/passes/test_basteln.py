@@ -254,3 +254,50 @@ def test_a_tile_is_not_filled_with_what_was_never_set(tmp_path: Path, before: st
     result = compiled_and_run(MEMBERS.replace("BEFORE", before), tmp_path, max_recompute=1e6)
     assert fused(result) == {"S0", "S1"}
     assert any(name.startswith("fill_") for name in result.program.copies) is copied
+
+
+BESIDE = function(
+    "int n, double B1[n + 54], double B4[n + 9]",
+    "double B2[51], B3[n + 6];",
+    """
+    for (int i = 0; i < 51; i++)
+        B2[i] = B1[i];
+    for (int i = 0; i < n + 6; i++)
+        B3[i] = B2[i] + B2[i + 3];
+    for (int i = 2; i < 5; i++)
+        B4[i] = B3[i] + B3[i + 2];
+    for (int i = 3; i < n - 1; i++)
+        B4[i] = B4[i - 1] + B4[i + 2] + B3[i + 3];
+""",
+)
+
+
+def test_tiles_beside_each_other_run_the_same_instances(tmp_path: Path) -> None:
+    """isl writes two tiles of the third nest one after the other, without a loop: an instance of the second nest does
+    not say in which of them it runs, all that stand in one place do."""
+    region = region_of(BESIDE, tmp_path)
+    result = compile_region(region, Options(tile_sizes=(4, 8), max_recompute=100.0))
+    assert fused(result) == {"S0", "S1"}
+    assert not {"not-printed", "verification-failed"} & {r.code for r in result.program.remarks}
+    assert check(region, result, sizes=(1, 5, 19, 42)) == []
+
+
+SCALAR_BETWEEN = function(
+    "int n, int In[n], int C[n], int Out[n]",
+    "int s = 1;",
+    """
+    s = In[0];
+    for (int i = 0; i < n; i++)
+        C[i] = In[i] + s;
+    for (int i = 0; i < n; i++)
+        s = In[i] - s;
+    for (int i = 0; i < n; i++)
+        Out[i] = C[i] + s;
+""",
+)
+
+
+def test_a_scalar_that_changes_on_the_way_keeps_its_reader_where_it_is(tmp_path: Path) -> None:
+    """The producer writes no `s`, so that nothing of `s` leaves it, but what it reads comes from outside."""
+    result = compiled_and_run(SCALAR_BETWEEN, tmp_path, max_recompute=1e6)
+    assert reasons(result)["S1"] == "input-overwritten"

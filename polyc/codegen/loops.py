@@ -3,51 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from itertools import zip_longest
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
 from polyc.codegen.exprs import MACROS, ExprPrinter
+from polyc.codegen.instances import InstancePrinter, Scope, Visit, assigned, block_of, c_name, is_single
 from polyc.codegen.naming import Namer
-from polyc.codegen.tidy import simpler
 from polyc.codegen.to_isl import Annotated, to_isl
 from polyc.errors import InternalError
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
-from polyc.model.scop import Access, Array, CType, Statement, Storage, Value
-from polyc.model.tree import Mark, Member, Role, partial_schedule, paths
-from polyc.passes.boxes import constant_of
-from polyc.poly import empty_map, kind_of, maps, operation_of, project_range
-from polyc.verify.expand import shift
-
-NOTED = "polyc_"
-"""What the variables that notes assign are called, before what they note."""
-
-
-@dataclass(slots=True)
-class Visit:
-    """One statement instance of the AST: what is needed to print it, kept from isl's callback."""
-
-    build: isl.AstBuild
-    schedule: isl.UnionMap
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """Where we are in the AST: names of the loops above, members by depth, marks."""
-
-    iterators: dict[str, c.Expr] = field(default_factory=dict)
-    names: frozenset[str] = frozenset()
-    members: dict[str, Member] = field(default_factory=dict)
-    """isl's iterator name -> the member it runs."""
-    buffers: tuple[Buffer, ...] = ()
-    hoisted: frozenset[str] = frozenset()
-    """Marks of declarations that stand at the top of the loop body already."""
-    alone: bool = False
-    """In a kernel: a single thread runs what is here."""
-    waiting: tuple[str, ...] = ()
-    """In a kernel: iterators of mapped loops that were entered and not printed yet."""
+from polyc.model.scop import Storage
+from polyc.model.tree import Mark, Member, Role
+from polyc.poly import kind_of, maps, operation_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +224,8 @@ class LoopPrinter:
         """Says in a loop's body that its iterations run at once, and which arrays they reduce into."""
         kind = "parallel" if member.parallel else "vector"
         arrays = self.program.scop.arrays
-        reduced = (_assigned("reduced", c.ArrayRef(c_name(arrays[array]))) for _, array in member.reductions)
-        return c.Note(kind, "", (_assigned(kind, c.Literal("0")), *reduced))
+        reduced = (assigned("reduced", c.ArrayRef(c_name(arrays[array]))) for _, array in member.reductions)
+        return c.Note(kind, "", (assigned(kind, c.Literal("0")), *reduced))
 
     def reductions(self, member: Member) -> str:
         names = ((op, c_name(self.program.scop.arrays[array])) for op, array in member.reductions)
@@ -284,215 +253,10 @@ class LoopPrinter:
         return (printer.note("at"), *items, printer.note("end"))
 
 
-class InstancePrinter:
-    """Prints a statement's body for the iterators of the AST."""
-
-    def __init__(
-        self,
-        program: Program,
-        statement: Statement,
-        visit: Visit,
-        schedule: isl.Map,
-        exprs: ExprPrinter,
-        scope: Scope,
-    ) -> None:
-        self.program = program
-        self.statement = statement
-        self.visit = visit
-        self.schedule = schedule
-        self.exprs = exprs
-        self.buffers = scope.buffers
-        self.members = scope.members
-        self.to_instance = schedule.reverse()
-        self.accesses: dict[str, Access] = {a.ref: a for a in statement.accesses if a.ref}
-        self.instance: tuple[c.Expr, ...] = ()
-        self.loops = self._loops()
-
-    def body(self) -> c.Stmt:
-        return c.rewrite(self.statement.body, self._change)
-
-    def inside_domain(self, body: c.Stmt) -> c.Stmt:
-        """The body, where a tile runs instances outside of the statement's domain: under a condition, or with zero for
-        what a copy would read there."""
-        kind = self.program.padded.get(self.statement.name, "free")
-        if kind == "free":
-            return body
-        inside = self._condition()
-        if inside is None:
-            return body
-        if kind == "guarded":
-            return c.If(inside, block_of((body,)))
-        assert isinstance(body, c.ExprStmt)
-        assert isinstance(body.expr, c.Assign)
-        value = c.Ternary(inside, body.expr.value, c.Literal("0"))
-        return replace(body, expr=replace(body.expr, value=value))
-
-    def _condition(self) -> c.Expr | None:
-        """When the instance is one of its domain; None where it always is."""
-        here = self.to_instance.intersect_params(self.program.scop.known)
-        inside = here.intersect_range(self.statement.domain).domain()
-        if here.domain().is_subset(inside):
-            return None
-        return simpler(self.exprs.convert(self.visit.build.expr_from_set(inside.gist(here.domain()))))
-
-    def note(self, kind: str) -> c.Note:
-        """The place `at` which the statement's text starts, or its `end`; the first has the instance."""
-        name = f"{kind}_{self.statement.name}"
-        return c.Note(kind, self.statement.name, (_assigned(name, c.Literal("0"), self.instance),))
-
-    def _loops(self) -> dict[str, c.Expr]:
-        """What each loop variable of the statement is, in the AST's iterators."""
-        instance = isl.PwMultiAff.from_map(self.to_instance)
-        found: dict[str, c.Expr] = {}
-        for position, name in enumerate(self.statement.loops):
-            value = self.exprs.convert(self.visit.build.expr_from_pw_aff(instance.get_pw_aff(position)))
-            self.instance = (*self.instance, value)
-            found[name] = _typed(value, self.statement.loop_types[position])
-        for item in self.statement.values:
-            value = self._value(item)
-            self.instance = (*self.instance, value)
-            found[item.name] = _typed(value, item.type)
-        return found
-
-    def _value(self, item: Value) -> c.Expr:
-        here = self.to_instance.apply_range(item.relation)
-        if here.intersect_params(self.program.scop.known).is_empty():
-            return c.Literal("0")  # nothing here evaluates it
-        value = isl.PwMultiAff.from_map(here).get_pw_aff(0)
-        return self.exprs.convert(self.visit.build.expr_from_pw_aff(value))
-
-    def _change(self, node: c.Node) -> c.Node | None:
-        if isinstance(node, c.Name) and node.name in self.loops:
-            return self.loops[node.name]
-        if isinstance(node, c.ArrayRef):
-            return self._reference(node)
-        return None
-
-    def _reference(self, node: c.ArrayRef) -> c.Expr:
-        array = self.program.scop.arrays[node.array]
-        access = self.accesses.get(node.ref)
-        buffer = self._buffer(node)
-        name = c_name(array) if buffer is None else buffer.name
-        if access is not None and access.exact and len(node.subscripts) == array.rank:
-            relation = self.to_instance.apply_range(access.relation)
-            if buffer is not None and buffer.corner is not None:
-                relation = self._outer(buffer.depth).range_product(relation).apply_range(shift(buffer))
-            if array.rank == 0 or (buffer is not None and is_single(buffer)):
-                return self.cell(array, buffer, name, (), node.ref)
-            if relation.intersect_params(self.program.scop.known).is_empty():
-                # Under a condition that never holds here. isl has no expression for it, C asks for one.
-                return self.cell(array, buffer, name, (c.Literal("0"),) * array.rank, node.ref)
-            index = self.visit.build.access_from_pw_multi_aff(isl.PwMultiAff.from_map(relation))
-            return self.cell(array, buffer, name, self.exprs.subscripts(index), node.ref)
-        if buffer is not None and buffer.corner is not None:
-            raise InternalError(f"an access to {array.c_name} that is not affine goes to a buffer")
-        return self.cell(array, buffer, name, tuple(c.rewrite(s, self._change) for s in node.subscripts), node.ref)
-
-    def cell(
-        self, array: Array, buffer: Buffer | None, name: str, subscripts: tuple[c.Expr, ...], ref: str
-    ) -> c.ArrayRef:
-        """How an element of the array, or of the buffer that stands for it, is spelled."""
-        return c.ArrayRef(name, subscripts, ref)
-
-    def _buffer(self, node: c.ArrayRef) -> Buffer | None:
-        for buffer in reversed(self.buffers):
-            if buffer.array == node.array and (self.statement.name, node.ref) in buffer.accesses:
-                return buffer
-            if buffer.array == node.array and buffer.storage == "private":
-                return buffer
-        return None
-
-    def _outer(self, depth: int) -> isl.Map:
-        """The AST's iterators -> the values of the first `depth` band members.
-
-        isl leaves a loop with one value (a tile that covers its whole dimension) out of the build's schedule, so that
-        a position there is no position in the tree. Loops are found by their names, and a value that is left out is
-        what the band's schedule allows at the others, for this instance.
-        """
-        nested = self.schedule.range()
-        flat = isl.Map.identity(nested.get_space().map_from_set()).intersect_domain(nested).flatten_range()
-        space = self.visit.build.get_schedule_space()
-        there = {space.get_dim_name(isl.dim_type.set, k) for k in range(space.dim(isl.dim_type.set))}
-        kept = [k for k in range(depth) if f"c{k}_" in there]
-        count = flat.dim(isl.dim_type.out)
-        first = flat.project_out(isl.dim_type.out, len(kept), count - len(kept)).reset_tuple_id(isl.dim_type.out)
-        if len(kept) == depth:
-            return first
-        values = partial_schedule(tuple(self.members[f"c{k}_"] for k in range(depth)))
-        reached = isl.UnionMap.from_multi_union_pw_aff(values).intersect_domain(self.program.tree.domain)
-        tiles = isl.Set.from_union_set(reached.range())
-        whole = isl.Map.identity(tiles.get_space().map_from_set()).intersect_domain(tiles)
-        for k in reversed(range(depth)):
-            if k not in kept:
-                whole = whole.project_out(isl.dim_type.in_, k, 1)
-        found = first.apply_range(whole)
-        if not found.is_single_valued():
-            runs_in = self._tiles(depth)
-            found = found.intersect(self.to_instance.apply_range(runs_in))
-        if not found.is_single_valued():
-            here = first.reverse().apply_range(self.to_instance)
-            found = found.intersect(first.apply_range(_tiles_of_all(here, runs_in)))
-        if not found.is_single_valued():
-            raise InternalError("isl left out a loop that has several values")
-        return found
-
-    def _tiles(self, depth: int) -> isl.Map:
-        """`{ S[i] -> [o] }`: for which values of the first `depth` band members above this text an instance runs."""
-        above = [self.members[f"c{k}_"] for k in range(depth)]
-        instances = self.to_instance.range()
-        found = empty_map(instances)
-        for path in paths(self.program.tree):
-            members = [step for step in path.steps if isinstance(step, Member)][:depth]
-            if not all(one is other for one, other in zip_longest(members, above)):
-                continue
-            if path.extension is None:
-                values = isl.UnionMap.from_multi_union_pw_aff(partial_schedule(tuple(above)))
-                found = found.union(values.intersect_domain(path.instances))
-            else:
-                found = found.union(path.extension.intersect_range(path.instances).reverse())
-        tiles = maps(found.intersect_domain(isl.UnionSet.from_set(instances)))
-        if len(tiles) != 1:
-            raise InternalError("no tile runs an instance that isl prints")
-        return project_range(tiles[0], depth)
-
-
-def _typed(value: c.Expr, ctype: CType) -> c.Expr:
-    """A loop variable's value, in the type that it has in the user's text: with an unsigned operand, or in a call, that
-    type decides the value."""
-    if ctype.signed and (ctype.size_bytes == 8 or (isinstance(value, c.Literal) and ctype.size_bytes == 4)):
-        return value
-    return c.Cast(ctype.text, value)
-
-
-def _tiles_of_all(here: isl.Map, runs_in: isl.Map) -> isl.Map:
-    """`{ [c] -> [o] }`: the tiles that run all instances which one text runs, for loops that are left in the AST.
-
-    here: `{ [c] -> S[i] }`, the text's instances; runs_in: `{ S[i] -> [o] }`, the tiles that run each of them
-    """
-    some = here.apply_range(runs_in)
-    lacking = here.range_product(some).subtract_range(runs_in.wrap())
-    return some.subtract(lacking.range_factor_range())
-
-
-def is_single(buffer: Buffer) -> bool:
-    """Whether a data tile has one element: it is a variable then."""
-    return buffer.corner is not None and all(constant_of(extent) == 1 for extent in buffer.extents)
-
-
-def c_name(array: Array) -> str:
-    """How the array is spelled in the printed code."""
-    return array.name if array.storage is Storage.REGION else array.c_name
-
-
-def _assigned(what: str, value: c.Expr, place: tuple[c.Expr, ...] = ()) -> c.Stmt:
-    """`polyc_what[place] = value;`, for a note."""
-    return c.ExprStmt(c.Assign("=", c.ArrayRef(f"{NOTED}{what}", place), value))
-
-
 def declared_here(declaration: c.Decl) -> tuple[c.Stmt, ...]:
     """A declaration, and a note of where it stands."""
     first = c.ArrayRef(declaration.name, (c.Literal("0"),) * len(declaration.extents))
-    return declaration, c.Note("declared", declaration.name, (_assigned("declared", first),))
+    return declaration, c.Note("declared", declaration.name, (assigned("declared", first),))
 
 
 def _used(declared: tuple[c.Stmt, ...], body: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:
@@ -545,12 +309,6 @@ def _marks_of(node: isl.AstNode) -> list[str]:
     if kind == "for_" and node.for_is_degenerate():
         return _marks_of(node.for_get_body())
     return []
-
-
-def block_of(items: tuple[c.Stmt, ...]) -> c.Stmt:
-    if len(items) == 1 and isinstance(items[0], c.Block):
-        return items[0]
-    return items[0] if len(items) == 1 else c.Block(items)
 
 
 def _keeps_scalar(node: c.Node) -> bool:

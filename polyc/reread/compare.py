@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, fields, replace
 import islpy as isl
 
 from polyc.analysis.order import Run, order_map, runs
-from polyc.codegen.loops import NOTED
+from polyc.codegen.instances import NOTED
 from polyc.codegen.printer import expression
 from polyc.flow import Accesses
 from polyc.frontend.extract import initialisation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from polyc.codegen.loops import c_name
+from polyc.codegen.instances import c_name
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.tree import Band, walk

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from polyc.codegen.exprs import FLOORD, MAX, MIN
-from polyc.codegen.loops import NOTED
+from polyc.codegen.instances import NOTED
 from polyc.codegen.printer import statement
 from polyc.errors import UserError
 from polyc.frontend.read import read_text

@@ -317,7 +317,7 @@ def test_a_check_that_takes_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_the_text_of_another_iteration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The printer takes another value for the producer's loop variable, in the text and in its note."""
-    from polyc.codegen.loops import InstancePrinter
+    from polyc.codegen.instances import InstancePrinter
 
     monkeypatch.setattr(InstancePrinter, "_value", lambda self, _item: self.instance[0])
     text = TRANSPOSED.replace("3.0 + j", "3.0 + i")

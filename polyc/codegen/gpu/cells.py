@@ -5,7 +5,7 @@ from __future__ import annotations
 from polyc.codegen.gpu.arithmetic import in_64_bits, plus, product, times
 from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.words import NotMappable
-from polyc.codegen.loops import InstancePrinter
+from polyc.codegen.instances import InstancePrinter
 from polyc.model import ctree as c
 from polyc.model.program import Buffer
 from polyc.model.scop import Array

@@ -17,7 +17,8 @@ from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.pieces import share_from, statements_below, steps_of_pieces
 from polyc.codegen.gpu.stages import Stages
 from polyc.codegen.gpu.words import NotMappable, Words, element_type, function
-from polyc.codegen.loops import Generated, InstancePrinter, LoopPrinter, Scope, block_of
+from polyc.codegen.instances import InstancePrinter, Scope, block_of
+from polyc.codegen.loops import Generated, LoopPrinter
 from polyc.codegen.printer import UNROLL
 from polyc.codegen.tidy import tidied
 from polyc.codegen.to_isl import BARRIER

@@ -14,7 +14,8 @@ from polyc.codegen.gpu.memory import DeviceArray, device_arrays
 from polyc.codegen.gpu.printer import Kernel, KernelPrinter, Parameter
 from polyc.codegen.gpu.stages import FETCH, FETCH_16
 from polyc.codegen.gpu.words import Words
-from polyc.codegen.loops import Scope, generate
+from polyc.codegen.instances import Scope
+from polyc.codegen.loops import generate
 from polyc.codegen.printer import expression, statement
 from polyc.codegen.templating import IDENTIFIER, environment, opencl_runtime
 from polyc.model import ctree as c

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from polyc.codegen.gpu.dialect import Dialect
-from polyc.codegen.loops import block_of
+from polyc.codegen.instances import block_of
 from polyc.codegen.printer import UNROLL
 from polyc.codegen.tidy import simpler
 from polyc.errors import InternalError

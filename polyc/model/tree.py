@@ -113,6 +113,8 @@ class Mark:
     text: str = ""
     names: tuple[str, ...] = ()
     sizes: tuple[int, ...] = ()
+    blocks: int = 0
+    """For `kernel`: at most so many blocks are started, and each takes several tiles; 0: as many as have work."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,7 +8,7 @@ from math import prod
 
 import islpy as isl
 
-from polyc.machine import load
+from polyc.machine import GENERIC, load
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import (
@@ -31,6 +31,7 @@ from polyc.model.tree import (
     partial_schedule,
     walk,
 )
+from polyc.passes.elementwise import SEVERAL_TIMES, is_elementwise
 from polyc.passes.gpu_tiles import default_block
 from polyc.passes.vectorize import gain_of
 from polyc.poly import set_name, sets
@@ -125,7 +126,24 @@ class _Mapper:
         if self.program.options.grid is not None and any(m.mapped in FOLDED for m in inside.members):
             self.round_grid(band)
         sizes = chosen or block or default_block(self.machine, wide, self.program.options.block)
-        return Mark("kernel", inside, sizes=sizes)
+        return Mark("kernel", inside, sizes=sizes, blocks=self.most_blocks(band, prod(sizes)))
+
+    def most_blocks(self, band: Band, threads: int) -> int:
+        """What the machine holds several times over, for a nest whose tiles share nothing; 0 for no bound.
+
+        More blocks would only start later, each with its own preparations. Where no machine is named, nothing is
+        known; where tiles differ in their work, the GPU deals blocks out better than a loop does.
+        """
+        if self.program.options.machine == GENERIC:
+            return 0
+        points = band
+        if band.members[0].role is Role.TILE and isinstance(band.child, Band):
+            points = band.child
+        members = points.members[: points.coincident_prefix]
+        if not members or not is_elementwise(self.program, members, band.child):
+            return 0
+        resident = min(self.machine.blocks_per_multiprocessor, self.machine.threads_per_multiprocessor // threads)
+        return self.machine.multiprocessors * max(resident, 1) * SEVERAL_TIMES
 
     def round_grid(self, band: Band) -> None:
         """Say that a kernel cannot have the blocks along x that the user wants."""

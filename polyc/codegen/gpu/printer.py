@@ -9,6 +9,7 @@ from math import prod
 import islpy as isl
 
 from polyc.codegen.exprs import MAX, ExprPrinter
+from polyc.codegen.gpu.arith import at_most, divided, in_64_bits, most_of, plus, product, product_of, times, trips_of
 from polyc.codegen.gpu.dialect import Dialect
 from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.words import NotMappable, Words, element_type, function
@@ -204,6 +205,8 @@ class KernelPrinter(LoopPrinter):
         self.fold(opened)
         top = (*opened.indices.values(), *opened.shared.values())
         grid = tuple(self.blocks_along(axis) for axis in "xyz")
+        if mark.blocks and self.program.options.grid is None:
+            grid = at_most(grid, mark.blocks, bool(opened.folded))
         self.open = None
         while len(grid) > 1 and grid[-1] == c.Literal("1"):
             grid = grid[:-1]
@@ -224,16 +227,13 @@ class KernelPrinter(LoopPrinter):
         if counts is None:
             return c.Literal("1")
         if not wanted or (shared[-1] if shared else name) in self.open.left_out:
-            return _most(counts)  # more blocks would do the same work again
+            return most_of(counts)  # more blocks would do the same work again
         blocks = c.Literal(str(wanted[0]))
         inner = [count for count in (self.open.folded[a] for a in shared[:-1]) if count != c.Literal("1")]
         if not inner:
             return blocks
         # Each block has one iteration of the inner loops, so that their product has to divide the blocks.
-        each: c.Expr = c.Cast("long", inner[0])
-        for count in inner[1:]:
-            each = c.Binary("*", each, count)
-        one = c.Literal("1")
+        each, one = product_of(inner), c.Literal("1")
         return c.Binary("*", c.Call(MAX, (c.Binary("/", blocks, c.Call(MAX, (each, one))), one)), each)
 
     def fold(self, opened: _Open) -> None:
@@ -244,10 +244,7 @@ class KernelPrinter(LoopPrinter):
                 raise NotMappable("a part of a kernel has one block where others have several")
         if opened.folded:
             counts = [count for count in opened.folded.values() if count != c.Literal("1")]
-            product: c.Expr = c.Cast("long", counts[0]) if counts else c.Literal("1")
-            for count in counts[1:]:
-                product = c.Binary("*", product, count)
-            opened.counts[BLOCK_AXES[0]] = [product]
+            opened.counts[BLOCK_AXES[0]] = [product_of(counts)]
 
     def parameters(self, body: tuple[c.Stmt, ...], grid: tuple[c.Expr, ...], scope: Scope) -> Iterator[Parameter]:
         """What a kernel takes: sizes and host loops that it mentions, then arrays. Raises NotMappable."""
@@ -332,10 +329,10 @@ class KernelPrinter(LoopPrinter):
             below = replace(below, iterators=scope.iterators | {iterator: index}, names=scope.names)
             return c.Block(self.body(node.for_get_body(), below))
         end = condition.right if condition.op == "<" else c.Binary("+", condition.right, c.Literal("1"))
-        self.count(member, _trips(start, end, step * self.together(member)), scope)
+        self.count(member, trips_of(start, end, step * self.together(member)), scope)
         body = self.body(node.for_get_body(), below)
-        advance = c.Assign("+=", c.Name(name), _times(step, count))
-        first = c.Decl("long", name, (), _plus(start, _times(step, index)))
+        advance = c.Assign("+=", c.Name(name), times(step, count))
+        first = c.Decl("long", name, (), plus(start, times(step, index)))
         return c.For(first, condition, advance, block_of(body))
 
     def unrolled(self, node: isl.AstNode, member: Member, scope: Scope) -> c.Stmt:
@@ -374,7 +371,7 @@ class KernelPrinter(LoopPrinter):
         if member.mapped in BLOCK_AXES:
             return block, blocks
         width = self.width(axis)
-        return _plus(_times(width, block), self.thread(f"thread.{axis}")), _times(width, blocks)
+        return plus(times(width, block), self.thread(f"thread.{axis}")), times(width, blocks)
 
     def part_of_x(self, axis: str) -> tuple[c.Expr, c.Expr]:
         """The index along an axis that shares x with others, and the step to the next tile: x counts fastest."""
@@ -383,12 +380,12 @@ class KernelPrinter(LoopPrinter):
         inner = [self.open.folded[a] for a in order[: order.index(axis)]]
         index = self.variable("bx", self.dialect.index(self.dialect.block, "x"))
         for count in inner:
-            index = _divided(index, count)
+            index = divided(index, count)
         if axis != order[-1]:
             return c.Binary("%", index, self.open.folded[axis]), self.open.folded[axis]
         blocks: c.Expr = c.Name(self.dialect.index(self.dialect.blocks, "x"))
         for count in inner:
-            blocks = _divided(blocks, count)
+            blocks = divided(blocks, count)
         return index, blocks
 
     def thread(self, which: str) -> c.Expr:
@@ -459,9 +456,9 @@ def _flat_instances(arrays: dict[str, DeviceArray]) -> type[InstancePrinter]:
                 raise NotMappable(f"{array.c_name} is used as a whole")
             if device.boxed:
                 return c.ArrayRef(device.name, subscripts, ref)
-            flat = _long(subscripts[0], {p.name for p in self.program.scop.parameters})
+            flat = in_64_bits(subscripts[0], {p.name for p in self.program.scop.parameters})
             for size, subscript in zip(device.inner, subscripts[1:], strict=True):
-                flat = _plus(_product(flat, size), subscript)
+                flat = plus(product(flat, size), subscript)
             return c.ArrayRef(device.name, (flat,), ref)
 
         def registers(self, buffer: Buffer) -> tuple[c.Expr, ...]:
@@ -471,58 +468,7 @@ def _flat_instances(arrays: dict[str, DeviceArray]) -> type[InstancePrinter]:
                 if member.digit is None or iterator not in self.exprs.iterators:
                     continue  # or it has one iteration
                 dimension, weight = member.digit
-                found[dimension] = _plus(found[dimension], _times(weight, self.exprs.iterators[iterator]))
+                found[dimension] = plus(found[dimension], times(weight, self.exprs.iterators[iterator]))
             return tuple(found)
 
     return Flat
-
-
-def _long(value: c.Expr, sizes: set[str]) -> c.Expr:
-    """A subscript in 64 bits: loop variables have them already, sizes need not."""
-    match value:
-        case c.Literal(text=text) if text.isdigit():
-            return c.Literal(text if text == "0" else f"{text}L")
-        case c.Name(name=name) | c.Binary(op="+" | "-", left=c.Name(name=name)) if name not in sizes:
-            return value
-        case _:
-            return c.Cast("long", value)
-
-
-def _divided(value: c.Expr, count: c.Expr) -> c.Expr:
-    return value if count == c.Literal("1") else c.Binary("/", value, count)
-
-
-def _product(left: c.Expr, right: c.Expr) -> c.Expr:
-    return left if left == c.Literal("0") else c.Binary("*", left, right)
-
-
-def _plus(left: c.Expr, right: c.Expr) -> c.Expr:
-    if left == c.Literal("0"):
-        return right
-    return left if right == c.Literal("0") else c.Binary("+", left, right)
-
-
-def _times(factor: int, value: c.Expr) -> c.Expr:
-    if factor == 1:
-        return value
-    if isinstance(value, c.Literal):
-        return c.Literal(str(factor * int(value.text)))
-    return c.Binary("*", c.Literal(str(factor)), value)
-
-
-def _trips(start: c.Expr, end: c.Expr, step: int) -> c.Expr:
-    """How many values there are from `start` below `end` in steps."""
-    width = end if start == c.Literal("0") else c.Binary("-", c.Cast("long", end), start)
-    if isinstance(width, c.Literal):
-        return c.Literal(str(max(0, -(-int(width.text.rstrip("L")) // step))))
-    if step == 1:
-        return width
-    return c.Binary("/", c.Binary("+", width, c.Literal(f"{step - 1}L")), c.Literal(str(step)))
-
-
-def _most(counts: list[c.Expr]) -> c.Expr:
-    found = list(dict.fromkeys(counts))
-    answer = found[0]
-    for other in found[1:]:
-        answer = c.Call(MAX, (answer, other))
-    return answer

@@ -17,6 +17,7 @@ from polyc.model.program import Compiled, Options, Program, Snapshot
 from polyc.model.scop import Region, Scop
 from polyc.model.tree import Mark, walk
 from polyc.passes.basteln import fuse_tiles
+from polyc.passes.coalesce import coalesce_loops
 from polyc.passes.contract import contract_buffers
 from polyc.passes.mapping import map_to_kernels, place_barriers
 from polyc.passes.parallel import mark_loops
@@ -51,6 +52,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
             *common,
             # Sums of products: a small tile of the result in each thread's registers.
             ("registers", tile_contractions),
+            # Short rows without shared data; before buffers have a depth, since tile loops go.
+            ("coalesce", coalesce_loops),
             # What stays in one iteration is a register, not shared memory.
             ("contract", contract_buffers),
             # Tiles to blocks, points to threads; what no kernel can hold runs on the host.

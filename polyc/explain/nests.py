@@ -184,7 +184,8 @@ class Reasons:
         if not found or not any(fact.loops for fact in found):
             return None
         if what == "tiled":
-            return self.not_tiled(found)
+            row = [m for m in self.program.remarks if m.code == "coalesced" and set(m.statements) & set(statements)]
+            return Reason("coalesced", "several of its loops share an index") if row else self.not_tiled(found)
         return self.not_parallel(found) if what == "parallel" else None
 
     def not_tiled(self, found: list[Facts]) -> Reason | None:

@@ -22,6 +22,9 @@ GLOBAL_AXES = ("global.x", "global.y")
 """Blocks and threads together: iteration `block * threads + thread`."""
 ALL_THREADS = "thread"
 """The threads of a block as one row."""
+LINEAR = "linear"
+"""A loop of constant length without an index of its own: it is counted in the index of the member before it, which is
+the first of GLOBAL_AXES or such a loop too."""
 
 
 class Role(Enum):
@@ -63,7 +66,7 @@ class Member:
 
 def deals_to_threads(member: Member) -> bool:
     """Whether the loop's iterations belong to single threads of a block."""
-    return member.mapped in (*THREAD_AXES, *GLOBAL_AXES, ALL_THREADS)
+    return member.mapped in (*THREAD_AXES, *GLOBAL_AXES, ALL_THREADS, LINEAR)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,7 @@ SEVERAL_TIMES = 4
 """Blocks that are started for each that the machine holds at once, so that none waits long for the last ones."""
 
 
-def is_elementwise(program: Program, members: tuple[Member, ...], below: Node) -> bool:
+def is_elementwise(program: Program, members: tuple[Member, ...], instances: isl.UnionSet, below: Node) -> bool:
     """Whether each cell that the nest touches belongs to one iteration of the members, or is only read by all
     iterations of some loops (`b[j]` in `a[i][j] + b[j]`).
 
@@ -23,7 +23,7 @@ def is_elementwise(program: Program, members: tuple[Member, ...], below: Node) -
     """
     if any(isinstance(n, Extension) or (isinstance(n, Mark) and n.kind == "threads") for n in walk(below)):
         return False
-    order = values(members, members[0].schedule.domain())
+    order = values(members, instances)
     by_array: dict[str, tuple[isl.UnionMap, bool]] = {}
     for relation in maps(order):
         name = str(relation.get_tuple_name(isl.dim_type.in_))

@@ -117,7 +117,9 @@ class _Mapper:
         count = band.coincident_prefix
         wide = count > 1
         chosen = next((n.sizes for n in walk(band) if isinstance(n, Mark) and n.kind == "threads"), None)
-        if band.members[0].role is Role.TILE:
+        if any(member.mapped for member in band.members):  # by one index
+            wide, inside = False, band
+        elif band.members[0].role is Role.TILE:
             members = _mapped(band.members, tuple(reversed(range(count)))[: len(BLOCK_AXES)], BLOCK_AXES)
             tiles = isl.UnionMap.from_multi_union_pw_aff(partial_schedule(members)).reverse()
             inside = replace(band, members=members, child=self.block(band.child, _Block(wide, (tiles,))))
@@ -140,7 +142,7 @@ class _Mapper:
         if band.members[0].role is Role.TILE and isinstance(band.child, Band):
             points = band.child
         members = points.members[: points.coincident_prefix]
-        if not members or not is_elementwise(self.program, members, band.child):
+        if not members or not is_elementwise(self.program, members, self.program.tree.domain, band.child):
             return 0
         resident = min(self.machine.blocks_per_multiprocessor, self.machine.threads_per_multiprocessor // threads)
         return self.machine.multiprocessors * max(resident, 1) * SEVERAL_TIMES

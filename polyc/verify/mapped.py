@@ -25,6 +25,7 @@ from polyc.model.tree import (
     ALL_THREADS,
     BLOCK_AXES,
     GLOBAL_AXES,
+    LINEAR,
     THREAD_AXES,
     Mark,
     Member,
@@ -37,7 +38,7 @@ from polyc.verify.expand import Expanded
 from polyc.verify.fault import Fault
 from polyc.verify.races import carried_by, conflicts
 
-_BLOCKS = (*BLOCK_AXES, *GLOBAL_AXES)
+_BLOCKS = (*BLOCK_AXES, *GLOBAL_AXES, LINEAR)
 Uses = tuple[Run, tuple[tuple[Access, isl.Map], ...]]
 
 
@@ -91,7 +92,9 @@ def _dealt_faults(kernel: _Kernel) -> Iterator[Fault]:
     blocks: tuple[str, ...] | None = None
     for run, _ in kernel.uses:
         steps = run.path.steps[kernel.start :]
-        axes = [s.mapped for s in steps if isinstance(s, Member) and s.mapped]
+        if any(isinstance(s, Member) and s.mapped == LINEAR and not _counted(steps, k) for k, s in enumerate(steps)):
+            yield Fault("mapping", f"a loop around {run.statement} has no index that it is counted in", "")
+        axes = [s.mapped for s in steps if isinstance(s, Member) and s.mapped not in ("", LINEAR)]
         whole = {a[-1] for a in axes if a in GLOBAL_AXES}
         here = tuple(sorted(a[-1] for a in axes if a in _BLOCKS))
         if len(set(here)) != len(here) or (blocks is not None and here != blocks):
@@ -107,6 +110,12 @@ def _dealt_faults(kernel: _Kernel) -> Iterator[Fault]:
         ]
         if sum(ways) != 1 and not (threads == 1 and not axes):
             yield Fault("mapping", f"{run.statement} is not dealt out to the threads of a block", ", ".join(axes))
+
+
+def _counted(steps: tuple[Step | Member, ...], position: int) -> bool:
+    """Whether the step right outside of a loop has the index that it is counted in, or is counted in it too."""
+    before = steps[position - 1] if position else None
+    return isinstance(before, Member) and before.mapped in (GLOBAL_AXES[0], LINEAR)
 
 
 def _once(path: Path, start: int) -> int | None:

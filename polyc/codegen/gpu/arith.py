@@ -31,10 +31,23 @@ def product_of(counts: list[c.Expr]) -> c.Expr:
     """The product of all, in 64 bits; 1 of none."""
     if not counts:
         return ONE
-    found: c.Expr = c.Cast("long", counts[0])
+    found: c.Expr = counts[0] if _is_wide(counts[0]) else c.Cast("long", counts[0])
     for count in counts[1:]:
         found = c.Binary("*", found, count)
     return found
+
+
+def _is_wide(value: c.Expr) -> bool:
+    """Whether a sum or product has an operand in 64 bits."""
+    match value:
+        case c.Cast(type="long"):
+            return True
+        case c.Literal(text=text):
+            return text.endswith("L")
+        case c.Binary(op="+" | "-" | "*", left=left, right=right):
+            return _is_wide(left) or _is_wide(right)
+        case _:
+            return False
 
 
 def plus(left: c.Expr, right: c.Expr) -> c.Expr:

@@ -11,6 +11,7 @@ import islpy as isl
 from polyc.codegen.exprs import MAX, ExprPrinter
 from polyc.codegen.gpu.arith import at_most, divided, in_64_bits, most_of, plus, product, product_of, times, trips_of
 from polyc.codegen.gpu.dialect import Dialect
+from polyc.codegen.gpu.linear import is_linear, linear_loop
 from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.words import NotMappable, Words, element_type, function
 from polyc.codegen.loops import Generated, InstancePrinter, LoopPrinter, Scope, block_of
@@ -25,6 +26,7 @@ from polyc.model.tree import (
     BLOCK_AXES,
     FOLDED,
     GLOBAL_AXES,
+    LINEAR,
     THREAD_AXES,
     Band,
     Mark,
@@ -304,6 +306,10 @@ class KernelPrinter(LoopPrinter):
             return super().loop(node, scope)
         if member.role is Role.REGISTER:
             return self.unrolled(node, member, scope)
+        if is_linear(iterator, scope):
+            return linear_loop(self, node, member, scope)
+        if member.mapped == LINEAR:
+            raise NotMappable(f"the loop {member.name} has no index that it is counted in")
         wish = member.name + ("t" if member.role is Role.TILE else "")
         name = self.namer.fresh(wish, scope.names)
         alone = scope.alone or member.mapped not in BLOCK_AXES

@@ -108,7 +108,9 @@ class Sequence:
 class Mark:
     """A note to codegen. Kinds: `group` (comment), `allocate` (declare buffers or private arrays below here),
     `kernel` (what is below runs on a GPU, in blocks of `sizes` threads), `once` (by one thread of each block),
-    `threads` (until the mapping: the kernel that this is in has such blocks).
+    `threads` (until the mapping: the kernel that this is in has such blocks), `reduce` (in a kernel: each thread
+    combines what the band below has for it, and then all of them their parts, into one cell for each iteration of the
+    loops above; the band's members say which arrays and by which operators).
     """
 
     kind: str

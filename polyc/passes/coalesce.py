@@ -11,7 +11,7 @@ from polyc.machine import load
 from polyc.model.program import Group, Program
 from polyc.model.tree import BLOCK_AXES, GLOBAL_AXES, LINEAR, Band, Domain, Mark, Member, Node, Role, Sequence
 from polyc.passes.boxes import constant_of
-from polyc.passes.elementwise import is_elementwise, statements_of
+from polyc.passes.elementwise import is_elementwise, points_of, statements_of
 from polyc.passes.nests import values
 from polyc.passes.vectorize import gain_of, subscript_from_right
 from polyc.poly import maps
@@ -61,13 +61,12 @@ class _Coalescer:
     def at(self, node: Node, reaching: isl.UnionSet) -> Node:
         """The subtree with one index for the loops of its nests that gain by it."""
         match node:
-            case Mark(kind="group", child=Band(members=tile, child=below)) if tile[0].role is Role.TILE:
-                points, kept = self.points(below)
-                same = points is not None and len(tile) == len(points.members)
-                changed = self.changed(points, reaching) if points is not None and same else None
+            case Mark(kind="group", child=Band(members=tile) as tiles) if tile[0].role is Role.TILE:
+                points, kept = self.points(points_of(tiles))
+                changed = None if points is None else self.changed(points, reaching)
                 if changed is None or points is None:
                     return node
-                self.program = _without_tiles(self.program, statements_of(points), kept)
+                self.program = without_tiles(self.program, statements_of(points), kept)
                 return replace(node, child=changed, sizes=(), text=f"{', '.join(statements_of(points))}, as one row")
             case Band() as band if band.coincident_prefix:
                 return (None if band.members[0].role is Role.TILE else self.changed(band, reaching)) or band
@@ -181,7 +180,7 @@ def _box(order: isl.UnionMap, known: isl.Set) -> tuple[int | None, ...] | None:
     return tuple(extents) if box.is_equal(found) else None
 
 
-def _without_tiles(program: Program, names: tuple[str, ...], kept: tuple[str, ...]) -> Program:
+def without_tiles(program: Program, names: tuple[str, ...], kept: tuple[str, ...]) -> Program:
     """The program whose group of these statements says that it has no tiles, and keeps no buffers in them."""
 
     def changed(group: Group) -> Group:

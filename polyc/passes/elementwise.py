@@ -6,7 +6,7 @@ import islpy as isl
 
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
-from polyc.model.tree import Band, Extension, Mark, Member, Node, walk
+from polyc.model.tree import Band, Extension, Mark, Member, Node, Role, walk
 from polyc.passes.nests import values
 from polyc.poly import maps, sets
 
@@ -52,6 +52,13 @@ def _broadcast(touched: isl.UnionMap) -> bool:
         if everywhere.intersect_domain(relation.domain()).is_equal(relation):
             relation = without
     return relation.is_injective()
+
+
+def points_of(node: Node) -> Node:
+    """What is below the tile loops at the top of a group."""
+    while isinstance(node, Band) and node.members[0].role is Role.TILE:
+        node = node.child
+    return node
 
 
 def statements_of(band: Band) -> tuple[str, ...]:

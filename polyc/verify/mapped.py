@@ -37,6 +37,7 @@ from polyc.poly import out_name
 from polyc.verify.expand import Expanded
 from polyc.verify.fault import Fault
 from polyc.verify.races import carried_by, conflicts
+from polyc.verify.reduced import Parts, parts_of
 
 _BLOCKS = (*BLOCK_AXES, *GLOBAL_AXES, LINEAR)
 Uses = tuple[Run, tuple[tuple[Access, isl.Map], ...]]
@@ -68,8 +69,9 @@ def mapping_faults(program: Program, now: Expanded) -> list[Fault]:
         before = kernels.get(id(mark))
         uses = (*(before.uses if before else ()), (run, accesses))
         kernels[id(mark)] = _Kernel(mark, start, uses)
+    parts = parts_of(program, now)
     for kernel in kernels.values():
-        faults += [*_dealt_faults(kernel), *_order_faults(program, kernel), *_reuse_faults(program, kernel)]
+        faults += [*_dealt_faults(kernel), *_order_faults(program, kernel, parts), *_reuse_faults(program, kernel)]
     return faults
 
 
@@ -136,10 +138,10 @@ def _alone_from(path: Path, start: int) -> int:
 # --- order -----------------------------------------------------------------------------------------------------------
 
 
-def _order_faults(program: Program, kernel: _Kernel) -> Iterator[Fault]:
+def _order_faults(program: Program, kernel: _Kernel, parts: Parts) -> Iterator[Fault]:
     if prod(kernel.mark.sizes) == 1:
         return
-    yield from _loop_faults(program, kernel)
+    yield from _loop_faults(program, kernel, parts)
     for first, one in enumerate(kernel.uses):
         for two in kernel.uses[first + 1 :]:
             at = parting(one[0].path, two[0].path)
@@ -155,7 +157,7 @@ def _order_faults(program: Program, kernel: _Kernel) -> Iterator[Fault]:
                 yield Fault("barrier", message, witness)
 
 
-def _loop_faults(program: Program, kernel: _Kernel) -> Iterator[Fault]:
+def _loop_faults(program: Program, kernel: _Kernel, parts: Parts) -> Iterator[Fault]:
     """Loops that all threads of a block run, and that carry a dependence without a barrier."""
     loops: dict[tuple[int, int], list[Uses]] = {}
     members: dict[tuple[int, int], Member] = {}
@@ -164,7 +166,8 @@ def _loop_faults(program: Program, kernel: _Kernel) -> Iterator[Fault]:
             step = run.path.steps[position]
             meets = _meets_inside(run.path, position) and _one_block(run.path, kernel.start, position)
             if isinstance(step, Member) and not step.mapped and not meets:
-                loops.setdefault((id(step), position), []).append((run, accesses))
+                shared = tuple((a, m) for a, m in accesses if not parts.private(run, a, position))
+                loops.setdefault((id(step), position), []).append((run, shared))
                 members[id(step), position] = step
     for key, below in loops.items():
         for array, witness in carried_by(below, key[1], program.scop):

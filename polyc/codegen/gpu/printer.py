@@ -13,6 +13,7 @@ from polyc.codegen.gpu.arith import at_most, divided, in_64_bits, most_of, plus,
 from polyc.codegen.gpu.dialect import Dialect
 from polyc.codegen.gpu.linear import is_linear, linear_loop
 from polyc.codegen.gpu.memory import DeviceArray
+from polyc.codegen.gpu.reduce import blocks_within, first_step, is_shared_out, last_step, reduction
 from polyc.codegen.gpu.words import NotMappable, Words, element_type, function
 from polyc.codegen.loops import Generated, InstancePrinter, LoopPrinter, Scope, block_of
 from polyc.codegen.printer import UNROLL
@@ -26,6 +27,7 @@ from polyc.model.tree import (
     BLOCK_AXES,
     FOLDED,
     GLOBAL_AXES,
+    LEAF,
     LINEAR,
     THREAD_AXES,
     Band,
@@ -78,6 +80,8 @@ class _Open:
     left_out: set[str] = field(default_factory=set)
     """Axes of blocks along which isl left out a loop."""
     comment: str = ""
+    parts: dict[str, str] = field(default_factory=dict)
+    """Arrays that its threads combine parts of, and the shared array that has these."""
     folded: dict[str, c.Expr] = field(default_factory=dict)
     """The axes that share x, from the fastest on, and how many blocks each has."""
 
@@ -96,11 +100,13 @@ class KernelPrinter(LoopPrinter):
         self.prefix = prefix
         self.kernels: list[Kernel] = []
         self.open: _Open | None = None
+        self.targets: dict[str, c.Expr] = {}
+        """The cell of the last reduction into an array."""
         self.index_names = {wish: self.namer.take(wish) for wish in ("bx", "by", "bz", "tx", "ty")}
 
     @property
     def instances(self) -> type[InstancePrinter]:
-        return _flat_instances(self.arrays)
+        return _flat_instances(self.arrays, self.targets)
 
     # --- loops that isl leaves out ---------------------------------------------------------------------------------
 
@@ -142,7 +148,12 @@ class KernelPrinter(LoopPrinter):
                 scope = replace(scope, waiting=mapped)
             return super().marked(node, scope)
         if mark.kind == "kernel":
-            return (self.kernel(mark, inner, scope),)
+            return self.kernel(mark, inner, scope)
+        if mark.kind == "reduce":
+            assert self.open is not None
+            if is_shared_out(self.open.mark):
+                return self.statements(inner, scope)
+            return reduction(self, mark, inner, scope)
         if mark.kind == "once":
             first = c.Binary("==", self.thread(ALL_THREADS), c.Literal("0"))
             return (c.If(first, block_of(self.statements(inner, replace(scope, alone=True)))),)
@@ -182,40 +193,61 @@ class KernelPrinter(LoopPrinter):
         if not all(isinstance(e, c.Literal) for e in extents):
             raise NotMappable(f"{buffer.name} has no constant size")
         size = self.program.scop.arrays[buffer.array].element.size_bytes
-        numbers = [int(e.text.rstrip("uUlL"), 0) for e in extents if isinstance(e, c.Literal)]
-        self.open.shared_bytes += size * prod(numbers)
+        self.share_array(buffer.key, c.Decl(self.element(buffer), buffer.name, extents), size)
+
+    def share_array(self, key: str, declaration: c.Decl, element_bytes: int) -> None:
+        """Declare an array of constant size that the threads of a block share. Raises NotMappable."""
+        assert self.open is not None
+        numbers = [int(e.text.rstrip("uUlL"), 0) for e in declaration.extents if isinstance(e, c.Literal)]
+        self.open.shared_bytes += element_bytes * prod(numbers)
         if self.open.shared_bytes > SHARED_LIMIT:
             raise NotMappable("a tile does not fit in the memory that a block shares")
-        self.open.shared[buffer.key] = c.Decl(f"{self.dialect.shared} {self.element(buffer)}", buffer.name, extents)
+        self.open.shared[key] = replace(declaration, type=f"{self.dialect.shared} {declaration.type}")
 
     def element(self, buffer: Buffer) -> str:
         return element_type(self.program.scop.arrays[buffer.array].element)
 
     # --- kernels -------------------------------------------------------------------------------------------------
 
-    def kernel(self, mark: Mark, inner: isl.AstNode, scope: Scope) -> c.Stmt:
-        """Print a kernel; what is left in its place is the call that starts it."""
+    def kernel(self, mark: Mark, inner: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
+        """Print a kernel; what is left in its place is the call that starts it, or two for a large reduction."""
         assert self.open is None
         self.open = opened = _Open(mark, scope.names)
         members = {m.mapped: m for node in walk(mark.child) if isinstance(node, Band) for m in node.members}
         if any(axis in members for axis in FOLDED):
             order = [axis for axis in (BLOCK_AXES[0], *FOLDED) if axis in members]
             opened.folded = {axis: self.most_trips(members[axis]) for axis in order}
+        if is_shared_out(mark):
+            return self.two_kernels(mark, inner, scope)
         serial = prod(mark.sizes) == 1
         printed = self.body(inner, replace(scope, alone=serial))
-        body = c.with_notes(printed, False)
         self.fold(opened)
-        top = (*opened.indices.values(), *opened.shared.values())
         grid = tuple(self.blocks_along(axis) for axis in "xyz")
         if mark.blocks and self.program.options.grid is None:
             grid = at_most(grid, mark.blocks, bool(opened.folded))
+        return (self.finished(opened, printed, grid, scope),)
+
+    def two_kernels(self, mark: Mark, inner: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
+        """A reduction that blocks share, and one block that combines what they found."""
+        opened = self.open
+        assert opened is not None
+        printed, kept = first_step(self, mark, inner, scope)
+        blocks = blocks_within(self.blocks_along("x"), mark.blocks)
+        first = self.finished(opened, printed, (blocks,), scope)
+        self.open = opened = _Open(replace(mark, child=LEAF), scope.names)
+        return first, self.finished(opened, last_step(self, kept, blocks, scope), (c.Literal("1"),), scope)
+
+    def finished(self, opened: _Open, printed: tuple[c.Stmt, ...], grid: tuple[c.Expr, ...], scope: Scope) -> c.Stmt:
+        """Keep a kernel, and answer the call that starts it."""
+        body = c.with_notes(printed, False)
+        top = (*opened.indices.values(), *opened.shared.values())
         self.open = None
         while len(grid) > 1 and grid[-1] == c.Literal("1"):
             grid = grid[:-1]
         body = tuple(c.rewrite(item, self.translated) for item in body)
         parameters = tuple(self.parameters(top + body, grid, scope))
         name = f"{self.prefix}_{len(self.kernels) + 1}"
-        sizes = mark.sizes if not serial else (1,)
+        sizes = opened.mark.sizes if prod(opened.mark.sizes) > 1 else (1,)
         self.kernels.append(Kernel(name, opened.comment, parameters, top + body, sizes, grid))
         stream = (c.Name(self.dialect.stream),) if self.dialect.stream else ()
         return c.ExprStmt(c.Call(f"start_{name}", (*stream, *(c.Name(p.name) for p in parameters))))
@@ -405,6 +437,15 @@ class KernelPrinter(LoopPrinter):
             return y
         return c.Binary("+", c.Binary("*", c.Literal(str(self.width("x"))), y), x)
 
+    def threads(self) -> int:
+        """Of a block."""
+        assert self.open is not None
+        return prod(self.open.mark.sizes)
+
+    def block_index(self) -> c.Expr:
+        """Along x."""
+        return self.variable("bx", self.dialect.index(self.dialect.block, "x"))
+
     def variable(self, wish: str, value: str) -> c.Expr:
         """A variable of the kernel for one of its indices: signed, so that sums with negative bounds are right."""
         assert self.open is not None
@@ -442,9 +483,16 @@ def _depth(iterator: str) -> int:
     return int(iterator[1:-1])
 
 
-def _flat_instances(arrays: dict[str, DeviceArray]) -> type[InstancePrinter]:
+def _flat_instances(arrays: dict[str, DeviceArray], targets: dict[str, c.Expr]) -> type[InstancePrinter]:
     class Flat(InstancePrinter):
         """Writes `A[i * m + j]` for an array whose rows have no constant length."""
+
+        def _reference(self, node: c.ArrayRef) -> c.Expr:
+            found = super()._reference(node)
+            if node.array not in self.parts:
+                return found
+            targets[node.array] = found
+            return c.ArrayRef(self.parts[node.array], (), node.ref)
 
         def cell(
             self, array: Array, buffer: Buffer | None, name: str, subscripts: tuple[c.Expr, ...], ref: str

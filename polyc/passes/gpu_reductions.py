@@ -101,7 +101,6 @@ class _Reductions:
         steps = inner.children if isinstance(inner, Sequence) else (Filter(reaching, inner),)
         if any(isinstance(n, Mark) or _is_parallel(n) for n in walk(inner)):
             return None
-        gain = max(gain_of(member, self.program) for member in parallel)
         found: list[Filter] = []
         summed: list[Band] = []
         for step in steps:
@@ -111,7 +110,7 @@ class _Reductions:
             band = _joined(step.child)
             here = reaching.intersect(step.filter)
             marked = self.marked(band, here, outer)
-            if marked is None or max(gain_of(member, self.program) for member in band.members) <= gain:
+            if marked is None or self.gain(band.members, here) <= self.gain(parallel, here):
                 return None
             summed.append(band)
             found.append(replace(step, child=marked))
@@ -127,6 +126,11 @@ class _Reductions:
         )
         child = Sequence(tuple(found)) if isinstance(inner, Sequence) else found[0].child
         return replace(points, members=members, child=child)
+
+    def gain(self, members: tuple[Member, ...], here: isl.UnionSet) -> float:
+        """How well what is added up likes one of the loops on neighbouring threads."""
+        added = (replace(m, schedule=m.schedule.intersect_domain(here)) for m in members)
+        return max(gain_of(member, self.program) for member in added)
 
     def marked(self, band: Band, reaching: isl.UnionSet, outer: tuple[Member, ...]) -> Mark | None:
         """The band below a mark, if its loops carry nothing but reductions, and are long enough to be shared out."""

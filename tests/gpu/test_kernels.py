@@ -76,13 +76,13 @@ def test_one_row(tmp_path: Path) -> None:
     assert_same(region_of(ONE_ROW, tmp_path, assume=("n <= 50",)), Options(target="cuda", max_recompute=1e6))
 
 
-def assert_same(region: Region, options: Options) -> Compiled:
+def assert_same(region: Region, options: Options, wanted: tuple[int, ...] = SIZES) -> Compiled:
     if options.target == "opencl" and support() is None:
         pytest.skip(missing())
     compiled = compile_region(region, options)
     assert compiled.verified
     assert compiled.device, [r.message for r in compiled.program.remarks]
-    report = compare(region, compiled, SIZES)
+    report = compare(region, compiled, wanted)
     assert not report.differences, report.differences[0].message
     assert report.rows, report.skipped
     return compiled

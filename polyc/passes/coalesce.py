@@ -184,7 +184,9 @@ def without_tiles(program: Program, names: tuple[str, ...], kept: tuple[str, ...
     """The program whose group of these statements says that it has no tiles, and keeps no buffers in them."""
 
     def changed(group: Group) -> Group:
-        return replace(group, tile_sizes=()) if set(names) & set(group.statements) else group
+        if not set(names) & set(group.statements):
+            return group
+        return replace(group, tile_sizes=(), fused=(), extensions=(), footprints=())
 
     buffers = {key: buffer for key, buffer in program.buffers.items() if key not in kept}
     return replace(program, groups=tuple(changed(group) for group in program.groups), buffers=buffers)

@@ -25,8 +25,9 @@ from polyc.model.tree import (
     walk,
 )
 from polyc.passes.coalesce import without_tiles
-from polyc.passes.elementwise import points_of, statements_of
+from polyc.passes.elementwise import statements_of
 from polyc.passes.nests import values
+from polyc.passes.untile import without_tile
 from polyc.passes.vectorize import gain_of
 from polyc.poly import names, union_of
 
@@ -55,19 +56,23 @@ def mark_gpu_reductions(program: Program) -> Program:
 class _Reductions:
     def __init__(self, program: Program) -> None:
         self.program = program
+        self.added: list[isl.UnionSet] = []
+        """Instances that tiles added, and that the domain's filters let through now."""
 
     def at(self, node: Node, reaching: isl.UnionSet, above: tuple[Member, ...]) -> Node:
         """The subtree with its reductions marked; no loop above is parallel."""
         match node:
             case Sequence(children=steps):
-                return Sequence(
-                    tuple(replace(s, child=self.at(s.child, reaching.intersect(s.filter), above)) for s in steps)
-                )
+                return Sequence(tuple(self.step(s, reaching, above) for s in steps))
             case Mark(kind="group", child=Band(members=tile) as tiles) if tile[0].role is Role.TILE:
-                points = points_of(tiles)
-                changed = self.rows(points, reaching, above) if isinstance(points, Band) else None
-                if changed is None or not isinstance(points, Band):
+                found = without_tile(self.program, tiles, reaching)
+                if found is None or (above and not found[1].is_empty()):
                     return node
+                points, added = found
+                changed = self.rows(points, reaching.union(added), above)
+                if changed is None:
+                    return node
+                self.added.append(added)
                 listed = statements_of(points)
                 self.program = without_tiles(self.program, listed, ())
                 return replace(node, child=changed, sizes=(), text=f"{', '.join(listed)}, a block for each result")
@@ -77,6 +82,14 @@ class _Reductions:
                 return replace(band, child=self.at(band.child, reaching, above + band.members))
             case _:
                 return node
+
+    def step(self, step: Filter, reaching: isl.UnionSet, above: tuple[Member, ...]) -> Filter:
+        before = len(self.added)
+        child = self.at(step.child, reaching.intersect(step.filter), above)
+        instances = step.filter
+        for added in self.added[before:]:
+            instances = instances.union(added)
+        return replace(step, filter=instances, child=child)
 
     def sequential(self, band: Band, reaching: isl.UnionSet, above: tuple[Member, ...]) -> Node:
         """A nest without parallel loops: from the outermost loop on that carries nothing but reductions."""

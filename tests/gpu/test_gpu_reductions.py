@@ -80,6 +80,22 @@ void f(int n, double a[n][n], double out[n])
 #pragma endscop
 }
 """,
+    "begun elsewhere": """
+void f(int n, double a[n][n], double x[n], double s[n], double q[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        s[i] = 0;
+        q[i] = 1;
+        for (int j = 0; j < n; j++) {
+            s[i] += a[i][j] * a[i][j];
+            q[i] += x[j] * a[i][j] * x[j] * a[i][j];
+        }
+        s[i] = s[i] / q[i];
+    }
+#pragma endscop
+}
+""",
     "in a loop": """
 void f(int n, double a[n][n], double q[n][n])
 {

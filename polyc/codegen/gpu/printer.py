@@ -9,8 +9,9 @@ from math import prod
 import islpy as isl
 
 from polyc.codegen.exprs import MAX, ExprPrinter
-from polyc.codegen.gpu.arith import at_most, divided, in_64_bits, most_of, plus, product, product_of, times, trips_of
+from polyc.codegen.gpu.arith import at_most, divided, most_of, plus, product_of, times, trips_of
 from polyc.codegen.gpu.dialect import Dialect
+from polyc.codegen.gpu.flat import flat_instances
 from polyc.codegen.gpu.linear import is_linear, linear_loop
 from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.reduce import blocks_within, first_step, is_shared_out, last_step, reduction
@@ -21,7 +22,6 @@ from polyc.codegen.to_isl import BARRIER
 from polyc.errors import InternalError
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
-from polyc.model.scop import Array
 from polyc.model.tree import (
     ALL_THREADS,
     BLOCK_AXES,
@@ -106,7 +106,7 @@ class KernelPrinter(LoopPrinter):
 
     @property
     def instances(self) -> type[InstancePrinter]:
-        return _flat_instances(self.arrays, self.targets)
+        return flat_instances(self.arrays, self.targets)
 
     # --- loops that isl leaves out ---------------------------------------------------------------------------------
 
@@ -481,48 +481,3 @@ _FENCES = {"CLK_LOCAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE"}
 def _depth(iterator: str) -> int:
     """How many band members stand above that of an iterator: `c3_`."""
     return int(iterator[1:-1])
-
-
-def _flat_instances(arrays: dict[str, DeviceArray], targets: dict[str, c.Expr]) -> type[InstancePrinter]:
-    class Flat(InstancePrinter):
-        """Writes `A[i * m + j]` for an array whose rows have no constant length."""
-
-        def _reference(self, node: c.ArrayRef) -> c.Expr:
-            found = super()._reference(node)
-            if node.array not in self.parts:
-                return found
-            targets[node.array] = found
-            return c.ArrayRef(self.parts[node.array], (), node.ref)
-
-        def cell(
-            self, array: Array, buffer: Buffer | None, name: str, subscripts: tuple[c.Expr, ...], ref: str
-        ) -> c.ArrayRef:
-            if buffer is not None and buffer.storage == "register":
-                return c.ArrayRef(name, self.registers(buffer), ref)
-            if buffer is not None and buffer.order:
-                return c.ArrayRef(name, tuple(subscripts[d] for d in buffer.order), ref)
-            device = arrays[array.name]
-            if buffer is not None or device.by_value:
-                return c.ArrayRef(name, subscripts, ref)
-            if not subscripts and array.rank == 0:
-                return c.ArrayRef(device.name, (c.Literal("0"),), ref)
-            if len(subscripts) != array.rank:
-                raise NotMappable(f"{array.c_name} is used as a whole")
-            if device.boxed:
-                return c.ArrayRef(device.name, subscripts, ref)
-            flat = in_64_bits(subscripts[0], {p.name for p in self.program.scop.parameters})
-            for size, subscript in zip(device.inner, subscripts[1:], strict=True):
-                flat = plus(product(flat, size), subscript)
-            return c.ArrayRef(device.name, (flat,), ref)
-
-        def registers(self, buffer: Buffer) -> tuple[c.Expr, ...]:
-            """Where in a thread's part of a register buffer the cell of this instance is: what its loops count."""
-            found: list[c.Expr] = [c.Literal("0")] * len(buffer.registers)
-            for iterator, member in self.members.items():
-                if member.digit is None or iterator not in self.exprs.iterators:
-                    continue  # or it has one iteration
-                dimension, weight = member.digit
-                found[dimension] = plus(found[dimension], times(weight, self.exprs.iterators[iterator]))
-            return tuple(found)
-
-    return Flat

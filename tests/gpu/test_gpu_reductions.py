@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from polyc.pipeline import compile_region
 from polyc.runtime import compare, sizes
 from polyc.runtime.opencl import missing, support
 from tests.gpu.test_kernels import INPUTS, KERNELS, TARGETS, assert_same
+from tests.gpu.test_printed import ARCHITECTURE, run_quiet
+from tests.gpu.test_printed import compiled as printed
 from tests.programs import compiled, region_of
 
 SIZES = (1, 31, 1000, 100_000)
@@ -223,6 +226,20 @@ def test_polybench(name: str, target: str) -> None:
     wanted = (5,) if name == "gramschmidt" else (5, 40)  # at 40 it has more columns than rows: zeros, and what is left
     for region in read(str(KERNELS[name]), INPUTS).regions:
         assert_same(region, Options(target=target, reassociate=True), wanted)
+
+
+@pytest.mark.slow
+def test_nvcc_takes_it(tmp_path: Path) -> None:
+    """No warning, and no register is spilled."""
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        pytest.skip("nvcc is not there")
+    texts = [*LARGE.values(), *ROWS.values(), FIXED]
+    file = tmp_path / "sums.c"
+    file.write_text("".join(text.replace("void f(", f"void f{k}(") for k, text in enumerate(texts)))
+    kernels = printed(file, tmp_path, "--target", "cuda", "--reassociate").with_suffix(".cu")
+    command = [nvcc, f"-arch={ARCHITECTURE}", "-Werror", "all-warnings", "-Xptxas", "-warn-spills", "-c"]
+    run_quiet([*command, str(kernels), "-o", str(tmp_path / "x.o")])
 
 
 def assert_reduced(text: str, wanted: tuple[int, ...], options: Options, folder: Path) -> None:

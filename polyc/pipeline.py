@@ -17,7 +17,9 @@ from polyc.model.program import Compiled, Options, Program, Remark, Snapshot
 from polyc.model.scop import Region, Scop
 from polyc.model.tree import Mark, walk
 from polyc.passes.basteln import fuse_tiles
+from polyc.passes.coalesce import coalesce_loops
 from polyc.passes.contract import contract_buffers
+from polyc.passes.gpu_reductions import mark_gpu_reductions
 from polyc.passes.inline import inline_elementwise
 from polyc.passes.mapping import map_to_kernels, place_barriers
 from polyc.passes.parallel import mark_loops
@@ -54,6 +56,10 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
             *common,
             # Sums of products: a small tile of the result in each thread's registers.
             ("registers", tile_contractions),
+            # Short rows without shared data; before buffers have a depth, since tile loops go.
+            ("coalesce", coalesce_loops),
+            # Only with --reassociate: what adds into one cell; a block for each row has no tile loops either.
+            ("reductions", mark_gpu_reductions),
             # What stays in one iteration is a register, not shared memory.
             ("contract", contract_buffers),
             # Tiles to blocks, points to threads; what no kernel can hold runs on the host.

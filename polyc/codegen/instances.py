@@ -45,6 +45,8 @@ class Scope:
     """In a kernel: a single thread runs what is here."""
     waiting: tuple[str, ...] = ()
     """In a kernel: iterators of mapped loops that were entered and not printed yet."""
+    parts: dict[str, str] = field(default_factory=dict)
+    """In a kernel: arrays of which a thread combines a part of its own, and the variable that has it."""
 
 
 class InstancePrinter:
@@ -66,6 +68,7 @@ class InstancePrinter:
         self.exprs = exprs
         self.buffers = scope.buffers
         self.members = scope.members
+        self.parts = scope.parts
         self.to_instance = schedule.reverse()
         self.accesses: dict[str, Access] = {a.ref: a for a in statement.accesses if a.ref}
         self.instance: tuple[c.Expr, ...] = ()

@@ -184,6 +184,11 @@ class Reasons:
         if not found or not any(fact.loops for fact in found):
             return None
         if what == "tiled":
+            codes = {m.code for m in self.program.remarks if set(m.statements) & set(statements)}
+            if "coalesced" in codes:
+                return Reason("coalesced", "several of its loops share an index")
+            if "reduction" in codes and self.program.options.gpu:
+                return Reason("reduction", "all threads of a block add up what goes into one result")
             return self.not_tiled(found)
         return self.not_parallel(found) if what == "parallel" else None
 

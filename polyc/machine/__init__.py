@@ -1,6 +1,6 @@
 """What the hardware is: machines as data, and how much of one a block of threads takes."""
 
 from polyc.machine.gpu import Gpu
-from polyc.machine.load import Machine, is_file, load, shipped
+from polyc.machine.load import GENERIC, Machine, is_file, load, shipped
 
-__all__ = ["Gpu", "Machine", "is_file", "load", "shipped"]
+__all__ = ["GENERIC", "Gpu", "Machine", "is_file", "load", "shipped"]

@@ -22,6 +22,9 @@ GLOBAL_AXES = ("global.x", "global.y")
 """Blocks and threads together: iteration `block * threads + thread`."""
 ALL_THREADS = "thread"
 """The threads of a block as one row."""
+LINEAR = "linear"
+"""A loop of constant length without an index of its own: it is counted in the index of the member before it, which is
+the first of GLOBAL_AXES or such a loop too."""
 
 
 class Role(Enum):
@@ -68,7 +71,7 @@ class Member:
 
 def deals_to_threads(member: Member) -> bool:
     """Whether the loop's iterations belong to single threads of a block."""
-    return member.mapped in (*THREAD_AXES, *GLOBAL_AXES, ALL_THREADS)
+    return member.mapped in (*THREAD_AXES, *GLOBAL_AXES, ALL_THREADS, LINEAR)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,7 +113,9 @@ class Sequence:
 class Mark:
     """A note to codegen. Kinds: `group` (comment), `allocate` (declare buffers or private arrays below here),
     `kernel` (what is below runs on a GPU, in blocks of `sizes` threads), `once` (by one thread of each block),
-    `threads` (until the mapping: the kernel that this is in has such blocks).
+    `threads` (until the mapping: the kernel that this is in has such blocks), `reduce` (in a kernel: each thread
+    combines what the band below has for it, and then all of them their parts, into one cell for each iteration of the
+    loops above; the band's members say which arrays and by which operators).
     """
 
     kind: str
@@ -118,6 +123,8 @@ class Mark:
     text: str = ""
     names: tuple[str, ...] = ()
     sizes: tuple[int, ...] = ()
+    blocks: int = 0
+    """For `kernel`: at most so many blocks are started, and each takes several tiles; 0: as many as have work."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

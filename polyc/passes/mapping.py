@@ -8,7 +8,7 @@ from math import prod
 
 import islpy as isl
 
-from polyc.machine import load
+from polyc.machine import GENERIC, load
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import (
@@ -31,7 +31,9 @@ from polyc.model.tree import (
     partial_schedule,
     walk,
 )
+from polyc.passes.elementwise import SEVERAL_TIMES, is_elementwise, points_of
 from polyc.passes.gpu_tiles import default_block
+from polyc.passes.map_reductions import Reductions
 from polyc.passes.vectorize import gain_of
 from polyc.poly import set_name, sets
 
@@ -74,49 +76,74 @@ class _Mapper:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.machine = load(program.options.machine)
+        self.reductions = Reductions(program, self.machine)
 
     # --- on the host ---------------------------------------------------------------------------------------------
 
-    def host(self, node: Node) -> Node:
-        """The subtree with its kernels marked; loops that stay outside of them run on the host."""
-        if not _has_coincident(node):
+    def host(self, node: Node, looped: bool = False) -> Node:
+        """The subtree with its kernels marked; loops that stay outside of them run on the host (`looped`: there are
+        some above)."""
+        if not _has_work_for_many(node):
             return Mark("kernel", node, sizes=(1,))
         match node:
             case Sequence(children=steps):
-                return self.in_turn(steps)
+                return self.in_turn(steps, looped)
+            case Mark(kind="reduce"):
+                return self.reductions.kernel(node, looped)
             case Mark(kind="group", child=Band() as band) if band.coincident_prefix:
                 kernel = self.kernel(band, node.sizes)
                 return replace(kernel, child=replace(node, child=kernel.child, sizes=()))
             case Mark() | Extension():
-                return replace(node, child=self.host(node.child))
+                return replace(node, child=self.host(node.child, looped))
             case Band() as band:
                 outer, inner = _split(band)
                 if inner is None:
-                    return replace(band, child=self.host(band.child))
+                    return replace(band, child=self.host(band.child, True))
                 kernel = self.kernel(inner)
                 return replace(band, members=outer, child=kernel) if outer else kernel
         raise AssertionError(node)
 
-    def in_turn(self, steps: tuple[Filter, ...]) -> Node:
-        """The steps of a sequence; neighbours without a parallel loop share a kernel of one thread."""
+    def in_turn(self, steps: tuple[Filter, ...], looped: bool) -> Node:
+        """The steps of a sequence; neighbours without a parallel loop share a kernel of one thread, or of one block
+        where short reductions are among them."""
         found: list[Filter] = []
-        for parallel, group in groupby(steps, key=lambda s: _has_coincident(s.child)):
+        for kind, group in groupby(steps, key=lambda s: self.kind(s.child, looped)):
             run = tuple(group)
-            if parallel or len(run) == 1:
-                found += [replace(s, child=self.host(s.child)) for s in run]
+            if kind == "many" or len(run) == 1:
+                found += [replace(s, child=self.host(s.child, looped)) for s in run]
                 continue
             instances = run[0].filter
             for step in run[1:]:
                 instances = instances.union(step.filter)
-            found.append(Filter(instances, self.host(Sequence(run))))
+            together = Sequence(run)
+            if _has_work_for_many(together):
+                found.append(Filter(instances, self.one_block(together)))
+            else:
+                found.append(Filter(instances, self.host(together)))
         return Sequence(tuple(found))
+
+    def kind(self, node: Node, looped: bool) -> str:
+        """`many` for what has work for many blocks, `few` for what one block or one thread does."""
+        if _has_coincident(node):
+            return "many"
+        marks = [n for n in walk(node) if isinstance(n, Mark) and n.kind == "reduce"]
+        return "many" if any(not self.reductions.is_small(m, looped) for m in marks) else "few"
+
+    def one_block(self, node: Node) -> Mark:
+        """What has no parallel loop but reductions, as the kernel of one block."""
+        sizes = default_block(self.machine, False, self.program.options.block)
+        return Mark("kernel", self.block(node, _Block(False, ())), sizes=sizes)
 
     def kernel(self, band: Band, block: tuple[int, ...] = ()) -> Mark:
         """A nest whose outermost loop is parallel; `block` is what its tile was made for."""
         count = band.coincident_prefix
         wide = count > 1
         chosen = next((n.sizes for n in walk(band) if isinstance(n, Mark) and n.kind == "threads"), None)
-        if band.members[0].role is Role.TILE:
+        if any(member.mapped for member in band.members):  # by one index
+            wide, inside = False, band
+            if not any(deals_to_threads(member) for member in band.members):
+                inside = replace(band, child=self.block(band.child, _Block(wide, ())))
+        elif band.members[0].role is Role.TILE:
             members = _mapped(band.members, tuple(reversed(range(count)))[: len(BLOCK_AXES)], BLOCK_AXES)
             tiles = isl.UnionMap.from_multi_union_pw_aff(partial_schedule(members)).reverse()
             inside = replace(band, members=members, child=self.block(band.child, _Block(wide, (tiles,))))
@@ -125,7 +152,22 @@ class _Mapper:
         if self.program.options.grid is not None and any(m.mapped in FOLDED for m in inside.members):
             self.round_grid(band)
         sizes = chosen or block or default_block(self.machine, wide, self.program.options.block)
-        return Mark("kernel", inside, sizes=sizes)
+        return Mark("kernel", inside, sizes=sizes, blocks=self.most_blocks(band, prod(sizes)))
+
+    def most_blocks(self, band: Band, threads: int) -> int:
+        """What the machine holds several times over, for a nest whose tiles share nothing; 0 for no bound.
+
+        More blocks would only start later, each with its own preparations. Where no machine is named, nothing is
+        known; where tiles differ in their work, the GPU deals blocks out better than a loop does.
+        """
+        if self.program.options.machine == GENERIC:
+            return 0
+        points = points_of(band)
+        members = points.members[: points.coincident_prefix] if isinstance(points, Band) else ()
+        if not members or not is_elementwise(self.program, members, self.program.tree.domain, band.child):
+            return 0
+        resident = min(self.machine.blocks_per_multiprocessor, self.machine.threads_per_multiprocessor // threads)
+        return self.machine.multiprocessors * max(resident, 1) * SEVERAL_TIMES
 
     def round_grid(self, band: Band) -> None:
         """Say that a kernel cannot have the blocks along x that the user wants."""
@@ -144,9 +186,11 @@ class _Mapper:
 
     def block(self, node: Node, block: _Block) -> Node:
         """What all threads of a block run together."""
-        if not _has_coincident(node):
+        if not _has_work_for_many(node):
             return Mark("once", node)
         match node:
+            case Mark(kind="reduce"):
+                return self.reductions.in_block(node)
             case Sequence(children=steps):
                 return Sequence(tuple(replace(s, child=self.block(s.child, block)) for s in steps))
             case Extension(relation=relation):
@@ -201,6 +245,11 @@ def _has_coincident(node: Node) -> bool:
     return any(isinstance(n, Band) and any(m.coincident for m in n.members) for n in walk(node))
 
 
+def _has_work_for_many(node: Node) -> bool:
+    """Whether several threads can share what is below."""
+    return _has_coincident(node) or any(isinstance(n, Mark) and n.kind == "reduce" for n in walk(node))
+
+
 # --- barriers --------------------------------------------------------------------------------------------------------
 
 
@@ -233,7 +282,7 @@ class _Barriers:
     def inside(self, node: Node) -> Node:
         """The part of a kernel that all threads of a block run together."""
         match node:
-            case Leaf() | Mark(kind="once"):
+            case Leaf() | Mark(kind="once" | "reduce"):
                 return node
             case Mark() | Extension():
                 return replace(node, child=self.inside(node.child))

@@ -131,6 +131,35 @@ def gain_of(member: Member, program: Program) -> float:
     return _strides(member, program).gain
 
 
+def subscript_from_right(member: Member, program: Program) -> float:
+    """In which subscript of what the statements below write the loop stands, on the average: 0 for the last one."""
+    found: list[int] = []
+    pieces = member.schedule.get_pw_aff_list()
+    for k in range(pieces.n_pw_aff()):
+        piece = pieces.get_at(k)
+        statement, position = program.statements.get(set_name(piece.domain())), _dimension(piece)
+        if statement is None or position is None:
+            continue
+        for access in statement.accesses:
+            if access.exact and access.kind is not AccessKind.READ:
+                found += _subscripts(access, position)
+    return sum(found) / len(found) if found else 0.0
+
+
+def _subscripts(access: Access, position: int) -> list[int]:
+    """The subscripts, counted from the right, that depend on a dimension of the statement."""
+    relation = isl.PwMultiAff.from_map(access.relation)
+    pieces: list[isl.MultiAff] = []
+    relation.foreach_piece(lambda _domain, multi: pieces.append(multi))
+    rank = relation.dim(isl.dim_type.out)
+    return [
+        rank - 1 - d
+        for multi in pieces
+        for d in range(rank)
+        if multi.get_aff(d).involves_dims(isl.dim_type.in_, position, 1)
+    ]
+
+
 def _strides(member: Member, program: Program) -> _Strides:
     consecutive = still = far = 0
     pieces = member.schedule.get_pw_aff_list()

@@ -27,6 +27,7 @@ from polyc.model.tree import (
     ALL_THREADS,
     BLOCK_AXES,
     GLOBAL_AXES,
+    LINEAR,
     THREAD_AXES,
     Mark,
     Member,
@@ -38,8 +39,9 @@ from polyc.poly import out_name
 from polyc.verify.expand import Expanded
 from polyc.verify.fault import Fault
 from polyc.verify.races import carried_by, conflicts
+from polyc.verify.reduced import Parts, parts_of
 
-_BLOCKS = (*BLOCK_AXES, *GLOBAL_AXES)
+_BLOCKS = (*BLOCK_AXES, *GLOBAL_AXES, LINEAR)
 Uses = tuple[Run, tuple[tuple[Access, isl.Map], ...]]
 
 
@@ -77,8 +79,9 @@ def mapping_faults(program: Program, now: Expanded) -> list[Fault]:
         before = kernels.get(id(mark))
         uses = (*(before.uses if before else ()), (run, accesses))
         kernels[id(mark)] = _Kernel(mark, start, uses)
+    parts = parts_of(program, now)
     for kernel in kernels.values():
-        faults += [*_dealt_faults(kernel), *_order_faults(program, kernel), *_reuse_faults(program, kernel)]
+        faults += [*_dealt_faults(kernel), *_order_faults(program, kernel, parts), *_reuse_faults(program, kernel)]
     return [*faults, *_meeting_faults(now)]
 
 
@@ -100,7 +103,9 @@ def _dealt_faults(kernel: _Kernel) -> Iterator[Fault]:
     blocks: tuple[str, ...] | None = None
     for run, _ in kernel.uses:
         steps = run.path.steps[kernel.start :]
-        axes = [s.mapped for s in steps if isinstance(s, Member) and s.mapped]
+        if any(isinstance(s, Member) and s.mapped == LINEAR and not _counted(steps, k) for k, s in enumerate(steps)):
+            yield Fault("mapping", f"a loop around {run.statement} has no index that it is counted in", "")
+        axes = [s.mapped for s in steps if isinstance(s, Member) and s.mapped not in ("", LINEAR)]
         whole = {a[-1] for a in axes if a in GLOBAL_AXES}
         here = tuple(sorted(a[-1] for a in axes if a in _BLOCKS))
         if len(set(here)) != len(here) or (blocks is not None and here != blocks):
@@ -116,6 +121,12 @@ def _dealt_faults(kernel: _Kernel) -> Iterator[Fault]:
         ]
         if sum(ways) != 1 and not (kernel.single and not axes):
             yield Fault("mapping", f"{run.statement} is not dealt out to the threads of a block", ", ".join(axes))
+
+
+def _counted(steps: tuple[Step | Member, ...], position: int) -> bool:
+    """Whether the step right outside of a loop has the index that it is counted in, or is counted in it too."""
+    before = steps[position - 1] if position else None
+    return isinstance(before, Member) and before.mapped in (GLOBAL_AXES[0], LINEAR)
 
 
 def _once(path: Path, start: int) -> int | None:
@@ -138,8 +149,8 @@ def _alone_from(path: Path, start: int) -> int:
 # --- order -----------------------------------------------------------------------------------------------------------
 
 
-def _order_faults(program: Program, kernel: _Kernel) -> Iterator[Fault]:
-    yield from _loop_faults(program, kernel)
+def _order_faults(program: Program, kernel: _Kernel, parts: Parts) -> Iterator[Fault]:
+    yield from _loop_faults(program, kernel, parts)
     for first, one in enumerate(kernel.uses):
         for two in kernel.uses[first + 1 :]:
             at = parting(one[0].path, two[0].path)
@@ -155,7 +166,7 @@ def _order_faults(program: Program, kernel: _Kernel) -> Iterator[Fault]:
                 yield Fault("barrier", message, witness)
 
 
-def _loop_faults(program: Program, kernel: _Kernel) -> Iterator[Fault]:
+def _loop_faults(program: Program, kernel: _Kernel, parts: Parts) -> Iterator[Fault]:
     """Loops that all threads of a block run, and that carry a dependence without a barrier."""
     loops: dict[tuple[int, int], list[Uses]] = {}
     members: dict[tuple[int, int], Member] = {}
@@ -165,7 +176,8 @@ def _loop_faults(program: Program, kernel: _Kernel) -> Iterator[Fault]:
             inside = kernel.single or _meets_inside(run.path, position)
             meets = inside and _one_block(run.path, kernel.start, position)
             if isinstance(step, Member) and not step.mapped and not meets:
-                loops.setdefault((id(step), position), []).append((run, accesses))
+                shared = tuple((a, m) for a, m in accesses if not parts.private(run, a, position))
+                loops.setdefault((id(step), position), []).append((run, shared))
                 members[id(step), position] = step
     for key, below in loops.items():
         for array, witness in carried_by(below, key[1], program.scop):

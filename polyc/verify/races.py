@@ -20,6 +20,7 @@ from polyc.model.tree import Member
 from polyc.poly import empty_map, maps
 from polyc.verify.expand import Expanded, buffer_of, expand
 from polyc.verify.fault import Fault
+from polyc.verify.reduced import Parts, parts_of
 
 _UPDATES = {"+": ("+=", "-="), "*": ("*=",), "&": ("&=",), "|": ("|=",), "^": ("^=",)}
 """The assignments that OpenMP's reduction with an operator may combine."""
@@ -48,12 +49,13 @@ def race_faults(program: Program, expanded: Expanded | None = None) -> list[Faul
                     loops[id(step), position] = _Loop(step, position, depth)
                 depth += 1
     faults: list[Fault] = []
+    parts = parts_of(program, now)
     for loop in loops.values():
-        faults += _loop_faults(program, now, loop)
+        faults += _loop_faults(program, now, loop, parts)
     return faults
 
 
-def _loop_faults(program: Program, now: Expanded, loop: _Loop) -> list[Fault]:
+def _loop_faults(program: Program, now: Expanded, loop: _Loop, parts: Parts) -> list[Fault]:
     below = [
         (run, accesses)
         for run, accesses in now.per_run
@@ -61,7 +63,16 @@ def _loop_faults(program: Program, now: Expanded, loop: _Loop) -> list[Fault]:
     ]
     reduced = _reduced(program, loop, [run.statement for run, _ in below])
     shared = [
-        (run, [(a, m) for a, m in accesses if a.array not in reduced and not _private_to(program, run, a, loop)])
+        (
+            run,
+            [
+                (a, m)
+                for a, m in accesses
+                if a.array not in reduced
+                and not _private_to(program, run, a, loop)
+                and not parts.private(run, a, loop.position)
+            ],
+        )
         for run, accesses in below
     ]
     kind = "vector" if loop.member.vector else "parallel"
@@ -144,6 +155,8 @@ def _reduced(program: Program, loop: _Loop, statements: list[str]) -> set[str]:
     """Scalars that the loop combines by a reduction clause: every statement that touches one only reduces into it."""
     if not program.options.reassociate:
         return set()
+    if loop.member.mapped:
+        return set()  # a kernel has no reduction clause: `reduced.py`
     found = {array for _, array in loop.member.reductions if program.scop.arrays[array].rank == 0}
     for name in statements:
         statement = program.statements[name]

@@ -172,13 +172,13 @@ def test_inlined_producers(target: str) -> None:
     assert len(compiled.program.inlined) == 4
 
 
-def assert_same(region: Region, options: Options) -> Compiled:
+def assert_same(region: Region, options: Options, wanted: tuple[int, ...] = SIZES) -> Compiled:
     if options.target == "opencl" and support() is None:
         pytest.skip(missing())
     compiled = compile_region(region, options)
     assert compiled.verified
     assert compiled.device, [r.message for r in compiled.program.remarks]
-    report = compare(region, compiled, SIZES)
+    report = compare(region, compiled, wanted)
     assert not report.differences, report.differences[0].message
     assert report.rows, report.skipped
     return compiled

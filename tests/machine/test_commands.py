@@ -108,7 +108,7 @@ def test_grid_and_block() -> None:
     assert "dim3 grid(polyc_blocks((m + 31L) / 32, 2147483647), polyc_blocks((n + 31L) / 32, 65535))" in chosen
     blocks = kernels("--grid", "60,1")
     assert "dim3 grid(polyc_blocks(60, 2147483647));" in blocks
-    assert "it += 32 * gridDim.y" in blocks
+    assert "it += 32L * gridDim.y" in blocks
     threads = kernels("--block", "128,2,1")
     assert "__launch_bounds__(256, 2)" in threads
     assert "dim3(128, 2)" in threads

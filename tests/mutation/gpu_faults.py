@@ -66,7 +66,7 @@ for name_, what_, edit_ in BARRIERS:
 add("barriers", "none placed", "the pass does nothing", patched(pipeline, "place_barriers", lambda _o: lambda p: p))
 add("barriers", "readers forgotten", "only writers meet", touches(lambda _reads, writes: (set(), writes)))
 add("barriers", "writers forgotten", "nothing is written", touches(lambda reads, _writes: (reads, set())))
-add("barriers", "shared arrays forgotten", "loops around them", always(mapping, "_shares", False))
+add("barriers", "shared arrays forgotten", "loops around them", always(mapping._Barriers, "shares", False))
 
 # --- mapping: who runs what ------------------------------------------------------------------------------------------
 

@@ -188,3 +188,43 @@ def test_two_kernels_made_one(tmp_path: Path) -> None:
         return node
 
     assert "barrier: no barrier between" in messages(changed(program, change))
+
+
+SHORT_ROWS = """
+void f(int n, float a[n][7], float b[n][7])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 7; j++)
+            b[i][j] = 2 * a[i][j];
+#pragma endscop
+}
+"""
+
+
+def test_a_counted_loop_without_an_index(tmp_path: Path) -> None:
+    """The loop that has the index they share is not dealt out any more."""
+    program = after(region_of(SHORT_ROWS, tmp_path), "barriers", target="cuda")
+    assert check(program) == []
+
+    def change(node: Node) -> Node:
+        if isinstance(node, Band) and node.members[0].mapped == "global.x":
+            return replace(node, members=(replace(node.members[0], mapped="block.x"), *node.members[1:]))
+        return node
+
+    assert "has no index that it is counted in" in messages(changed(program, change))
+
+
+def test_a_counted_loop_that_carries_a_dependence(tmp_path: Path) -> None:
+    """A row's sum, with the loop over the row counted in the index of the rows."""
+    summed = SHORT_ROWS.replace("b[i][j] = 2", "b[i][0] += 2")
+    program = after(region_of(summed, tmp_path), "barriers", target="cuda")
+    assert check(program) == []
+
+    def change(node: Node) -> Node:
+        if isinstance(node, Band) and len(node.members) == 2:
+            rows, columns = node.members
+            return replace(node, members=(rows, replace(columns, mapped="linear", parallel=True)))
+        return node
+
+    assert "race: the parallel loop j carries a dependence on b" in messages(changed(program, change))

@@ -9,12 +9,14 @@ from math import prod
 import islpy as isl
 
 from polyc.codegen.exprs import MAX, ExprPrinter
-from polyc.codegen.gpu.arithmetic import divided, most_of, plus, times, trips_of
-from polyc.codegen.gpu.cells import flat_instances
+from polyc.codegen.gpu.arith import at_most, divided, most_of, plus, product_of, times, trips_of
 from polyc.codegen.gpu.dialect import Dialect
+from polyc.codegen.gpu.flat import flat_instances
+from polyc.codegen.gpu.linear import is_linear, linear_loop
 from polyc.codegen.gpu.meeting import outside_of_branches
 from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.pieces import share_from, statements_below, steps_of_pieces
+from polyc.codegen.gpu.reduce import blocks_within, first_step, is_shared_out, last_step, reduction
 from polyc.codegen.gpu.stages import Stages
 from polyc.codegen.gpu.words import NotMappable, Words, element_type, function
 from polyc.codegen.instances import InstancePrinter, Scope, block_of
@@ -30,6 +32,8 @@ from polyc.model.tree import (
     BLOCK_AXES,
     FOLDED,
     GLOBAL_AXES,
+    LEAF,
+    LINEAR,
     THREAD_AXES,
     Band,
     Mark,
@@ -87,6 +91,8 @@ class _Open:
     """The step of mapped members whose loop isl prints in several pieces."""
     private: dict[str, frozenset[str]] = field(default_factory=dict)
     """For each mark that declares a thread's own variables: the statements below it."""
+    parts: dict[str, str] = field(default_factory=dict)
+    """Arrays that its threads combine parts of, and the shared array that has these."""
     folded: dict[str, c.Expr] = field(default_factory=dict)
     """The axes that share x, from the fastest on, and how many blocks each has."""
 
@@ -105,11 +111,13 @@ class KernelPrinter(LoopPrinter):
         self.prefix = prefix
         self.kernels: list[Kernel] = []
         self.open: _Open | None = None
+        self.targets: dict[str, c.Expr] = {}
+        """The cell of the last reduction into an array."""
         self.index_names = {wish: self.namer.take(wish) for wish in ("bx", "by", "bz", "tx", "ty")}
 
     @property
     def instances(self) -> type[InstancePrinter]:
-        return flat_instances(self.arrays)
+        return flat_instances(self.arrays, self.targets)
 
     # --- loops that isl leaves out ---------------------------------------------------------------------------------
 
@@ -153,7 +161,12 @@ class KernelPrinter(LoopPrinter):
                 scope = replace(scope, waiting=mapped)
             return super().marked(node, scope)
         if mark.kind == "kernel":
-            return (self.kernel(mark, inner, scope),)
+            return self.kernel(mark, inner, scope)
+        if mark.kind == "reduce":
+            assert self.open is not None
+            if is_shared_out(self.open.mark):
+                return self.statements(inner, scope)
+            return reduction(self, mark, inner, scope)
         if mark.kind == "once":
             first = c.Binary("==", self.thread(ALL_THREADS), c.Literal("0"))
             return (c.If(first, block_of(self.statements(inner, replace(scope, alone=True)))),)
@@ -200,11 +213,14 @@ class KernelPrinter(LoopPrinter):
         if not all(isinstance(e, c.Literal) for e in extents):
             raise NotMappable(f"{buffer.name} has no constant size")
         size = self.program.scop.arrays[buffer.array].element.size_bytes
-        numbers = [int(e.text.rstrip("uUlL"), 0) for e in extents if isinstance(e, c.Literal)]
-        self.take(size * prod(numbers))
-        self.open.shared[buffer.key] = c.Decl(
-            f"{self.dialect.shared} {aligned}{self.element(buffer)}", buffer.name, extents
-        )
+        self.share_array(buffer.key, c.Decl(f"{aligned}{self.element(buffer)}", buffer.name, extents), size)
+
+    def share_array(self, key: str, declaration: c.Decl, element_bytes: int) -> None:
+        """Declare an array of constant size that the threads of a block share. Raises NotMappable."""
+        assert self.open is not None
+        numbers = [int(e.text.rstrip("uUlL"), 0) for e in declaration.extents if isinstance(e, c.Literal)]
+        self.take(element_bytes * prod(numbers))
+        self.open.shared[key] = replace(declaration, type=f"{self.dialect.shared} {declaration.type}")
 
     def take(self, size_bytes: int) -> None:
         """Use more of the memory that a block shares. Raises NotMappable."""
@@ -218,8 +234,8 @@ class KernelPrinter(LoopPrinter):
 
     # --- kernels -------------------------------------------------------------------------------------------------
 
-    def kernel(self, mark: Mark, inner: isl.AstNode, scope: Scope) -> c.Stmt:
-        """Print a kernel; what is left in its place is the call that starts it."""
+    def kernel(self, mark: Mark, inner: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
+        """Print a kernel; what is left in its place is the call that starts it, or two for a large reduction."""
         assert self.open is None
         self.open = opened = _Open(mark, scope.names)
         opened.pieces = steps_of_pieces(self.program, inner, self.annotated.bands)
@@ -227,19 +243,37 @@ class KernelPrinter(LoopPrinter):
         if any(axis in members for axis in FOLDED):
             order = [axis for axis in (BLOCK_AXES[0], *FOLDED) if axis in members]
             opened.folded = {axis: self.most_trips(members[axis]) for axis in order}
+        if is_shared_out(mark):
+            return self.two_kernels(mark, inner, scope)
         serial = prod(mark.sizes) == 1
         printed = self.body(inner, replace(scope, alone=serial))
-        body = tidied(c.with_notes(printed, False))
         self.fold(opened)
-        top = (*opened.indices.values(), *opened.shared.values())
         grid = tuple(self.blocks_along(axis) for axis in "xyz")
+        if mark.blocks and self.program.options.grid is None:
+            grid = at_most(grid, mark.blocks, bool(opened.folded))
+        return (self.finished(opened, printed, grid, scope),)
+
+    def two_kernels(self, mark: Mark, inner: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
+        """A reduction that blocks share, and one block that combines what they found."""
+        opened = self.open
+        assert opened is not None
+        printed, kept = first_step(self, mark, inner, scope)
+        blocks = blocks_within(self.blocks_along("x"), mark.blocks)
+        first = self.finished(opened, printed, (blocks,), scope)
+        self.open = opened = _Open(replace(mark, child=LEAF), scope.names)
+        return first, self.finished(opened, last_step(self, kept, blocks, scope), (c.Literal("1"),), scope)
+
+    def finished(self, opened: _Open, printed: tuple[c.Stmt, ...], grid: tuple[c.Expr, ...], scope: Scope) -> c.Stmt:
+        """Keep a kernel, and answer the call that starts it."""
+        body = tidied(c.with_notes(printed, False))
+        top = (*opened.indices.values(), *opened.shared.values())
         self.open = None
         while len(grid) > 1 and grid[-1] == c.Literal("1"):
             grid = grid[:-1]
         body = tuple(c.rewrite(item, self.translated) for item in body)
         parameters = tuple(self.parameters(top + body, grid, scope))
         name = f"{self.prefix}_{len(self.kernels) + 1}"
-        sizes = mark.sizes if not serial else (1,)
+        sizes = opened.mark.sizes if prod(opened.mark.sizes) > 1 else (1,)
         self.kernels.append(Kernel(name, opened.comment, parameters, top + body, sizes, grid))
         stream = (c.Name(self.dialect.stream),) if self.dialect.stream else ()
         return c.ExprStmt(c.Call(f"start_{name}", (*stream, *(c.Name(p.name) for p in parameters))))
@@ -259,10 +293,7 @@ class KernelPrinter(LoopPrinter):
         if not inner:
             return blocks
         # Each block has one iteration of the inner loops, so that their product has to divide the blocks.
-        each: c.Expr = c.Cast("long", inner[0])
-        for count in inner[1:]:
-            each = c.Binary("*", each, count)
-        one = c.Literal("1")
+        each, one = product_of(inner), c.Literal("1")
         return c.Binary("*", c.Call(MAX, (c.Binary("/", blocks, c.Call(MAX, (each, one))), one)), each)
 
     def fold(self, opened: _Open) -> None:
@@ -273,10 +304,7 @@ class KernelPrinter(LoopPrinter):
                 raise NotMappable("a part of a kernel has one block where others have several")
         if opened.folded:
             counts = [count for count in opened.folded.values() if count != c.Literal("1")]
-            product: c.Expr = c.Cast("long", counts[0]) if counts else c.Literal("1")
-            for count in counts[1:]:
-                product = c.Binary("*", product, count)
-            opened.counts[BLOCK_AXES[0]] = [product]
+            opened.counts[BLOCK_AXES[0]] = [product_of(counts)]
 
     def parameters(self, body: tuple[c.Stmt, ...], grid: tuple[c.Expr, ...], scope: Scope) -> Iterator[Parameter]:
         """What a kernel takes: sizes and host loops that it mentions, then arrays. Raises NotMappable."""
@@ -342,6 +370,10 @@ class KernelPrinter(LoopPrinter):
                 return replace(loop, pragmas=(f"{UNROLL} {member.unroll}",)) if isinstance(loop, c.For) else loop
         if self.open is None or member is None or not member.mapped:
             return super().loop(node, scope)
+        if is_linear(iterator, scope):
+            return linear_loop(self, node, member, scope)
+        if member.mapped == LINEAR:
+            raise NotMappable(f"the loop {member.name} has no index that it is counted in")
         wish = member.name + ("t" if member.role is Role.TILE else "")
         name = self.namer.fresh(wish, scope.names)
         alone = scope.alone or member.mapped not in BLOCK_AXES
@@ -455,6 +487,15 @@ class KernelPrinter(LoopPrinter):
         if which == THREAD_AXES[1]:
             return y
         return c.Binary("+", c.Binary("*", c.Literal(str(self.width("x"))), y), x)
+
+    def threads(self) -> int:
+        """Of a block."""
+        assert self.open is not None
+        return prod(self.open.mark.sizes)
+
+    def block_index(self) -> c.Expr:
+        """Along x."""
+        return self.variable("bx", self.dialect.index(self.dialect.block, "x"))
 
     def variable(self, wish: str, value: str) -> c.Expr:
         """A variable of the kernel for one of its indices: signed, so that sums with negative bounds are right."""

@@ -49,8 +49,8 @@ static __global__ void __launch_bounds__(256, 2) conv_12_1(const float (*__restr
   const long tx = threadIdx.x;
   const long ty = threadIdx.y;
   __shared__ float A_tile[34][34];
-  for (long ht = 32 * by; ht < 38; ht += 32 * gridDim.y)
-    for (long wt = 32 * bx; wt < 138; wt += 32 * gridDim.x) {
+  for (long ht = 32 * by; ht < 38; ht += 32L * gridDim.y)
+    for (long wt = 32 * bx; wt < 138; wt += 32L * gridDim.x) {
       __syncthreads();
       for (long h = ht + ty; h < polyc_min(40, ht + 34); h += 8)
         for (long w = wt + tx; w < polyc_min(140, wt + 34); w += 32)

@@ -1,8 +1,8 @@
-"""How an element of an array is spelled in a kernel."""
+"""Statement instances in kernels: arrays without rows of constant length, registers, and parts of reductions."""
 
 from __future__ import annotations
 
-from polyc.codegen.gpu.arithmetic import in_64_bits, plus, product, times
+from polyc.codegen.gpu.arith import in_64_bits, plus, product, times
 from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.words import NotMappable
 from polyc.codegen.instances import InstancePrinter
@@ -11,9 +11,18 @@ from polyc.model.program import Buffer
 from polyc.model.scop import Array
 
 
-def flat_instances(arrays: dict[str, DeviceArray]) -> type[InstancePrinter]:
+def flat_instances(arrays: dict[str, DeviceArray], targets: dict[str, c.Expr]) -> type[InstancePrinter]:
+    """What prints the instances of a region with these arrays; the cells of reductions are noted in `targets`."""
+
     class Flat(InstancePrinter):
         """Writes `A[i * m + j]` for an array whose rows have no constant length."""
+
+        def _reference(self, node: c.ArrayRef) -> c.Expr:
+            found = super()._reference(node)
+            if node.array not in self.parts:
+                return found
+            targets[node.array] = found
+            return c.ArrayRef(self.parts[node.array], (), node.ref)
 
         def cell(
             self, array: Array, buffer: Buffer | None, name: str, subscripts: tuple[c.Expr, ...], ref: str

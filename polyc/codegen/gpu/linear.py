@@ -1,0 +1,113 @@
+"""Several loops as one: the iterations of a box, dealt out to threads in the order of memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from polyc.codegen.gpu.arith import ZERO, divided, plus, product_of, trips_of
+from polyc.codegen.gpu.words import NotMappable
+from polyc.codegen.instances import Scope, block_of
+from polyc.model import ctree as c
+from polyc.model.tree import LINEAR, Member
+from polyc.poly import kind_of
+
+if TYPE_CHECKING:
+    from polyc.codegen.gpu.printer import KernelPrinter
+
+
+@dataclass(frozen=True, slots=True)
+class _Counted:
+    """One of the loops."""
+
+    iterator: str
+    name: str
+    start: c.Expr
+    end: c.Expr
+
+
+def is_linear(iterator: str, scope: Scope) -> bool:
+    """Whether the next loop inside of this one is counted in its index."""
+    following = scope.members.get(_next(iterator))
+    return following is not None and following.mapped == LINEAR
+
+
+def linear_loop(printer: KernelPrinter, node: isl.AstNode, member: Member, scope: Scope) -> c.Stmt:
+    """The loops from this one on, up to the last that is counted in its index, as one.
+
+    rewrite:  for i < n, j < 7 -> for (c = index; c < n * 7; c += step) { i = c / 7; j = c % 7; }
+    Raises NotMappable where isl made other loops of them.
+    """
+    loops, inner, below = _chain(printer, node, scope)
+    below = replace(below, waiting=(), alone=True)
+    row = prod(_width(one) for one in loops[1:])
+    total = product_of([_difference(loops[0]), c.Literal(str(row))])
+    if isinstance(_difference(loops[0]), c.Literal):
+        total = c.Literal(str(_width(loops[0]) * row))
+    index, step = printer.share_of(member)
+    mentioned = {n.name for n in c.walk(total) if isinstance(n, c.Name)}
+    if printer.open is None or mentioned & (scope.names - printer.open.host):
+        raise NotMappable(f"how often the loop {member.name} runs depends on another one of its kernel")
+    printer.count(member, trips_of(ZERO, total, printer.together(member)), scope)
+    name = printer.namer.fresh("c", below.names)
+    body = printer.body(inner, replace(below, names=below.names | {name}))
+    used = {n.name for item in body for n in c.walk(item) if isinstance(n, c.Name)}
+    places = []
+    for k, one in enumerate(loops):
+        after = prod(_width(other) for other in loops[k + 1 :])
+        value = divided(c.Name(name), c.Literal(str(after)))
+        if k:
+            value = c.Binary("%", value, c.Literal(str(_width(one))))
+        if one.name in used:
+            places.append(c.Decl("const long", one.name, (), plus(value, one.start)))
+    return c.For(
+        c.Decl("long", name, (), index),
+        c.Binary("<", c.Name(name), total),
+        c.Assign("+=", c.Name(name), step),
+        block_of((*places, *(body[0].body if len(body) == 1 and isinstance(body[0], c.Block) else body))),
+    )
+
+
+def _chain(printer: KernelPrinter, node: isl.AstNode, scope: Scope) -> tuple[list[_Counted], isl.AstNode, Scope]:
+    """The loops, what the innermost runs, and the names there."""
+    found: list[_Counted] = []
+    iterator = str(node.for_get_iterator().get_id().get_name())
+    while True:
+        if kind_of(node) != "for_" or str(node.for_get_iterator().get_id().get_name()) != iterator:
+            raise NotMappable("loops that share an index do not stand inside of each other")
+        name = printer.namer.fresh(scope.members[iterator].name, scope.names)
+        scope = replace(
+            scope, iterators=scope.iterators | {iterator: c.Name(name)}, names=scope.names | {name}, hoisted=frozenset()
+        )
+        start = printer.printer(scope).convert(node.for_get_init())
+        if node.for_is_degenerate() or node.for_get_inc().get_val().to_python() != 1:
+            raise NotMappable(f"the loop {name} shares an index with others, and has steps of its own")
+        condition = printer.condition(node.for_get_cond(), printer.printer(scope))
+        assert isinstance(condition, c.Binary)
+        end = condition.right if condition.op == "<" else c.Binary("+", condition.right, c.Literal("1"))
+        found.append(_Counted(iterator, name, start, end))
+        node, following = node.for_get_body(), _next(iterator)
+        if following not in scope.members or scope.members[following].mapped != LINEAR:
+            return found, node, scope
+        iterator = following
+
+
+def _width(loop: _Counted) -> int:
+    """How many iterations a loop of constant length has. Raises NotMappable for others."""
+    match loop.start, loop.end:
+        case c.Literal(text=start), c.Literal(text=end):
+            return int(end.rstrip("L")) - int(start.rstrip("L"))
+        case _:
+            raise NotMappable(f"the loop {loop.name} shares an index with others, and has no constant length")
+
+
+def _difference(loop: _Counted) -> c.Expr:
+    return trips_of(loop.start, loop.end, 1)
+
+
+def _next(iterator: str) -> str:
+    """isl's name for the loop one band member further inside: `c4_` after `c3_`."""
+    return f"c{int(iterator[1:-1]) + 1}_"

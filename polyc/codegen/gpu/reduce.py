@@ -1,0 +1,187 @@
+"""Reductions in kernels: a part for each thread, a tree in shared memory, and a second kernel for many blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import islpy as isl
+
+from polyc.codegen.exprs import MAX, MIN
+from polyc.codegen.gpu.arith import ONE, ZERO
+from polyc.codegen.gpu.memory import DeviceArray
+from polyc.codegen.gpu.words import NotMappable, element_type
+from polyc.codegen.instances import Scope, block_of
+from polyc.model import ctree as c
+from polyc.model.tree import ALL_THREADS, BLOCK_AXES, GLOBAL_AXES, Band, Mark
+
+if TYPE_CHECKING:
+    from polyc.codegen.gpu.printer import KernelPrinter
+
+_NEUTRAL: dict[str, c.Expr] = {"+": ZERO, "*": ONE, "&": c.Unary("~", ZERO), "|": ZERO, "^": ZERO}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What the threads of a block have of one cell."""
+
+    array: str
+    operator: str
+    type: str
+    own: str
+    """The variable of a thread."""
+    all: str
+    """The shared array of all threads' parts."""
+
+
+def is_shared_out(mark: Mark) -> bool:
+    """Whether the blocks of a kernel share a reduction, so that a second kernel combines their results."""
+    inner = mark.child
+    blocks = (*BLOCK_AXES, *GLOBAL_AXES)
+    return (
+        isinstance(inner, Mark)
+        and inner.kind == "reduce"
+        and isinstance(inner.child, Band)
+        and any(m.mapped in blocks for m in inner.child.members)
+    )
+
+
+def reduction(printer: KernelPrinter, mark: Mark, inner: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
+    """A reduction that the threads of a block share.
+
+    rewrite:  s += A[i] -> s_part = 0; … s_part += A[i]; the tree; if (thread == 0) s += s_parts[0];
+    """
+    parts = parts_of(printer, mark)
+    printed = with_parts(printer, parts, inner, scope)
+    updates = tuple(
+        c.ExprStmt(c.Assign(f"{p.operator}=", target_of(printer, p, scope), c.ArrayRef(p.all, (ZERO,)))) for p in parts
+    )
+    return (c.Block((*declared(parts), *printed, *tree(printer, parts), only_first(printer, updates))),)
+
+
+def with_parts(printer: KernelPrinter, parts: list[Part], inner: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
+    """What is below the mark, with each thread's part in the place of the cell."""
+    return printer.statements(inner, replace(scope, parts=scope.parts | {p.array: p.own for p in parts}))
+
+
+def parts_of(printer: KernelPrinter, mark: Mark) -> list[Part]:
+    """Names for what the threads have; the shared arrays are declared at the top of the kernel."""
+    assert isinstance(mark.child, Band)
+    assert printer.open is not None
+    found = []
+    for operator, array in mark.child.members[0].reductions:
+        name = printer.arrays[array].name
+        kind = element_type(printer.program.scop.arrays[array].element)
+        shared = printer.open.parts.get(array)
+        if shared is None:
+            shared = printer.open.parts[array] = printer.namer.take(f"{name}_parts")
+            threads = c.Literal(str(printer.threads()))
+            size = printer.program.scop.arrays[array].element.size_bytes
+            printer.share_array(shared, c.Decl(kind, shared, (threads,)), size)
+        found.append(Part(array, operator, kind, printer.namer.take(f"{name}_part"), shared))
+    return found
+
+
+def declared(parts: list[Part]) -> tuple[c.Stmt, ...]:
+    return tuple(c.Decl(p.type, p.own, (), _NEUTRAL[p.operator]) for p in parts)
+
+
+def tree(printer: KernelPrinter, parts: list[Part]) -> tuple[c.Stmt, ...]:
+    """The parts of all threads combined, in the first place of the shared arrays: half of the threads combine two parts
+    each, then half of these, and so on. All threads come here."""
+    thread, threads = printer.thread(ALL_THREADS), printer.threads()
+    reach = printer.namer.fresh("reach", frozenset(p.own for p in parts))
+    start = 1
+    while 2 * start < threads:
+        start *= 2
+    stored = (c.ExprStmt(c.Assign("=", c.ArrayRef(p.all, (thread,)), c.Name(p.own))) for p in parts)
+    first = (*stored, printer.dialect.barrier)
+    if threads == 1:
+        return first
+    other = c.Binary("+", thread, c.Name(reach))
+    meets: c.Expr = c.Binary("<", thread, c.Name(reach))
+    if 2 * start != threads:
+        meets = c.Binary("&&", meets, c.Binary("<", other, c.Literal(str(threads))))
+    combined = tuple(
+        c.ExprStmt(c.Assign(f"{p.operator}=", c.ArrayRef(p.all, (thread,)), c.ArrayRef(p.all, (other,)))) for p in parts
+    )
+    steps = c.For(
+        c.Decl("long", reach, (), c.Literal(str(start))),
+        c.Binary(">", c.Name(reach), ZERO),
+        c.Assign("/=", c.Name(reach), c.Literal("2")),
+        c.Block((c.If(meets, block_of(combined)), printer.dialect.barrier)),
+    )
+    return (*first, steps)
+
+
+def only_first(printer: KernelPrinter, updates: tuple[c.Stmt, ...]) -> c.Stmt:
+    return c.If(c.Binary("==", printer.thread(ALL_THREADS), ZERO), block_of(updates))
+
+
+def target_of(printer: KernelPrinter, part: Part, scope: Scope) -> c.Expr:
+    """The cell, in the names of the loops around the mark. Raises NotMappable."""
+    target = printer.targets.get(part.array)
+    if target is None:
+        raise NotMappable(f"nothing adds into {part.array}")
+    known = scope.names | {p.name for p in printer.program.scop.parameters}
+    named = {n.name for n in c.walk(target) if isinstance(n, c.Name)}
+    if not named <= known | set(printer.index_names.values()):
+        raise NotMappable(f"the cell of {part.array} depends on what is added")
+    return target
+
+
+# --- many blocks -----------------------------------------------------------------------------------------------------
+
+
+def first_step(
+    printer: KernelPrinter, mark: Mark, inner: isl.AstNode, scope: Scope
+) -> tuple[tuple[c.Stmt, ...], list[tuple[Part, str]]]:
+    """The kernel in which each block adds up its part of a reduction; the arrays that have these parts afterwards."""
+    assert isinstance(mark.child, Mark)
+    parts = parts_of(printer, mark.child)
+    printed = with_parts(printer, parts, inner, scope)
+    kept: list[tuple[Part, str]] = []
+    stores: list[c.Stmt] = []
+    block = printer.block_index()
+    for part in parts:
+        name = printer.namer.take(f"{printer.arrays[part.array].name}_blocks")
+        elements = c.Literal(str(mark.blocks))
+        printer.arrays[name] = DeviceArray(name, name, part.type, (), elements, False, False, True, True)
+        kept.append((part, name))
+        stores.append(c.ExprStmt(c.Assign("=", c.ArrayRef(name, (block,)), c.ArrayRef(part.all, (ZERO,)))))
+    body = (*declared(parts), *printed, *tree(printer, parts), only_first(printer, tuple(stores)))
+    return body, kept
+
+
+def last_step(printer: KernelPrinter, kept: list[tuple[Part, str]], blocks: c.Expr, scope: Scope) -> tuple[c.Stmt, ...]:
+    """The kernel of one block that combines the parts of all blocks."""
+    assert printer.open is not None
+    thread, threads = printer.thread(ALL_THREADS), c.Literal(str(printer.threads()))
+    parts: list[Part] = []
+    for part, _ in kept:
+        printer.open.parts[part.array] = part.all
+        size = printer.program.scop.arrays[part.array].element.size_bytes
+        printer.share_array(part.all, c.Decl(part.type, part.all, (threads,)), size)
+        parts.append(part)
+    index = printer.namer.fresh("block", scope.names)
+    combined = tuple(
+        c.ExprStmt(c.Assign(f"{part.operator}=", c.Name(part.own), c.ArrayRef(name, (c.Name(index),))))
+        for part, name in kept
+    )
+    loop = c.For(
+        c.Decl("long", index, (), thread),
+        c.Binary("<", c.Name(index), blocks),
+        c.Assign("+=", c.Name(index), threads),
+        block_of(combined),
+    )
+    updates = tuple(
+        c.ExprStmt(c.Assign(f"{p.operator}=", target_of(printer, p, scope), c.ArrayRef(p.all, (ZERO,)))) for p in parts
+    )
+    return (*declared(parts), loop, *tree(printer, parts), only_first(printer, updates))
+
+
+def blocks_within(count: c.Expr, most: int) -> c.Expr:
+    """At least one block, at most as many as have room for their parts."""
+    if isinstance(count, c.Literal):
+        return c.Literal(str(max(1, min(int(count.text.rstrip("L")), most))))
+    return c.Call(MAX, (c.Call(MIN, (count, c.Literal(str(most)))), ONE))

@@ -1,0 +1,255 @@
+"""Reductions by all threads, where the user allows another order: the same sums, no race, the code that is meant."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from polyc.frontend import read
+from polyc.model.program import Compiled, Options
+from polyc.pipeline import compile_region
+from polyc.runtime import compare, sizes
+from polyc.runtime.opencl import missing, support
+from tests.gpu.test_kernels import INPUTS, KERNELS, TARGETS, assert_same
+from tests.gpu.test_printed import ARCHITECTURE, run_quiet
+from tests.gpu.test_printed import compiled as printed
+from tests.programs import compiled, region_of
+
+SIZES = (1, 31, 1000, 100_000)
+ROWS_SIZES = (1, 31, 300)
+
+
+def nest(type_: str, head: str, body: str) -> str:
+    return f"void f({head})\n{{\n    {type_} s = 3;\n#pragma scop\n{body}\n#pragma endscop\n    out[0] = s;\n}}\n"
+
+
+LARGE = {
+    "int": nest("int", "int n, int *x, int out[1]", "for (int i = 0; i < n; i++) s += x[i];"),
+    "long": nest("long", "int n, int *x, long out[1]", "for (int i = 0; i < n; i++) s -= x[i] * 3;"),
+    "bits": nest("unsigned", "int n, unsigned *x, unsigned out[1]", "for (int i = 0; i < n; i++) s ^= x[i];"),
+    "double": nest("double", "int n, double x[n], double out[1]", "for (int i = 0; i < n; i++) s = x[i] * x[i] + s;"),
+    "float": nest("float", "int n, float x[n], float out[1]", "for (int i = 0; i < n; i++) s += x[i] * x[i];"),
+    "product": nest(
+        "double", "int n, double x[n], double out[1]", "for (int i = 0; i < n; i++) s *= 1 + 0.00001 * x[i];"
+    ),
+    "temporary": nest(
+        "double",
+        "int n, double x[n], double out[1]",
+        "double t;\nfor (int i = 0; i < n; i++) { t = x[i] + 1; s += t * t; }",
+    ),
+}
+"""Into a scalar: many blocks, and a second kernel."""
+ROWS = {
+    "two loops": nest(
+        "double",
+        "int n, double a[n][n], double out[1]",
+        "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) s += a[i][j] * a[i][j];",
+    ),
+    "rows": """
+void f(int n, double a[n][n], double x[n], double s[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        s[i] = 0;
+        for (int j = 0; j < n; j++)
+            s[i] += a[i][j] * a[i][j] + x[j] * x[j];
+        s[i] = 2 * s[i];
+    }
+#pragma endscop
+}
+""",
+    "triangle": """
+void f(int n, long a[n][n], long s[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++)
+            s[i] -= a[i][j];
+#pragma endscop
+}
+""",
+    "temporary": """
+void f(int n, double a[n][n], double out[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        double t = 0;
+        for (int j = 0; j < n; j++)
+            t += a[i][j] * a[i][j];
+        out[i] = 2 * t;
+    }
+#pragma endscop
+}
+""",
+    "begun elsewhere": """
+void f(int n, double a[n][n], double x[n], double s[n], double q[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        s[i] = 0;
+        q[i] = 1;
+        for (int j = 0; j < n; j++) {
+            s[i] += a[i][j] * a[i][j];
+            q[i] += x[j] * a[i][j] * x[j] * a[i][j];
+        }
+        s[i] = s[i] / q[i];
+    }
+#pragma endscop
+}
+""",
+    "in a loop": """
+void f(int n, double a[n][n], double q[n][n])
+{
+    double t;
+#pragma polyc live-out(q)
+#pragma scop
+    for (int k = 1; k < n; k++) {
+        t = 1;
+        for (int i = 0; i < n; i++)
+            t += q[i][k - 1] * q[i][k - 1];
+        for (int i = 0; i < n; i++)
+            q[i][k] = a[i][k] + q[i][k - 1] / t;
+    }
+#pragma endscop
+}
+""",
+}
+COLUMNS = """
+void f(int n, double a[n][n], double s[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            s[j] += a[i][j];
+#pragma endscop
+}
+"""
+PREFIX = nest("double", "int n, double x[n], double out[n]", "for (int i = 0; i < n; i++) { s += x[i]; out[i] = s; }")
+CUT = nest("int", "int n, double x[n], int out[1]", "for (int i = 0; i < n; i++) s += x[i];")
+"""Each addition cuts to a whole number: parts of it have another sum."""
+SHORT = nest("double", "double x[20], double out[1]", "for (int i = 0; i < 20; i++) s += x[i];")
+FIXED = nest("double", "double x[2000], double out[1]", "for (int i = 0; i < 2000; i++) s += x[i];")
+TREE = """\
+  s_parts[tx] = s_part;
+  __syncthreads();
+  for (long reach = 128; reach > 0; reach /= 2) {
+    if (tx < reach)
+      s_parts[tx] += s_parts[tx + reach];
+    __syncthreads();
+  }
+"""
+
+
+def device(text: str, folder: Path, **options: object) -> str:
+    result = compiled(text, folder, target="cuda", **options)
+    assert result.verified
+    return result.device[0]
+
+
+def told(result: Compiled) -> set[str]:
+    return {remark.code for remark in result.program.remarks}
+
+
+def test_two_kernels(tmp_path: Path) -> None:
+    text = device(LARGE["double"], tmp_path, reassociate=True)
+    assert text.count("__global__") == 2
+    assert text.count(TREE) == 2
+    assert "  if (tx == 0)\n    s_blocks[bx] = s_parts[0];" in text
+    assert "  if (tx == 0)\n    s[0] += s_parts[0];" in text
+    assert "atomic" not in text
+
+
+@pytest.mark.parametrize("text", [*LARGE.values(), *ROWS.values()], ids=[*LARGE, *(f"rows: {name}" for name in ROWS)])
+def test_not_without_reassociate(text: str, tmp_path: Path) -> None:
+    assert "_parts" not in device(text, tmp_path)
+
+
+@pytest.mark.parametrize("text", [COLUMNS, PREFIX, CUT, SHORT], ids=["columns", "prefix", "cut", "short"])
+def test_where_it_is_none_or_gains_nothing(text: str, tmp_path: Path) -> None:
+    result = compiled(text, tmp_path, target="cuda", reassociate=True)
+    assert result.verified
+    assert "reduction" not in told(result)
+    assert "_parts" not in result.device[0]
+
+
+def test_a_small_one_has_one_block(tmp_path: Path) -> None:
+    text = device(FIXED, tmp_path, reassociate=True)
+    assert text.count("__global__") == 1
+    assert "s_blocks" not in text
+
+
+def test_short_reductions_in_a_loop_share_a_kernel_with_their_neighbours(tmp_path: Path) -> None:
+    text = device(ROWS["in a loop"], tmp_path, reassociate=True)
+    assert text.count("__global__") == 2
+    assert "  if (tx == 0)\n    t[0] = 1;\n  __syncthreads();\n" in text
+
+
+@pytest.mark.slow
+@TARGETS
+@pytest.mark.parametrize("name", LARGE)
+def test_large(name: str, target: str, tmp_path: Path) -> None:
+    """Whole numbers come out the same, to the bit; others within the tolerance for `--reassociate`."""
+    assert_reduced(LARGE[name], SIZES, Options(target=target, reassociate=True), tmp_path)
+
+
+@pytest.mark.slow
+@TARGETS
+@pytest.mark.parametrize("name", ["int", "bits"])
+def test_nothing_to_add(name: str, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The sizes that `verify` chooses by itself are none at which nothing runs."""
+    monkeypatch.setattr(sizes, "near", lambda _found, size: {"n": size})
+    assert_reduced(LARGE[name], (0,), Options(target=target, reassociate=True), tmp_path)
+
+
+@pytest.mark.slow
+@TARGETS
+@pytest.mark.parametrize("name", ROWS)
+def test_rows(name: str, target: str, tmp_path: Path) -> None:
+    assert_reduced(ROWS[name], ROWS_SIZES, Options(target=target, reassociate=True), tmp_path)
+
+
+@pytest.mark.slow
+@TARGETS
+@pytest.mark.parametrize(("grid", "block"), [((3,), (48,)), ((2000,), (32,)), (None, (1,)), ((7, 2), (1024,))])
+def test_any_grid_and_block(grid: tuple[int, ...] | None, block: tuple[int, ...], target: str, tmp_path: Path) -> None:
+    options = Options(target=target, reassociate=True, grid=grid, block=block)
+    for text in (LARGE["long"], LARGE["double"], ROWS["rows"], ROWS["two loops"]):
+        assert_reduced(text, (1, 31, 200), options, tmp_path)
+
+
+@pytest.mark.slow
+@TARGETS
+@pytest.mark.parametrize("name", ["atax", "bicg", "mvt", "gesummv", "gramschmidt", "durbin"])
+def test_polybench(name: str, target: str) -> None:
+    wanted = (5,) if name == "gramschmidt" else (5, 40)  # at 40 it has more columns than rows: zeros, and what is left
+    for region in read(str(KERNELS[name]), INPUTS).regions:
+        assert_same(region, Options(target=target, reassociate=True), wanted)
+
+
+@pytest.mark.slow
+def test_nvcc_takes_it(tmp_path: Path) -> None:
+    """No warning, and no register is spilled."""
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        pytest.skip("nvcc is not there")
+    texts = [*LARGE.values(), *ROWS.values(), FIXED]
+    file = tmp_path / "sums.c"
+    file.write_text("".join(text.replace("void f(", f"void f{k}(") for k, text in enumerate(texts)))
+    kernels = printed(file, tmp_path, "--target", "cuda", "--reassociate").with_suffix(".cu")
+    command = [nvcc, f"-arch={ARCHITECTURE}", "-Werror", "all-warnings", "-Xptxas", "-warn-spills", "-c"]
+    run_quiet([*command, str(kernels), "-o", str(tmp_path / "x.o")])
+
+
+def assert_reduced(text: str, wanted: tuple[int, ...], options: Options, folder: Path) -> None:
+    if options.target == "opencl" and support() is None:
+        pytest.skip(missing())
+    region = region_of(text, folder)
+    result = compile_region(region, options)
+    assert result.verified
+    assert "reduction" in told(result)
+    assert "_parts" in result.device[0]
+    report = compare(region, result, wanted)
+    assert not report.differences, report.differences[0].message
+    assert len(report.rows) == len(wanted), report.skipped

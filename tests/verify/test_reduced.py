@@ -1,0 +1,178 @@
+"""The check of reductions in kernels can fail: each test breaks one on purpose and sees it caught."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from polyc.model.program import Program
+from polyc.model.tree import Band, Domain, Mark, Node, Sequence, rewrite
+from polyc.verify import check
+from tests.programs import after, region_of
+
+DOT = """
+void dot(int n, double x[n], double s[1])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        s[0] += x[i];
+#pragma endscop
+}
+"""
+ROWS = """
+void rows(int n, double a[n][n], double s[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        s[i] = 0;
+        for (int j = 0; j < n; j++)
+            s[i] += a[i][j];
+        s[i] = 2 * s[i];
+    }
+#pragma endscop
+}
+"""
+PREFIX = """
+void prefix(int n, double x[n], double y[n])
+{
+    double s = 0;
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        s += x[i];
+        y[i] = s;
+    }
+#pragma endscop
+}
+"""
+NEXT = """
+void next(int n, double x[n], double s[n])
+{
+#pragma scop
+    for (int i = 1; i < n; i++)
+        s[i] = s[i - 1] + x[i];
+#pragma endscop
+}
+"""
+
+
+def mapped(text: str, folder: Path) -> Program:
+    return after(region_of(text, folder), "barriers", target="cuda", reassociate=True)
+
+
+def changed(program: Program, change: Callable[[Node], Node]) -> str:
+    """What the check says of the program with its tree changed."""
+    tree = Domain(program.tree.domain, rewrite(program.tree.child, change))
+    return said(replace(program, tree=tree))
+
+
+def said(program: Program) -> str:
+    return "; ".join(f"{fault.kind}: {fault.message}" for fault in check(program))
+
+
+@pytest.fixture
+def dot(tmp_path: Path) -> Program:
+    return mapped(DOT, tmp_path)
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Program:
+    return mapped(ROWS, tmp_path)
+
+
+def test_the_unbroken_programs_pass(dot: Program, rows: Program) -> None:
+    assert said(dot) == ""
+    assert said(rows) == ""
+
+
+def test_no_mark(dot: Program, rows: Program) -> None:
+    def change(node: Node) -> Node:
+        return node.child if isinstance(node, Mark) and node.kind == "reduce" else node
+
+    assert "race: the parallel loop i carries a dependence on s" in changed(dot, change)
+    assert "race: the parallel loop j carries a dependence on s" in changed(rows, change)
+
+
+def test_the_order_is_to_be_kept(dot: Program) -> None:
+    kept = replace(dot, options=replace(dot.options, reassociate=False))
+    assert "race: the parallel loop i carries a dependence on s" in said(kept)
+
+
+def test_another_operator(dot: Program) -> None:
+    def change(node: Node) -> Node:
+        if isinstance(node, Band):
+            return replace(node, members=tuple(replace(m, reductions=(("*", "s"),)) for m in node.members))
+        return node
+
+    assert "race" in changed(dot, change)
+
+
+def test_no_array_is_named(dot: Program) -> None:
+    def change(node: Node) -> Node:
+        if isinstance(node, Band):
+            return replace(node, members=tuple(replace(m, reductions=()) for m in node.members))
+        return node
+
+    assert "race" in changed(dot, change)
+
+
+@pytest.mark.parametrize("text", [PREFIX, NEXT], ids=["read on the way", "several cells"])
+def test_no_reduction(text: str, tmp_path: Path) -> None:
+    """A loop that is marked and dealt out, though its sums are needed on the way, or go to a cell each."""
+    program = mapped(text, tmp_path)
+    assert said(program) == ""
+
+    def change(node: Node) -> Node:
+        if isinstance(node, Band):
+            (member,) = node.members
+            dealt = replace(member, parallel=True, mapped="global.x", reductions=(("+", "s"),))
+            return Mark("reduce", replace(node, members=(dealt,)))
+        return replace(node, sizes=(256,)) if isinstance(node, Mark) and node.kind == "kernel" else node
+
+    assert "race: the parallel loop i carries a dependence on s" in changed(program, change)
+
+
+def test_the_mark_is_around_the_results(rows: Program) -> None:
+    """A part for all rows together."""
+
+    def change(node: Node) -> Node:
+        if isinstance(node, Mark) and node.kind == "reduce":
+            return node.child
+        if isinstance(node, Band) and node.members[0].name == "i":
+            member = replace(node.members[0], reductions=(("+", "s"),))
+            return Mark("reduce", replace(node, members=(member,)))
+        return node
+
+    assert "race: the parallel loop j carries a dependence on s" in changed(rows, change)
+
+
+def test_one_thread_comes_to_the_mark(rows: Program) -> None:
+    def change(node: Node) -> Node:
+        return Mark("once", node) if isinstance(node, Mark) and node.kind == "reduce" else node
+
+    assert "race" in changed(rows, change)
+
+
+def test_no_barrier_before_or_after(rows: Program) -> None:
+    def change(node: Node) -> Node:
+        if isinstance(node, Sequence):
+            return Sequence(tuple(replace(step, barrier=False) for step in node.children))
+        return node
+
+    assert "barrier: no barrier between S0 and S1, which touch s" in changed(rows, change)
+    assert "barrier: no barrier between S1 and S2, which touch s" in changed(rows, change)
+
+
+def test_blocks_share_a_part_of_a_kernel(rows: Program) -> None:
+    """Blocks would each combine their parts into the row's cell."""
+
+    def change(node: Node) -> Node:
+        if isinstance(node, Band) and node.members[0].name == "j":
+            return replace(node, members=(replace(node.members[0], mapped="global.x"),))
+        if isinstance(node, Band):
+            return replace(node, members=tuple(replace(m, mapped="", parallel=False) for m in node.members))
+        return node
+
+    assert "race: the parallel loop j carries a dependence on s" in changed(rows, change)

@@ -56,7 +56,7 @@ def architectures() -> tuple[int, ...]:
 
 def in_one_text(files: list[Path]) -> str:
     """A CUDA text with all of the files, each in a namespace: they have static functions of the same names."""
-    head = "".join(f"#include <{name}>\n" for name in ("cuda_runtime.h", "stdio.h", "stdlib.h"))
+    head = "".join(f"#include <{name}>\n" for name in ("cuda_pipeline.h", "cuda_runtime.h", "stdio.h", "stdlib.h"))
     spaces = (f'namespace file{number} {{\n#include "{file.name}"\n}}\n' for number, file in enumerate(files))
     return head + "".join(spaces)
 

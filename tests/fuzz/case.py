@@ -61,7 +61,15 @@ class Outcome:
 
 def drawn_case(chooser: Chooser, name: str, build: str) -> Case:
     program = draw_program(chooser)
-    return Case(name, program, *draw_options(chooser, program), build)
+    return Case(name, called_once(program), *draw_options(chooser, program), build)
+
+
+def called_once(program: Program) -> Program:
+    """The program with one call of its region, where a static array is promised not to be needed afterwards: the next
+    call would read it, so that the promise is wrong."""
+    promised = program.live_out
+    kept = promised is None or all(a.kind != "static" or a.name in promised for a in program.arrays)
+    return program if kept else replace(program, runs=program.runs[:1])
 
 
 def numbered_case(seed: int, number: int, batch: int, targets: str = "cpu") -> Case:
@@ -76,8 +84,7 @@ def build_of(batch: int, targets: str = "cpu") -> str:
 
 def as_built(case: Case, build: str) -> Case:
     """The case in a batch that is built so; one for a GPU has its target."""
-    program = gpu.program_of(case.program) if build in gpu.BUILDS else case.program
-    return replace(case, build=build, program=program, options=gpu.options_of(case.options, build))
+    return replace(case, build=build, options=gpu.options_of(case.options, build))
 
 
 def source_text(case: Case, function: str = "kernel") -> str:

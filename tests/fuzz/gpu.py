@@ -12,7 +12,6 @@ from polyc.model.program import Options
 from polyc.runtime import cuda_shim
 from polyc.runtime.build import BuildError
 from polyc.runtime.opencl import missing, support
-from tests.fuzz.model import Program
 
 BUILDS = ("cuda", "opencl")
 """In turn. Each is the target's name, too."""
@@ -36,13 +35,6 @@ def build_of(batch: int, cpu_build: str, targets: str) -> str:
 
 def options_of(options: Options, build: str) -> Options:
     return replace(options, target=build) if build in BUILDS else options
-
-
-def program_of(program: Program) -> Program:
-    """The program as it may run there: once, where a static array is promised not to be needed afterwards. A kernel
-    does not copy it back, and the next call would read it."""
-    kept = program.live_out is None or all(array.kind != "static" for array in program.arrays)
-    return program if kept else replace(program, runs=program.runs[:1])
 
 
 def available() -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from polyc.pipeline import compile_region
 from polyc.runtime import compare, sizes
 from polyc.runtime.opencl import missing, support
 from tests.gpu.test_kernels import INPUTS, KERNELS, TARGETS, assert_same
-from tests.gpu.test_printed import run_quiet
 from tests.gpu.test_printed import compiled as printed
+from tests.gpu.test_printed import run_quiet
 from tests.programs import compiled, region_of
 
 SIZES = (1, 31, 1000, 100_000)

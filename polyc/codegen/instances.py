@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
@@ -120,6 +121,17 @@ class InstancePrinter:
             found[item.name] = _typed(value, item.type)
         return found
 
+    def named_constants(self, name: Callable[[str], str]) -> Iterator[c.Decl]:
+        """Variables for loops of one iteration that the statement compares with something: gcc says of `0 > n` with an
+        unsigned n that it is always false."""
+        types = dict(zip(self.statement.loops, self.statement.loop_types, strict=True))
+        for loop, type_ in types.items():
+            value = self.loops[loop]
+            if isinstance(value, c.Literal) and any(_compares(n, loop) for n in c.walk(self.statement.body)):
+                chosen = name(loop)
+                self.loops[loop] = c.Name(chosen)
+                yield c.Decl(f"const {type_.text}", chosen, (), value)
+
     def _value(self, item: Value) -> c.Expr:
         here = self.to_instance.apply_range(item.relation)
         if here.intersect_params(self.program.scop.known).is_empty():
@@ -220,6 +232,16 @@ class InstancePrinter:
         if len(tiles) != 1:
             raise InternalError("no tile runs an instance that isl prints")
         return project_range(tiles[0], depth)
+
+
+def _compares(node: c.Node, name: str) -> bool:
+    """Whether a name is compared with something that is no number."""
+    match node:
+        case c.Binary(op="<" | "<=" | ">" | ">=", left=left, right=right):
+            one, two = (left, right) if left == c.Name(name) else (right, left)
+            return one == c.Name(name) and not isinstance(two, c.Literal)
+        case _:
+            return False
 
 
 def _typed(value: c.Expr, ctype: CType) -> c.Expr:

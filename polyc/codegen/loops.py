@@ -248,9 +248,11 @@ class LoopPrinter:
         (schedule,) = maps(visit.schedule)
         statement = self.program.statements[str(schedule.get_tuple_name(isl.dim_type.in_))]
         printer = self.instances(self.program, statement, visit, schedule, self.printer(scope), scope)
+        named = tuple(printer.named_constants(lambda wish: self.namer.fresh(wish, scope.names)))
         body = printer.inside_domain(printer.body())
         items = body.body if isinstance(body, c.Block) and not _declares(body) else (body,)
-        return (printer.note("at"), *items, printer.note("end"))
+        printed = (printer.note("at"), *items, printer.note("end"))
+        return (c.Block((*named, *printed)),) if named else printed
 
 
 def declared_here(declaration: c.Decl) -> tuple[c.Stmt, ...]:

@@ -127,10 +127,24 @@ class InstancePrinter:
         types = dict(zip(self.statement.loops, self.statement.loop_types, strict=True))
         for loop, type_ in types.items():
             value = self.loops[loop]
-            if isinstance(value, c.Literal) and any(_compares(n, loop) for n in c.walk(self.statement.body)):
+            others = [_compared(n, loop) for n in c.walk(self.statement.body)] if isinstance(value, c.Literal) else []
+            if any(other is not None and self._may_be_unsigned(other) for other in others):
                 chosen = name(loop)
                 self.loops[loop] = c.Name(chosen)
                 yield c.Decl(f"const {type_.text}", chosen, (), value)
+
+    def _may_be_unsigned(self, value: c.Expr) -> bool:
+        scop = self.program.scop
+        unsigned = {p.name for p in scop.parameters if not p.type.signed}
+        for node in c.walk(value):
+            match node:
+                case c.Name(name=name) if name in unsigned:
+                    return True
+                case c.ArrayRef(array=array) if array in scop.arrays and not scop.arrays[array].element.signed:
+                    return True
+                case c.Cast(type=text) if "unsigned" in text or text == "size_t":
+                    return True
+        return False
 
     def _value(self, item: Value) -> c.Expr:
         here = self.to_instance.apply_range(item.relation)
@@ -234,14 +248,14 @@ class InstancePrinter:
         return project_range(tiles[0], depth)
 
 
-def _compares(node: c.Node, name: str) -> bool:
-    """Whether a name is compared with something that is no number."""
+def _compared(node: c.Node, name: str) -> c.Expr | None:
+    """What a name is compared with, if it is no number."""
     match node:
         case c.Binary(op="<" | "<=" | ">" | ">=", left=left, right=right):
             one, two = (left, right) if left == c.Name(name) else (right, left)
-            return one == c.Name(name) and not isinstance(two, c.Literal)
+            return two if one == c.Name(name) and not isinstance(two, c.Literal) else None
         case _:
-            return False
+            return None
 
 
 def _typed(value: c.Expr, ctype: CType) -> c.Expr:

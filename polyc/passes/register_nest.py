@@ -26,6 +26,9 @@ STAGE = "registers"
 SHARED_LIMIT = 48 * 1024
 """Bytes of shared memory of a block, as every GPU has them."""
 
+AHEAD_BYTES = 64
+"""What a thread may load ahead, an element of each operand a step: more would be spilled."""
+
 
 class NoRegisterTile(Exception):
     """Why a contraction stays with one thread a point."""
@@ -355,7 +358,7 @@ class RegisterNest:
             replace(m, schedule=isl.UnionPwAff.from_pw_aff(_on(self.values(name, (m,)), whole)), role=Role.POINT)
             for m in c.chain
         )
-        chain = (*chain[:-1], replace(chain[-1], unroll=depth if len(chain) == 1 else chain[-1].unroll))
+        chain = (*chain[:-1], replace(chain[-1], unroll=self.unrolled(depth) if len(chain) == 1 else 1))
         body: Node = self.threads(whole, point, Band(chain, False, self.registers(whole, point, LEAF)))
         if copies:
             every = isl.UnionMap.from_map(copies[0].relation)
@@ -369,6 +372,11 @@ class RegisterNest:
     def tile_values(self, name: str, panel: Member) -> isl.Map:
         """`{ S[i] -> [outer, tile, panel] }`."""
         return self.values(name, (*self.above, panel))
+
+    def unrolled(self, depth: int) -> int:
+        """Steps of the sum to have at once: what they load has to fit into registers beside the results."""
+        element = self.program.scop.arrays[self.contraction.array].element.size_bytes or 8
+        return max(1, min(depth, AHEAD_BYTES // (element * len(self.contraction.operands))))
 
     def depth(self) -> int:
         """How many values of the outermost summing loop a panel has."""

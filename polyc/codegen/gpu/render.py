@@ -78,7 +78,7 @@ def _kernel(kernel: Kernel, dialect: Dialect) -> dict[str, object]:
         "head": dialect.kernel.format(
             threads=prod(kernel.block),
             sizes=", ".join(map(str, sizes)),
-            resident=max(1, min(RESIDENT_THREADS // prod(kernel.block), 16)),
+            resident=max(1, min(_resident_threads(kernel) // prod(kernel.block), 16)),
         ),
         "parameters": ", ".join(_declared(p, dialect) for p in kernel.parameters) or "void",
         "body": body,
@@ -95,6 +95,12 @@ def _kernel(kernel: Kernel, dialect: Dialect) -> dict[str, object]:
             for p in kernel.parameters
         ],
     }
+
+
+def _resident_threads(kernel: Kernel) -> int:
+    """Threads of a multiprocessor at once; half as many where each keeps doubles in registers, which take two each."""
+    doubles = any(isinstance(item, c.Decl) and item.type == "double" and item.extents for item in kernel.body)
+    return RESIDENT_THREADS // 2 if doubles else RESIDENT_THREADS
 
 
 def _declared(p: Parameter, dialect: Dialect) -> str:

@@ -21,7 +21,7 @@ FOR_A_GPU = 10
 """Programs of each of its targets."""
 RACING = (6, 8)
 """Of seed 3: without barriers one reads shared memory that nobody wrote, the other one races."""
-FRESH = 30
+FRESH = 16
 pytestmark = pytest.mark.slow
 
 

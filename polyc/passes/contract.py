@@ -44,7 +44,7 @@ def contract_buffers(program: Program) -> Program:
     contractor = _Contractor(program)
     child = contractor.below(program.tree.child, ())
     for array in _unbuffered(program):
-        child = contractor.moved(_whole(program, array), child, ()) or child
+        child = contractor.moved(_whole(contractor.program, array), child, ()) or child
     return replace(contractor.program, tree=Domain(program.tree.domain, child))
 
 
@@ -66,9 +66,14 @@ def _whole(program: Program, array: str) -> Buffer:
     name = program.scop.arrays[array].c_name
     statements = program.scop.statements.values()
     refs = frozenset((s.name, a.ref) for s in statements for a in s.accesses if a.array == array)
-    here = fresh(f"{name}_here", program.scop.used_names)
+    here = fresh(f"{name}_here", _taken(program, array))
     key = fresh(here, program.scop.used_names | set(program.buffers) | set(program.scop.arrays))
     return Buffer(key, here, array, None, 0, (), "tile", refs)
+
+
+def _taken(program: Program, array: str) -> set[str]:
+    """Names that a variable for an array's values cannot have: two arrays of the region may have one name in C."""
+    return {*program.scop.used_names, *(b.name for b in program.buffers.values() if b.array != array)}
 
 
 class _Contractor:
@@ -169,7 +174,7 @@ class _Contractor:
             isl.PwAff.val_on_domain(isl.Set.universe(params), isl.Val.int_from_si(params.get_ctx(), e)) for e in extents
         )
         array = self.program.scop.arrays[buffer.array]
-        name = fresh(f"{array.c_name}_here", self.program.scop.used_names) if set(extents) == {1} else buffer.name
+        name = fresh(f"{array.c_name}_here", _taken(self.program, buffer.array)) if set(extents) == {1} else buffer.name
         smaller = replace(buffer, name=name, corner=box.corner, depth=len(around), extents=sizes)
         self.program = replace(self.program, buffers=self.program.buffers | {buffer.key: smaller})
         return True

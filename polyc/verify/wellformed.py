@@ -139,8 +139,10 @@ def _declaration_faults(program: Program, now: Expanded) -> list[Fault]:
     declared: set[str] = set()
     for node in walk(program.tree.child):
         if isinstance(node, Mark) and node.kind == "allocate":
-            faults += [Fault("form", f"{name} is declared twice", "") for name in node.names if name in declared]
-            declared |= set(node.names)
+            for name in node.names:
+                if name in declared:
+                    faults.append(Fault("form", f"{name} is declared twice", ""))
+                declared.add(name)
     depths: set[tuple[str, int]] = set()
     for run in now.runs:
         for mark, depth in zip(run.path.marks, run.path.mark_depths, strict=True):

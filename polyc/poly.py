@@ -148,3 +148,23 @@ def affine_map(space: isl.Space, values: list[isl.Aff]) -> isl.Map:
     for value in values:
         pieces = pieces.add(value.align_params(space.params()))
     return isl.Map.from_multi_aff(isl.MultiAff.from_aff_list(target, pieces))
+
+
+def everywhere(relation: isl.Map) -> isl.Map | None:
+    """A function without its domain; None where it is none, or has several expressions."""
+    if not relation.is_single_valued():
+        return None
+    function = isl.PwMultiAff.from_map(relation)
+    found = [affine_of(function.get_pw_aff(k)) for k in range(function.dim(isl.dim_type.out))]
+    values = [f for f in found if f is not None]
+    if len(values) < len(found):
+        return None
+    space = relation.get_space()
+    wide = affine_map(space.domain(), values)
+    named = space.has_tuple_id(isl.dim_type.out)
+    return wide.set_tuple_id(isl.dim_type.out, space.get_tuple_id(isl.dim_type.out)) if named else wide
+
+
+def without_sizes(relation: isl.Map) -> isl.Map:
+    """The relation of all parameters together."""
+    return relation.project_out(isl.dim_type.param, 0, relation.dim(isl.dim_type.param))

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 REGISTERS_AT_ONCE = 8
 """Registers of a thread are handed out in such steps."""
+STATIC_SHARED_BYTES = 48 * 1024
+"""Of a block, without asking for more: every GPU has them."""
 SHARED_BYTES_AT_ONCE = 128
 """Shared memory of a block is handed out in such steps."""
 

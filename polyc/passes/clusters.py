@@ -8,6 +8,7 @@ from typing import Any
 import islpy as isl
 
 from polyc.machine import load
+from polyc.machine.gpu import STATIC_SHARED_BYTES
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Member
@@ -19,7 +20,7 @@ from polyc.poly import empty_map, empty_set, maps, names, out_name
 
 HULL_SLACK = 1.1
 MOST_PIECES = 2
-STACK_BYTES, SHARED_BYTES = 256 * 1024, 48 * 1024
+STACK_BYTES = 256 * 1024
 """What the buffers of one tile may take of a thread's stack, or of the memory that a block's threads share."""
 
 
@@ -100,7 +101,7 @@ class Fuser:
     def space(self) -> int:
         """Bytes that the buffers of one tile may take."""
         options = self.program.options
-        return min(SHARED_BYTES, load(options.machine).shared_bytes_per_block) if options.gpu else STACK_BYTES
+        return min(STATIC_SHARED_BYTES, load(options.machine).shared_bytes_per_block) if options.gpu else STACK_BYTES
 
     # --- Algorithm 2 ---------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from itertools import count
 
 import islpy as isl
 
+from polyc.machine.gpu import STATIC_SHARED_BYTES
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tasks import repeat, spatial
@@ -20,11 +21,9 @@ from polyc.passes.nests import Nest
 from polyc.passes.panels import Panel, buffer_bytes, copying, filled_box, mention_one_index, producer_of, vector_of
 from polyc.passes.promotion import RefFlow, copy_statement
 from polyc.passes.widen import Widening
-from polyc.poly import affine_map, affine_of, value_on
+from polyc.poly import affine_map, affine_of, empty_map, empty_set, everywhere, union_of, value_on
 
 STAGE = "registers"
-SHARED_LIMIT = 48 * 1024
-"""Bytes of shared memory of a block, as every GPU has them."""
 
 AHEAD_BYTES = 64
 """What a thread may load ahead, an element of each operand a step: more would be spilled."""
@@ -129,12 +128,9 @@ class RegisterNest:
         if out is not None:
             steps.append(self.copy_step(out))
         node: Node = Sequence(tuple(steps)) if len(steps) > 1 else summed
-        relations = [relation for copy in (into, out) if copy is not None for relation in (copy.relation,)]
+        relations = [copy.relation for copy in (into, out) if copy is not None]
         if relations:
-            every = isl.UnionMap.from_map(relations[0])
-            for other in relations[1:]:
-                every = every.union(isl.UnionMap.from_map(other))
-            node = Extension(every, node)
+            node = Extension(union_of(relations, empty_map(relations[0])), node)
         node = Mark("allocate", node, names=(accumulator.key,))
         self.say()
         return Mark("threads", node, sizes=(self.size.threads_x, self.size.threads_y))
@@ -240,20 +236,17 @@ class RegisterNest:
     def box(self, whole: isl.Set, access: Access, members: tuple[Member, ...]) -> Box | None:
         """The box of what an access touches in one iteration of some loops."""
         name = str(whole.get_tuple_name())
-        access_map = isl.Map.from_pw_multi_aff(self.everywhere(access)).intersect_domain(whole)
+        access_map = self.everywhere(access.relation).intersect_domain(whole)
         cells = self.values(name, members).reverse().apply_range(access_map)
         found = bounding_box(cells.coalesce(), self.program.scop.known, self.typical)
         return found if found is not None and found.constant_extents() is not None else None
 
-    def everywhere(self, access: Access) -> isl.PwMultiAff:
-        """An access function without its domain."""
-        function = isl.PwMultiAff.from_map(access.relation)
-        found = [affine_of(function.get_pw_aff(k)) for k in range(function.dim(isl.dim_type.out))]
-        if any(f is None for f in found):
-            raise NoRegisterTile("an access is not affine")
-        space = access.relation.get_space()
-        moved = affine_map(space.domain(), [f for f in found if f is not None])
-        return isl.PwMultiAff.from_map(moved.set_tuple_id(isl.dim_type.out, space.get_tuple_id(isl.dim_type.out)))
+    def everywhere(self, relation: isl.Map, what: str = "an access") -> isl.Map:
+        """A function without its domain."""
+        found = everywhere(relation)
+        if found is None:
+            raise NoRegisterTile(f"{what} is not affine")
+        return found
 
     def new_buffer(
         self,
@@ -277,7 +270,7 @@ class RegisterNest:
     def copies_of_result(self, accumulator: Buffer) -> tuple[_Copy | None, _Copy | None]:
         """How the result comes into the registers, and out of them, where that is needed."""
         array = self.contraction.array
-        instances = isl.UnionSet.from_set(self.domain(self.contraction.statement))
+        instances = empty_set(self.program.scop.domain)
         for name in self.statements:
             instances = instances.union(isl.UnionSet.from_set(self.domain(name)))
         if self.replaced:
@@ -300,11 +293,7 @@ class RegisterNest:
         statement = copy_statement(self.program, array, f"{'in' if inside else 'out'}{next(self.numbers)}", inside)
         name = isl.Id.read_from_str(self.typical.get_ctx(), statement.name)
         points = self.point_of_cell.set_tuple_id(isl.dim_type.in_, name)
-        function = isl.PwMultiAff.from_map(points)
-        found = [affine_of(function.get_pw_aff(k)) for k in range(function.dim(isl.dim_type.out))]
-        if any(f is None for f in found):
-            raise NoRegisterTile("the point of a cell of its result is not affine")
-        point = affine_map(statement.domain.get_space(), [f for f in found if f is not None])
+        point = self.everywhere(points, "the point of a cell of its result")
         tiles = self.values(self.contraction.statement, self.above)
         at = self.values(self.contraction.statement, self.band.members)
         per_tile = tiles.intersect_domain(self.domain(self.contraction.statement)).reverse().apply_range(at)
@@ -361,10 +350,8 @@ class RegisterNest:
         chain = (*chain[:-1], replace(chain[-1], unroll=self.unrolled(depth) if len(chain) == 1 else 1))
         body: Node = self.threads(whole, point, Band(chain, False, self.registers(whole, point, LEAF)))
         if copies:
-            every = isl.UnionMap.from_map(copies[0].relation)
+            every = union_of((one.relation for one in copies), empty_map(whole))
             steps = [copying(one) for one in copies]
-            for one in copies[1:]:
-                every = every.union(isl.UnionMap.from_map(one.relation))
             steps.append(Filter(isl.UnionSet.from_set(whole), body))
             body = Mark("allocate", Extension(every, Sequence(tuple(steps))), names=tuple(p.buffer for p in copies))
         return Band((panel,), False, body)
@@ -393,7 +380,7 @@ class RegisterNest:
         statement = self.program.statements[self.contraction.statement]
         found: list[Panel] = []
         there = [b for b in self.program.buffers.values() if b.storage == "tile" and b.key not in self.elsewhere]
-        left = SHARED_LIMIT - sum(buffer_bytes(self.program, b, SHARED_LIMIT) for b in there)
+        left = STATIC_SHARED_BYTES - sum(buffer_bytes(self.program, b, STATIC_SHARED_BYTES) for b in there)
         around = (*self.above, panel)
         staged: list[tuple[Access, str]] = []
         for access in self.contraction.operands:
@@ -441,7 +428,7 @@ class RegisterNest:
         """The order of a panel's dimensions: innermost the one along which a thread reads neighbours."""
         rank = access.relation.dim(isl.dim_type.out)
         along = [k for k in self.pair if varies(access, self.band.members[k], statement.domain)]
-        cell = self.everywhere(access)
+        cell = isl.PwMultiAff.from_map(self.everywhere(access.relation))
         moved = [
             d
             for d in range(rank)
@@ -466,7 +453,7 @@ class RegisterNest:
         """A panel of values that nobody has made yet: their producer runs for it."""
         (write,) = [a for a in producer.accesses if a.kind is not AccessKind.READ]
         cells = filled_box(box, extents).set_tuple_id(isl.dim_type.out, write.relation.get_tuple_id(isl.dim_type.out))
-        relation = cells.apply_range(isl.Map.from_pw_multi_aff(self.everywhere(write)).reverse())
+        relation = cells.apply_range(self.everywhere(write.relation).reverse())
         grown = replace(buffer, accesses=buffer.accesses | {(producer.name, write.ref)})
         padded = dict(self.program.padded)
         if not relation.range().intersect_params(self.program.scop.known).is_subset(producer.domain):
@@ -503,8 +490,8 @@ class RegisterNest:
                 return False
         written = [a for a in statement.accesses if a.array == accumulator.array and a.kind is not AccessKind.READ]
         for access in written:
-            everywhere = isl.Map.from_pw_multi_aff(self.everywhere(access))
-            if not more.apply(everywhere).is_disjoint(self.domain(statement.name).apply(everywhere)):
+            cells = self.everywhere(access.relation)
+            if not more.apply(cells).is_disjoint(self.domain(statement.name).apply(cells)):
                 return False
         return True
 

@@ -7,6 +7,8 @@ math: an array without a writer has one value in each cell. What copies put into
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import islpy as isl
 
 from polyc.analysis.order import Run, parting
@@ -25,17 +27,14 @@ def filled_before_read(program: Program, now: Expanded, array: str) -> bool:
         return False
     writers: list[tuple[Run, isl.Map]] = []
     readers: list[tuple[Run, isl.Map]] = []
-    for run, accesses in now.per_run:
-        for access, relation in accesses:
-            if access.array != array:
-                continue
-            if access.kind is AccessKind.READ:
-                if out_name(relation) in keys:
-                    readers.append((run, relation))
-            elif run.statement in program.copies and out_name(relation) in keys:
-                writers.append((run, relation))
-            else:
-                return False
+    for run, access, relation in _uses(now, array):
+        if access.kind is AccessKind.READ:
+            if out_name(relation) in keys:
+                readers.append((run, relation))
+        elif run.statement in program.copies and out_name(relation) in keys:
+            writers.append((run, relation))
+        else:
+            return False
     known = program.scop.known
     return all(filled(run, cells.intersect_params(known), writers) for run, cells in readers)
 
@@ -59,15 +58,17 @@ def made_before_read(program: Program, now: Expanded, array: str, flow: Flow) ->
         return False
     writers: list[tuple[Run, isl.Map]] = []
     readers: list[tuple[Run, isl.Map]] = []
-    for run, accesses in now.per_run:
-        for access, relation in accesses:
-            if access.array != array:
-                continue
-            if out_name(relation) not in keys or run.statement in program.copies:
-                return False
-            (readers if access.kind is AccessKind.READ else writers).append((run, relation))
+    for run, access, relation in _uses(now, array):
+        if out_name(relation) not in keys or run.statement in program.copies:
+            return False
+        (readers if access.kind is AccessKind.READ else writers).append((run, relation))
     known = program.scop.known
     return all(filled(run, cells.intersect_params(known), writers) for run, cells in readers)
+
+
+def _uses(now: Expanded, array: str) -> Iterator[tuple[Run, Access, isl.Map]]:
+    for run, accesses in now.per_run:
+        yield from ((run, access, relation) for access, relation in accesses if access.array == array)
 
 
 def _writes(access: Access, array: str) -> bool:
@@ -81,15 +82,14 @@ def filled(reader: Run, cells: isl.Map, writers: list[tuple[Run, isl.Map]]) -> b
         if out_name(written) != out_name(cells):
             continue
         at = parting(run.path, reader.path)
-        if at is None or not _earlier(run, reader, at):
+        if at is None or not earlier(run, reader, at):
             continue
         there = run.beside(written, at).range()
         by_place[at] = by_place[at].union(there) if at in by_place else there
     return any(reader.beside(cells, at).range().is_subset(there) for at, there in by_place.items())
 
 
-def _earlier(one: Run, two: Run, at: int) -> bool:
+def earlier(one: Run, two: Run, at: int) -> bool:
+    """Whether of two leaves, which part at a sequence, the first has the earlier step."""
     first, second = one.path.steps[at], two.path.steps[at]
-    assert isinstance(first, Step)
-    assert isinstance(second, Step)
-    return first.index < second.index
+    return isinstance(first, Step) and isinstance(second, Step) and first.index < second.index

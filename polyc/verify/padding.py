@@ -24,7 +24,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import THREAD_AXES, Domain, Extension, Member, Node, rewrite
-from polyc.poly import affine_map, affine_of, empty_set, out_name, set_name, sets
+from polyc.poly import empty_set, everywhere, out_name, set_name, sets, without_sizes
 from polyc.verify.dataflow import buffer_faults
 from polyc.verify.expand import Expanded, buffer_of, expand
 from polyc.verify.fault import Fault
@@ -99,28 +99,20 @@ def _everywhere(statement: Statement, only_stores: bool) -> Statement | None:
         if only_stores and access.kind is AccessKind.READ:
             accesses.append(access)
             continue
-        function = isl.PwMultiAff.from_map(access.relation) if access.exact else None
-        count = access.relation.dim(isl.dim_type.out)
-        values = [affine_of(function.get_pw_aff(k)) for k in range(count)] if function is not None else [None]
-        if any(v is None for v in values):
+        relation = everywhere(access.relation) if access.exact else None
+        if relation is None:
             return None
-        space = access.relation.get_space()
-        relation = affine_map(space.domain(), [v for v in values if v is not None])
-        target = space.get_tuple_id(isl.dim_type.out)
-        accesses.append(replace(access, relation=relation.set_tuple_id(isl.dim_type.out, target)))
+        accesses.append(replace(access, relation=relation))
     return replace(statement, accesses=tuple(accesses))
 
 
 def _only(whole: Expanded, running: set[str]) -> Expanded:
     """Statements that are guarded touch nothing outside of their domains."""
-    kept = tuple((run, accesses) for run, accesses in whole.per_run if run.statement in running)
-    instances = None
-    for run, _ in kept:
-        one = isl.UnionSet.from_set(run.instances)
-        instances = one if instances is None else instances.union(one)
     accesses = whole.accesses
-    if instances is None:
-        return replace(whole, accesses=replace(accesses, reads=accesses.reads.subtract(accesses.reads)))
+    instances = empty_set(accesses.reads)
+    for run in whole.runs:
+        if run.statement in running:
+            instances = instances.union(isl.UnionSet.from_set(run.instances))
     return replace(
         whole,
         accesses=replace(
@@ -178,20 +170,16 @@ def _register_faults(program: Program, whole: Expanded) -> Iterator[Fault]:
                 if threads is None:
                     yield Fault("registers", f"{run.statement} uses {buffer.name} without threads", "")
                     return
-                if not _within(_without_sizes(digits), buffer.registers):
+                if not _within(without_sizes(digits), buffer.registers):
                     yield Fault("registers", f"{run.statement} leaves the registers of {buffer.name}", "")
                 # At all sizes at once: tiles are numbered by their corners.
-                places_here = _without_sizes(threads.flat_range_product(digits))
-                one = _without_sizes(relation).reverse().apply_range(places_here)
+                places_here = without_sizes(threads.flat_range_product(digits))
+                one = without_sizes(relation).reverse().apply_range(places_here)
                 places = one if places is None else places.union(one)
         if places is not None and not places.is_single_valued():
             yield Fault("registers", f"several registers hold one cell of {buffer.name}", "")
         if places is not None and not _apart(places, buffer):
             yield Fault("registers", f"one register holds several cells of {buffer.name}", "")
-
-
-def _without_sizes(relation: isl.Map) -> isl.Map:
-    return relation.project_out(isl.dim_type.param, 0, relation.dim(isl.dim_type.param))
 
 
 def _apart(places: isl.Map, buffer: Buffer) -> bool:
@@ -216,7 +204,7 @@ def _place(run: Run, buffer: Buffer) -> tuple[isl.Map | None, isl.Map]:
             continue
         if step.mapped in THREAD_AXES:
             width = kernel.sizes[THREAD_AXES.index(step.mapped)]
-            if step.mapped in threads or not _within(_without_sizes(column), (width,)):
+            if step.mapped in threads or not _within(without_sizes(column), (width,)):
                 return None, zero
             threads[step.mapped] = column
         elif step.digit is not None:

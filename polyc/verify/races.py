@@ -17,7 +17,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Scop, Statement
 from polyc.model.tree import Member
-from polyc.poly import empty_map, maps
+from polyc.poly import empty_map, maps, without_sizes
 from polyc.verify.expand import Expanded, buffer_of, expand
 from polyc.verify.fault import Fault
 from polyc.verify.reduced import Parts, parts_of
@@ -110,11 +110,6 @@ def _one_iteration_a_cell(
                 one = isl.UnionMap.from_map(cells.reverse().apply_range(without_sizes(run.columns[position])))
                 found = one if found is None else found.union(one)
     return found is not None and bool(found.is_single_valued())
-
-
-def without_sizes(relation: isl.Map) -> isl.Map:
-    """The relation of all sizes together."""
-    return relation.project_out(isl.dim_type.param, 0, relation.dim(isl.dim_type.param))
 
 
 def _same(

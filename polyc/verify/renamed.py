@@ -25,10 +25,10 @@ from polyc.analysis.order import Run, parting
 from polyc.flow import Flow
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import AccessKind
-from polyc.model.tree import Member, Step
+from polyc.model.tree import Member
 from polyc.poly import empty_map, empty_set, out_name
 from polyc.verify.expand import Expanded
-from polyc.verify.filled import filled
+from polyc.verify.filled import earlier, filled
 
 Uses = list[tuple[Run, isl.Map]]
 
@@ -146,8 +146,7 @@ def _comes_before(one: Run, two: Run, depth: int) -> bool:
     at = parting(one.path, two.path)
     if at is None or sum(isinstance(s, Member) for s in one.path.steps[:at]) > depth:
         return False
-    first, second = one.path.steps[at], two.path.steps[at]
-    return isinstance(first, Step) and isinstance(second, Step) and first.index < second.index
+    return earlier(one, two, at)
 
 
 def _copied(

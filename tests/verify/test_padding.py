@@ -10,6 +10,7 @@ import pytest
 
 from polyc.model.program import Buffer, Program
 from polyc.model.tree import Band, Domain, Filter, Member, Node, Sequence, rewrite
+from polyc.poly import affine_of, sets
 from polyc.verify import check
 from tests.programs import after, region_of
 
@@ -106,7 +107,7 @@ def test_a_border_that_nobody_mentions(tiled: Program) -> None:
 
 def test_sums_that_run_too_far(tiled: Program) -> None:
     """Past the end of k, into registers that matter."""
-    (whole,) = [s for s in sets_of(tiled.tree.domain) if s.get_tuple_name() == "S1"]
+    (whole,) = [s for s in sets(tiled.tree.domain) if s.get_tuple_name() == "S1"]
     space = whole.get_space()
     far = whole.drop_constraints_involving_dims(isl.dim_type.set, 2, 1)
     more = isl.Set.universe(space).lower_bound_val(isl.dim_type.set, 2, isl.Val.zero(space.get_ctx()))
@@ -118,7 +119,8 @@ def test_sums_that_run_too_far(tiled: Program) -> None:
         piece = [p for p in pieces_of(member.schedule) if p.domain().get_tuple_name() == "S1"]
         if not piece:
             return member
-        (aff,) = affs_of(piece[0])
+        aff = affine_of(piece[0])
+        assert aff is not None
         grown = isl.PwAff.from_aff(aff).intersect_domain(wide)
         space_of = isl.UnionSet.from_set(isl.Set.universe(space))
         schedule = member.schedule.subtract_domain(space_of).union_add(isl.UnionPwAff.from_pw_aff(grown))
@@ -207,19 +209,7 @@ def one_like(buffer: Buffer) -> isl.PwAff:
     return isl.PwAff.val_on_domain(value.domain(), isl.Val.one(value.get_ctx()))
 
 
-def sets_of(union: isl.UnionSet) -> list[isl.Set]:
-    found_sets: list[isl.Set] = []
-    union.foreach_set(found_sets.append)
-    return found_sets
-
-
 def pieces_of(schedule: isl.UnionPwAff) -> list[isl.PwAff]:
     found_pieces: list[isl.PwAff] = []
     schedule.foreach_pw_aff(found_pieces.append)
     return found_pieces
-
-
-def affs_of(value: isl.PwAff) -> list[isl.Aff]:
-    affs: list[isl.Aff] = []
-    value.foreach_piece(lambda _domain, aff: affs.append(aff))
-    return affs

@@ -25,6 +25,7 @@ from polyc.codegen.printer import UNROLL
 from polyc.codegen.tidy import tidied
 from polyc.codegen.to_isl import BARRIER
 from polyc.errors import InternalError
+from polyc.machine.gpu import STATIC_SHARED_BYTES
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.tree import (
@@ -42,9 +43,6 @@ from polyc.model.tree import (
     walk,
 )
 from polyc.poly import kind_of
-
-SHARED_LIMIT = 48 * 1024
-"""Bytes of static shared memory that a block may have on every device."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +224,7 @@ class KernelPrinter(LoopPrinter):
         """Use more of the memory that a block shares. Raises NotMappable."""
         assert self.open is not None
         self.open.shared_bytes += size_bytes
-        if self.open.shared_bytes > SHARED_LIMIT:
+        if self.open.shared_bytes > STATIC_SHARED_BYTES:
             raise NotMappable("a tile does not fit in the memory that a block shares")
 
     def element(self, buffer: Buffer) -> str:

@@ -25,7 +25,7 @@ class Stages:
     rewrite:  for (kt) { barrier; copy(kt); barrier; use }
               -> barrier; copy(start) into place 0;
                  for (kt) { wait; barrier; if (kt + step < end) copy(kt + step) into the other place; use; swap }
-    requires: the copies read nothing that the loop writes (`verify/mapped.py` looks); what they do depends on the
+    requires: the copies read nothing that the loop writes (`verify/stages.py` looks); what they do depends on the
               iteration through its variable alone
     source:   Ding et al. 2023 (Hidet), Section 3.1 and Figure 5: double buffering
     """

@@ -29,9 +29,9 @@ def command() -> None:
 def list_() -> None:
     """Name the machines that polyc knows, for --machine."""
     from polyc.cli.messages import table
-    from polyc.machine import load, shipped
+    from polyc.machine import load_gpu, shipped
 
-    terminal.show(table([(name, told(load(name))) for name in shipped()]))
+    terminal.show(table([(name, told(load_gpu(name))) for name in shipped("gpu")]))
 
 
 @command.command("show", short_help="Show the description of one machine.")

@@ -297,12 +297,12 @@ def gpu_options(values: dict[str, Any]) -> tuple[str, tuple[int, ...] | None, tu
 
 def gpu_of(name: str) -> Gpu:
     """The machine of this name or file. A name that nobody knows is a mistake in the command."""
-    from polyc.machine import is_file, load, shipped
+    from polyc.machine import is_file, load_gpu, shipped
 
-    if not is_file(name) and name not in shipped():
-        known = ", ".join(shipped())
+    if not is_file(name) and name not in shipped("gpu"):
+        known = ", ".join(shipped("gpu"))
         raise click.UsageError(f"there is no machine '{name}': there are {known}; a file's name ends in .toml")
-    return load(name)
+    return load_gpu(name)
 
 
 def fitting_block(block: tuple[int, ...], gpu: Gpu) -> tuple[int, ...]:

@@ -113,6 +113,22 @@ class Gpu:
         """From memory, in a cycle of the multiprocessors' clock, for all of them together."""
         return self.memory_gb_per_s * 1e3 / self.clock_mhz
 
+    def contradiction(self) -> tuple[str, str] | None:
+        """A key whose value does not fit to another one, and what is wrong."""
+        pairs = (
+            ("threads_per_block", "threads_per_multiprocessor"),
+            ("warp_size", "threads_per_block"),
+            ("shared_bytes_per_block", "shared_bytes_per_block_optin"),
+            ("shared_bytes_per_block_optin", "shared_bytes_per_multiprocessor"),
+            ("registers_per_thread", "registers_per_multiprocessor"),
+        )
+        for small, large in pairs:
+            if getattr(self, small) > getattr(self, large):
+                return small, f"'{small}' is larger than '{large}'"
+        if self.threads_per_block % self.warp_size:
+            return "threads_per_block", "'threads_per_block' is no multiple of 'warp_size'"
+        return None
+
 
 def _rounded(value: int, step: int) -> int:
     return -(-value // step) * step

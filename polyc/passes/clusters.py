@@ -7,7 +7,7 @@ from typing import Any
 
 import islpy as isl
 
-from polyc.machine import load
+from polyc.machine import load_gpu
 from polyc.machine.gpu import STATIC_SHARED_BYTES
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
@@ -101,7 +101,9 @@ class Fuser:
     def space(self) -> int:
         """Bytes that the buffers of one tile may take."""
         options = self.program.options
-        return min(STATIC_SHARED_BYTES, load(options.machine).shared_bytes_per_block) if options.gpu else STACK_BYTES
+        if not options.gpu:
+            return STACK_BYTES
+        return min(STATIC_SHARED_BYTES, load_gpu(options.machine).shared_bytes_per_block)
 
     # --- Algorithm 2 ---------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from math import prod
 
 import islpy as isl
 
-from polyc.machine import load
+from polyc.machine import load_gpu
 from polyc.model.program import Group, Program
 from polyc.model.tree import BLOCK_AXES, GLOBAL_AXES, LINEAR, Band, Domain, Mark, Member, Node, Role, Sequence
 from polyc.passes.boxes import constant_of
@@ -56,7 +56,7 @@ class _Plan:
 class _Coalescer:
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.warp = load(program.options.machine).warp_size
+        self.warp = load_gpu(program.options.machine).warp_size
 
     def at(self, node: Node, reaching: isl.UnionSet) -> Node:
         """The subtree with one index for the loops of its nests that gain by it."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import islpy as isl
 
-from polyc.machine import Gpu, load
+from polyc.machine import Gpu, load_gpu
 from polyc.model.program import Program
 from polyc.model.tree import Band
 from polyc.passes.footprints import TileFootprints, footprints_of
@@ -80,7 +80,7 @@ def tile_candidates(program: Program, band: Band, outer: Outer, typical: isl.Set
     source:   the micro-performance model of ROLLER (Zhu et al. 2022, Section 4): aligned shapes, data that a tile
               moves, units that are busy; cut down to what a band of unknown statements tells
     """
-    machine = load(program.options.machine)
+    machine = load_gpu(program.options.machine)
     footprints = footprints_of(program, band, outer, typical)
     axes = _axes(program, band)
     model = _Model(machine, footprints, axes, band)

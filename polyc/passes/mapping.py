@@ -8,7 +8,7 @@ from math import prod
 
 import islpy as isl
 
-from polyc.machine import GENERIC, load
+from polyc.machine import GENERIC, load_gpu
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import (
@@ -75,7 +75,7 @@ class _Block:
 class _Mapper:
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.machine = load(program.options.machine)
+        self.machine = load_gpu(program.options.machine)
         self.reductions = Reductions(program, self.machine)
 
     # --- on the host ---------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from itertools import count
 
 import islpy as isl
 
-from polyc.machine import load
+from polyc.machine import load_gpu
 from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Member, Node, Role, Sequence, child_nodes
 from polyc.passes.contractions import Contraction, contraction_of, extent_of
@@ -89,7 +89,7 @@ def contraction_sizes(program: Program, band: Band) -> tuple[Contraction | None,
     batch = _product(extent_of(program, member, found.statement) for member in others)
     if any(e is not None and e < SMALLEST for e in (m, n)) or (depth is not None and depth < SHORTEST):
         return None, []
-    sizes = contraction_candidates(load(options.machine), m, n, depth, batch, element.size_bytes)
+    sizes = contraction_candidates(load_gpu(options.machine), m, n, depth, batch, element.size_bytes)
     if options.block is not None:
         sizes = [s for s in sizes if (s.threads_x, s.threads_y) == options.block[:2]]
     return found, sizes

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from polyc.machine.load import FOLDER
+from polyc.machine.load import FOLDERS
 from polyc.model.program import Options
 from tests.gpu.test_kernels import TARGETS, assert_same
 from tests.programs import compiled, region_of
@@ -77,7 +77,7 @@ def test_a_grid_that_the_user_wants_is_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", [ADD, ROW], ids=["add", "row"])
 def test_few_blocks_do_it_all(text: str, target: str, tmp_path: Path) -> None:
     """A machine of one multiprocessor that holds one block: four blocks take all tiles."""
-    described = (FOLDER / "generic.toml").read_text()
+    described = (FOLDERS["gpu"] / "generic.toml").read_text()
     described = described.replace("multiprocessors = 40", "multiprocessors = 1")
     file = tmp_path / "small.toml"
     file.write_text(described.replace("blocks_per_multiprocessor = 16", "blocks_per_multiprocessor = 1"))

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from polyc.cli.main import cli
-from polyc.machine.load import FOLDER
+from polyc.machine.load import FOLDERS
 
 TEXT = """
 void scale(int n, int m, float in[n][m], float out[n][m])
@@ -50,7 +50,7 @@ def test_show(folder: Path) -> None:
     assert lines[:3] == [["kind", "gpu"], ["name", "NVIDIA V100 SXM2"], ["compute_capability", "7.0"]]
     assert ["shared_bytes_per_block_optin", "98304  (96 KB)"] in lines
     assert ["l2_bytes", "6291456  (6 MB)"] in lines
-    (folder / "mine.toml").write_text((FOLDER / "v100.toml").read_text())
+    (folder / "mine.toml").write_text((FOLDERS["gpu"] / "v100.toml").read_text())
     assert polyc("machine", "show", "mine.toml").output == result.output
 
 

@@ -10,14 +10,14 @@ import pytest
 
 from polyc.errors import UserError
 from polyc.machine import Gpu, load, shipped
-from polyc.machine.load import FOLDER
+from polyc.machine.load import FOLDERS
 
-V100 = (FOLDER / "v100.toml").read_text()
-NAMES = pytest.mark.parametrize("name", shipped())
+V100 = (FOLDERS["gpu"] / "v100.toml").read_text()
+NAMES = pytest.mark.parametrize("name", shipped("gpu"))
 
 
 def test_what_is_shipped() -> None:
-    assert shipped() == ["a100", "generic", "h100", "h200", "v100"]
+    assert shipped("gpu") == ["a100", "generic", "h100", "h200", "v100"]
 
 
 @NAMES
@@ -36,7 +36,7 @@ def test_figures_are_plausible(name: str) -> None:
 
 @NAMES
 def test_each_figure_has_its_source(name: str) -> None:
-    head = (FOLDER / f"{name}.toml").read_text().partition("\nkind =")[0]
+    head = (FOLDERS["gpu"] / f"{name}.toml").read_text().partition("\nkind =")[0]
     assert all(line.startswith("#") for line in head.splitlines() if line)
     assert "data sheet" in head
     assert "7.0" in head or "Programming Guide" in head
@@ -47,7 +47,7 @@ def test_generic_fits_on_all() -> None:
     limits = [
         f.name for f in fields(Gpu) if f.name.startswith(("threads_", "blocks_", "registers_", "shared_bytes_per"))
     ]
-    for name in shipped():
+    for name in shipped("gpu"):
         for limit in limits:
             assert getattr(generic, limit) <= getattr(load(name), limit), limit
 
@@ -62,8 +62,8 @@ def test_a_file(tmp_path: Path) -> None:
 
 
 MISTAKES = {
-    "kind = 5": ("6:1", "'kind' is 5, which polyc does not know", 'write: kind = "gpu"'),
-    'kind = "cpu"': ("6:1", "'kind' is 'cpu', which polyc does not know", 'write: kind = "gpu"'),
+    "kind = 5": ("6:1", "'kind' is 5, which polyc does not know", 'write: kind = "gpu" or "cpu"'),
+    'kind = "tpu"': ("6:1", "'kind' is 'tpu', which polyc does not know", 'write: kind = "gpu" or "cpu"'),
     "kind =": ("6:7", "this is not TOML: Invalid value", "a line is: key = value, and text stands in quotes"),
     "colour = 1": ("6:1", "unknown key 'colour'", "the keys are kind, name,"),
     "warp_sizes = 1": ("6:1", "unknown key 'warp_sizes'", "did you mean 'warp_size'?"),
@@ -78,7 +78,7 @@ MISTAKES = {
     "float_gflops = inf": ("6:1", "'float_gflops' is too large: inf", "the unit stands in the key's name"),
     "tensor_half_gflops = -1": ("6:1", "'tensor_half_gflops' has to be at least 0, and is -1", ""),
     "name = 100": ("6:1", "'name' has to be a text", 'write: name = "100"'),
-    "": ("1:1", "'kind' is missing", 'write: kind = "gpu"'),
+    "": ("1:1", "'kind' is missing", 'write: kind = "gpu" or "cpu"'),
 }
 
 

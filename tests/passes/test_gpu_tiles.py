@@ -9,7 +9,7 @@ import islpy as isl
 import pytest
 
 from polyc.explain.tree_text import render_tree
-from polyc.machine import load, shipped
+from polyc.machine import load_gpu, shipped
 from polyc.model.program import Compiled, Remark
 from polyc.model.tree import Band, walk
 from polyc.passes.basteln import fuse_tiles
@@ -74,7 +74,7 @@ void stencil(int n, int m, float in[n][m], float out[n][m])
 }
 """
 TEXTS = {"matmul": MATMUL, "add": ADD, "row": ROW, "columns": COLUMNS, "stencil": STENCIL}
-MACHINES = pytest.mark.parametrize("machine", shipped())
+MACHINES = pytest.mark.parametrize("machine", shipped("gpu"))
 
 
 def candidates(text: str, folder: Path, **options: object) -> list[TileSize]:
@@ -88,7 +88,7 @@ def candidates(text: str, folder: Path, **options: object) -> list[TileSize]:
 @MACHINES
 @pytest.mark.parametrize("name", TEXTS)
 def test_shapes_fit_the_machine(name: str, machine: str, tmp_path: Path) -> None:
-    found, gpu = candidates(TEXTS[name], tmp_path, machine=machine), load(machine)
+    found, gpu = candidates(TEXTS[name], tmp_path, machine=machine), load_gpu(machine)
     assert 0 < len(found) < 200
     assert len({(size.tile, size.block) for size in found}) == len(found)
     for size in found:
@@ -163,7 +163,7 @@ def test_footprint_of_a_product(tmp_path: Path) -> None:
 def test_small_problems_have_tiles_for_all_multiprocessors(machine: str, tmp_path: Path) -> None:
     best = candidates(ADD, tmp_path, machine=machine, params=(("n", 256), ("m", 256)))[0]
     assert best.tiles is not None
-    assert best.tiles >= load(machine).multiprocessors
+    assert best.tiles >= load_gpu(machine).multiprocessors
     tiny = candidates(ROW, tmp_path, machine=machine, params=(("n", 256),))[0]
     assert (tiny.tiles, tiny.bound) == (4, "parallelism")
 
@@ -172,8 +172,8 @@ def test_given_blocks(tmp_path: Path) -> None:
     assert {size.block for size in candidates(ADD, tmp_path, block=(64, 2))} == {(64, 2)}
     assert {size.block for size in candidates(ADD, tmp_path, block=(64,))} == {(64, 1)}
     assert {size.block for size in candidates(ROW, tmp_path, block=(32, 4))} == {(128,)}
-    assert default_block(load("generic"), True, None) == (32, 8)
-    assert default_block(load("generic"), False, None) == (256,)
+    assert default_block(load_gpu("generic"), True, None) == (32, 8)
+    assert default_block(load_gpu("generic"), False, None) == (256,)
 
 
 ODD = {

@@ -22,6 +22,7 @@ from polyc.passes.contract import contract_buffers
 from polyc.passes.gpu_reductions import mark_gpu_reductions
 from polyc.passes.inline import inline_elementwise
 from polyc.passes.mapping import map_to_kernels, place_barriers
+from polyc.passes.micro import tile_contractions_for_cpu
 from polyc.passes.parallel import mark_loops
 from polyc.passes.pretiling import fuse_quasi_identical
 from polyc.passes.privatize import place_private_arrays
@@ -70,6 +71,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         ]
     return [
         *common,
+        # Sums of products: a small tile of the result in vector registers, panels in the caches.
+        ("registers", tile_contractions_for_cpu),
         # Inside a tile, after fusion has fixed what is there: the loop along consecutive memory goes innermost.
         ("vectorize", sink_vector_loops),
         # What stays in one iteration needs no array, once the loops are where they stay.

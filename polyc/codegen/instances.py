@@ -184,6 +184,8 @@ class InstancePrinter:
         self, array: Array, buffer: Buffer | None, name: str, subscripts: tuple[c.Expr, ...], ref: str
     ) -> c.ArrayRef:
         """How an element of the array, or of the buffer that stands for it, is spelled."""
+        if buffer is not None and buffer.order and subscripts:
+            subscripts = tuple(subscripts[d] for d in buffer.order)
         return c.ArrayRef(name, subscripts, ref)
 
     def _buffer(self, node: c.ArrayRef) -> Buffer | None:

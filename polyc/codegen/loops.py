@@ -10,6 +10,7 @@ import islpy as isl
 from polyc.codegen.exprs import MACROS, ExprPrinter
 from polyc.codegen.instances import InstancePrinter, Scope, Visit, assigned, block_of, c_name, is_single
 from polyc.codegen.naming import Namer
+from polyc.codegen.printer import UNROLL_ON_CPU
 from polyc.codegen.to_isl import Annotated, to_isl
 from polyc.errors import InternalError
 from polyc.model import ctree as c
@@ -17,6 +18,11 @@ from polyc.model.program import Buffer, Program
 from polyc.model.scop import Storage
 from polyc.model.tree import Mark, Member, Role
 from polyc.poly import kind_of, maps, operation_of
+
+LINE_BYTES = 64
+"""What vectors are aligned to, so that none lies in two lines of a cache."""
+MOST_UNROLLED = 32
+"""Register tiles are smaller, so that their loops go away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +155,15 @@ class LoopPrinter:
         return (c.Block((*_used(declared, body), *_mentioned(declared, body), *body)),)
 
     def declare(self, buffer: Buffer) -> tuple[c.Stmt, ...]:
-        return declared_here(c.Decl(self.element(buffer), buffer.name, self.extents(buffer)))
+        extents = self.extents(buffer)
+        if buffer.order:
+            extents = tuple(extents[d] for d in buffer.order)
+            innermost = extents[-1]
+            assert isinstance(innermost, c.Literal)
+            extents = (*extents[:-1], c.Literal(str(int(innermost.text) + buffer.pad)))
+        return declared_here(
+            c.Decl(self.element(buffer), buffer.name, extents, aligned=LINE_BYTES if buffer.order else 0)
+        )
 
     def element(self, buffer: Buffer) -> str:
         return self.program.scop.arrays[buffer.array].element.text
@@ -195,6 +209,13 @@ class LoopPrinter:
         condition = self.condition(node.for_get_cond(), inner_exprs)
         block = block_of(self.body(node.for_get_body(), inner))
         pragmas = self.pragmas(member, condition, block)
+        if member is not None and member.role is Role.REGISTER:
+            if member.lanes:
+                block = c.Block((self.concurrent(member), block))
+                return c.For(c.Decl("long", name, (), start), condition, advance, block, lanes=member.lanes)
+            return c.For(
+                c.Decl("long", name, (), start), condition, advance, block, (f"{UNROLL_ON_CPU} {MOST_UNROLLED}",)
+            )
         if pragmas and member is not None:
             block = c.Block((self.concurrent(member), block))
         return c.For(c.Decl("long", name, (), start), condition, advance, block, pragmas)

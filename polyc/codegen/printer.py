@@ -139,6 +139,8 @@ def statement(node: c.Stmt, depth: int = 0) -> list[str]:
 def declaration(node: c.Decl) -> str:
     """`type name[e] = init`, without the semicolon."""
     text = f"{node.type} {node.name}" + "".join(f"[{expression(e)}]" for e in node.extents)
+    if node.aligned:
+        text += f" __attribute__((aligned({node.aligned})))"
     return text if node.init is None else f"{text} = {_at_least(node.init, _ASSIGN)}"
 
 
@@ -150,13 +152,15 @@ def _for_part(part: c.Decl | c.Expr | None) -> str:
 
 UNROLL = "unroll"
 """What nvcc and the compilers of OpenCL call it."""
+UNROLL_ON_CPU = "GCC unroll"
+"""What gcc and clang call it."""
 
 
 def _pragmas(pragmas: tuple[str, ...]) -> list[str]:
     """OpenMP's pragmas, hidden from compilers that are run without it (they would warn), and those of kernels."""
     if not pragmas:
         return []
-    if pragmas[0].startswith(UNROLL):
+    if pragmas[0].startswith((UNROLL, UNROLL_ON_CPU)):
         return [f"#pragma {pragmas[0]}"]
     return ["#ifdef _OPENMP", *(f"#pragma {text}" for text in pragmas), "#endif"]
 

@@ -13,6 +13,7 @@ from polyc.codegen.gpu import render_device_files, render_kernels, within_arrays
 from polyc.codegen.loops import print_loops
 from polyc.codegen.printer import expression, statement
 from polyc.codegen.templating import IDENTIFIER, environment
+from polyc.codegen.vectors import with_vectors
 from polyc.model import ctree as c
 from polyc.model.program import Compiled, Options, Program
 from polyc.model.scop import Region, Source
@@ -50,6 +51,7 @@ def _region_text(
     program: Program, region: Region, verified: bool, body: tuple[c.Stmt, ...], condition: c.Expr | None
 ) -> str:
     """What stands in the region's place."""
+    body, vectors = with_vectors(body, program)
     guard = "" if condition is None else expression(condition)
     depth = 1 if condition is None else 2
     lines = [line for item in body for line in statement(item, depth)]
@@ -57,7 +59,7 @@ def _region_text(
     original = region.original.rstrip("\n")
     everything = code + guard + (original if guard else "")
     mentioned = set(IDENTIFIER.findall(everything))
-    macros = [text for name, text in MACROS.items() if name in mentioned]
+    macros = [text for name, text in MACROS.items() if name in mentioned] + vectors.macros()
     # The user's `i` is hidden by ours: it is used only where the original text stays as the other branch.
     kept = set(IDENTIFIER.findall(guard + (original if guard else "")))
     used, read = _names_used(body, False) | kept, _names_used(body, True) | kept
@@ -71,6 +73,7 @@ def _region_text(
         summary=_summary(program, verified),
         macros=macros,
         guard=guard,
+        types=vectors.types(),
         code=code,
         original=original,
         unused=unused,
@@ -88,6 +91,7 @@ def render_as_written(region: Region) -> str:
             version=__version__,
             summary=f"{region.scop.function}: left as it was written",
             macros=[],
+            types=[],
             guard="",
             code=region.original.rstrip("\n"),
             original="",

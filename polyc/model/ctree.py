@@ -180,6 +180,8 @@ class Decl:
     extents: tuple[Expr, ...] = ()
     init: Expr | None = None
     span: Span | None = dataclass_field(default=None, compare=False, repr=False)
+    aligned: int = 0
+    """Bytes that its address is a multiple of; 0: whatever its type asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +200,8 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """A C loop. `pragmas` are printed on lines of their own before it."""
+    """A C loop. `pragmas` are printed on lines of their own before it. `lanes`: one operation on vectors is to run all
+    its iterations, from 0 to `lanes` (`codegen/vectors.py`)."""
 
     init: Decl | Expr | None
     condition: Expr | None
@@ -206,6 +209,7 @@ class For:
     body: Stmt
     pragmas: tuple[str, ...] = ()
     span: Span | None = dataclass_field(default=None, compare=False, repr=False)
+    lanes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +271,7 @@ def children(node: Node) -> Iterator[Node]:
         return  # nothing of it is printed
     for item in fields(node):
         value = getattr(node, item.name)
-        if item.name in ("span", "pragmas") or value is None or isinstance(value, (str, bool)):
+        if item.name in ("span", "pragmas") or value is None or isinstance(value, (str, bool, int)):
             continue
         if isinstance(value, tuple):
             yield from value
@@ -290,7 +294,7 @@ def rewrite(node: N, change: Callable[[Node], Node | None]) -> N:
     updates: dict[str, object] = {}
     for item in fields(node):
         value = getattr(node, item.name)
-        if item.name in ("span", "pragmas") or value is None or isinstance(value, (str, bool)):
+        if item.name in ("span", "pragmas") or value is None or isinstance(value, (str, bool, int)):
             continue
         if isinstance(value, tuple):
             changed = tuple(rewrite(v, change) for v in value)

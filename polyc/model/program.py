@@ -8,6 +8,7 @@ from typing import Any
 import islpy as isl
 
 from polyc.errors import Span
+from polyc.model import ctree as c
 from polyc.model.scop import Scop, Statement
 from polyc.model.tree import Domain
 
@@ -185,6 +186,20 @@ class Inlining:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Hoist:
+    """A panel that holds the value of an expression of each cell: its readers have the cell in the place of that."""
+
+    buffer: str
+    """The panel's key."""
+    statement: str
+    """The reader."""
+    ref: str
+    """The label of the one reference in the expression that is not a scalar."""
+    value: c.Expr
+    """The expression, as the statement has it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
     """The state after a pass, for `explain`."""
 
@@ -210,6 +225,8 @@ class Program:
     """Statements of which the tree runs whole tiles, though their domain ends inside of some: `guarded` where what lies
     outside of the domain is left out by a condition, `zero` for a copy that stores 0 there, `free` where it runs, and
     touches nothing but cells that no instance of the domain reads."""
+    hoisted: tuple[Hoist, ...] = ()
+    """Expressions that are computed where panels are filled (`verify/hoisted.py` shows that it is the same)."""
     remarks: tuple[Remark, ...] = ()
     inlined: tuple[Inlining, ...] = ()
     """How the region became `scop`, step by step; empty where `scop` is what the frontend read."""

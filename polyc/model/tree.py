@@ -34,7 +34,7 @@ class Role(Enum):
     TILE = "tile"
     POINT = "point"
     REGISTER = "register"
-    """In a kernel: a loop of constant length that is unrolled, so that its values are places in registers."""
+    """A loop of constant length that is unrolled, so that its values are places in registers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,6 +65,8 @@ class Member:
     copies are for the next one, and run beside what uses those of the iteration before."""
     unroll: int = 1
     """In a kernel: iterations that are worth having at once, to hide what one of them waits for."""
+    lanes: int = 0
+    """For a vector loop: it has so many iterations, and operations on vectors are printed for all of them at once."""
     digit: tuple[int, int] | None = None
     """For role REGISTER: the dimension of register buffers that the loop counts in, and how far apart its steps are."""
 

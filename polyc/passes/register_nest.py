@@ -224,14 +224,10 @@ class RegisterNest:
         ]
         if len(self.replaced) > 1 or any(b.storage != "tile" for b in self.replaced):
             raise NoRegisterTile("its result is in several places")
-        return self.new_buffer(
-            array,
-            box,
-            len(self.above),
-            frozenset((n, a.ref) for n, a in users),
-            storage="register",
-            registers=self.tasks.registers,
-        )
+        return self.result_buffer(array, box, frozenset((n, a.ref) for n, a in users))
+
+    def result_buffer(self, array: str, box: Box, users: frozenset[tuple[str, str]]) -> Buffer:
+        return self.new_buffer(array, box, len(self.above), users, "register", self.tasks.registers)
 
     def box(self, whole: isl.Set, access: Access, members: tuple[Member, ...]) -> Box | None:
         """The box of what an access touches in one iteration of some loops."""
@@ -309,7 +305,7 @@ class RegisterNest:
         known = self.program.buffers[buffer.key]
         grown = replace(known, accesses=known.accesses | {(statement.name, "inside")})
         buffers = self.program.buffers | {buffer.key: grown}
-        for old in self.replaced if buffer.storage == "register" else []:
+        for old in self.replaced if buffer.array == self.contraction.array else []:
             buffers[old.key] = replace(old, accesses=old.accesses | {(statement.name, "outside")})
         padded = dict(self.program.padded)
         if not relation.range().intersect_params(self.program.scop.known).is_subset(statement.domain):
@@ -367,13 +363,18 @@ class RegisterNest:
 
     def depth(self) -> int:
         """How many values of the outermost summing loop a panel has."""
-        inner = 1
-        for member in self.contraction.chain[1:]:
-            inner *= extent_of(self.program, member, self.contraction.statement) or 1
+        inner = self.steps_inside()
         depth = self.size.block_k
         while depth > 1 and depth * inner > 2 * self.size.block_k:
             depth //= 2
         return depth
+
+    def steps_inside(self) -> int:
+        """Iterations of the summing loops inside of the outermost one, where they are known."""
+        inner = 1
+        for member in self.contraction.chain[1:]:
+            inner *= extent_of(self.program, member, self.contraction.statement) or 1
+        return inner
 
     def panels(self, whole: isl.Set, panel: Member) -> list[Panel]:
         """A copy for each operand that many threads read, as far as shared memory goes."""

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from collections.abc import Sequence as Sequence_
 from dataclasses import dataclass, field, replace
 from itertools import count
 
 import islpy as isl
 
-from polyc.machine import load_gpu
+from polyc.machine import load_cpu, load_gpu
 from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Member, Node, Role, Sequence, child_nodes
 from polyc.passes.contractions import Contraction, contraction_of, extent_of
 from polyc.passes.gpu_sizes import ContractionSize, contraction_candidates
+from polyc.passes.micro_sizes import MicroSize, micro_sizes
 from polyc.passes.register_nest import STAGE, NoRegisterTile, RegisterNest
 from polyc.passes.widen import NotAffine, Widening, widened
 from polyc.poly import names, set_name, sets
@@ -38,13 +40,18 @@ def tile_contractions(program: Program) -> Program:
     ensures:  each cell of C in the tile is one register of one thread (`verify/padding.py` shows it again)
     source:   Zhao et al. 2024, Section 6.4 (promotion); Ding et al. 2023, Sections 4.1 and 4.2
     """
-    tiler = _Tiler(program, frozenset(_alone(program.tree.child)))
+    return tiled_by(Tiler(program, frozenset(alone_in(program.tree.child))))
+
+
+def tiled_by(tiler: Tiler) -> Program:
+    """The program with what a tiler makes of its contractions."""
+    program = tiler.program
     tree = _without(Domain(program.tree.domain, tiler.at(program.tree.child, (), frozenset())), tiler.made)
     try:
         return replace(_told(tiler.program, tiler.made), tree=widened(tree, tiler.widening))
     except NotAffine as reason:
         names_ = tuple(sorted(tiler.widening.domains))
-        return program.remark("no-register-tile", STAGE, f"sums stay with one thread a point: {reason}", names_)
+        return program.remark("no-register-tile", STAGE, f"sums stay without register tiles: {reason}", names_)
 
 
 def apart(program: Program, node: Node) -> Node:
@@ -61,7 +68,7 @@ def apart(program: Program, node: Node) -> Node:
 
 def contraction_size(
     program: Program, band: Band, tile: tuple[int, ...] | None = None
-) -> tuple[Contraction, ContractionSize] | None:
+) -> tuple[Contraction, ContractionSize | MicroSize] | None:
     """The shape for a nest on the machine that code is made for, where register tiles are worth it: the best one, or
     the best one for a tile that has been made already."""
     found, sizes = contraction_sizes(program, band)
@@ -71,10 +78,12 @@ def contraction_size(
     return None
 
 
-def contraction_sizes(program: Program, band: Band) -> tuple[Contraction | None, list[ContractionSize]]:
+def contraction_sizes(
+    program: Program, band: Band
+) -> tuple[Contraction | None, Sequence_[ContractionSize] | Sequence_[MicroSize]]:
     """The contraction that a nest is, and shapes for it, the best first; none where one point a thread is as good."""
     options = program.options
-    if not options.gpu or options.tile_sizes != "auto" or options.fuse != "basteln":
+    if options.tile_sizes != "auto" or options.fuse != "basteln":
         return None, []
     found = contraction_of(program, band)
     if found is None:
@@ -89,6 +98,8 @@ def contraction_sizes(program: Program, band: Band) -> tuple[Contraction | None,
     batch = _product(extent_of(program, member, found.statement) for member in others)
     if any(e is not None and e < SMALLEST for e in (m, n)) or (depth is not None and depth < SHORTEST):
         return None, []
+    if not options.gpu:
+        return found, micro_sizes(load_cpu(options.machine), m, n, depth, element.size_bytes)
     sizes = contraction_candidates(load_gpu(options.machine), m, n, depth, batch, element.size_bytes)
     if options.block is not None:
         sizes = [s for s in sizes if (s.threads_x, s.threads_y) == options.block[:2]]
@@ -105,13 +116,13 @@ def _product(extents: Iterable[int | None]) -> int | None:
     return found
 
 
-def tile_of(contraction: Contraction, size: ContractionSize, count: int) -> tuple[int, ...]:
+def tile_of(contraction: Contraction, size: ContractionSize | MicroSize, count: int) -> tuple[int, ...]:
     """The sizes of a tile band of so many loops: one iteration of all but rows and columns."""
     block = {contraction.rows: size.block_m, contraction.columns: size.block_n}
     return tuple(block.get(k, 1) for k in range(count))
 
 
-def _alone(node: Node) -> Iterator[str]:
+def alone_in(node: Node) -> Iterator[str]:
     """Statements that are the whole of a step outside of all tiles."""
     match node:
         case Sequence(children=steps):
@@ -119,12 +130,12 @@ def _alone(node: Node) -> Iterator[str]:
                 inside = names(step.filter)
                 if len(inside) == 1:
                     yield inside[0]
-                yield from _alone(step.child)
+                yield from alone_in(step.child)
         case Mark(kind="group"):
             return
         case _:
             for child in child_nodes(node):
-                yield from _alone(child)
+                yield from alone_in(child)
 
 
 def _without(tree: Domain, made: dict[str, str]) -> Domain:
@@ -170,7 +181,7 @@ def _told(program: Program, made: dict[str, str]) -> Program:
 
 
 @dataclass(slots=True)
-class _Tiler:
+class Tiler:
     program: Program
     alone: frozenset[str]
     made: dict[str, str] = field(default_factory=dict)
@@ -210,7 +221,9 @@ class _Tiler:
             kernel = next(id(m) for m in above if m.role is Role.TILE)
             elsewhere = frozenset(p for k, made in self.panels.items() if k != kernel for p in made)
             alone = self.alone - set(self.made)
-            nest = RegisterNest(self.program, band, above, *found, self.numbers, elsewhere, alone)
+            contraction, size = found
+            assert isinstance(size, ContractionSize)
+            nest = RegisterNest(self.program, band, above, contraction, size, self.numbers, elsewhere, alone)
             if nest.statements & added:
                 raise NoRegisterTile("it is computed in the tiles of another nest")
             threads = (nest.size.threads_x, nest.size.threads_y)

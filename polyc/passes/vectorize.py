@@ -27,11 +27,16 @@ def sink_vector_loops(program: Program) -> Program:
     """
 
     def change(node: Node) -> Node:
-        if isinstance(node, Band) and all(m.role is not Role.TILE for m in node.members):
+        if isinstance(node, Band) and all(m.role is not Role.TILE for m in node.members) and not _in_registers(node):
             return _sunk(node, program)
         return node
 
     return replace(program, tree=Domain(program.tree.domain, rewrite(program.tree.child, change)))
+
+
+def _in_registers(band: Band) -> bool:
+    """Whether the band belongs to a register tile, whose loops are in their order."""
+    return any(m.role is Role.REGISTER for n in walk(band) if isinstance(n, Band) for m in n.members)
 
 
 @dataclass(frozen=True, slots=True)

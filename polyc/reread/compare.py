@@ -44,6 +44,8 @@ def text_faults(program: Program, region: Region, body: tuple[c.Stmt, ...], guar
 
     `body`: the printed statements with their notes; `guard`: the condition under which they run.
     """
+    if program.padded:
+        raise NotComparable("its tiles run whole at the border of the iteration space")
     faults = pragma_faults(program, body) + storage_faults(body)
     if faults:
         return faults

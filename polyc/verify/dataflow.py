@@ -170,7 +170,8 @@ def _keeps_order(program: Program, now: Expanded, array: str, original: Original
 
 def _renamed(program: Program, now: Expanded, array: str, original: Original, after: Accesses) -> bool:
     """The same, for an array that is in registers for a while, see `renamed.py`."""
-    if not now.listed or not any(b.array == array and b.storage == "register" for b in program.buffers.values()):
+    mine = [b for b in program.buffers.values() if b.array == array]
+    if not now.listed or not any(b.storage == "register" or b.order for b in mine):
         return False
     copying = empty_map(after.all).domain()
     for run in now.runs:

@@ -27,7 +27,7 @@ def filled_before_read(program: Program, now: Expanded, array: str) -> bool:
         return False
     writers: list[tuple[Run, isl.Map]] = []
     readers: list[tuple[Run, isl.Map]] = []
-    for run, access, relation in _uses(now, array):
+    for run, access, relation in uses_of(now, array):
         if access.kind is AccessKind.READ:
             if out_name(relation) in keys:
                 readers.append((run, relation))
@@ -58,7 +58,7 @@ def made_before_read(program: Program, now: Expanded, array: str, flow: Flow) ->
         return False
     writers: list[tuple[Run, isl.Map]] = []
     readers: list[tuple[Run, isl.Map]] = []
-    for run, access, relation in _uses(now, array):
+    for run, access, relation in uses_of(now, array):
         if out_name(relation) not in keys or run.statement in program.copies:
             return False
         (readers if access.kind is AccessKind.READ else writers).append((run, relation))
@@ -66,7 +66,8 @@ def made_before_read(program: Program, now: Expanded, array: str, flow: Flow) ->
     return all(filled(run, cells.intersect_params(known), writers) for run, cells in readers)
 
 
-def _uses(now: Expanded, array: str) -> Iterator[tuple[Run, Access, isl.Map]]:
+def uses_of(now: Expanded, array: str) -> Iterator[tuple[Run, Access, isl.Map]]:
+    """Who touches the array or a buffer of it, and which cells."""
     for run, accesses in now.per_run:
         yield from ((run, access, relation) for access, relation in accesses if access.array == array)
 

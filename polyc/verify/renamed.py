@@ -12,6 +12,9 @@ math: nothing is lost, and every read sees what it saw, if
         (7) panels, which only hold copies of the array for readers, are filled before they are read
             (`filled.py`), and no loop lies around both a writer of the array and a copy, so that all writes come first.
       By (3), K(x) is the array's cell under another name in one span of time, in which nobody uses the cell itself.
+      Where a cell has several such spans, (2) and (4) to (6) give way to
+        (8) in each iteration p: all cells that are used in K are copied in, all that are written are copied out, and
+            none that was not copied in. Between the spans the array holds every value.
       What this cannot show is left to the general check: False says nothing.
 """
 
@@ -24,11 +27,11 @@ import islpy as isl
 from polyc.analysis.order import Run, parting
 from polyc.flow import Flow
 from polyc.model.program import Buffer, Program
-from polyc.model.scop import AccessKind
+from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Member
 from polyc.poly import empty_map, empty_set, out_name
 from polyc.verify.expand import Expanded
-from polyc.verify.filled import earlier, filled
+from polyc.verify.filled import earlier, filled, uses_of
 
 Uses = list[tuple[Run, isl.Map]]
 
@@ -42,6 +45,8 @@ class _Users:
     """Copies out of registers are among them."""
     kept: Uses = field(default_factory=list)
     """All that touches the register buffer but copies."""
+    kept_writes: Uses = field(default_factory=list)
+    """Those of them that write."""
     into: Uses = field(default_factory=list)
     out: Uses = field(default_factory=list)
     panel_reads: Uses = field(default_factory=list)
@@ -56,14 +61,17 @@ def keeps_values(
     flow, final: the original's, `final` of live-out cells; written: its must-writes, `{ S[i] -> A[x] }`.
     """
     buffers = [b for b in program.buffers.values() if b.array == array]
-    registers = [b for b in buffers if b.storage == "register"]
-    panels = {b.key for b in buffers if b.order}
-    if not registers or any(b.storage != "register" and b.key not in panels for b in buffers):
+    written_in = {out_name(m) for run, a, m in uses_of(now, array) if _makes(program, run, a)}
+    registers = [b for b in buffers if b.storage == "register" or b.key in written_in]
+    panels = {b.key for b in buffers if b.order} - {b.key for b in registers}
+    if not registers or any(b.storage != "register" and not b.order for b in buffers):
         return False
     by_key = {b.key: _users(program, now, array, b.key, panels) for b in registers}
     if any(users is None for users in by_key.values()):
         return False
     known = [(b, users) for b in registers if (users := by_key[b.key]) is not None]
+    if all(_copied_each_time(program, users) for _, users in known):
+        return all(_in_one_span(users, b) and _panels_hold_it(program, users) for b, users in known)
     if len(known) > 1:
         return False
     (buffer, users) = known[0]
@@ -73,6 +81,28 @@ def keeps_values(
         and _copied(program, array, users, flow, final, written)
         and _panels_hold_it(program, users)
     )
+
+
+def _makes(program: Program, run: Run, access: Access) -> bool:
+    return access.kind is not AccessKind.READ and run.statement not in program.copies
+
+
+def _copied_each_time(program: Program, users: _Users) -> bool:
+    """(8)."""
+    known = program.scop.known
+    used, into, out = (_cells(program, uses) for uses in (users.kept, users.into, users.out))
+    written = _cells(program, users.kept_writes)
+    if not used.is_subset(into) or not written.is_subset(out):
+        return False
+    return bool(out.intersect_params(known).is_subset(into))
+
+
+def _cells(program: Program, uses: Uses) -> isl.UnionSet:
+    """The cells `K[p, x]` that are used."""
+    found = empty_set(program.scop.domain)
+    for _, relation in uses:
+        found = found.union(isl.UnionSet.from_set(relation.range()))
+    return found.intersect_params(program.scop.known)
 
 
 def _users(program: Program, now: Expanded, array: str, key: str, panels: set[str]) -> _Users | None:
@@ -86,6 +116,8 @@ def _users(program: Program, now: Expanded, array: str, key: str, panels: set[st
                 return None
             if place == key:
                 (found.kept if not copying else found.into if writes else found.out).append((run, relation))
+                if writes and not copying:
+                    found.kept_writes.append((run, relation))
             elif place in panels:
                 if writes and not copying:
                     return None

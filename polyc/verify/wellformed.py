@@ -105,29 +105,29 @@ def instance_faults(program: Program, now: Expanded) -> list[Fault]:
         if not twice.is_empty():
             faults.append(Fault("form", f"{run.statement} runs twice in one place", str(twice.sample_point())))
         seen = seen.union(instances)
-        there = isl.UnionSet.from_set(run.instances.apply(run.contraction).intersect_params(known))
+        # `instance -> S[i]`, kept as pairs: without the tiles, it is their projection that takes isl long.
+        runs_of = isl.UnionMap.from_map(run.contraction.intersect_params(known))
         if run.statement in program.copies:
-            faults += _foreign_cells(program, run.statement, there)
+            faults += _foreign_cells(program, run.statement, runs_of)
             continue
-        more = there.subtract(program.scop.domain)
+        more = runs_of.subtract_range(program.scop.domain)
         if not more.is_empty():
-            faults.append(
-                Fault("form", f"{run.statement} runs where the region does not run it", str(more.sample_point()))
-            )
+            message = f"{run.statement} runs where the region does not run it"
+            faults.append(Fault("form", message, str(more.range().sample_point())))
     return faults
 
 
-def _foreign_cells(program: Program, name: str, there: isl.UnionSet) -> list[Fault]:
+def _foreign_cells(program: Program, name: str, runs_of: isl.UnionMap) -> list[Fault]:
     """Cells that a copy touches and no statement does: the array may be smaller."""
     array = program.statements[name].accesses[0].array
-    touched = there.apply(isl.UnionMap.from_map(program.statements[name].accesses[0].relation))
+    touched = runs_of.apply_range(isl.UnionMap.from_map(program.statements[name].accesses[0].relation))
     for statement in program.scop.statements.values():
         for access in statement.accesses:
             if access.array == array:
-                touched = touched.subtract(isl.UnionSet.from_set(access.relation.range()))
+                touched = touched.subtract_range(isl.UnionSet.from_set(access.relation.range()))
     if touched.is_empty():
         return []
-    return [Fault("form", f"{name} copies cells that the region does not touch", str(touched.sample_point()))]
+    return [Fault("form", f"{name} copies cells that the region does not touch", str(touched.range().sample_point()))]
 
 
 # --- buffers ---------------------------------------------------------------------------------------------------------

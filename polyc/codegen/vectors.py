@@ -1,0 +1,135 @@
+"""Loops over the lanes of a vector as operations on vectors, in the vector types of gcc and clang.
+
+`for (j = 0; j < 8; ++j) s[i][8 * v + j] += a[k][i] * b[k][8 * v + j];` is what the tree says, and what the check of
+the text reads. It is printed as `polyc_double8(s[i][8 * v]) += a[k][i] * polyc_double8(b[k][8 * v]);`: an element that
+is the same for all lanes stays a scalar, which these types allow beside a vector. Compilers find the first form hard
+to see through; the second one says which registers there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from polyc.model import ctree as c
+from polyc.model.program import Program
+
+_OPERATORS = ("+", "-", "*", "/")
+SIMD = "omp simd"
+
+
+@dataclass(slots=True)
+class VectorTypes:
+    """The vector types that a region's text uses."""
+
+    found: dict[str, tuple[str, int, int]] = field(default_factory=dict)
+    """Name -> element type, lanes, bytes of an element."""
+
+    def name(self, element: str, lanes: int, size_bytes: int) -> str:
+        name = f"polyc_{element.replace(' ', '_')}{lanes}"
+        self.found[name] = element, lanes, size_bytes
+        return name
+
+    def macros(self) -> list[str]:
+        """What makes a vector of the elements that start at one."""
+        return [f"#define {name}(x) (*({name} *)&(x))" for name in sorted(self.found)]
+
+    def types(self) -> list[str]:
+        """Their declarations: for elements at any address, which other pointers may name too."""
+        return [
+            f"typedef {element} {name} __attribute__((vector_size({lanes * size}), aligned({size}), may_alias));"
+            for name, (element, lanes, size) in sorted(self.found.items())
+        ]
+
+
+class _NotAVector(Exception):
+    """Why a loop over lanes stays a loop."""
+
+
+def with_vectors(body: Iterable[c.Stmt], program: Program) -> tuple[tuple[c.Stmt, ...], VectorTypes]:
+    """The statements with vector operations for loops over lanes, and the types that these have."""
+    printer = _Vectors(program)
+    return tuple(c.rewrite(item, printer.change) for item in body), printer.types
+
+
+class _Vectors:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.types = VectorTypes()
+        arrays = program.scop.arrays
+        self.elements = {a.c_name: a.element for a in arrays.values()} | {a.name: a.element for a in arrays.values()}
+        self.elements |= {b.name: arrays[b.array].element for b in program.buffers.values()}
+
+    def change(self, node: c.Node) -> c.Node | None:
+        if not isinstance(node, c.For) or not node.lanes:
+            return None
+        assert isinstance(node.init, c.Decl)
+        try:
+            return c.Block(tuple(self.statement(s, node.init.name, node.lanes) for s in _statements(node.body)))
+        except _NotAVector:
+            return replace(node, lanes=0, pragmas=(SIMD,) if self.program.options.target == "openmp" else ())
+
+    def statement(self, node: c.Stmt, lane: str, lanes: int) -> c.Stmt:
+        match node:
+            case c.ExprStmt(expr=c.Assign(op=op, target=c.ArrayRef() as target, value=value)):
+                if op != "=" and op.rstrip("=") not in _OPERATORS:
+                    raise _NotAVector(op)
+                element = self.elements[target.array]
+                place, moved = self.operand(target, lane, lanes, element.text)
+                result, vector = self.operand(value, lane, lanes, element.text)
+                if not moved or not (vector or op != "="):
+                    raise _NotAVector("a scalar")
+                return replace(node, expr=c.Assign(op, place, result))
+            case _:
+                raise _NotAVector("no assignment")
+
+    def operand(self, node: c.Expr, lane: str, lanes: int, element: str) -> tuple[c.Expr, bool]:
+        """The expression for all lanes, and whether it is a vector."""
+        match node:
+            case c.ArrayRef(array=array, subscripts=subscripts):
+                kind = self.elements.get(array)
+                if kind is None or kind.text != element or not kind.size_bytes:
+                    raise _NotAVector(array)
+                if not any(_mentions(s, lane) for s in subscripts):
+                    return node, False
+                if any(_mentions(s, lane) for s in subscripts[:-1]):
+                    raise _NotAVector(array)
+                first = replace(node, subscripts=(*subscripts[:-1], _without(subscripts[-1], lane)))
+                return c.Call(self.types.name(element, lanes, kind.size_bytes), (first,)), True
+            case c.Binary(op=op, left=left, right=right) if op in _OPERATORS:
+                (one, first), (two, second) = (self.operand(e, lane, lanes, element) for e in (left, right))
+                return replace(node, left=one, right=two), first or second
+            case c.Unary(op="-", operand=operand):
+                one, first = self.operand(operand, lane, lanes, element)
+                return replace(node, operand=one), first
+            case _:
+                raise _NotAVector("an operation that vectors do not have")
+
+
+def _statements(body: c.Stmt) -> tuple[c.Stmt, ...]:
+    items = body.body if isinstance(body, c.Block) else (body,)
+    return tuple(item for item in items if not isinstance(item, c.Note))
+
+
+def _mentions(node: c.Expr, name: str) -> bool:
+    return any(isinstance(n, c.Name) and n.name == name for n in c.walk(node))
+
+
+def _without(node: c.Expr, lane: str) -> c.Expr:
+    """The subscript in the first lane, where the lane is one summand of it."""
+    match node:
+        case c.Name(name=name) if name == lane:
+            return c.Literal("0")
+        case c.Binary(op="+", left=left, right=c.Name(name=name)) if name == lane and not _mentions(left, lane):
+            return left
+        case c.Binary(op="+", left=c.Name(name=name), right=right) if name == lane and not _mentions(right, lane):
+            return right
+        case c.Binary(op="+" | "-", left=left, right=right) if not _mentions(right, lane):
+            return replace(node, left=_without(left, lane))
+        case c.Binary(op="+", left=left, right=right) if not _mentions(left, lane):
+            return replace(node, right=_without(right, lane))
+        case _:
+            raise _NotAVector("neighbours are no neighbours in memory")
+
+
+__all__ = ["VectorTypes", "with_vectors"]

@@ -1,0 +1,424 @@
+"""Contractions on a CPU: a tile of the result in vector registers, from panels of the operands in the caches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import count
+
+import islpy as isl
+
+from polyc.analysis.elementwise import keeps_type
+from polyc.model import ctree as c
+from polyc.model.program import Buffer, Hoist, Program
+from polyc.model.scop import Access, AccessKind
+from polyc.model.tree import LEAF, Band, Extension, Filter, Mark, Member, Node, Role, Sequence, restrict
+from polyc.passes.boxes import Box
+from polyc.passes.contractions import Contraction, varies
+from polyc.passes.cost import sample_parameters
+from polyc.passes.micro_sizes import MicroSize
+from polyc.passes.panels import Panel, copying, filled_box, mention_one_index, producer_of
+from polyc.passes.promotion import copy_statement
+from polyc.passes.register_nest import STAGE, NoRegisterTile, RegisterNest
+from polyc.passes.registers import Tiler, alone_in, contraction_size, tiled_by
+from polyc.passes.widen import Widening
+from polyc.poly import affine_of, empty_map, union_of
+
+PANEL_BYTES = 512 * 1024
+"""What the panels of one contraction may take of a thread's stack."""
+LINE_BYTES = 64
+
+
+def tile_contractions_for_cpu(program: Program) -> Program:
+    """Sum up a small tile of a contraction in vector registers, from panels that lie as they are read.
+
+    rewrite:  for i for j for k C[i][j] += A[i][k] * B[k][j];   (in a tile)
+              -> for kt { a = panel of A; for jr { b = panel of B; for ir { c = tile of C;
+                   for k: c += a[k] * b[k], a row of vectors for each i; tile of C = c; } } }
+    tree:     point(i, j) - sequence(x, band(k) - S, z)
+              -> sequence(point(i, j) - x, band(kt) - extension - sequence(a, band(jr) - extension - sequence(b,
+                 band(ir) - extension - sequence(c in, band(k) - band(registers) - S, c out))), point(i, j) - z)
+    math:     i and j are coincident, so that k may go outside of them, and tiles of k too: each cell adds up its
+              products in the order of k. Tiles at the border run whole, as on a GPU (`registers.py`)
+    requires: tiles that `contraction_size` chose
+    source:   Goto and van de Geijn 2008, Figures 4 and 8; Zhao et al. 2024, Section 6.4 (promotion)
+    """
+    return tiled_by(_MicroTiler(program, frozenset(alone_in(program.tree.child))))
+
+
+class _MicroTiler(Tiler):
+    def point(self, band: Band, above: tuple[Member, ...], added: frozenset[str]) -> Node:
+        tile = above[-len(band.members) :]
+        sizes = tuple(m.size if m.role is Role.TILE else 0 for m in tile)
+        found = contraction_size(self.program, band, sizes)
+        if found is None:
+            return band
+        contraction, size = found
+        assert isinstance(size, MicroSize)
+        before = self.program
+        try:
+            alone = self.alone - set(self.made)
+            nest = MicroNest(self.program, band, above, contraction, size, self.numbers, alone)
+            if nest.statements & added:
+                raise NoRegisterTile("it is computed in the tiles of another nest")
+            node = nest.node()
+        except NoRegisterTile as reason:
+            name = contraction.statement
+            message = f"{name} is summed up without a register tile: {reason}"
+            self.program = before.remark("no-register-tile", STAGE, message, (name,))
+            return band
+        self.made |= dict.fromkeys(nest.made, contraction.statement)
+        self.program = nest.program
+        self.widening = self.widening.joined(nest.widening)
+        return node
+
+
+class MicroNest(RegisterNest):
+    """One contraction in its tile, on the way to vector registers."""
+
+    def __init__(
+        self,
+        program: Program,
+        band: Band,
+        above: tuple[Member, ...],
+        contraction: Contraction,
+        size: MicroSize,
+        numbers: count[int],
+        alone: frozenset[str],
+    ) -> None:
+        self.program = program
+        self.elsewhere = frozenset()
+        self.alone = alone
+        self.made = ()
+        self.band = band
+        self.above = above
+        self.contraction = contraction
+        self.micro = size
+        self.numbers = numbers
+        self.widening = Widening()
+        self.typical = sample_parameters(program)
+        self.pair = (contraction.rows, contraction.columns)
+        self.blocks = (size.rows, size.columns)
+        self.left = PANEL_BYTES
+
+    @property
+    def statements(self) -> set[str]:
+        return {self.contraction.statement}
+
+    def node(self) -> Node:
+        c, size = self.contraction, self.micro
+        whole = self.whole(c.statement)
+        depth = self.depth_of(size.block_k)
+        panel = self.step(whole, c.chain[0], depth)
+        columns = self.step(whole, self.band.members[c.columns], size.columns, True)
+        rows = self.step(whole, self.band.members[c.rows], size.rows, True)
+        tile = self.above
+        of_rows = self.staged(whole, (*tile, panel), c.rows)
+        of_columns = self.staged(whole, (*tile, panel, columns), c.columns)
+        self.above = (*tile, panel, columns, rows)
+        accumulator = self.accumulator({c.statement: whole})
+        into, out = (self.copies_of(whole, accumulator, inside) for inside in (True, False))
+        self.pad(c.statement, whole, accumulator)
+        if self.program.padded.get(c.statement) == "guarded":
+            raise NoRegisterTile("what its tiles would run at the border is not harmless")
+        summed = Filter(isl.UnionSet.from_set(whole), self.products(whole))
+        node = Band((rows,), True, self.with_copies([*into], summed, [*out], (accumulator.key,)))
+        node = Band((columns,), True, self.with_copies(of_columns, Filter(summed.filter, node)))
+        node = Band((panel,), False, self.with_copies(of_rows, Filter(summed.filter, node)))
+        self.say_it(depth)
+        return self.among_others(node, summed.filter)
+
+    def result_buffer(self, array: str, box: Box, users: frozenset[tuple[str, str]]) -> Buffer:
+        rank = len(box.extents)
+        return self.new_buffer(array, box, len(self.above), users, "tile", (), tuple(range(rank)))
+
+    def say_it(self, depth: int) -> None:
+        c, s = self.contraction, self.micro
+        array = self.program.scop.arrays[c.array].c_name
+        self.program = self.program.remark(
+            "register-tile",
+            STAGE,
+            f"{c.statement} sums up {s.rows} x {s.columns} of {array} in registers, {s.lanes} at once, from panels "
+            f"{depth} deep",
+            (c.statement,),
+            array=array,
+            tile=[s.block_m, s.block_n, depth],
+            registers=[s.rows, s.columns],
+            lanes=s.lanes,
+            binds=s.reason,
+        )
+
+    # --- loops -----------------------------------------------------------------------------------------------------
+
+    def step(self, whole: isl.Set, member: Member, size: int, coincident: bool = False) -> Member:
+        """`{ S[i] -> [size * floor(v / size)] }`."""
+        value = self.value(member)
+        by = isl.Val.int_from_si(value.get_ctx(), size)
+        corner = value.scale_down_val(by).floor().scale_val(by).intersect_domain(whole)
+        return Member(isl.UnionPwAff.from_pw_aff(corner), coincident, member.name, Role.TILE, size)
+
+    def value(self, member: Member) -> isl.PwAff:
+        return isl.PwMultiAff.from_map(self.values(self.contraction.statement, (member,))).get_pw_aff(0)
+
+    def depth_of(self, most: int) -> int:
+        """How many values of the outermost summing loop a panel has."""
+        inner = self.steps_inside()
+        return max(1, most // inner)
+
+    def products(self, whole: isl.Set) -> Node:
+        """`for k`, and a row of vectors for each i of the register tile."""
+        c, size = self.contraction, self.micro
+        i, j = (self.value(self.band.members[p]) for p in self.pair)
+        context = whole.get_ctx()
+        mr, nr, lanes = (isl.Val.int_from_si(context, n) for n in (size.rows, size.columns, size.lanes))
+        digits = [
+            (i.mod_val(mr), self.band.members[c.rows]),
+            (j.mod_val(nr).scale_down_val(lanes).floor(), self.band.members[c.columns]),
+            (j.mod_val(lanes), self.band.members[c.columns]),
+        ]
+        members = [
+            Member(isl.UnionPwAff.from_pw_aff(value.intersect_domain(whole)), True, of.name, Role.REGISTER)
+            for value, of in digits
+        ]
+        members[-1] = replace(members[-1], vector=True, lanes=size.lanes)
+        chain = tuple(
+            replace(m, schedule=isl.UnionPwAff.from_pw_aff(self.value(m).intersect_domain(whole)), role=Role.POINT)
+            for m in c.chain
+        )
+        return Band(chain, False, Band(tuple(members), True, LEAF))
+
+    def with_copies(
+        self, before: list[Panel], step: Filter, after: list[Panel] | None = None, names: tuple[str, ...] = ()
+    ) -> Node:
+        """A step with copies around it, and the declarations of what they fill."""
+        after = after or []
+        copies = [*before, *after]
+        if not copies:
+            return step.child
+        every = union_of((one.relation for one in copies), empty_map(copies[0].relation))
+        steps = [*map(copying, before), step, *map(copying, after)]
+        node = Extension(every, Sequence(tuple(steps)))
+        return Mark("allocate", node, names=names or tuple(dict.fromkeys(one.buffer for one in copies)))
+
+    def among_others(self, node: Node, instances: isl.UnionSet) -> Node:
+        """The sum between the statements of the same points, which run for the whole tile before it and after it."""
+        c = self.contraction
+        if not (c.before or c.after):
+            return node
+        steps = []
+        for others in (c.before, c.after):
+            inside = isl.UnionSet.empty(instances.get_space())
+            for name in others:
+                inside = inside.union(isl.UnionSet.from_set(self.domain(name)))
+            if not inside.is_empty():
+                steps.append(Filter(inside, restrict(self.band, inside)))
+        steps.insert(1 if c.before else 0, Filter(instances, node))
+        return Sequence(tuple(steps))
+
+    # --- panels ----------------------------------------------------------------------------------------------------
+
+    def staged(self, whole: isl.Set, around: tuple[Member, ...], position: int) -> list[Panel]:
+        """Copies of the operands that move with the rows, or with the columns."""
+        statement = self.program.statements[self.contraction.statement]
+        member = self.band.members[position]
+        found: list[Panel] = []
+        known: list[tuple[Access, str, c.Expr | None]] = []
+        for access in self.contraction.operands:
+            if not varies(access, member, statement.domain):
+                continue
+            if any((statement.name, access.ref) in b.accesses for b in self.program.buffers.values()):
+                raise NoRegisterTile(f"{access.array} is in a tile of its own")
+            value = self.constant_around(access)
+            same = [
+                key
+                for other, key, its_value in known
+                if other.relation.is_equal(access.relation) and its_value is None and value is None
+            ]
+            if same:
+                old = self.program.buffers[same[0]]
+                grown = replace(old, accesses=old.accesses | {(statement.name, access.ref)})
+                self.program = replace(self.program, buffers=self.program.buffers | {old.key: grown})
+                continue
+            box = self.box(whole, access, around)
+            extents = box.constant_extents() if box is not None else None
+            if box is None or extents is None:
+                raise NoRegisterTile(f"the part of {access.array} that a tile reads has no box of constant size")
+            buffer = self.panel_buffer(access, box, extents, len(around), position)
+            known.append((access, buffer.key, value))
+            producer = producer_of(self.program, access, statement.name, self.alone) if value is None else None
+            if producer is not None:
+                found.append(self.made_panel(producer, box, extents, buffer))
+            else:
+                copies = self.copies_of_panel(whole, access, around, box, buffer.key)
+                found += copies
+                if value is not None:
+                    self.hoist(access, value, buffer.key, copies)
+        return found
+
+    def constant_around(self, access: Access) -> c.Expr | None:
+        """The largest expression around an operand in which all else stays the same, as in `alpha * A[i][k]`."""
+        scop = self.program.scop
+        body = self.program.statements[self.contraction.statement].body
+        written = {a.array for s in scop.statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
+
+        def constant(node: c.Expr) -> bool:
+            match node:
+                case c.Literal():
+                    return True
+                case c.ArrayRef(array=name, subscripts=()):
+                    return name not in written and not scop.arrays[name].rank
+                case _:
+                    return False
+
+        around: c.Expr | None = None
+        inside: c.Expr = next(n for n in c.walk(body) if isinstance(n, c.ArrayRef) and n.ref == access.ref)
+        while True:
+            for node in c.walk(body):
+                match node:
+                    case c.Binary(op="*" | "/" | "+" | "-", left=left, right=right) if (
+                        left is inside and constant(right)
+                    ) or (right is inside and constant(left)):
+                        around = inside = node
+                        break
+                    case c.Unary(op="-", operand=operand) if operand is inside:
+                        around = inside = node
+                        break
+            else:
+                break
+        element = scop.arrays[access.array].element
+        return around if around is not None and keeps_type(around, element, scop.arrays, ()) else None
+
+    def hoist(self, access: Access, value: c.Expr, key: str, copies: list[Panel]) -> None:
+        """Let copies compute an expression that the statement computed each time."""
+        statement = self.program.statements[self.contraction.statement]
+
+        def without(node: c.Node) -> c.Node | None:
+            if node is not value:
+                return None
+            return next(n for n in c.walk(value) if isinstance(n, c.ArrayRef) and n.ref == access.ref)
+
+        changed = {statement.name: replace(statement, body=c.rewrite(statement.body, without))}
+        for copy in copies:
+            one = self.program.statements[copy.name]
+            assert isinstance(one.body, c.ExprStmt)
+            assert isinstance(one.body.expr, c.Assign)
+            plain = one.body.expr.value
+
+            def filled(node: c.Node, cell: c.Expr = plain) -> c.Node | None:
+                return cell if isinstance(node, c.ArrayRef) and node.ref == access.ref else None
+
+            stored = c.rewrite(value, filled)
+            body = replace(one.body, expr=replace(one.body.expr, value=stored))
+            changed[copy.name] = replace(one, body=body)
+        self.program = replace(
+            self.program,
+            statements=self.program.statements | changed,
+            hoisted=(*self.program.hoisted, Hoist(key, statement.name, access.ref, value)),
+        )
+
+    def panel_buffer(self, access: Access, box: Box, extents: tuple[int, ...], depth: int, position: int) -> Buffer:
+        array = self.program.scop.arrays[access.array]
+        element = array.element.size_bytes or 8
+        statement = self.program.statements[self.contraction.statement]
+        order = tuple(range(len(extents)))
+        pad = 0
+        if position == self.contraction.columns:
+            order, _ = self.layout(statement, access, element)
+            if not self.is_consecutive(access, order[-1]):
+                raise NoRegisterTile(f"neighbours of a row do not read neighbours of {array.c_name}")
+        else:
+            pad = LINE_BYTES // element  # rows a power of two apart would fall on the same lines of a cache
+        size = element
+        for place, d in enumerate(order):
+            size *= extents[d] + (pad if place == len(order) - 1 else 0)
+        self.left -= size
+        if self.left < 0:
+            raise NoRegisterTile("its panels do not fit into a thread's stack")
+        return self.new_buffer(
+            access.array, box, depth, frozenset([(statement.name, access.ref)]), "tile", (), order, pad
+        )
+
+    def is_consecutive(self, access: Access, dimension: int) -> bool:
+        """Whether the columns move along one dimension, and no other, one cell at a time."""
+        cell = isl.PwMultiAff.from_map(self.everywhere(access.relation))
+        value = self.values(self.contraction.statement, (self.band.members[self.contraction.columns],))
+        index = affine_of(isl.PwMultiAff.from_map(value).get_pw_aff(0))
+        along = affine_of(cell.get_pw_aff(dimension))
+        rank = access.relation.dim(isl.dim_type.out)
+        others = [d for d in range(rank) if d != dimension]
+        if index is None or along is None or any(mention_one_index(cell.get_pw_aff(d), value) for d in others):
+            return False
+        used = [d for d in range(index.dim(isl.dim_type.in_)) if index.involves_dims(isl.dim_type.in_, d, 1)]
+        one = isl.Val.one(index.get_ctx())
+        return len(used) == 1 and along.get_coefficient_val(isl.dim_type.in_, used[0]).eq(one)
+
+    def copies_of_panel(
+        self, whole: isl.Set, access: Access, around: tuple[Member, ...], box: Box, key: str
+    ) -> list[Panel]:
+        statement = self.program.statements[self.contraction.statement]
+        moving = [m for p, m in enumerate(self.band.members) if p in self.pair and varies(access, m, statement.domain)]
+        cell = isl.PwMultiAff.from_map(self.everywhere(access.relation))
+        values = [self.values(statement.name, (m,)) for m in moving]
+        rank = access.relation.dim(isl.dim_type.out)
+        moved = [d for d in range(rank) if any(mention_one_index(cell.get_pw_aff(d), v) for v in values)]
+        tiles = whole.apply(self.values(statement.name, around))
+        return self.apart(box, tiles, access.relation.range(), moved, key, True)
+
+    def copies_of(self, whole: isl.Set, accumulator: Buffer, inside: bool) -> list[Panel]:
+        """Copies of the result into the registers, or out of them."""
+        tiles = whole.apply(self.values(self.contraction.statement, self.above))
+        used = self.point_of_cell.domain()
+        assert accumulator.corner is not None
+        box = Box(accumulator.corner, accumulator.extents)
+        return self.apart(box, tiles, used, list(range(len(box.extents))), accumulator.key, inside)
+
+    def apart(self, box: Box, tiles: isl.Set, used: isl.Set, moved: list[int], key: str, inside: bool) -> list[Panel]:
+        """Copies of a panel: one for tiles that lie inside of what the domain uses, without a condition, and one for
+        those at the border.
+
+        tiles: `{ [o] }`; used: `{ A[x] }`; moved: the dimensions in which tiles run whole
+        """
+        buffer = self.program.buffers[key]
+        name = buffer.array
+        extents = box.constant_extents()
+        assert extents is not None
+        known = self.program.scop.known
+        around = _simple(tiles.intersect_params(known))
+        filled = filled_box(box, extents).intersect_domain(around)
+        filled = filled.set_tuple_id(isl.dim_type.out, used.get_tuple_id())
+        filled = filled.intersect_range(_in_other_dimensions(used, moved))
+        border = filled.subtract_range(used).intersect_params(known).domain().coalesce()
+        pieces = [filled.subtract_domain(border).coalesce(), filled.intersect_domain(border).coalesce()]
+        found: list[Panel] = []
+        for piece in pieces if not border.is_empty() else [filled]:
+            array = self.program.scop.arrays[name]
+            statement = copy_statement(self.program, array, f"{'in' if inside else 'out'}{next(self.numbers)}", inside)
+            called = isl.Id.read_from_str(piece.get_ctx(), statement.name)
+            relation = piece.set_tuple_id(isl.dim_type.out, called)
+            self.add_copy(
+                replace(statement, domain=used.set_tuple_id(called)), relation, self.program.buffers[key], inside
+            )
+            found.append(Panel(statement.name, relation, key))
+        return found
+
+
+def _in_other_dimensions(cells: isl.Set, dimensions: list[int]) -> isl.Set:
+    """The cells that agree with some given one in all but these dimensions."""
+    for d in dimensions:
+        cells = _free(cells, d)
+    return cells
+
+
+def _simple(tiles: isl.Set) -> isl.Set:
+    """A set around the corners of tiles, without the divisions that say which points are corners."""
+    found = isl.Set.from_basic_set(tiles.remove_divs().simple_hull())
+    for d in range(tiles.dim(isl.dim_type.set)):
+        lowest = tiles.dim_min_val(d)
+        if lowest.is_int():
+            found = found.lower_bound_val(isl.dim_type.set, d, lowest)
+    return found
+
+
+def _free(cells: isl.Set, dimension: int) -> isl.Set:
+    name = cells.get_tuple_id()
+    left = cells.project_out(isl.dim_type.set, dimension, 1).insert_dims(isl.dim_type.set, dimension, 1)
+    return left.set_tuple_id(name)

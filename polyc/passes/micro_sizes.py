@@ -1,0 +1,70 @@
+"""Shapes of contractions on a CPU: a register tile, and the tiles of its caches, from the machine's description."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+from polyc.machine import Cpu
+
+L1_SHARE, L2_SHARE = 1.5, 0.25
+"""Of a cache: what the panel of columns may take of the first level (it streams, and may come from the second), and the
+panel of rows of the second."""
+DEPTHS = (128, 384)
+"""How deep panels are at least and at most: below, results come and go too often."""
+WIDEST = 2304
+"""Columns of a tile, about: a tile that is wider shares nothing more."""
+TILES_OF_A_CORE = 4
+"""Fewer leave cores idle at the end, where their number does not divide by that of cores."""
+
+
+@dataclass(frozen=True, slots=True)
+class MicroSize:
+    """How `C[m, n] += A[m, k] * B[k, n]` is cut up."""
+
+    block_m: int
+    block_n: int
+    """The tile of C that one thread takes at a time."""
+    block_k: int
+    """How deep the panels are: the panel of A has block_m x block_k elements, that of B block_k x columns."""
+    rows: int
+    columns: int
+    """The tile of C in registers: `columns` is a multiple of `lanes`."""
+    lanes: int
+    """Elements of a vector."""
+    reason: str
+    """What bounds the register tile and the panels, with the numbers."""
+
+
+def micro_sizes(machine: Cpu, m: int | None, n: int | None, k: int | None, element_bytes: int) -> list[MicroSize]:
+    """Shapes for a product, the best first; one for now.
+
+    m, n, k: extents, None where they are known at run time only.
+    source:  Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", ACM TOMS 34(3), 2008: the panel
+             of rows in the second level, that of columns in the first, the results in registers
+    """
+    lanes = machine.lanes(element_bytes)
+    vectors = 3 if machine.vector_registers >= 32 else 2
+    # Results, a row of the panel of columns, and one element of the other panel, broadcast.
+    rows = (machine.vector_registers - vectors - 1) // vectors // 2 * 2
+    columns = vectors * lanes
+    first, second = machine.levels[0].bytes, machine.levels[min(1, len(machine.levels) - 1)].bytes
+    depth = int(first * L1_SHARE / (columns * element_bytes))
+    depth = max(DEPTHS[0], min(DEPTHS[1], depth // 32 * 32))
+    if k is not None:
+        depth = _even(k, depth, 8)
+    block_m = max(rows, int(second * L2_SHARE / (depth * element_bytes)) // rows * rows)
+    if m is not None:
+        tiles = ceil(m / block_m)
+        if tiles > machine.cores and tiles < TILES_OF_A_CORE * machine.cores:
+            tiles = ceil(tiles / machine.cores) * machine.cores
+        block_m = max(rows, min(block_m, ceil(m / tiles / rows) * rows))
+    block_n = WIDEST // columns * columns
+    reason = f"{machine.vector_registers} registers of {machine.vector_bytes} bytes"
+    return [MicroSize(block_m, block_n, depth, rows, columns, lanes, reason)]
+
+
+def _even(extent: int, most: int, step: int) -> int:
+    """The size of equal parts of an extent, of at most `most`."""
+    parts = ceil(extent / most)
+    return min(most, ceil(extent / parts / step) * step)

@@ -3,7 +3,7 @@
    measure THREADS LINE NAME:ONE:ALL ... memory:ONE:ALL
 
    LINE is the bytes of a cache line, NAME a cache, ONE the bytes that one core reads alone, ALL those that each core
-   reads while all of them do. Prints lines `key value`. Each figure is the best of several short runs: other
+   reads while all of them do, or 0 where nobody asks. Prints lines `key value`. Each figure is the best of several short runs: other
    work on the machine makes a run slower, and never faster.
 
    Built with -DVECTOR_BYTES and -DVECTOR_REGISTERS; without OpenMP it measures one core only. */
@@ -19,8 +19,8 @@
 
 #define RUN_SECONDS 1e-3 /* that one run takes, about */
 #define RUNS 20
-#define FEW_RUNS 5
-#define MOST_SECONDS 0.1 /* after which a figure gets no more than FEW_RUNS */
+#define FEW_RUNS 4
+#define MOST_SECONDS 0.06 /* after which a figure gets no more than FEW_RUNS */
 #define PAGE 4096
 
 typedef double doubles __attribute__((vector_size(VECTOR_BYTES)));
@@ -261,7 +261,8 @@ static double region(int threads)
 static void tell_all(const char *name, const char *key, double amount, kernel *run, int threads, char *at, long bytes)
 {
 #ifdef _OPENMP
-  tell(name, key, amount * threads / together(run, threads, at, bytes));
+  if (bytes > 0)
+    tell(name, key, amount * threads / together(run, threads, at, bytes));
 #else
   (void)name, (void)key, (void)amount, (void)run, (void)threads, (void)at, (void)bytes;
 #endif

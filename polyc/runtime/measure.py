@@ -216,10 +216,10 @@ def _plausible(levels: tuple[Level, ...], shipped: Cpu, memory: Memory) -> Itera
 
 
 def _with_figures(cpu: Cpu, figures: Mapping[str, float]) -> tuple[Cpu, list[str]]:
+    clock, lanes = figures["clock_ghz"], cpu.lanes(8)
     remarks = list(_remarks(cpu, figures))
     memory = _memory(cpu.memory, cpu.cores, figures)
     levels = list(_plausible(tuple(_level(level, cpu.cores, figures) for level in cpu.levels), cpu, memory))
-    clock, lanes = figures["clock_ghz"], cpu.lanes(8)
     a_vector = cpu.vector_bytes * clock  # 10**9 bytes a second, where each cycle has one vector
     multiply_adds = max(figures["double_gflops"], figures["float_gflops"] / 2) / (2 * lanes * clock)
     found = replace(

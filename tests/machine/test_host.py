@@ -143,7 +143,7 @@ def test_macs() -> None:
     assert of_sysctl("").cores >= 1
 
 
-WIDE = frozenset("fma bmi2 avx2 avx512f avx512bw avx512cd avx512dq avx512vl".split())
+WIDE = frozenset(["fma", "bmi2", "avx2", "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"])
 NEAREST = {
     ("AuthenticAMD 23 49", "x86-64", WIDE - {"avx512f"}): "zen2",
     ("AuthenticAMD 23 1", "x86-64", WIDE - {"avx512f"}): "x86-64-v3",  # Zen: halves of vectors

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 import shlex
 import subprocess
 import tempfile
@@ -148,7 +149,11 @@ def _rounds(program: Path, words: list[str]) -> Iterator[dict[str, float]]:
 
 
 def run(program: Path, words: list[str]) -> str:
-    """What the program prints. Raises MeasureError."""
+    """What the program prints. Raises MeasureError.
+
+    The user's settings for OpenMP do not count: a limit of threads would make rates of all cores wrong.
+    """
+    clean = {key: value for key, value in os.environ.items() if not re.match(r"(OMP|GOMP|KMP)_", key)}
     places = {"OMP_PROC_BIND": "spread", "OMP_PLACES": "cores", "OMP_WAIT_POLICY": "active", "OMP_DYNAMIC": "false"}
     try:
         done = subprocess.run(
@@ -158,7 +163,7 @@ def run(program: Path, words: list[str]) -> str:
             errors="replace",
             check=False,
             timeout=LIMIT_SECONDS,
-            env={**os.environ, **places, "LC_ALL": "C"},
+            env={**clean, **places, "LC_ALL": "C"},
             stdin=subprocess.DEVNULL,
         )
     except OSError as problem:
@@ -200,19 +205,6 @@ def with_figures(cpu: Cpu, figures: Mapping[str, float]) -> tuple[Cpu, list[str]
         return _with_figures(cpu, figures)
     except KeyError as missing:
         raise MeasureError(f"the benchmark did not print {missing}") from None
-
-
-def _plausible(levels: tuple[Level, ...], shipped: Cpu, memory: Memory) -> Iterator[tuple[Level, str]]:
-    """Each level, and what to say of it: one that is slower than what comes after it has the latency it had before."""
-    after = [*(level.latency_ns for level in levels[1:]), memory.latency_ns]
-    for level, before, limit in zip(levels, shipped.levels, after, strict=True):
-        if level.latency_ns < limit:
-            yield level, ""
-        else:
-            said = (
-                f"the latency of {level.name} could not be measured: {level.latency_ns:g} ns, as others use it as well"
-            )
-            yield replace(level, latency_ns=min(before.latency_ns, limit)), said
 
 
 def _with_figures(cpu: Cpu, figures: Mapping[str, float]) -> tuple[Cpu, list[str]]:
@@ -260,6 +252,19 @@ def _memory(memory: Memory, cores: int, figures: Mapping[str, float]) -> Memory:
         all_copy_gb_per_s=_rounded(max(copied, figures.get("memory.all_copy_gb_per_s", copied * guess))),
         latency_ns=_rounded(figures["memory.latency_ns"]),
     )
+
+
+def _plausible(levels: tuple[Level, ...], shipped: Cpu, memory: Memory) -> Iterator[tuple[Level, str]]:
+    """Each level, and what to say of it: one that is slower than what comes after it has the latency it had before."""
+    after = [*(level.latency_ns for level in levels[1:]), memory.latency_ns]
+    for level, before, limit in zip(levels, shipped.levels, after, strict=True):
+        if level.latency_ns < limit:
+            yield level, ""
+        else:
+            said = (
+                f"the latency of {level.name} could not be measured: {level.latency_ns:g} ns, as others use it as well"
+            )
+            yield replace(level, latency_ns=min(before.latency_ns, limit)), said
 
 
 def _remarks(cpu: Cpu, figures: Mapping[str, float]) -> Iterator[str]:

@@ -304,6 +304,15 @@ def test_a_benchmark_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     assert load_cpu(HOST) == quick_host()
 
 
+def test_settings_of_openmp_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "measure"
+    program.write_text('#!/bin/sh\necho "$* $OMP_NUM_THREADS $OMP_THREAD_LIMIT $OMP_PROC_BIND $MINE"\n')
+    program.chmod(0o700)
+    for key, value in {"OMP_NUM_THREADS": "7", "OMP_THREAD_LIMIT": "1", "OMP_PROC_BIND": "close", "MINE": "x"}.items():
+        monkeypatch.setenv(key, value)
+    assert m.run(program, ["2", "64"]) == "2 64   spread x\n"
+
+
 def test_a_benchmark_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
     def hang(*_: object, timeout: float, **__: object) -> None:
         raise subprocess.TimeoutExpired("measure", timeout)

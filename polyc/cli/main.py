@@ -46,7 +46,8 @@ def cli() -> None:
     polyc compile blur.c -o blur.polyc.c     write the transformed file
     polyc explain blur.c                     what was done, what was not, and why
     polyc verify blur.c                      run the original against the result
-    polyc machine list                       the machines that sizes can be chosen for
+    polyc machine list                       the machines that code can be made for
+    polyc machine detect                     measure this machine
     polyc doctor                             what polyc finds on this machine
 
     Exit codes: 0 done, 1 the input cannot be compiled or verified, 2 wrong usage.

@@ -187,8 +187,9 @@ TRANSFORM = (
     ),
     click.option(
         "--machine",
-        metavar="NAME|FILE",
-        help="The GPU to choose sizes for: one that 'polyc machine list' names, or a TOML file.  [default: generic]",
+        metavar="host|NAME|FILE",
+        help="The CPU or GPU to make code for: this one, one that 'polyc machine list' names, or a TOML file.  "
+        "[default: generic]",
     ),
     click.option(
         "--grid",
@@ -261,7 +262,7 @@ def transform_options(values: dict[str, Any]) -> Options:
     """The options of a command line, as the pipeline takes them."""
     from polyc.model.program import Options
 
-    machine, grid, block = gpu_options(values)
+    machine, grid, block = machine_options(values)
     return Options(
         target=values["target"],
         fuse=values["fuse"],
@@ -277,32 +278,44 @@ def transform_options(values: dict[str, Any]) -> Options:
     )
 
 
-def gpu_options(values: dict[str, Any]) -> tuple[str, tuple[int, ...] | None, tuple[int, ...] | None]:
-    """The machine, the grid and the block, where the target has them and they fit the machine.
+def machine_options(values: dict[str, Any]) -> tuple[str, tuple[int, ...] | None, tuple[int, ...] | None]:
+    """The machine, and for a GPU the grid and the block, where they fit it.
 
     Raises click.UsageError, and UserError for a machine's file that is wrong.
     """
-    named, grid, block = values["machine"], values["grid"], values["block"]
-    if values["target"] not in ("cuda", "opencl"):
-        for option in ("machine", "grid", "block"):
+    from polyc.machine import DEFAULTS, load_cpu, load_gpu
+
+    named, grid, block, target = values["machine"], values["grid"], values["block"], values["target"]
+    kind = "gpu" if target in ("cuda", "opencl") else "cpu"
+    machine = DEFAULTS[kind] if named is None else str(named)
+    known_name(machine, target)
+    if kind == "cpu":
+        for option in ("grid", "block"):
             if values[option] is not None:
-                raise click.UsageError(f"--{option} is for a GPU: the target is {values['target']}, not cuda or opencl")
-        return "generic", None, None
-    machine = "generic" if named is None else str(named)
-    gpu = gpu_of(machine)
+                raise click.UsageError(f"--{option} is for a GPU: the target is {target}, not cuda or opencl")
+        load_cpu(machine)
+        return machine, None, None
+    gpu = load_gpu(machine)
     if block is not None:
         block = fitting_block(block, gpu)
     return machine, grid, block
 
 
-def gpu_of(name: str) -> Gpu:
-    """The machine of this name or file. A name that nobody knows is a mistake in the command."""
-    from polyc.machine import is_file, load_gpu, shipped
+def known_name(name: str, target: str | None) -> None:
+    """A name that nobody knows, or of a machine that the target does not run on, is a mistake in the command."""
+    from polyc.machine import is_file, known
 
-    if not is_file(name) and name not in shipped("gpu"):
-        known = ", ".join(shipped("gpu"))
-        raise click.UsageError(f"there is no machine '{name}': there are {known}; a file's name ends in .toml")
-    return load_gpu(name)
+    kind = None if target is None else "gpu" if target in ("cuda", "opencl") else "cpu"
+    if is_file(name) or name in known(kind):
+        return
+    if kind is not None and name in known(None):
+        one, other, targets = ("CPU", "GPU", "openmp or c") if kind == "gpu" else ("GPU", "CPU", "cuda or opencl")
+        raise click.UsageError(
+            f"--machine: '{name}' is a {one}, and the target {target} runs on a {other}: "
+            f"name one of {', '.join(known(kind))}, or choose --target {targets}"
+        )
+    names = ", ".join(known(kind))
+    raise click.UsageError(f"there is no machine '{name}': there are {names}; a file's name ends in .toml")
 
 
 def fitting_block(block: tuple[int, ...], gpu: Gpu) -> tuple[int, ...]:

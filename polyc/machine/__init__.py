@@ -3,6 +3,21 @@
 from polyc.machine.cpu import Cpu, Level, Memory
 from polyc.machine.description import Machine
 from polyc.machine.gpu import Gpu
-from polyc.machine.load import GENERIC, is_file, load, load_cpu, load_gpu, shipped
+from polyc.machine.load import DEFAULTS, GENERIC, HOST, is_file, known, load, load_cpu, load_gpu, shipped
 
-__all__ = ["GENERIC", "Cpu", "Gpu", "Level", "Machine", "Memory", "is_file", "load", "load_cpu", "load_gpu", "shipped"]
+__all__ = [
+    "DEFAULTS",
+    "GENERIC",
+    "HOST",
+    "Cpu",
+    "Gpu",
+    "Level",
+    "Machine",
+    "Memory",
+    "is_file",
+    "known",
+    "load",
+    "load_cpu",
+    "load_gpu",
+    "shipped",
+]

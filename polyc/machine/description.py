@@ -54,12 +54,13 @@ class _Table:
         """The line on which a key stands, or that of the table's header where it does not, or 1."""
         lines = list(self.lines())
         at = (number for number, line in lines if re.match(rf"\s*\[*\s*[\"']?{re.escape(key)}\b", line))
-        return next(at, lines[0][0] if self.name and lines else self.line_of_table(key))
+        header = lines[0][0] if self.name and lines else self.line_of_table(self.name or key)
+        return next(at, header)
 
     def line_of_table(self, name: str) -> int:
-        """The line of the first table with a name; 1 where there is none."""
+        """The line of the first table with a name, in whatever form; 1 where there is none."""
         lines = enumerate(self.text.splitlines(), 1)
-        return next((n for n, line in lines if re.match(rf"\s*\[+\s*[\"']?{re.escape(name)}\b", line)), 1)
+        return next((n for n, line in lines if re.match(rf"\s*\[*\s*[\"']?{re.escape(name)}\b", line)), 1)
 
     def diagnostic(self, key: str, message: str, hint: str) -> Diagnostic:
         return diagnostic(self.file, self.line_of(key), message, hint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -15,6 +16,11 @@ FOLDERS = {kind: Path(__file__).parent / f"{kind}s" for kind in ("gpu", "cpu")}
 GENERIC = "generic"
 """The machine of either kind that stands for no particular one. Of CPUs it is GENERIC_CPU, by its own name."""
 GENERIC_CPU = "x86-64-v3"
+HOST = "host"
+"""The machine that polyc runs on: a CPU."""
+DEFAULTS = {"gpu": GENERIC, "cpu": GENERIC}
+"""What the command line takes for a target of either kind without `--machine`. For CPUs `HOST` would do as well: then
+the same input gives another text on another machine."""
 LONGEST_BYTES = 100_000
 """Of a description that is read; a shipped one has 2000."""
 
@@ -33,6 +39,8 @@ def load(name_or_file: str) -> Machine:
 
     Raises UserError with every problem of the file, in its order.
     """
+    if name_or_file == HOST:
+        return load_host()
     if is_file(name_or_file):
         return _from_file(name_or_file)
     for folder in FOLDERS.values():
@@ -43,7 +51,29 @@ def load(name_or_file: str) -> Machine:
 
 def unknown(name: str, kind: str | None) -> tuple[str, None, str]:
     """What is said of a name that polyc does not know: message, no place, hint."""
-    return f"there is no machine '{name}'", None, f"there are {', '.join(shipped(kind))}; a file's name ends in .toml"
+    return f"there is no machine '{name}'", None, f"there are {', '.join(known(kind))}; a file's name ends in .toml"
+
+
+def known(kind: str | None) -> list[str]:
+    """All names that `load` takes for a machine of this kind, sorted."""
+    return sorted({*shipped(kind), GENERIC, *(() if kind == "gpu" else (HOST,))})
+
+
+def load_host() -> Cpu:
+    """This machine, as it was measured or as the system describes it. Raises UserError for a broken file."""
+    from polyc.machine.host import host_file, quick_host
+
+    file = host_file()
+    if not file.exists():
+        return quick_host()
+    try:
+        found = _from_file(str(file))
+    except UserError as error:
+        anew = "'polyc machine detect' writes this file anew"
+        raise UserError([replace(problem, hint=anew) for problem in error.diagnostics]) from None
+    if isinstance(found, Cpu):
+        return found
+    raise _other_kind(str(file), "GPU", "CPU", "cpu", "'polyc machine detect', which writes this file anew")
 
 
 def load_gpu(name_or_file: str) -> Gpu:
@@ -64,7 +94,7 @@ def load_cpu(name_or_file: str) -> Cpu:
 
 def _other_kind(name: str, is_one: str, wanted: str, kind: str, targets: str) -> UserError:
     message = f"'{name}' is a {is_one}, and the target runs on a {wanted}"
-    hint = f"name one of {', '.join(shipped(kind))}, or choose {targets}"
+    hint = f"name one of {', '.join(known(kind))}, or choose {targets}"
     if is_file(name):
         return UserError([diagnostic(name, kind_line(_text_of(name)), message, hint)])
     return UserError.of(CODE, message, None, hint)
@@ -109,5 +139,5 @@ def _text_of(file: str) -> str:
         raise UserError([diagnostic(file, 1, "this is not text in UTF-8", "a machine is described in TOML")]) from None
     except (OSError, ValueError) as problem:
         reason = problem.strerror if isinstance(problem, OSError) else str(problem)
-        hint = f"name a TOML file, or one of {', '.join(shipped())}"
+        hint = f"name a TOML file, or one of {', '.join(known(None))}"
         raise UserError.of(CODE, f"cannot read '{file}': {reason}", None, hint) from None

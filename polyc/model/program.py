@@ -32,7 +32,8 @@ class Options:
     budget: int = 2_000_000
     """isl operations that one pass may take before it declines; 0: as many as it takes."""
     machine: str = "generic"
-    """For a GPU: the name of a machine that polyc ships, or a file that describes one (`polyc.machine.load`)."""
+    """The name of a machine that polyc ships, `host`, or a file that describes one; of the target's kind
+    (`polyc.machine.load_cpu`, `load_gpu`). `generic` is one of either kind."""
     grid: tuple[int, ...] | None = None
     """For a GPU: how many blocks a kernel has along x, y, z; None: as many as it has tiles."""
     block: tuple[int, ...] | None = None

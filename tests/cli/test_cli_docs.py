@@ -25,7 +25,8 @@ def test_every_option_is_documented(name: str) -> None:
     text = (DOCS / "cli.md").read_text()
     command = cli.get_command(click.Context(cli), name)
     assert command is not None
-    for parameter in command.params:
+    inner = list(command.commands.values()) if isinstance(command, click.Group) else []
+    for parameter in [parameter for one in (command, *inner) for parameter in one.params]:
         if isinstance(parameter, click.Option):
             for spelling in parameter.opts:
                 assert f"`{spelling}" in text, f"{spelling} of polyc {name} is missing in docs/cli.md"

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from polyc.cli.main import cli
+from polyc.machine import known, shipped
 from polyc.machine.load import FOLDERS
 
 TEXT = """
@@ -36,9 +37,13 @@ def polyc(*words: str) -> Result:
 def test_list() -> None:
     result = polyc("machine", "list")
     assert result.exit_code == 0
-    assert [line.split()[0] for line in result.output.splitlines()] == ["a100", "generic", "h100", "h200", "v100"]
+    assert [line.split()[0] for line in result.output.splitlines()] == [*shipped("gpu"), *shipped("cpu"), "host"]
     assert (
-        "  h100     NVIDIA H100 SXM5: compute capability 9.0, 132 multiprocessors, 3350 GB/s, 66900 GFLOP/s float\n"
+        "  h100             NVIDIA H100 SXM5: compute capability 9.0, 132 multiprocessors, "
+        "3350 GB/s, 66900 GFLOP/s float\n" in result.output
+    )
+    assert (
+        "  zen3             AMD EPYC 7763 (Zen 3): x86-64-v3, 64 cores, 160 GB/s, 3072 GFLOP/s double\n"
         in result.output
     )
 
@@ -68,8 +73,40 @@ def test_a_wrong_file_is_shown_with_its_line(folder: Path) -> None:
     assert not (folder / "t.polyc.c").exists()
 
 
+def test_a_file_of_the_other_kind_is_shown_with_its_line(folder: Path) -> None:
+    (folder / "mine.toml").write_text((FOLDERS["gpu"] / "v100.toml").read_text())
+    result = polyc("compile", "t.c", "--machine", "mine.toml")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "mine.toml:6:1: error: 'mine.toml' is a GPU, and the target runs on a CPU [bad-machine]\n"
+        '    6 | kind = "gpu"\n'
+        "      | ^\n"
+        f"    hint: name one of {', '.join(known('cpu'))}, or choose --target cuda or opencl\n"
+    )
+    (folder / "mine.toml").write_text((FOLDERS["cpu"] / "zen3.toml").read_text())
+    result = polyc("compile", "t.c", "--target", "opencl", "--machine", "mine.toml")
+    assert result.exit_code == 1
+    assert "mine.toml:6:1: error: 'mine.toml' is a CPU, and the target runs on a GPU [bad-machine]" in result.stderr
+    assert not list(folder.glob("t.*.*"))
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("machine", ["generic", "x86-64-v4", "graviton3", "host"])
+def test_code_for_another_machine(machine: str) -> None:
+    result = polyc("compile", "t.c", "-o", "-", "--machine", machine)
+    assert result.exit_code == 0, result.stderr
+    assert "#pragma omp parallel for" in result.stdout
+
+
 MISTAKES = {
-    "--machine h100 --target openmp": "--machine is for a GPU: the target is openmp, not cuda or opencl",
+    "--machine h100 --target openmp": "--machine: 'h100' is a GPU, and the target openmp runs on a CPU: name one of "
+    f"{', '.join(known('cpu'))}, or choose --target cuda or opencl",
+    "--machine zen3 --target cuda": "--machine: 'zen3' is a CPU, and the target cuda runs on a GPU: name one of "
+    "a100, generic, h100, h200, v100, or choose --target openmp or c",
+    "--machine host --target opencl": "--machine: 'host' is a CPU, and the target opencl runs on a GPU: name one of "
+    "a100, generic, h100, h200, v100, or choose --target openmp or c",
+    "--machine zen33 --target c": f"there is no machine 'zen33': there are {', '.join(known('cpu'))}; "
+    "a file's name ends in .toml",
     "--grid 4 --target c": "--grid is for a GPU: the target is c, not cuda or opencl",
     "--block 64 --target c": "--block is for a GPU: the target is c, not cuda or opencl",
     "--machine h300 --target cuda": "there is no machine 'h300': there are a100, generic, h100, h200, v100; "

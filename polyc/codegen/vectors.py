@@ -8,6 +8,7 @@ to see through; the second one says which registers there are.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -15,6 +16,9 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 
 _OPERATORS = ("+", "-", "*", "/")
+_DIGITS = r"(\d+\.\d*|\.\d+)([eE][-+]?\d+)?"
+_FLOATING = {"double": re.compile(_DIGITS), "float": re.compile(_DIGITS + "[fF]")}
+_NEVER = re.compile(r"(?!)")
 SIMD = "omp simd"
 
 
@@ -94,14 +98,17 @@ class _Vectors:
                     return node, False
                 if any(_mentions(s, lane) for s in subscripts[:-1]):
                     raise _NotAVector(array)
-                first = replace(node, subscripts=(*subscripts[:-1], _without(subscripts[-1], lane)))
-                return c.Call(self.types.name(element, lanes, kind.size_bytes), (first,)), True
+                start = replace(node, subscripts=(*subscripts[:-1], _without(subscripts[-1], lane)))
+                return c.Call(self.types.name(element, lanes, kind.size_bytes), (start,)), True
             case c.Binary(op=op, left=left, right=right) if op in _OPERATORS:
-                (one, first), (two, second) = (self.operand(e, lane, lanes, element) for e in (left, right))
+                one, first = self.operand(left, lane, lanes, element)
+                two, second = self.operand(right, lane, lanes, element)
                 return replace(node, left=one, right=two), first or second
             case c.Unary(op="-", operand=operand):
-                one, first = self.operand(operand, lane, lanes, element)
-                return replace(node, operand=one), first
+                inner, is_vector = self.operand(operand, lane, lanes, element)
+                return replace(node, operand=inner), is_vector
+            case c.Literal(text=text) if _FLOATING.get(element, _NEVER).fullmatch(text):
+                return node, False
             case _:
                 raise _NotAVector("an operation that vectors do not have")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import islpy as isl
@@ -41,10 +41,14 @@ class Contraction:
     """Reads of arrays that stay with i or with j: what many points of a tile share."""
 
 
-def contraction_of(program: Program, band: Band) -> Contraction | None:
-    """The contraction that a nest is, if it is one."""
-    count = band.coincident_prefix
-    found = _shape(band)
+def contraction_of(program: Program, band: Band, in_place: bool = False) -> Contraction | None:
+    """The contraction that a nest is, if it is one.
+
+    in_place: it may read other cells of the array that it writes, and its loops may be in any order that the band
+              allows, where they are not parallel
+    """
+    count = tile_members_of(program, band) if in_place else band.coincident_prefix
+    found = _shape(band, count)
     if count < 2 or found is None:
         return None
     name, chain, before, after = found
@@ -58,6 +62,8 @@ def contraction_of(program: Program, band: Band) -> Contraction | None:
     if not any(a.array == target.array and a.kind is AccessKind.READ for a in statement.accesses):
         return None  # it sums up nothing
     operands = [a for a in statement.accesses if a.array != target.array and a.relation.dim(isl.dim_type.out)]
+    if in_place:
+        operands += [a for a in statement.accesses if a.array == target.array and not _is_same(a, target)]
     if not all(a.exact for a in operands) or any(moves(target.relation, m) for m in chain):
         return None
     pair = _pair(program, band.members[:count], name, target, operands)
@@ -68,9 +74,38 @@ def contraction_of(program: Program, band: Band) -> Contraction | None:
     return Contraction(name, target.array, rows, columns, chain, before, after, shared)
 
 
-def _shape(band: Band) -> tuple[str, tuple[Member, ...], tuple[str, ...], tuple[str, ...]] | None:
-    """The one statement with loops of its own below a band, these loops, and the statements around it."""
-    inner = band.members[band.coincident_prefix :]
+def tile_members_of(program: Program, band: Band) -> int:
+    """How many of the outermost loops of a permutable band belong to the result of its only statement; the parallel
+    ones, where there are several statements."""
+    own = names(band.members[0].schedule.domain())
+    if not band.permutable or len(own) != 1 or band.coincident_prefix == 0:
+        return band.coincident_prefix
+    written = [a for a in program.statements[own[0]].accesses if a.kind is not AccessKind.READ]
+    count = 0
+    while len(written) == 1 and count < len(band.members) and moves(written[0].relation, band.members[count]):
+        count += 1
+    return max(count, band.coincident_prefix)
+
+
+def result_first(program: Program, band: Band) -> Band:
+    """A permutable band of one statement with the loops of its result outside of those that sum up."""
+    own = names(band.members[0].schedule.domain())
+    if not band.permutable or len(own) != 1 or band.coincident_prefix == 0:
+        return band
+    written = [a for a in program.statements[own[0]].accesses if a.kind is not AccessKind.READ]
+    if len(written) != 1:
+        return band
+    return replace(band, members=tuple(sorted(band.members, key=lambda m: not moves(written[0].relation, m))))
+
+
+def _is_same(access: Access, target: Access) -> bool:
+    return access.ref == target.ref or access.relation.is_equal(target.relation)
+
+
+def _shape(band: Band, count: int) -> tuple[str, tuple[Member, ...], tuple[str, ...], tuple[str, ...]] | None:
+    """The one statement with loops of its own below the first loops of a band, these loops, and the statements around
+    it."""
+    inner = band.members[count:]
     if not isinstance(band.child, Sequence):
         chain = _chain(band.child)
         own = names(isl.UnionMap.from_union_pw_aff(band.members[0].schedule).domain())
@@ -123,7 +158,17 @@ def _pair(
         area = widths[rows] * widths[columns]
         if (True, True) not in kinds and {(True, False), (False, True)} <= kinds and (best is None or area >= best[0]):
             best = area, (rows, columns)
-    return best[1] if best is not None else None
+    if best is None:
+        return None
+    rows, columns = best[1]
+    return (columns, rows) if _is_last(target, members[rows], domain) else (rows, columns)
+
+
+def _is_last(target: Access, member: Member, domain: isl.Set) -> bool:
+    """Whether a loop moves along the last subscript of the result."""
+    rank = target.relation.dim(isl.dim_type.out)
+    last = target.relation.reset_tuple_id(isl.dim_type.out).project_out(isl.dim_type.out, 0, rank - 1)
+    return varies(replace(target, relation=last), member, domain)
 
 
 def varies(access: Access, member: Member, domain: isl.Set) -> bool:

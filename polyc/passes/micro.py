@@ -16,6 +16,7 @@ from polyc.passes.boxes import Box
 from polyc.passes.contractions import Contraction, varies
 from polyc.passes.cost import sample_parameters
 from polyc.passes.micro_sizes import MicroSize
+from polyc.passes.nests import Outer
 from polyc.passes.panels import Panel, copying, filled_box, mention_one_index, producer_of
 from polyc.passes.promotion import copy_statement
 from polyc.passes.register_nest import STAGE, NoRegisterTile, RegisterNest
@@ -98,15 +99,29 @@ class MicroNest(RegisterNest):
         self.typical = sample_parameters(program)
         self.pair = (contraction.rows, contraction.columns)
         self.blocks = (size.rows, size.columns)
+        self.result = ""
         self.left = PANEL_BYTES
+        self.parts: dict[str, isl.Set] = {}
 
     @property
     def statements(self) -> set[str]:
         return {self.contraction.statement}
 
+    def domain(self, name: str) -> isl.Set:
+        """The instances that are this nest's."""
+        return self.parts.get(name) or super().domain(name)
+
     def node(self) -> Node:
         c, size = self.contraction, self.micro
-        whole = self.whole(c.statement)
+        name = c.statement
+        for other in (name, *c.before, *c.after):
+            self.parts[other] = self.reaching(other)
+        every = self.domain(name)
+        at_ends = self.at_ends(every)
+        self.parts[name] = every.subtract(at_ends).coalesce()
+        if self.parts[name].is_empty():
+            raise NoRegisterTile("no tile of its result sums up the same steps in all its points")
+        whole = self.whole(name)
         depth = self.depth_of(size.block_k)
         panel = self.step(whole, c.chain[0], depth)
         columns = self.step(whole, self.band.members[c.columns], size.columns, True)
@@ -115,17 +130,45 @@ class MicroNest(RegisterNest):
         of_rows = self.staged(whole, (*tile, panel), c.rows)
         of_columns = self.staged(whole, (*tile, panel, columns), c.columns)
         self.above = (*tile, panel, columns, rows)
-        accumulator = self.accumulator({c.statement: whole})
+        accumulator = self.accumulator({name: whole})
         into, out = (self.copies_of(whole, accumulator, inside) for inside in (True, False))
-        self.pad(c.statement, whole, accumulator)
-        if self.program.padded.get(c.statement) == "guarded":
+        self.pad(name, whole, accumulator)
+        if self.program.padded.get(name) == "guarded":
             raise NoRegisterTile("what its tiles would run at the border is not harmless")
         summed = Filter(isl.UnionSet.from_set(whole), self.products(whole))
         node = Band((rows,), True, self.with_copies([*into], summed, [*out], (accumulator.key,)))
         node = Band((columns,), True, self.with_copies(of_columns, Filter(summed.filter, node)))
         node = Band((panel,), False, self.with_copies(of_rows, Filter(summed.filter, node)))
         self.say_it(depth)
-        return self.among_others(node, summed.filter)
+        return self.among_others(node, summed.filter, isl.UnionSet.from_set(at_ends), tile)
+
+    def reaching(self, name: str) -> isl.Set:
+        """What of a statement the band runs."""
+        own = super().domain(name)
+        there = self.band.members[0].schedule.domain().intersect(isl.UnionSet.from_set(own))
+        return isl.Set.from_union_set(there) if not there.is_empty() else own
+
+    def at_ends(self, every: isl.Set) -> isl.Set:
+        """Instances that have to do without registers: a step of the sum that some points of a tile have and others
+        do not, as in a triangle.
+
+        math: with s the same step and the same tile, and D = P(i, j) and Q(i, j, k) the domain: what s(D) has outside
+              of D because of Q, and everything in D that belongs to a step and a tile with such an instance
+        """
+        name = self.contraction.statement
+        self.parts[name] = every
+        at = self.values(name, self.band.members + self.contraction.chain)
+        if not at.is_injective():
+            raise NoRegisterTile(f"{name} has loops that are not in its band")
+        same = self.same_tile(len(self.contraction.chain))
+        if self.contraction.array in {a.array for a in self.contraction.operands}:
+            micro, self.blocks = self.blocks, (self.micro.block_m, self.blocks[1])
+            same, self.blocks = self.same_tile(len(self.contraction.chain)), micro
+        points, chain = len(self.band.members), len(self.contraction.chain)
+        here = every.apply(at)
+        of_sum = here.drop_constraints_not_involving_dims(isl.dim_type.set, points, chain)
+        harmful = here.apply(same).subtract(of_sum).intersect_params(self.program.scop.known)
+        return every.intersect(harmful.apply(same).apply(at.reverse())).coalesce()
 
     def result_buffer(self, array: str, box: Box, users: frozenset[tuple[str, str]]) -> Buffer:
         rank = len(box.extents)
@@ -199,20 +242,38 @@ class MicroNest(RegisterNest):
         node = Extension(every, Sequence(tuple(steps)))
         return Mark("allocate", node, names=names or tuple(dict.fromkeys(one.buffer for one in copies)))
 
-    def among_others(self, node: Node, instances: isl.UnionSet) -> Node:
-        """The sum between the statements of the same points, which run for the whole tile before it and after it."""
+    def among_others(self, node: Node, sums: isl.UnionSet, ends: isl.UnionSet, tile: tuple[Member, ...]) -> Node:
+        """The sum between the other statements of its points, and the parts of it that are no whole tiles: each runs
+        for all points of the tile before the next one begins."""
         c = self.contraction
-        if not (c.before or c.after):
-            return node
-        steps = []
-        for others in (c.before, c.after):
-            inside = isl.UnionSet.empty(instances.get_space())
-            for name in others:
-                inside = inside.union(isl.UnionSet.from_set(self.domain(name)))
-            if not inside.is_empty():
-                steps.append(Filter(inside, restrict(self.band, inside)))
-        steps.insert(1 if c.before else 0, Filter(instances, node))
-        return Sequence(tuple(steps))
+        before, after = (self.instances_of(others) for others in (c.before, c.after))
+        inside = isl.UnionSet.from_set(self.domain(c.statement))
+        orders = [[before, ends, inside, after], [before, inside, ends, after]]
+        order = next((o for o in orders if self.keeps_order(o, tile)), None)
+        if order is None:
+            raise NoRegisterTile("its points need each other's results before the sum is done")
+        steps = [
+            Filter(sums, node) if one is inside else Filter(one, restrict(self.band, one))
+            for one in order
+            if not one.is_empty()
+        ]
+        return Sequence(tuple(steps)) if len(steps) > 1 else node
+
+    def instances_of(self, names: tuple[str, ...]) -> isl.UnionSet:
+        found = isl.UnionSet.empty(self.typical.get_space())
+        for name in names:
+            found = found.union(isl.UnionSet.from_set(self.domain(name)))
+        return found
+
+    def keeps_order(self, steps: list[isl.UnionSet], tile: tuple[Member, ...]) -> bool:
+        """Whether nothing in a tile depends on what runs in a later step of it."""
+        every = self.program.dependences.all
+        for k, later in enumerate(steps):
+            for earlier in steps[:k]:
+                back = every.intersect_domain(later).intersect_range(earlier)
+                if not Outer(tile).same_iteration(back).is_empty():
+                    return False
+        return True
 
     # --- panels ----------------------------------------------------------------------------------------------------
 
@@ -360,32 +421,43 @@ class MicroNest(RegisterNest):
         values = [self.values(statement.name, (m,)) for m in moving]
         rank = access.relation.dim(isl.dim_type.out)
         moved = [d for d in range(rank) if any(mention_one_index(cell.get_pw_aff(d), v) for v in values)]
-        tiles = whole.apply(self.values(statement.name, around))
-        return self.apart(box, tiles, access.relation.range(), moved, key, True)
+        at = self.values(statement.name, around)
+        cells = at.intersect_domain(whole).reverse().apply_range(self.everywhere(access.relation))
+        return self.apart(box, around, cells, access.relation.range(), moved, key, True)
 
     def copies_of(self, whole: isl.Set, accumulator: Buffer, inside: bool) -> list[Panel]:
         """Copies of the result into the registers, or out of them."""
-        tiles = whole.apply(self.values(self.contraction.statement, self.above))
+        name = self.contraction.statement
+        points = self.values(name, self.above).intersect_domain(whole).reverse()
+        points = points.apply_range(self.values(name, self.band.members))
         used = self.point_of_cell.domain()
+        cells = points.apply_range(self.everywhere(self.point_of_cell, "the point of a cell").reverse())
         assert accumulator.corner is not None
         box = Box(accumulator.corner, accumulator.extents)
-        return self.apart(box, tiles, used, list(range(len(box.extents))), accumulator.key, inside)
+        return self.apart(box, self.above, cells, used, list(range(len(box.extents))), accumulator.key, inside)
 
-    def apart(self, box: Box, tiles: isl.Set, used: isl.Set, moved: list[int], key: str, inside: bool) -> list[Panel]:
+    def apart(
+        self,
+        box: Box,
+        around: tuple[Member, ...],
+        cells: isl.Map,
+        used: isl.Set,
+        moved: list[int],
+        key: str,
+        inside: bool,
+    ) -> list[Panel]:
         """Copies of a panel: one for tiles that lie inside of what the domain uses, without a condition, and one for
         those at the border.
 
-        tiles: `{ [o] }`; used: `{ A[x] }`; moved: the dimensions in which tiles run whole
+        cells: `{ [o] -> A[x] }`, what a tile needs; used: `{ A[x] }`; moved: the dimensions in which tiles run whole
         """
         buffer = self.program.buffers[key]
         name = buffer.array
         extents = box.constant_extents()
         assert extents is not None
         known = self.program.scop.known
-        around = _simple(tiles.intersect_params(known))
-        filled = filled_box(box, extents).intersect_domain(around)
-        filled = filled.set_tuple_id(isl.dim_type.out, used.get_tuple_id())
-        filled = filled.intersect_range(_in_other_dimensions(used, moved))
+        filled = filled_box(box, extents).set_tuple_id(isl.dim_type.out, used.get_tuple_id())
+        filled = filled.intersect(_in_other_dimensions(_simple(cells.intersect_params(known), around), moved))
         border = filled.subtract_range(used).intersect_params(known).domain().coalesce()
         pieces = [filled.subtract_domain(border).coalesce(), filled.intersect_domain(border).coalesce()]
         found: list[Panel] = []
@@ -401,24 +473,28 @@ class MicroNest(RegisterNest):
         return found
 
 
-def _in_other_dimensions(cells: isl.Set, dimensions: list[int]) -> isl.Set:
-    """The cells that agree with some given one in all but these dimensions."""
+def _in_other_dimensions(cells: isl.Map, dimensions: list[int]) -> isl.Map:
+    """`{ [o] -> A[x] }` for all x that agree in the other dimensions with some cell."""
+    name = cells.get_tuple_id(isl.dim_type.out)
     for d in dimensions:
-        cells = _free(cells, d)
-    return cells
+        cells = cells.project_out(isl.dim_type.out, d, 1).insert_dims(isl.dim_type.out, d, 1)
+    return cells.set_tuple_id(isl.dim_type.out, name)
 
 
-def _simple(tiles: isl.Set) -> isl.Set:
-    """A set around the corners of tiles, without the divisions that say which points are corners."""
-    found = isl.Set.from_basic_set(tiles.remove_divs().simple_hull())
-    for d in range(tiles.dim(isl.dim_type.set)):
+def _simple(cells: isl.Map, around: tuple[Member, ...]) -> isl.Map:
+    """The cells of each tile, or more of them, without divisions: for any corner, not only for those of tiles.
+
+    math: the hull is taken of `{ [t] -> A[x] }` with t the numbers of tiles, so that it is tight
+    """
+    sizes = [m.size if m.role is Role.TILE else 1 for m in around]
+    inner = [f"t{k}" for k in range(len(sizes))]
+    corners = [f"{size}{t}" for t, size in zip(inner, sizes, strict=True)]
+    corner = isl.Map.read_from_str(cells.get_ctx(), f"{{ [{', '.join(inner)}] -> [{', '.join(corners)}] }}")
+    hull = isl.Map.from_basic_map(cells.apply_domain(corner.reverse()).remove_divs().simple_hull())
+    found = isl.Map.from_basic_map(hull.apply_domain(corner).remove_divs().simple_hull())
+    tiles = cells.domain()
+    for d in range(len(sizes)):
         lowest = tiles.dim_min_val(d)
         if lowest.is_int():
-            found = found.lower_bound_val(isl.dim_type.set, d, lowest)
+            found = found.lower_bound_val(isl.dim_type.in_, d, lowest)
     return found
-
-
-def _free(cells: isl.Set, dimension: int) -> isl.Set:
-    name = cells.get_tuple_id()
-    left = cells.project_out(isl.dim_type.set, dimension, 1).insert_dims(isl.dim_type.set, dimension, 1)
-    return left.set_tuple_id(name)

@@ -14,6 +14,8 @@ DEPTHS = (128, 384)
 """How deep panels are at least and at most: below, results come and go too often."""
 WIDEST = 2304
 """Columns of a tile, about: a tile that is wider shares nothing more."""
+IN_PLACE_ROWS = 32
+"""Of a tile that reads what it writes: the triangle on its diagonal is summed up without registers."""
 TILES_OF_A_CORE = 4
 """Fewer leave cores idle at the end, where their number does not divide by that of cores."""
 
@@ -36,10 +38,20 @@ class MicroSize:
     """What bounds the register tile and the panels, with the numbers."""
 
 
-def micro_sizes(machine: Cpu, m: int | None, n: int | None, k: int | None, element_bytes: int) -> list[MicroSize]:
+def micro_sizes(
+    machine: Cpu,
+    m: int | None,
+    n: int | None,
+    k: int | None,
+    element_bytes: int,
+    panels: tuple[int, int] = (1, 1),
+    in_place: bool = False,
+) -> list[MicroSize]:
     """Shapes for a product, the best first; one for now.
 
-    m, n, k: extents, None where they are known at run time only.
+    m, n, k:  extents, None where they are known at run time only.
+    panels:   how many arrays move with the rows, and with the columns.
+    in_place: the sum reads what it writes, so that the rows of one tile cannot take each other's from a panel.
     source:  Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", ACM TOMS 34(3), 2008: the panel
              of rows in the second level, that of columns in the first, the results in registers
     """
@@ -49,11 +61,13 @@ def micro_sizes(machine: Cpu, m: int | None, n: int | None, k: int | None, eleme
     rows = (machine.vector_registers - vectors - 1) // vectors // 2 * 2
     columns = vectors * lanes
     first, second = machine.levels[0].bytes, machine.levels[min(1, len(machine.levels) - 1)].bytes
-    depth = int(first * L1_SHARE / (columns * element_bytes))
+    depth = int(first * L1_SHARE / (columns * element_bytes * panels[1]))
     depth = max(DEPTHS[0], min(DEPTHS[1], depth // 32 * 32))
     if k is not None:
         depth = _even(k, depth, 8)
-    block_m = max(rows, int(second * L2_SHARE / (depth * element_bytes)) // rows * rows)
+    block_m = max(rows, int(second * L2_SHARE / (depth * element_bytes * panels[0])) // rows * rows)
+    if in_place:
+        block_m = min(block_m, IN_PLACE_ROWS // rows * rows)
     if m is not None:
         tiles = ceil(m / block_m)
         if tiles > machine.cores and tiles < TILES_OF_A_CORE * machine.cores:

@@ -60,6 +60,8 @@ class RegisterNest:
         self.size = size
         self.numbers = numbers
         self.widening = Widening()
+        self.result = ""
+        """The key of the tile of the result."""
         self.typical = sample_parameters(program)
         self.pair = (contraction.rows, contraction.columns)
         self.blocks = (size.block_m, size.block_n)
@@ -202,7 +204,13 @@ class RegisterNest:
     def accumulator(self, wholes: dict[str, isl.Set]) -> Buffer:
         """The tile of the result, a register for each of its cells."""
         array = self.contraction.array
-        users = [(n, a) for n in sorted(wholes) for a in self.program.statements[n].accesses if a.array == array]
+        operands = {(self.contraction.statement, a.ref) for a in self.contraction.operands}
+        users = [
+            (n, a)
+            for n in sorted(wholes)
+            for a in self.program.statements[n].accesses
+            if a.array == array and (n, a.ref) not in operands
+        ]
         if not all(a.exact for _, a in users):
             raise NoRegisterTile("an access of its result is not affine")
         points: isl.Map | None = None
@@ -224,7 +232,9 @@ class RegisterNest:
         ]
         if len(self.replaced) > 1 or any(b.storage != "tile" for b in self.replaced):
             raise NoRegisterTile("its result is in several places")
-        return self.result_buffer(array, box, frozenset((n, a.ref) for n, a in users))
+        found = self.result_buffer(array, box, frozenset((n, a.ref) for n, a in users))
+        self.result = found.key
+        return found
 
     def result_buffer(self, array: str, box: Box, users: frozenset[tuple[str, str]]) -> Buffer:
         return self.new_buffer(array, box, len(self.above), users, "register", self.tasks.registers)
@@ -305,7 +315,7 @@ class RegisterNest:
         known = self.program.buffers[buffer.key]
         grown = replace(known, accesses=known.accesses | {(statement.name, "inside")})
         buffers = self.program.buffers | {buffer.key: grown}
-        for old in self.replaced if buffer.array == self.contraction.array else []:
+        for old in self.replaced if buffer.key == self.result else []:
             buffers[old.key] = replace(old, accesses=old.accesses | {(statement.name, "outside")})
         padded = dict(self.program.padded)
         if not relation.range().intersect_params(self.program.scop.known).is_subset(statement.domain):
@@ -469,7 +479,7 @@ class RegisterNest:
         """Let tiles at the border run whole."""
         domain = self.domain(name)
         more = whole.subtract(domain).intersect_params(self.program.scop.known)
-        self.widening = self.widening.with_domain(name, whole)
+        self.widening = self.widening.with_part(domain, whole)
         if more.is_empty():
             return
         statement = self.program.statements[name]

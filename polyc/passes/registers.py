@@ -12,7 +12,14 @@ import islpy as isl
 from polyc.machine import load_cpu, load_gpu
 from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Member, Node, Role, Sequence, child_nodes
-from polyc.passes.contractions import Contraction, contraction_of, extent_of
+from polyc.passes.contractions import (
+    Contraction,
+    contraction_of,
+    extent_of,
+    result_first,
+    tile_members_of,
+    varies,
+)
 from polyc.passes.gpu_sizes import ContractionSize, contraction_candidates
 from polyc.passes.micro_sizes import MicroSize, micro_sizes
 from polyc.passes.register_nest import STAGE, NoRegisterTile, RegisterNest
@@ -50,20 +57,21 @@ def tiled_by(tiler: Tiler) -> Program:
     try:
         return replace(_told(tiler.program, tiler.made), tree=widened(tree, tiler.widening))
     except NotAffine as reason:
-        names_ = tuple(sorted(tiler.widening.domains))
+        names_ = tuple(tiler.widening.statements)
         return program.remark("no-register-tile", STAGE, f"sums stay without register tiles: {reason}", names_)
 
 
 def apart(program: Program, node: Node) -> Node:
     """The node, and where it is a contraction that fills one band, the loops that sum up in a band of their own."""
-    match node:
-        case Band(members=members) if contraction_size(program, node) is not None:
-            count = node.coincident_prefix
-            if count == len(members):
-                return node
-            return replace(node, members=members[:count], child=replace(node, members=members[count:]))
-        case _:
-            return node
+    if not isinstance(node, Band):
+        return node
+    band = node if program.options.gpu else result_first(program, node)
+    if contraction_size(program, band) is None:
+        return node
+    count = band.coincident_prefix if program.options.gpu else tile_members_of(program, band)
+    if count == len(band.members):
+        return node
+    return replace(band, members=band.members[:count], child=replace(band, members=band.members[count:]))
 
 
 def contraction_size(
@@ -85,7 +93,7 @@ def contraction_sizes(
     options = program.options
     if options.tile_sizes != "auto" or options.fuse != "basteln":
         return None, []
-    found = contraction_of(program, band)
+    found = contraction_of(program, band, in_place=not options.gpu)
     if found is None:
         return None, []
     element = program.scop.arrays[found.array].element
@@ -94,16 +102,22 @@ def contraction_sizes(
     pair = (found.rows, found.columns)
     m, n = (extent_of(program, band.members[k], found.statement) for k in pair)
     depth = _product(extent_of(program, member, found.statement) for member in found.chain)
-    others = [member for k, member in enumerate(band.members[: band.coincident_prefix]) if k not in pair]
+    others = [member for k, member in enumerate(band.members) if k not in pair and member not in found.chain]
     batch = _product(extent_of(program, member, found.statement) for member in others)
     if any(e is not None and e < SMALLEST for e in (m, n)) or (depth is not None and depth < SHORTEST):
         return None, []
     if not options.gpu:
-        return found, micro_sizes(load_cpu(options.machine), m, n, depth, element.size_bytes)
-    sizes = contraction_candidates(load_gpu(options.machine), m, n, depth, batch, element.size_bytes)
+        domain = program.statements[found.statement].domain
+        panels = tuple(sum(varies(a, band.members[k], domain) for a in found.operands) for k in pair)
+        in_place = any(a.array == found.array for a in found.operands)
+        sizes = micro_sizes(
+            load_cpu(options.machine), m, n, depth, element.size_bytes, (panels[0], panels[1]), in_place
+        )
+        return found, sizes
+    shapes = contraction_candidates(load_gpu(options.machine), m, n, depth, batch, element.size_bytes)
     if options.block is not None:
-        sizes = [s for s in sizes if (s.threads_x, s.threads_y) == options.block[:2]]
-    return found, sizes
+        shapes = [s for s in shapes if (s.threads_x, s.threads_y) == options.block[:2]]
+    return found, shapes
 
 
 def _product(extents: Iterable[int | None]) -> int | None:

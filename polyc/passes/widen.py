@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence
-from polyc.poly import affine_of, value_on
+from polyc.poly import affine_of, set_name, value_on
 
 
 class NotAffine(Exception):
@@ -16,30 +16,34 @@ class NotAffine(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Widening:
-    domains: dict[str, isl.Set] = field(default_factory=dict)
-    """What the tree runs of a statement, for those that change."""
+    parts: tuple[tuple[isl.Set, isl.Set], ...] = ()
+    """Instances of a statement, and what the tree runs instead of them."""
     dropped: frozenset[str] = frozenset()
     """Buffers that no statement needs any more."""
 
-    def with_domain(self, name: str, whole: isl.Set) -> Widening:
-        return replace(self, domains=self.domains | {name: whole})
+    def with_part(self, part: isl.Set, whole: isl.Set) -> Widening:
+        return replace(self, parts=(*self.parts, (part, whole)))
 
     def joined(self, other: Widening) -> Widening:
-        return Widening(self.domains | other.domains, self.dropped | other.dropped)
+        return Widening(self.parts + other.parts, self.dropped | other.dropped)
+
+    @property
+    def statements(self) -> list[str]:
+        return sorted({set_name(part) for part, _ in self.parts})
 
 
 def widened(tree: Domain, widening: Widening) -> Domain:
     """The tree with wider domains of some statements. Raises NotAffine."""
-    if not widening.domains:
+    if not widening.parts:
         return tree
     return Domain(_wider(tree.domain, widening), _below(tree.child, widening))
 
 
 def _wider(instances: isl.UnionSet, widening: Widening) -> isl.UnionSet:
-    for whole in widening.domains.values():
-        space = isl.UnionSet.from_set(isl.Set.universe(whole.get_space()))
-        if not instances.intersect(space).is_empty():
-            instances = instances.subtract(space).union(isl.UnionSet.from_set(whole))
+    for part, whole in widening.parts:
+        old = isl.UnionSet.from_set(part)
+        if not instances.intersect(old).is_empty():
+            instances = instances.subtract(old).union(isl.UnionSet.from_set(whole))
     return instances
 
 
@@ -60,14 +64,13 @@ def _below(node: Node, widening: Widening) -> Node:
 
 def _member(member: Member, widening: Widening) -> Member:
     schedule = member.schedule
-    for whole in widening.domains.values():
-        space = whole.get_space()
-        here = isl.UnionSet.from_set(isl.Set.universe(space))
-        if schedule.intersect_domain(here).domain().is_empty():
+    for part, whole in widening.parts:
+        if schedule.intersect_domain(isl.UnionSet.from_set(part)).domain().is_empty():
             continue
-        value = affine_of(value_on(schedule, space))
+        value = affine_of(value_on(schedule, whole.get_space()))
         if value is None:
             raise NotAffine(f"the loop {member.name} has several expressions")
+        wide = isl.UnionSet.from_set(whole)
         wider = isl.UnionPwAff.from_pw_aff(isl.PwAff.from_aff(value).intersect_domain(whole))
-        schedule = schedule.subtract_domain(here).union_add(wider)
+        schedule = schedule.subtract_domain(wide).union_add(wider)
     return replace(member, schedule=schedule)

@@ -85,7 +85,7 @@ def padding_faults(program: Program, inside: Expanded) -> list[Fault]:
         faults.append(Fault("padding", "what lies outside of a domain changes a value", str(read.sample_point())))
     for name, kind in program.padded.items():
         if kind == "free":
-            faults += _free_faults(program, whole, name)
+            faults += _free_faults(program, whole, name, outside)
     return faults + buffer_faults(program, _only(whole, running))
 
 
@@ -141,9 +141,9 @@ def _is_plain(statement: Statement) -> bool:
             return False
 
 
-def _free_faults(program: Program, whole: Expanded, name: str) -> Iterator[Fault]:
+def _free_faults(program: Program, whole: Expanded, name: str, outside: isl.UnionSet) -> Iterator[Fault]:
     for run, accesses in whole.per_run:
-        if run.statement != name:
+        if run.statement != name or isl.UnionSet.from_set(run.instances).is_disjoint(outside):
             continue
         for access, relation in accesses:
             scalar = access.kind is AccessKind.READ and program.scop.arrays[access.array].rank == 0

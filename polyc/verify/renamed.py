@@ -10,7 +10,8 @@ math: nothing is lost, and every read sees what it saw, if
         (5) what is written in K and needed elsewhere, or in the end, is copied out;
         (6) what is copied out was written in K, or copied in;
         (7) panels, which only hold copies of the array for readers, are filled before they are read
-            (`filled.py`), and no loop lies around both a writer of the array and a copy, so that all writes come first.
+            (`filled.py`), and no loop lies around both a writer of the array and a copy, so that all writes come first;
+            or in each iteration of the loops around a panel nobody writes to the array what the panel holds.
       By (3), K(x) is the array's cell under another name in one span of time, in which nobody uses the cell itself.
       Where a cell has several such spans, (2) and (4) to (6) give way to
         (8) in each iteration p: all cells that are used in K are copied in, all that are written are copied out, and
@@ -30,7 +31,7 @@ from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Member
 from polyc.poly import empty_map, empty_set, out_name
-from polyc.verify.expand import Expanded
+from polyc.verify.expand import Expanded, through_buffer
 from polyc.verify.filled import earlier, filled, uses_of
 
 Uses = list[tuple[Run, isl.Map]]
@@ -231,9 +232,22 @@ def _panels_hold_it(program: Program, users: _Users) -> bool:
     """(7)."""
     if not users.panel_reads:
         return True
-    for copy, _ in users.panel_copies:
-        for writer, _ in users.direct_writers:
-            if not _comes_before(writer, copy, 0):
-                return False
+    writers_first = all(
+        _comes_before(writer, copy, 0) for copy, _ in users.panel_copies for writer, _ in users.direct_writers
+    )
+    if not writers_first and not _undisturbed(program, users):
+        return False
     known = program.scop.known
     return all(filled(run, cells.intersect_params(known), users.panel_copies) for run, cells in users.panel_reads)
+
+
+def _undisturbed(program: Program, users: _Users) -> bool:
+    """The other half of (7): a panel holds nothing that is written in its own iteration of the loops around it."""
+    for _, relation in users.panel_copies:
+        buffer = program.buffers[out_name(relation)]
+        held = isl.UnionSet.from_set(relation.range()).intersect_params(program.scop.known)
+        for run, written in users.direct_writers:
+            inside = any(buffer.key in mark.names for mark in run.path.marks if mark.kind == "allocate")
+            if inside and not held.is_disjoint(isl.UnionSet.from_set(through_buffer(written, run, buffer).range())):
+                return False
+    return True

@@ -12,7 +12,7 @@ from polyc.codegen.exprs import ExprPrinter
 from polyc.codegen.tidy import simpler
 from polyc.errors import InternalError
 from polyc.model import ctree as c
-from polyc.model.program import Buffer, Program
+from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, Array, CType, Statement, Storage, Value
 from polyc.model.tree import Member, partial_schedule, paths
 from polyc.passes.boxes import constant_of
@@ -76,7 +76,37 @@ class InstancePrinter:
         self.loops = self._loops()
 
     def body(self) -> c.Stmt:
-        return c.rewrite(self.statement.body, self._change)
+        body = self.statement.body
+        for hoist in self.program.hoisted:
+            body = self._filled(body, hoist) if self._fills(hoist) else self._without(body, hoist)
+        return c.rewrite(body, self._change)
+
+    def _fills(self, hoist: Hoist) -> bool:
+        """Whether this copies into a panel of values of an expression."""
+        name = self.statement.name
+        mine = {ref for statement, ref in self.program.buffers[hoist.buffer].accesses if statement == name}
+        return name in self.program.copies and bool(mine)
+
+    def _filled(self, body: c.Stmt, hoist: Hoist) -> c.Stmt:
+        """A copy that stores the expression of the cell."""
+        assert isinstance(body, c.ExprStmt)
+        assert isinstance(body.expr, c.Assign)
+        cell = body.expr.value
+
+        def change(node: c.Node) -> c.Node | None:
+            return cell if isinstance(node, c.ArrayRef) and node.ref == hoist.ref else None
+
+        return replace(body, expr=replace(body.expr, value=c.rewrite(hoist.value, change)))
+
+    def _without(self, body: c.Stmt, hoist: Hoist) -> c.Stmt:
+        """A statement that has the panel's cell in the place of the expression, where it reads the panel."""
+        if self.statement.name != hoist.statement:
+            return body
+        (cell,) = (n for n in c.walk(hoist.value) if isinstance(n, c.ArrayRef) and n.ref == hoist.ref)
+        buffer = self._buffer(cell)
+        if buffer is None or buffer.key != hoist.buffer:
+            return body
+        return c.rewrite(body, lambda node: cell if node == hoist.value else None)
 
     def inside_domain(self, body: c.Stmt) -> c.Stmt:
         """The body, where a tile runs instances outside of the statement's domain: under a condition, or with zero for

@@ -188,7 +188,8 @@ class Inlining:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hoist:
-    """A panel that holds the value of an expression of each cell: its readers have the cell in the place of that."""
+    """A panel that holds the value of an expression of each cell: copies into it store that, and codegen puts its cell
+    in the place of the expression in its readers."""
 
     buffer: str
     """The panel's key."""

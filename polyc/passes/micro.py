@@ -309,10 +309,10 @@ class MicroNest(RegisterNest):
             if producer is not None:
                 found.append(self.made_panel(producer, box, extents, buffer))
             else:
-                copies = self.copies_of_panel(whole, access, around, box, buffer.key)
-                found += copies
+                found += self.copies_of_panel(whole, access, around, box, buffer.key)
                 if value is not None:
-                    self.hoist(access, value, buffer.key, copies)
+                    hoist = Hoist(buffer.key, statement.name, access.ref, value)
+                    self.program = replace(self.program, hoisted=(*self.program.hoisted, hoist))
         return found
 
     def constant_around(self, access: Access) -> c.Expr | None:
@@ -347,34 +347,6 @@ class MicroNest(RegisterNest):
                 break
         element = scop.arrays[access.array].element
         return around if around is not None and keeps_type(around, element, scop.arrays, ()) else None
-
-    def hoist(self, access: Access, value: c.Expr, key: str, copies: list[Panel]) -> None:
-        """Let copies compute an expression that the statement computed each time."""
-        statement = self.program.statements[self.contraction.statement]
-
-        def without(node: c.Node) -> c.Node | None:
-            if node is not value:
-                return None
-            return next(n for n in c.walk(value) if isinstance(n, c.ArrayRef) and n.ref == access.ref)
-
-        changed = {statement.name: replace(statement, body=c.rewrite(statement.body, without))}
-        for copy in copies:
-            one = self.program.statements[copy.name]
-            assert isinstance(one.body, c.ExprStmt)
-            assert isinstance(one.body.expr, c.Assign)
-            plain = one.body.expr.value
-
-            def filled(node: c.Node, cell: c.Expr = plain) -> c.Node | None:
-                return cell if isinstance(node, c.ArrayRef) and node.ref == access.ref else None
-
-            stored = c.rewrite(value, filled)
-            body = replace(one.body, expr=replace(one.body.expr, value=stored))
-            changed[copy.name] = replace(one, body=body)
-        self.program = replace(
-            self.program,
-            statements=self.program.statements | changed,
-            hoisted=(*self.program.hoisted, Hoist(key, statement.name, access.ref, value)),
-        )
 
     def panel_buffer(self, access: Access, box: Box, extents: tuple[int, ...], depth: int, position: int) -> Buffer:
         array = self.program.scop.arrays[access.array]

@@ -7,7 +7,7 @@ from polyc.model.scop import Scop
 from polyc.verify.dataflow import dataflow_faults
 from polyc.verify.expand import expand
 from polyc.verify.fault import Fault
-from polyc.verify.hoisted import hoist_faults, without_hoists
+from polyc.verify.hoisted import hoist_faults
 from polyc.verify.inlining import KIND as INLINING
 from polyc.verify.inlining import inlining_faults
 from polyc.verify.mapped import mapping_faults
@@ -22,9 +22,6 @@ def check(program: Program, original: Scop | None = None) -> list[Fault]:
 
     `original`: the region as the frontend read it; without it the program's own scop is trusted.
     """
-    if faults := hoist_faults(program):
-        return faults
-    program = without_hoists(program)
     whole, program = program, without_borders(program)
     if program.inlined:
         faults = inlining_faults(program, original or program.inlined[0].before)
@@ -36,7 +33,7 @@ def check(program: Program, original: Scop | None = None) -> list[Fault]:
         return faults  # the rest takes for granted what does not hold
     faults += dataflow_faults(program, expanded) + race_faults(program, expanded)
     faults += mapping_faults(program, expanded) + padding_faults(whole, expanded)
-    return [*faults, *stage_faults(program, expanded)]
+    return [*faults, *stage_faults(program, expanded), *hoist_faults(program)]
 
 
 __all__ = ["INLINING", "Fault", "check"]

@@ -13,10 +13,10 @@ from typing import Any
 import click
 from rich.console import Console
 
-from . import rounds, table, tools
+from . import plots, roofline, rounds, summary, table, tools
 from .contestants import CONTESTANTS, OPTIMISE
 from .kernels import DATASETS, KERNELS, ROOT, Kernel
-from .results import Results
+from .results import Results, load
 
 CONTEXT = {"help_option_names": ["-h", "--help"]}
 BUSY_LOAD = 0.5
@@ -116,11 +116,29 @@ def run(names: tuple[str, ...], dataset: str, element: str, rounds_: int, thread
         "rounds": rounds_, "threads": list(counts), "limit": limit, "budget": budget,
         "flags": [*OPTIMISE, *plan.flags], "polyc_options": list(plan.polyc_options),
     }  # fmt: skip
-    results = Results(dataset, element, settings, machine(), found_tools.versions(), [], [])
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="polyc-bench-") as folder:
+        rates = roofline.measure(found_tools.gcc, counts, Path(folder))
+        results = Results(dataset, element, settings, machine(), found_tools.versions(), rates, [])
         for kernel in chosen:
             console.print(f"{kernel.name} …", style="dim")
             results.kernels.append(rounds.run(kernel, plan, found_tools, Path(folder), console.print))
             results.save(out / f"{dataset}-{element}.json")
-    table.show(results, wide())
+    show(results, out)
+
+
+@main.command(context_settings=CONTEXT)
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def report(file: Path) -> None:
+    """Print the table of a JSON file that `run` wrote, and draw its plots again beside it."""
+    show(load(file), file.parent)
+
+
+def show(results: Results, folder: Path) -> None:
+    """The table and the summary on standard output, the plots in the folder."""
+    console = wide()
+    table.show(results, console)
+    for line in summary.lines(results):
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
+    written = [folder / f"{results.dataset}-{results.element}.json", *plots.write(results, folder)]
+    console.print(f"in {folder}: {', '.join(path.name for path in written)}", soft_wrap=True)

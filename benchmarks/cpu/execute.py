@@ -42,7 +42,18 @@ def build(steps: Sequence[Step], limit: float) -> Built:
 
 def samples(program: Path, threads: int, limit: float, dump: Path | None = None) -> list[float]:
     """The seconds of a process's runs, without the first one where there are others."""
-    settings = {
+    environment = settings(threads)
+    if dump is not None:
+        environment["BENCH_DUMP"] = str(dump)
+    found = [float(line) for line in command((str(program),), limit, "run", environment).split()]
+    if not found:
+        raise Failure("fails: no time printed")
+    return found[1:] or found
+
+
+def settings(threads: int) -> dict[str, str]:
+    """The environment of a timed program."""
+    return {
         "OMP_NUM_THREADS": str(threads),
         "OMP_PROC_BIND": "close",
         "OMP_PLACES": "cores",
@@ -50,17 +61,11 @@ def samples(program: Path, threads: int, limit: float, dump: Path | None = None)
         "BENCH_RUNS": str(WARM),
         "BENCH_ENOUGH": str(ENOUGH_SECONDS),
     }
-    if dump is not None:
-        settings["BENCH_DUMP"] = str(dump)
-    found = [float(line) for line in command((str(program),), limit, "run", settings).split()]
-    if not found:
-        raise Failure("fails: no time printed")
-    return found[1:] or found
 
 
-def command(argv: Sequence[str], limit: float, what: str, settings: dict[str, str] | None = None) -> str:
+def command(argv: Sequence[str], limit: float, what: str, variables: dict[str, str] | None = None) -> str:
     """Standard output of a command. It has a process group of its own, which is ended as a whole at the limit."""
-    environment = {**os.environ, **(settings or {})}
+    environment = {**os.environ, **(variables or {})}
     with subprocess.Popen(
         argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", cwd=ROOT, env=environment,
         start_new_session=True,

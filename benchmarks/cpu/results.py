@@ -77,9 +77,9 @@ class Rates:
     bytes_per_second: dict[str, float]
 
     def bandwidth(self, traffic_bytes: float) -> float:
-        """Of the smallest measured working set that holds so many bytes."""
-        sizes = sorted((int(size), rate) for size, rate in self.bytes_per_second.items())
-        return next((rate for size, rate in sizes if size >= traffic_bytes), sizes[-1][1])
+        """The best rate of all working sets of so many bytes or more: a smaller one cannot be slower, but for noise."""
+        rates = [rate for size, rate in self.bytes_per_second.items() if int(size) >= traffic_bytes]
+        return max(rates or [self.bytes_per_second[max(self.bytes_per_second, key=int)]])
 
 
 @dataclass(frozen=True, slots=True)

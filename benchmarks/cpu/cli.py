@@ -14,7 +14,9 @@ import click
 from rich.console import Console
 
 from . import plots, roofline, rounds, summary, table, tools
+from . import sweep as sweeps
 from .contestants import CONTESTANTS, OPTIMISE
+from .execute import Failure
 from .kernels import DATASETS, KERNELS, ROOT, Kernel
 from .results import Results, load
 
@@ -125,6 +127,48 @@ def run(names: tuple[str, ...], dataset: str, element: str, rounds_: int, thread
             results.kernels.append(rounds.run(kernel, plan, found_tools, Path(folder), console.print))
             results.save(out / f"{dataset}-{element}.json")
     show(results, out)
+
+
+@main.command(context_settings=CONTEXT)
+@click.argument("names", nargs=-1, required=True, metavar="KERNEL...")
+@click.option("--dataset", type=click.Choice(DATASETS), default="LARGE", show_default=True)
+@click.option("--type", "element", type=click.Choice(["double", "float"]), default="double", show_default=True)
+@click.option("--sizes", default=",".join(map(str, sweeps.SIZES)), show_default=True, help="Sizes of the grid.")
+@click.option("--depth", type=click.IntRange(0, 4), help="Sizes in a vector. [default: as many as polyc chooses]")
+@click.option(
+    "--rounds", "rounds_", type=click.IntRange(1), default=5, show_default=True, help="Rounds of the best few."
+)
+@click.option("--threads", type=click.IntRange(1), default=None, help="[default: all processors]")
+@click.option("--limit", type=float, default=60.0, show_default=True, help="Seconds that a process may take.")
+@click.option("--gcc", default="gcc", show_default=True, help="Which gcc.")
+@click.option("--polyc-options", default="", help="Options for polyc compile.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=ROOT / "build" / "bench",
+    help="Where to write. [default: build/bench]",
+)
+def sweep(names: tuple[str, ...], dataset: str, element: str, sizes: str, depth: int | None, rounds_: int,
+          threads: int | None, limit: float, gcc: str, polyc_options: str, out: Path) -> None:  # fmt: skip
+    """Hold polyc's own tile sizes against all vectors of a grid, with the same code shape; print the share reached."""
+    console = Console(stderr=True)
+    warn_if_busy(console)
+    plan = rounds.Plan(
+        dataset, element, (threads or processors(),), rounds_, limit, 300.0, 0.0, (), tuple(shlex.split(polyc_options))
+    )
+    there = tools.find(gcc)
+    out.mkdir(parents=True, exist_ok=True)
+    for kernel in named(names):
+        with tempfile.TemporaryDirectory(prefix="polyc-sweep-") as folder:
+            try:
+                found = sweeps.sweep(
+                    kernel, plan, there, [int(n) for n in sizes.split(",")], depth, Path(folder), console.print
+                )
+            except Failure as failure:
+                raise click.ClickException(str(failure)) from None
+        found.save(out / f"sweep-{kernel.name}-{dataset}-{element}-{plan.threads[0]}.json")
+        for line in sweeps.lines(found):
+            click.echo(line)
 
 
 @main.command(context_settings=CONTEXT)

@@ -99,7 +99,7 @@ def run(names: tuple[str, ...], dataset: str, element: str, rounds_: int, thread
         limit: float, build_limit: float, budget: float, gcc: str, clang: str, flags: str, polyc_options: str,
         out: Path) -> None:  # fmt: skip
     """Time the kernels (all of them if none is named), and write table, JSON and plots."""
-    chosen = named(names)
+    chosen = [kernel for kernel in named(names) if names or element == "double" or kernel.float_type]
     known = [contestant.name for contestant in CONTESTANTS]
     wanted = tuple(word for word in only.split(",") if word)
     if bad := [word for word in wanted if word not in known]:

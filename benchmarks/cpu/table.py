@@ -22,7 +22,7 @@ def show(results: Results, console: Console) -> None:
     for kernel in results.kernels:
         seconds = kernel.seconds(BASE)
         cells = [cell(kernel, column) for column in columns if column != BASE]
-        table.add_row(kernel.kernel, f"{seconds:.4f}" if seconds else status(kernel, BASE), *cells)
+        table.add_row(kernel.kernel, f"{seconds:.3g}" if seconds else status(kernel, BASE), *cells)
     table.add_section()
     table.add_row("geometric mean", "", *(mean_cell(results, column) for column in columns if column != BASE))
     console.print(table)

@@ -160,9 +160,10 @@ def lines(found: Sweep) -> list[str]:
     """What a person wants to know of it."""
     different = sum(c.status == "ok" for c in found.candidates)
     own = "; ".join(",".join(map(str, sizes)) for sizes in found.own_sizes) or "no tiling"
+    threads = f"{found.threads} thread{'s' if found.threads > 1 else ''}"
     heads = [
-        f"{found.kernel}, {found.dataset}, {found.element}, {found.threads} thread{'s' if found.threads > 1 else ''}: {len(found.candidates) - 1} "
-        f"vectors, {different} different programs that ran",
+        f"{found.kernel}, {found.dataset}, {found.element}, {threads}: {len(found.candidates) - 1} vectors, "
+        f"{different} different programs that ran",
         f"  polyc's own choice ({own}): {found.own.median:.5f} s",
     ]
     finalists = sorted((c for c in found.candidates if len(c.seconds) > 1), key=lambda c: c.median)

@@ -53,6 +53,7 @@ lint: $(STAMP)
 	$(BIN)/ruff check polyc tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/mypy --strict tests/fuzz
+	$(BIN)/mypy --strict -p benchmarks.cpu
 
 format: $(STAMP)
 	$(BIN)/ruff format polyc tests benchmarks

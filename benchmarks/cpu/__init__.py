@@ -9,5 +9,7 @@
     values.py       are the arrays right?
     rounds.py       all contestants of a kernel, in turn
     results.py      what was found, as data and as JSON
-    table.py        the same for people
+    roofline.py     the rates of this machine, measured
+    summary.py, table.py, plots.py   the same for people
+    sweep.py        polyc's own tile sizes against all of a grid
 """

@@ -40,6 +40,14 @@ def named(names: tuple[str, ...]) -> list[Kernel]:
     return [KERNELS[name] for name in names or KERNELS]
 
 
+def numbers(text: str) -> tuple[int, ...]:
+    """The positive numbers of a list with commas."""
+    words = text.split(",")
+    if not all(word.strip().isdecimal() and int(word) > 0 for word in words):
+        raise click.UsageError(f"not a list of positive numbers: '{text}'; write them as in 1,2")
+    return tuple(int(word) for word in words)
+
+
 def machine() -> dict[str, Any]:
     """What the times depend on."""
     info = Path("/proc/cpuinfo")
@@ -104,14 +112,17 @@ def run(names: tuple[str, ...], dataset: str, element: str, rounds_: int, thread
     wanted = tuple(word for word in only.split(",") if word)
     if bad := [word for word in wanted if word not in known]:
         raise click.UsageError(f"no such contestant: {', '.join(bad)}; there are {', '.join(known)}")
-    counts = tuple(int(word) for word in threads.split(",")) if threads else tuple(sorted({1, processors()}))
+    counts = numbers(threads) if threads else tuple(sorted({1, processors()}))
     plan = rounds.Plan(
         dataset, element, counts, rounds_, limit, build_limit, budget, ("gcc", *wanted) if wanted else (),
         tuple(shlex.split(polyc_options)), tuple(shlex.split(flags)),
     )  # fmt: skip
+    absent = [word for word in without.split(",") if word]
+    if bad := [word for word in absent if word not in tools.OPTIONAL]:
+        raise click.UsageError(f"no such tool: {', '.join(bad)}; there are {', '.join(tools.OPTIONAL)}")
     console = Console(stderr=True)
     warn_if_busy(console)
-    found_tools = tools.find(gcc, clang, tuple(word for word in without.split(",") if word))
+    found_tools = tools.find(gcc, clang, absent)
     if found_tools.gcc.missing:
         raise click.ClickException(f"{found_tools.gcc.missing}: it makes the values that all others are compared with")
     settings = {
@@ -156,14 +167,14 @@ def sweep(names: tuple[str, ...], dataset: str, element: str, sizes: str, depth:
     plan = rounds.Plan(
         dataset, element, (threads or processors(),), rounds_, limit, 300.0, 0.0, (), tuple(shlex.split(polyc_options))
     )
-    there = tools.find(gcc)
+    there = tools.find(gcc, without=tools.OPTIONAL)
+    if there.gcc.missing:
+        raise click.ClickException(there.gcc.missing)
     out.mkdir(parents=True, exist_ok=True)
     for kernel in named(names):
         with tempfile.TemporaryDirectory(prefix="polyc-sweep-") as folder:
             try:
-                found = sweeps.sweep(
-                    kernel, plan, there, [int(n) for n in sizes.split(",")], depth, Path(folder), console.print
-                )
+                found = sweeps.sweep(kernel, plan, there, numbers(sizes), depth, Path(folder), console.print)
             except Failure as failure:
                 raise click.ClickException(str(failure)) from None
         found.save(out / f"sweep-{kernel.name}-{dataset}-{element}-{plan.threads[0]}.json")

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,9 +39,13 @@ class Tool:
     missing: str = ""
 
 
+OPTIONAL = ("clang", "polly", "pluto", "ppcg", "openblas")
+"""What a run can do without. Without clang there is no Polly and no polyc+clang either."""
+
+
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """What a run uses. `march` is the flag for the machine's own instructions."""
+    """What a run uses."""
 
     gcc: Tool
     clang: Tool
@@ -55,20 +60,23 @@ class Tools:
         return {name: getattr(self, name).version or f"none: {getattr(self, name).missing}" for name in self.__slots__}
 
 
-def find(gcc: str = "gcc", clang: str = "", without: tuple[str, ...] = ()) -> Tools:
-    """Look for everything; `without` names tools to do as if they were missing."""
+def find(gcc: str = "gcc", clang: str = "", without: Collection[str] = ()) -> Tools:
+    """Look for everything; `without` names tools to do as if they were missing, and not to look for."""
+
+    def unless(name: str, look: Callable[[], Tool]) -> Tool:
+        return Tool(missing="left out") if name in without else look()
+
     found_gcc = compiler(gcc)
-    found_clang = compiler(clang or newest_clang())
-    tools = {
-        "gcc": found_gcc,
-        "clang": found_clang,
-        "clang_openmp": tried(found_clang, OPENMP_TRIAL, ("-fopenmp",), (), "no OpenMP runtime for clang"),
-        "polly": tried(found_clang, TRIAL, POLLY_FLAGS, POLLY_LINK, "this clang has no Polly"),
-        "pluto": program("polycc"),
-        "ppcg": program("ppcg"),
-        "openblas": openblas(found_gcc),
-    }
-    return Tools(**{name: Tool(missing="left out") if name in without else tool for name, tool in tools.items()})
+    found_clang = unless("clang", lambda: compiler(clang or newest_clang()))
+    return Tools(
+        found_gcc,
+        found_clang,
+        tried(found_clang, OPENMP_TRIAL, ("-fopenmp",), (), "no OpenMP runtime for clang"),
+        unless("polly", lambda: tried(found_clang, TRIAL, POLLY_FLAGS, POLLY_LINK, "this clang has no Polly")),
+        unless("pluto", lambda: program("polycc")),
+        unless("ppcg", lambda: program("ppcg")),
+        unless("openblas", lambda: openblas(found_gcc)),
+    )
 
 
 def newest_clang() -> str:

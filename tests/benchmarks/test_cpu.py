@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from pathlib import Path
@@ -18,13 +19,12 @@ from benchmarks.cpu.kernels import DATASETS, FOLDER, KERNELS, evaluate
 from benchmarks.cpu.results import Entry, KernelResult, Rates, Results
 
 PLAN = rounds.Plan("MINI", "double", (1,), 2, limit=20.0, build_limit=60.0, budget=60.0, contestants=())
-NOTHING_ELSE = ("clang", "polly", "pluto", "ppcg", "openblas")
 
 
 @pytest.mark.slow
 def test_a_missing_peer_is_a_blank_and_polyc_is_right_to_the_last_bit(tmp_path: Path) -> None:
     words = ["run", "gemm", "--dataset", "MINI", "--rounds", "2", "--threads", "1", "--only", "polyc,ppcg,openblas"]
-    words += ["--without", ",".join(NOTHING_ELSE), "--flags=-ffp-contract=off", "--out", str(tmp_path)]
+    words += ["--without", ",".join(tools.OPTIONAL), "--flags=-ffp-contract=off", "--out", str(tmp_path)]
     done = CliRunner().invoke(main, words)
     assert done.exit_code == 0, done.output
     assert "ppcg@1: left blank (left out)" in done.output
@@ -74,7 +74,7 @@ def test_what_goes_wrong_is_told_and_not_timed(tmp_path: Path, monkeypatch: pyte
         for name, change in SPOILT.items()
     ]
     monkeypatch.setattr(rounds, "CONTESTANTS", made)
-    found = rounds.run(KERNELS["gemm"], replace(PLAN, limit=1.0), tools.find(without=NOTHING_ELSE), tmp_path, print)
+    found = rounds.run(KERNELS["gemm"], replace(PLAN, limit=1.0), tools.find(without=tools.OPTIONAL), tmp_path, print)
     told = {entry.contestant: entry.status for entry in found.entries}
     assert told["wrong values"].startswith("wrong: C off by ")
     assert told["not C"].startswith("fails: cc: ")
@@ -95,6 +95,33 @@ def test_openblas_computes_the_same(name: str, element: str, tmp_path: Path) -> 
     plan = replace(PLAN, element=element, rounds=1, contestants=("openblas",))
     found = rounds.run(KERNELS[name], plan, there, tmp_path, print)
     assert [entry.status for entry in found.entries] == ["ok"]
+
+
+COPIES = """#!/bin/sh
+test "$1" = --version && {{ echo "a {name} that changes nothing"; exit 0; }}
+for word; do
+    case "$last" in -o) output=$word;; esac
+    case "$word" in *.c) input=${{input:-$word}};; esac
+    last=$word
+done
+cp "$input" "$output"
+"""
+
+
+@pytest.mark.slow
+def test_source_to_source_peers_are_called_as_they_want_to_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bin").mkdir()
+    for name in ("ppcg", "polycc"):
+        script = tmp_path / "bin" / name
+        script.write_text(COPIES.format(name=name))
+        script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    there = tools.find(without=("clang", "polly", "openblas"))
+    assert there.versions()["ppcg"] == "a ppcg that changes nothing"
+    plan = replace(PLAN, contestants=("ppcg", "pluto"), threads=(1, 2), rounds=1)
+    found = rounds.run(KERNELS["trisolv"], plan, there, tmp_path / "work", print)
+    told = {entry.column: entry.status for entry in found.entries}
+    assert told == dict.fromkeys(("pluto@1", "pluto@2", "ppcg@1", "ppcg@2"), "ok")
 
 
 @pytest.mark.slow
@@ -208,3 +235,9 @@ def test_an_unknown_kernel_or_contestant_is_an_error_that_names_those_there_are(
     done = CliRunner().invoke(main, ["run", "--only", "icc"])
     assert done.exit_code == 2
     assert "no such contestant: icc; there are gcc, " in done.output
+    done = CliRunner().invoke(main, ["run", "--without", "gcc"])
+    assert done.exit_code == 2
+    assert "no such tool: gcc; there are clang, " in done.output
+    done = CliRunner().invoke(main, ["run", "gemm", "--threads", "1,x"])
+    assert done.exit_code == 2
+    assert "not a list of positive numbers: '1,x'" in done.output

@@ -90,7 +90,9 @@ def rows(results: Results, columns: list[str], value: Callable[[KernelResult, st
     made: list[Row] = []
     for kernel in results.kernels:
         cells = {c.rsplit("@", 1)[0]: (value(kernel, c), word(kernel, c)) for c in columns}
-        made.append((kernel.kernel, {name: cell for name, cell in cells.items() if cell[0] is not None or cell[1]}))
+        told = {name: cell for name, cell in cells.items() if cell[0] is not None or cell[1]}
+        if told:  # kernels in integers have no share
+            made.append((kernel.kernel, told))
     if len(made) > 1:
         means = {c.rsplit("@", 1)[0]: geometric_mean(value(k, c) for k in results.kernels) for c in columns}
         counted = {name: (mean, f" ({count})" if count < len(made) else "") for name, (mean, count) in means.items()}

@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
 
-.PHONY: help setup demo test fast fuzz mutation nvcc lint format golden polybench bench-compile clean
+.PHONY: help setup demo test fast fuzz mutation nvcc lint format golden polybench bench bench-compile clean
 
 help:
 	@echo "make demo           compile a convolution, run original and result, compare values and times"
@@ -17,6 +17,7 @@ help:
 	@echo "make lint           formatting, lint and types"
 	@echo "make golden         rewrite the golden files (then read the diff)"
 	@echo "make polybench      the thirty kernels, plain and through polyc, dumps compared (DATASET=MINI)"
+	@echo "make bench          the kernels' times beside gcc, clang and the peers that are there (KERNELS=, DATASET=LARGE, ROUNDS=5)"
 	@echo "make bench-compile  how long polyc takes for each kernel"
 
 setup: $(STAMP)
@@ -52,6 +53,7 @@ lint: $(STAMP)
 	$(BIN)/ruff check polyc tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/mypy --strict tests/fuzz
+	$(BIN)/mypy --strict -p benchmarks.cpu
 
 format: $(STAMP)
 	$(BIN)/ruff format polyc tests benchmarks
@@ -63,6 +65,13 @@ golden: $(STAMP)
 DATASET ?= MINI
 polybench: $(STAMP)
 	$(MAKE) -C polybench check DATASET=$(DATASET) POLYC=$(abspath $(BIN))/polyc
+
+KERNELS ?=
+ROUNDS ?= 5
+BENCH_FLAGS ?=
+bench: DATASET := $(if $(filter command% environment%,$(origin DATASET)),$(DATASET),LARGE)
+bench: $(STAMP)
+	$(BIN)/python -m benchmarks.cpu run $(KERNELS) --dataset $(DATASET) --rounds $(ROUNDS) $(BENCH_FLAGS)
 
 bench-compile: $(STAMP)
 	$(BIN)/python benchmarks/compile_time.py

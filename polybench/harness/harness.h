@@ -34,6 +34,25 @@
 #endif
 
 /*
+ * The element type of all kernels but deriche (float), floyd-warshall and
+ * nussinov (integers): double, or float with -DDATA_TYPE_IS_FLOAT.  REAL()
+ * gives a constant that type, so that no arithmetic is done in double.
+ */
+#ifdef DATA_TYPE_IS_FLOAT
+#define DATA_TYPE float
+#define REAL(constant) constant##f
+#define SQRT(value) sqrtf(value)
+#define bench_fill_data bench_fill_float
+#define bench_dump_data bench_dump_float
+#else
+#define DATA_TYPE double
+#define REAL(constant) constant
+#define SQRT(value) sqrt(value)
+#define bench_fill_data bench_fill_double
+#define bench_dump_data bench_dump_double
+#endif
+
+/*
  * count * size bytes on a 64-byte boundary; ends the program when there are
  * none.  Every byte is set to 0x40 (a double reads 32.5, a float 3.0, an int
  * 1077952576): the pages are present when the clock starts, and a kernel that

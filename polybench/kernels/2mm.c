@@ -6,9 +6,9 @@
 #define NK SIZE(22, 70, 210, 1100, 2200)
 #define NL SIZE(24, 80, 220, 1200, 2400)
 
-static void kernel_2mm(int ni, int nj, int nk, int nl, double alpha, double beta,
-                       double tmp[ni][nj], double A[ni][nk], double B[nk][nj],
-                       double C[nj][nl], double D[ni][nl])
+static void kernel_2mm(int ni, int nj, int nk, int nl, DATA_TYPE alpha, DATA_TYPE beta,
+                       DATA_TYPE tmp[ni][nj], DATA_TYPE A[ni][nk], DATA_TYPE B[nk][nj],
+                       DATA_TYPE C[nj][nl], DATA_TYPE D[ni][nl])
 {
 #pragma scop
     for (int i = 0; i < ni; i++)
@@ -28,23 +28,23 @@ static void kernel_2mm(int ni, int nj, int nk, int nl, double alpha, double beta
 
 int main(void)
 {
-    double (*tmp)[NJ] = bench_alloc(NI, sizeof *tmp);
-    double (*A)[NK] = bench_alloc(NI, sizeof *A);
-    double (*B)[NJ] = bench_alloc(NK, sizeof *B);
-    double (*C)[NL] = bench_alloc(NJ, sizeof *C);
-    double (*D)[NL] = bench_alloc(NI, sizeof *D);
+    DATA_TYPE (*tmp)[NJ] = bench_alloc(NI, sizeof *tmp);
+    DATA_TYPE (*A)[NK] = bench_alloc(NI, sizeof *A);
+    DATA_TYPE (*B)[NJ] = bench_alloc(NK, sizeof *B);
+    DATA_TYPE (*C)[NL] = bench_alloc(NJ, sizeof *C);
+    DATA_TYPE (*D)[NL] = bench_alloc(NI, sizeof *D);
 
-    bench_fill_double(A, NI * NK, 1, 0.0, 1.0);
-    bench_fill_double(B, NK * NJ, 2, 0.0, 1.0);
-    bench_fill_double(C, NJ * NL, 3, -1.0, 1.0);
-    bench_fill_double(D, NI * NL, 4, -1.0, 1.0);
+    bench_fill_data(A, NI * NK, 1, 0.0, 1.0);
+    bench_fill_data(B, NK * NJ, 2, 0.0, 1.0);
+    bench_fill_data(C, NJ * NL, 3, -1.0, 1.0);
+    bench_fill_data(D, NI * NL, 4, -1.0, 1.0);
 
     bench_start();
     kernel_2mm(NI, NJ, NK, NL, 1.3, 0.7, tmp, A, B, C, D);
     bench_stop();
 
-    bench_dump_double("tmp", tmp, NI, NJ);
-    bench_dump_double("D", D, NI, NL);
+    bench_dump_data("tmp", tmp, NI, NJ);
+    bench_dump_data("D", D, NI, NL);
     bench_free(tmp);
     bench_free(A);
     bench_free(B);

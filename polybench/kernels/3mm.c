@@ -1,8 +1,6 @@
 /* 3mm: G = (A B) (C D), by way of E = A B and F = C D. */
 #include "harness.h"
 
-#define DATA_TYPE double
-
 #define NI SIZE(16, 40, 180, 800, 1600)
 #define NJ SIZE(18, 50, 190, 900, 1800)
 #define NK SIZE(20, 60, 200, 1000, 2000)
@@ -50,18 +48,18 @@ int main(void)
     DATA_TYPE (*F)[NL] = bench_alloc(NJ, sizeof *F);
     DATA_TYPE (*G)[NL] = bench_alloc(NI, sizeof *G);
 
-    bench_fill_double(A, NI * NK, 1, 0.0, 1.0);
-    bench_fill_double(B, NK * NJ, 2, 0.0, 1.0);
-    bench_fill_double(C, NJ * NM, 3, 0.0, 1.0);
-    bench_fill_double(D, NM * NL, 4, -1.0, 1.0);
+    bench_fill_data(A, NI * NK, 1, 0.0, 1.0);
+    bench_fill_data(B, NK * NJ, 2, 0.0, 1.0);
+    bench_fill_data(C, NJ * NM, 3, 0.0, 1.0);
+    bench_fill_data(D, NM * NL, 4, -1.0, 1.0);
 
     bench_start();
     kernel_3mm(NI, NJ, NK, NL, NM, E, A, B, F, C, D, G);
     bench_stop();
 
-    bench_dump_double("E", E, NI, NJ);
-    bench_dump_double("F", F, NJ, NL);
-    bench_dump_double("G", G, NI, NL);
+    bench_dump_data("E", E, NI, NJ);
+    bench_dump_data("F", F, NJ, NL);
+    bench_dump_data("G", G, NI, NL);
     bench_free(A);
     bench_free(B);
     bench_free(C);

@@ -9,26 +9,26 @@
 #define TSTEPS SIZE(20, 40, 100, 500, 1000)
 #define N SIZE(20, 60, 200, 1000, 2000)
 
-static void kernel_adi(int tsteps, int n, double u[n][n], double v[n][n],
-                       double p[n][n], double q[n][n])
+static void kernel_adi(int tsteps, int n, DATA_TYPE u[n][n], DATA_TYPE v[n][n],
+                       DATA_TYPE p[n][n], DATA_TYPE q[n][n])
 {
     int t, i, j;
-    double dx, dy, dt;
-    double mul1, mul2;
-    double a, b, c, d, e, f;
+    DATA_TYPE dx, dy, dt;
+    DATA_TYPE mul1, mul2;
+    DATA_TYPE a, b, c, d, e, f;
 
 #pragma scop
-    dx = 1.0 / (double)n;
-    dy = 1.0 / (double)n;
-    dt = 1.0 / (double)tsteps;
-    mul1 = 2.0 * dt / (dx * dx);
-    mul2 = 1.0 * dt / (dy * dy);
+    dx = REAL(1.0) / (DATA_TYPE)n;
+    dy = REAL(1.0) / (DATA_TYPE)n;
+    dt = REAL(1.0) / (DATA_TYPE)tsteps;
+    mul1 = REAL(2.0) * dt / (dx * dx);
+    mul2 = REAL(1.0) * dt / (dy * dy);
 
-    a = -mul1 / 2.0;
-    b = 1.0 + mul1;
+    a = -mul1 / REAL(2.0);
+    b = REAL(1.0) + mul1;
     c = a;
-    d = -mul2 / 2.0;
-    e = 1.0 + mul2;
+    d = -mul2 / REAL(2.0);
+    e = REAL(1.0) + mul2;
     f = d;
 
     for (t = 1; t <= tsteps; t++) {
@@ -39,7 +39,7 @@ static void kernel_adi(int tsteps, int n, double u[n][n], double v[n][n],
             q[i][0] = v[0][i];
             for (j = 1; j < n - 1; j++) {
                 p[i][j] = -c / (a * p[i][j - 1] + b);
-                q[i][j] = (-d * u[j][i - 1] + (1.0 + 2.0 * d) * u[j][i]
+                q[i][j] = (-d * u[j][i - 1] + (REAL(1.0) + REAL(2.0) * d) * u[j][i]
                            - f * u[j][i + 1] - a * q[i][j - 1])
                           / (a * p[i][j - 1] + b);
             }
@@ -54,7 +54,7 @@ static void kernel_adi(int tsteps, int n, double u[n][n], double v[n][n],
             q[i][0] = u[i][0];
             for (j = 1; j < n - 1; j++) {
                 p[i][j] = -f / (d * p[i][j - 1] + e);
-                q[i][j] = (-a * v[i - 1][j] + (1.0 + 2.0 * a) * v[i][j]
+                q[i][j] = (-a * v[i - 1][j] + (REAL(1.0) + REAL(2.0) * a) * v[i][j]
                            - c * v[i + 1][j] - d * q[i][j - 1])
                           / (d * p[i][j - 1] + e);
             }
@@ -68,21 +68,21 @@ static void kernel_adi(int tsteps, int n, double u[n][n], double v[n][n],
 
 int main(void)
 {
-    double (*u)[N] = bench_alloc(N, sizeof *u);
-    double (*v)[N] = bench_alloc(N, sizeof *v);
-    double (*p)[N] = bench_alloc(N, sizeof *p);
-    double (*q)[N] = bench_alloc(N, sizeof *q);
+    DATA_TYPE (*u)[N] = bench_alloc(N, sizeof *u);
+    DATA_TYPE (*v)[N] = bench_alloc(N, sizeof *v);
+    DATA_TYPE (*p)[N] = bench_alloc(N, sizeof *p);
+    DATA_TYPE (*q)[N] = bench_alloc(N, sizeof *q);
 
-    bench_fill_double(u, N * N, 1, 0.0, 2.0);
+    bench_fill_data(u, N * N, 1, 0.0, 2.0);
 
     bench_start();
     kernel_adi(TSTEPS, N, u, v, p, q);
     bench_stop();
 
-    bench_dump_double("u", u, N, N);
-    bench_dump_double("v", v, N, N);
-    bench_dump_double("p", p, N, N);
-    bench_dump_double("q", q, N, N);
+    bench_dump_data("u", u, N, N);
+    bench_dump_data("v", v, N, N);
+    bench_dump_data("p", p, N, N);
+    bench_dump_data("q", q, N, N);
     bench_free(u);
     bench_free(v);
     bench_free(p);

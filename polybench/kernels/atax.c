@@ -4,8 +4,8 @@
 #define M SIZE(38, 116, 390, 1900, 1800)
 #define N SIZE(42, 124, 410, 2100, 2200)
 
-static void kernel_atax(int m, int n, double A[m][n], double x[n], double y[n],
-                        double tmp[m])
+static void kernel_atax(int m, int n, DATA_TYPE A[m][n], DATA_TYPE x[n], DATA_TYPE y[n],
+                        DATA_TYPE tmp[m])
 {
 #pragma scop
     for (int i = 0; i < n; i++)
@@ -22,20 +22,20 @@ static void kernel_atax(int m, int n, double A[m][n], double x[n], double y[n],
 
 int main(void)
 {
-    double (*A)[N] = bench_alloc(M, sizeof *A);
-    double *x = bench_alloc(N, sizeof *x);
-    double *y = bench_alloc(N, sizeof *y);
-    double *tmp = bench_alloc(M, sizeof *tmp);
+    DATA_TYPE (*A)[N] = bench_alloc(M, sizeof *A);
+    DATA_TYPE *x = bench_alloc(N, sizeof *x);
+    DATA_TYPE *y = bench_alloc(N, sizeof *y);
+    DATA_TYPE *tmp = bench_alloc(M, sizeof *tmp);
 
-    bench_fill_double(A, M * N, 1, -1.0, 1.0);
-    bench_fill_double(x, N, 2, 0.0, 1.0);
+    bench_fill_data(A, M * N, 1, -1.0, 1.0);
+    bench_fill_data(x, N, 2, 0.0, 1.0);
 
     bench_start();
     kernel_atax(M, N, A, x, y, tmp);
     bench_stop();
 
-    bench_dump_double("y", y, 1, N);
-    bench_dump_double("tmp", tmp, 1, M);
+    bench_dump_data("y", y, 1, N);
+    bench_dump_data("tmp", tmp, 1, M);
     bench_free(A);
     bench_free(x);
     bench_free(y);

@@ -1,8 +1,6 @@
 /* bicg: the two products of a BiCG step, s = A^T r and q = A p. */
 #include "harness.h"
 
-#define DATA_TYPE double
-
 #define M SIZE(38, 116, 390, 1900, 1800)
 #define N SIZE(42, 124, 410, 2100, 2200)
 
@@ -30,16 +28,16 @@ int main(void)
     DATA_TYPE *p = bench_alloc(M, sizeof *p);
     DATA_TYPE *r = bench_alloc(N, sizeof *r);
 
-    bench_fill_double(A, N * M, 1, -1.0, 1.0);
-    bench_fill_double(p, M, 2, 0.0, 1.0);
-    bench_fill_double(r, N, 3, 0.0, 1.0);
+    bench_fill_data(A, N * M, 1, -1.0, 1.0);
+    bench_fill_data(p, M, 2, 0.0, 1.0);
+    bench_fill_data(r, N, 3, 0.0, 1.0);
 
     bench_start();
     kernel_bicg(M, N, A, s, q, p, r);
     bench_stop();
 
-    bench_dump_double("s", s, 1, M);
-    bench_dump_double("q", q, 1, N);
+    bench_dump_data("s", s, 1, M);
+    bench_dump_data("q", q, 1, N);
     bench_free(A);
     bench_free(s);
     bench_free(q);

@@ -7,7 +7,7 @@
 
 #define N SIZE(40, 120, 400, 2000, 4000)
 
-static void kernel_cholesky(int n, double A[n][n])
+static void kernel_cholesky(int n, DATA_TYPE A[n][n])
 {
     int i, j, k;
 
@@ -20,17 +20,17 @@ static void kernel_cholesky(int n, double A[n][n])
         }
         for (k = 0; k < i; k++)
             A[i][i] -= A[i][k] * A[i][k];
-        A[i][i] = sqrt(A[i][i]);
+        A[i][i] = SQRT(A[i][i]);
     }
 #pragma endscop
 }
 
 int main(void)
 {
-    double (*A)[N] = bench_alloc(N, sizeof *A);
+    DATA_TYPE (*A)[N] = bench_alloc(N, sizeof *A);
 
     /* symmetric, and each diagonal entry outweighs the rest of its row */
-    bench_fill_double(A, N * N, 1, -1.0, 1.0);
+    bench_fill_data(A, N * N, 1, -1.0, 1.0);
     for (int i = 0; i < N; i++) {
         A[i][i] += N + 1;
         for (int j = 0; j < i; j++)
@@ -41,7 +41,7 @@ int main(void)
     kernel_cholesky(N, A);
     bench_stop();
 
-    bench_dump_double("A", A, N, N);
+    bench_dump_data("A", A, N, N);
     bench_free(A);
     return 0;
 }

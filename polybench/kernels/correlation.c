@@ -6,8 +6,6 @@
 #include "harness.h"
 #include <math.h>
 
-#define DATA_TYPE double
-
 #define M SIZE(28, 80, 240, 1200, 2600)
 #define N SIZE(32, 100, 260, 1400, 3000)
 
@@ -16,7 +14,7 @@ static void kernel_correlation(int m, int n, DATA_TYPE float_n, DATA_TYPE data[N
                                DATA_TYPE stddev[M])
 {
     int i, j, k;
-    DATA_TYPE eps = 0.1;
+    DATA_TYPE eps = REAL(0.1);
 
 #pragma scop
     for (j = 0; j < m; j++) {
@@ -31,14 +29,14 @@ static void kernel_correlation(int m, int n, DATA_TYPE float_n, DATA_TYPE data[N
         for (i = 0; i < n; i++)
             stddev[j] += (data[i][j] - mean[j]) * (data[i][j] - mean[j]);
         stddev[j] /= float_n;
-        stddev[j] = sqrt(stddev[j]);
-        stddev[j] = stddev[j] <= eps ? 1.0 : stddev[j];
+        stddev[j] = SQRT(stddev[j]);
+        stddev[j] = stddev[j] <= eps ? REAL(1.0) : stddev[j];
     }
 
     for (i = 0; i < n; i++)
         for (j = 0; j < m; j++) {
             data[i][j] -= mean[j];
-            data[i][j] /= sqrt(float_n) * stddev[j];
+            data[i][j] /= SQRT(float_n) * stddev[j];
         }
 
     for (i = 0; i < m - 1; i++) {
@@ -61,7 +59,7 @@ int main(void)
     DATA_TYPE *mean = bench_alloc(M, sizeof *mean);
     DATA_TYPE *stddev = bench_alloc(M, sizeof *stddev);
 
-    bench_fill_double(data, N * M, 1, -2.0, 3.0);
+    bench_fill_data(data, N * M, 1, -2.0, 3.0);
     /* every eighth column falls under the epsilon test */
     for (int j = 0; j < M; j += 8)
         for (int i = 0; i < N; i++)
@@ -71,10 +69,10 @@ int main(void)
     kernel_correlation(M, N, N, data, corr, mean, stddev);
     bench_stop();
 
-    bench_dump_double("data", data, N, M);
-    bench_dump_double("corr", corr, M, M);
-    bench_dump_double("mean", mean, 1, M);
-    bench_dump_double("stddev", stddev, 1, M);
+    bench_dump_data("data", data, N, M);
+    bench_dump_data("corr", corr, M, M);
+    bench_dump_data("mean", mean, 1, M);
+    bench_dump_data("stddev", stddev, 1, M);
     bench_free(data);
     bench_free(corr);
     bench_free(mean);

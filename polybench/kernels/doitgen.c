@@ -1,8 +1,6 @@
 /* doitgen: multiply the last dimension of A by C4, A[r][q][.] = A[r][q][.] C4. */
 #include "harness.h"
 
-#define DATA_TYPE double
-
 #define NR SIZE(10, 25, 50, 150, 250)
 #define NQ SIZE(8, 20, 40, 140, 220)
 #define NP SIZE(12, 30, 60, 160, 270)
@@ -30,15 +28,15 @@ int main(void)
     DATA_TYPE (*C4)[NP] = bench_alloc(NP, sizeof *C4);
     DATA_TYPE *sum = bench_alloc(NP, sizeof *sum);
 
-    bench_fill_double(A, NR * NQ * NP, 1, 0.0, 1.0);
-    bench_fill_double(C4, NP * NP, 2, -1.0, 1.0);
+    bench_fill_data(A, NR * NQ * NP, 1, 0.0, 1.0);
+    bench_fill_data(C4, NP * NP, 2, -1.0, 1.0);
 
     bench_start();
     kernel_doitgen(NR, NQ, NP, A, C4, sum);
     bench_stop();
 
-    bench_dump_double("A", A, NR * NQ, NP);
-    bench_dump_double("sum", sum, 1, NP);
+    bench_dump_data("A", A, NR * NQ, NP);
+    bench_dump_data("sum", sum, 1, NP);
     bench_free(A);
     bench_free(C4);
     bench_free(sum);

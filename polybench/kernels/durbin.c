@@ -6,10 +6,10 @@
 
 #define N SIZE(40, 120, 400, 2000, 4000)
 
-static void kernel_durbin(int n, double r[n], double y[n])
+static void kernel_durbin(int n, DATA_TYPE r[n], DATA_TYPE y[n])
 {
-    double z[N];
-    double alpha, beta, sum;
+    DATA_TYPE z[N];
+    DATA_TYPE alpha, beta, sum;
     int i, k;
 
 #pragma scop
@@ -35,17 +35,17 @@ static void kernel_durbin(int n, double r[n], double y[n])
 
 int main(void)
 {
-    double *r = bench_alloc(N, sizeof *r);
-    double *y = bench_alloc(N, sizeof *y);
+    DATA_TYPE *r = bench_alloc(N, sizeof *r);
+    DATA_TYPE *y = bench_alloc(N, sizeof *y);
 
     /* small enough that T is diagonally dominant */
-    bench_fill_double(r, N, 1, -0.5 / N, 0.5 / N);
+    bench_fill_data(r, N, 1, -0.5 / N, 0.5 / N);
 
     bench_start();
     kernel_durbin(N, r, y);
     bench_stop();
 
-    bench_dump_double("y", y, 1, N);
+    bench_dump_data("y", y, 1, N);
     bench_free(r);
     bench_free(y);
     return 0;

@@ -5,8 +5,8 @@
 #define NJ SIZE(25, 70, 220, 1100, 2300)
 #define NK SIZE(30, 80, 240, 1200, 2600)
 
-static void kernel_gemm(int ni, int nj, int nk, double alpha, double beta,
-                        double C[ni][nj], double A[ni][nk], double B[nk][nj])
+static void kernel_gemm(int ni, int nj, int nk, DATA_TYPE alpha, DATA_TYPE beta,
+                        DATA_TYPE C[ni][nj], DATA_TYPE A[ni][nk], DATA_TYPE B[nk][nj])
 {
     int i, j, k;
 
@@ -23,19 +23,19 @@ static void kernel_gemm(int ni, int nj, int nk, double alpha, double beta,
 
 int main(void)
 {
-    double (*C)[NJ] = bench_alloc(NI, sizeof *C);
-    double (*A)[NK] = bench_alloc(NI, sizeof *A);
-    double (*B)[NJ] = bench_alloc(NK, sizeof *B);
+    DATA_TYPE (*C)[NJ] = bench_alloc(NI, sizeof *C);
+    DATA_TYPE (*A)[NK] = bench_alloc(NI, sizeof *A);
+    DATA_TYPE (*B)[NJ] = bench_alloc(NK, sizeof *B);
 
-    bench_fill_double(C, NI * NJ, 1, -1.0, 1.0);
-    bench_fill_double(A, NI * NK, 2, 0.0, 1.0);
-    bench_fill_double(B, NK * NJ, 3, 0.0, 1.0);
+    bench_fill_data(C, NI * NJ, 1, -1.0, 1.0);
+    bench_fill_data(A, NI * NK, 2, 0.0, 1.0);
+    bench_fill_data(B, NK * NJ, 3, 0.0, 1.0);
 
     bench_start();
     kernel_gemm(NI, NJ, NK, 1.3, 0.7, C, A, B);
     bench_stop();
 
-    bench_dump_double("C", C, NI, NJ);
+    bench_dump_data("C", C, NI, NJ);
     bench_free(C);
     bench_free(A);
     bench_free(B);

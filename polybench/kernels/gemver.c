@@ -4,8 +4,6 @@
  */
 #include "harness.h"
 
-#define DATA_TYPE double
-
 #define N SIZE(40, 120, 400, 2000, 4000)
 
 static void kernel_gemver(int n, DATA_TYPE alpha, DATA_TYPE beta, DATA_TYPE A[N][N],
@@ -43,23 +41,23 @@ int main(void)
     DATA_TYPE *y = bench_alloc(N, sizeof *y);
     DATA_TYPE *z = bench_alloc(N, sizeof *z);
 
-    bench_fill_double(A, N * N, 1, -1.0, 1.0);
-    bench_fill_double(u1, N, 2, 0.0, 1.0);
-    bench_fill_double(v1, N, 3, 0.0, 1.0);
-    bench_fill_double(u2, N, 4, -1.0, 0.0);
-    bench_fill_double(v2, N, 5, 0.0, 1.0);
-    bench_fill_double(w, N, 6, 0.0, 1.0);
-    bench_fill_double(x, N, 7, 0.0, 1.0);
-    bench_fill_double(y, N, 8, 0.0, 1.0);
-    bench_fill_double(z, N, 9, 0.0, 1.0);
+    bench_fill_data(A, N * N, 1, -1.0, 1.0);
+    bench_fill_data(u1, N, 2, 0.0, 1.0);
+    bench_fill_data(v1, N, 3, 0.0, 1.0);
+    bench_fill_data(u2, N, 4, -1.0, 0.0);
+    bench_fill_data(v2, N, 5, 0.0, 1.0);
+    bench_fill_data(w, N, 6, 0.0, 1.0);
+    bench_fill_data(x, N, 7, 0.0, 1.0);
+    bench_fill_data(y, N, 8, 0.0, 1.0);
+    bench_fill_data(z, N, 9, 0.0, 1.0);
 
     bench_start();
     kernel_gemver(N, 1.3, 0.7, A, u1, v1, u2, v2, w, x, y, z);
     bench_stop();
 
-    bench_dump_double("A", A, N, N);
-    bench_dump_double("x", x, 1, N);
-    bench_dump_double("w", w, 1, N);
+    bench_dump_data("A", A, N, N);
+    bench_dump_data("x", x, 1, N);
+    bench_dump_data("w", w, 1, N);
     bench_free(A);
     bench_free(u1);
     bench_free(v1);

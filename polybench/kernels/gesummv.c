@@ -3,8 +3,8 @@
 
 #define N SIZE(30, 90, 250, 1300, 2800)
 
-static void kernel_gesummv(int n, double alpha, double beta, double A[n][n],
-                           double B[n][n], double tmp[n], double x[n], double y[n])
+static void kernel_gesummv(int n, DATA_TYPE alpha, DATA_TYPE beta, DATA_TYPE A[n][n],
+                           DATA_TYPE B[n][n], DATA_TYPE tmp[n], DATA_TYPE x[n], DATA_TYPE y[n])
 {
     int i, j;
 
@@ -23,22 +23,22 @@ static void kernel_gesummv(int n, double alpha, double beta, double A[n][n],
 
 int main(void)
 {
-    double (*A)[N] = bench_alloc(N, sizeof *A);
-    double (*B)[N] = bench_alloc(N, sizeof *B);
-    double *tmp = bench_alloc(N, sizeof *tmp);
-    double *x = bench_alloc(N, sizeof *x);
-    double *y = bench_alloc(N, sizeof *y);
+    DATA_TYPE (*A)[N] = bench_alloc(N, sizeof *A);
+    DATA_TYPE (*B)[N] = bench_alloc(N, sizeof *B);
+    DATA_TYPE *tmp = bench_alloc(N, sizeof *tmp);
+    DATA_TYPE *x = bench_alloc(N, sizeof *x);
+    DATA_TYPE *y = bench_alloc(N, sizeof *y);
 
-    bench_fill_double(A, N * N, 1, -1.0, 1.0);
-    bench_fill_double(B, N * N, 2, -1.0, 1.0);
-    bench_fill_double(x, N, 3, 0.0, 1.0);
+    bench_fill_data(A, N * N, 1, -1.0, 1.0);
+    bench_fill_data(B, N * N, 2, -1.0, 1.0);
+    bench_fill_data(x, N, 3, 0.0, 1.0);
 
     bench_start();
     kernel_gesummv(N, 1.3, 0.7, A, B, tmp, x, y);
     bench_stop();
 
-    bench_dump_double("tmp", tmp, 1, N);
-    bench_dump_double("y", y, 1, N);
+    bench_dump_data("tmp", tmp, 1, N);
+    bench_dump_data("y", y, 1, N);
     bench_free(A);
     bench_free(B);
     bench_free(tmp);

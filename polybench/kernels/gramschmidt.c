@@ -8,8 +8,6 @@
 #include "harness.h"
 #include <math.h>
 
-#define DATA_TYPE double
-
 #define M SIZE(20, 60, 200, 1000, 2000)
 #define N SIZE(30, 80, 240, 1200, 2600)
 
@@ -24,7 +22,7 @@ static void kernel_gramschmidt(int m, int n, DATA_TYPE A[M][N], DATA_TYPE R[N][N
         nrm = 0.0;
         for (i = 0; i < m; i++)
             nrm += A[i][k] * A[i][k];
-        R[k][k] = sqrt(nrm);
+        R[k][k] = SQRT(nrm);
         for (i = 0; i < m; i++)
             Q[i][k] = A[i][k] / R[k][k];
         for (j = k + 1; j < n; j++) {
@@ -45,16 +43,16 @@ int main(void)
     DATA_TYPE (*Q)[N] = bench_alloc(M, sizeof *Q);
 
     /* the kernel leaves the part of R below the diagonal as it finds it */
-    bench_fill_double(A, M * N, 1, -1.0, 1.0);
-    bench_fill_double(R, N * N, 2, 0.0, 0.0);
+    bench_fill_data(A, M * N, 1, -1.0, 1.0);
+    bench_fill_data(R, N * N, 2, 0.0, 0.0);
 
     bench_start();
     kernel_gramschmidt(M, N, A, R, Q);
     bench_stop();
 
-    bench_dump_double("A", A, M, N);
-    bench_dump_double("R", R, N, N);
-    bench_dump_double("Q", Q, M, N);
+    bench_dump_data("A", A, M, N);
+    bench_dump_data("R", R, N, N);
+    bench_dump_data("Q", Q, M, N);
     bench_free(A);
     bench_free(R);
     bench_free(Q);

@@ -4,7 +4,7 @@
 #define TSTEPS SIZE(20, 40, 100, 500, 1000)
 #define N SIZE(10, 20, 40, 120, 200)
 
-static void kernel_heat_3d(int tsteps, int n, double A[n][n][n], double B[n][n][n])
+static void kernel_heat_3d(int tsteps, int n, DATA_TYPE A[n][n][n], DATA_TYPE B[n][n][n])
 {
 #pragma scop
     for (int t = 1; t <= tsteps; t++) {
@@ -12,17 +12,17 @@ static void kernel_heat_3d(int tsteps, int n, double A[n][n][n], double B[n][n][
             for (int j = 1; j < n - 1; j++)
                 for (int k = 1; k < n - 1; k++)
                     B[i][j][k] =
-                        0.125 * (A[i + 1][j][k] - 2.0 * A[i][j][k] + A[i - 1][j][k])
-                        + 0.125 * (A[i][j + 1][k] - 2.0 * A[i][j][k] + A[i][j - 1][k])
-                        + 0.125 * (A[i][j][k + 1] - 2.0 * A[i][j][k] + A[i][j][k - 1])
+                        REAL(0.125) * (A[i + 1][j][k] - REAL(2.0) * A[i][j][k] + A[i - 1][j][k])
+                        + REAL(0.125) * (A[i][j + 1][k] - REAL(2.0) * A[i][j][k] + A[i][j - 1][k])
+                        + REAL(0.125) * (A[i][j][k + 1] - REAL(2.0) * A[i][j][k] + A[i][j][k - 1])
                         + A[i][j][k];
         for (int i = 1; i < n - 1; i++)
             for (int j = 1; j < n - 1; j++)
                 for (int k = 1; k < n - 1; k++)
                     A[i][j][k] =
-                        0.125 * (B[i + 1][j][k] - 2.0 * B[i][j][k] + B[i - 1][j][k])
-                        + 0.125 * (B[i][j + 1][k] - 2.0 * B[i][j][k] + B[i][j - 1][k])
-                        + 0.125 * (B[i][j][k + 1] - 2.0 * B[i][j][k] + B[i][j][k - 1])
+                        REAL(0.125) * (B[i + 1][j][k] - REAL(2.0) * B[i][j][k] + B[i - 1][j][k])
+                        + REAL(0.125) * (B[i][j + 1][k] - REAL(2.0) * B[i][j][k] + B[i][j - 1][k])
+                        + REAL(0.125) * (B[i][j][k + 1] - REAL(2.0) * B[i][j][k] + B[i][j][k - 1])
                         + B[i][j][k];
     }
 #pragma endscop
@@ -30,19 +30,19 @@ static void kernel_heat_3d(int tsteps, int n, double A[n][n][n], double B[n][n][
 
 int main(void)
 {
-    double (*A)[N][N] = bench_alloc(N, sizeof *A);
-    double (*B)[N][N] = bench_alloc(N, sizeof *B);
+    DATA_TYPE (*A)[N][N] = bench_alloc(N, sizeof *A);
+    DATA_TYPE (*B)[N][N] = bench_alloc(N, sizeof *B);
 
     /* the same seed: the fixed border has to be the same in both */
-    bench_fill_double(A, N * N * N, 1, 0.0, 10.0);
-    bench_fill_double(B, N * N * N, 1, 0.0, 10.0);
+    bench_fill_data(A, N * N * N, 1, 0.0, 10.0);
+    bench_fill_data(B, N * N * N, 1, 0.0, 10.0);
 
     bench_start();
     kernel_heat_3d(TSTEPS, N, A, B);
     bench_stop();
 
-    bench_dump_double("A", A, N * N, N);
-    bench_dump_double("B", B, N * N, N);
+    bench_dump_data("A", A, N * N, N);
+    bench_dump_data("B", B, N * N, N);
     bench_free(A);
     bench_free(B);
     return 0;

@@ -4,8 +4,6 @@
  */
 #include "harness.h"
 
-#define DATA_TYPE double
-
 #define N SIZE(40, 120, 400, 2000, 4000)
 
 static void kernel_lu(int n, DATA_TYPE A[N][N])
@@ -29,7 +27,7 @@ int main(void)
     DATA_TYPE (*A)[N] = bench_alloc(N, sizeof *A);
 
     /* diagonally dominant: no pivoting is called for */
-    bench_fill_double(A, N * N, 1, -1.0, 1.0);
+    bench_fill_data(A, N * N, 1, -1.0, 1.0);
     for (int i = 0; i < N; i++)
         A[i][i] += N + 1;
 
@@ -37,7 +35,7 @@ int main(void)
     kernel_lu(N, A);
     bench_stop();
 
-    bench_dump_double("A", A, N, N);
+    bench_dump_data("A", A, N, N);
     bench_free(A);
     return 0;
 }

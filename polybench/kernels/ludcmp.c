@@ -6,10 +6,10 @@
 
 #define N SIZE(40, 120, 400, 2000, 4000)
 
-static void kernel_ludcmp(int n, double A[n][n], double b[n], double x[n], double y[n])
+static void kernel_ludcmp(int n, DATA_TYPE A[n][n], DATA_TYPE b[n], DATA_TYPE x[n], DATA_TYPE y[n])
 {
     int i, j, k;
-    double w;
+    DATA_TYPE w;
 
 #pragma scop
     for (i = 0; i < n; i++) {
@@ -45,13 +45,13 @@ static void kernel_ludcmp(int n, double A[n][n], double b[n], double x[n], doubl
 
 int main(void)
 {
-    double (*A)[N] = bench_alloc(N, sizeof *A);
-    double *b = bench_alloc(N, sizeof *b);
-    double *x = bench_alloc(N, sizeof *x);
-    double *y = bench_alloc(N, sizeof *y);
+    DATA_TYPE (*A)[N] = bench_alloc(N, sizeof *A);
+    DATA_TYPE *b = bench_alloc(N, sizeof *b);
+    DATA_TYPE *x = bench_alloc(N, sizeof *x);
+    DATA_TYPE *y = bench_alloc(N, sizeof *y);
 
-    bench_fill_double(A, N * N, 1, -1.0, 1.0);
-    bench_fill_double(b, N, 2, -1.0, 1.0);
+    bench_fill_data(A, N * N, 1, -1.0, 1.0);
+    bench_fill_data(b, N, 2, -1.0, 1.0);
     for (int i = 0; i < N; i++)
         A[i][i] += N + 1;
 
@@ -59,9 +59,9 @@ int main(void)
     kernel_ludcmp(N, A, b, x, y);
     bench_stop();
 
-    bench_dump_double("A", A, N, N);
-    bench_dump_double("x", x, 1, N);
-    bench_dump_double("y", y, 1, N);
+    bench_dump_data("A", A, N, N);
+    bench_dump_data("x", x, 1, N);
+    bench_dump_data("y", y, 1, N);
     bench_free(A);
     bench_free(b);
     bench_free(x);

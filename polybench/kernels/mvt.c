@@ -1,8 +1,6 @@
 /* mvt: x1 = x1 + A y_1 and x2 = x2 + A^T y_2. */
 #include "harness.h"
 
-#define DATA_TYPE double
-
 #define N SIZE(40, 120, 400, 2000, 4000)
 
 static void kernel_mvt(int n, DATA_TYPE x1[N], DATA_TYPE x2[N], DATA_TYPE y_1[N],
@@ -28,18 +26,18 @@ int main(void)
     DATA_TYPE *y_1 = bench_alloc(N, sizeof *y_1);
     DATA_TYPE *y_2 = bench_alloc(N, sizeof *y_2);
 
-    bench_fill_double(A, N * N, 1, -1.0, 1.0);
-    bench_fill_double(x1, N, 2, 0.0, 1.0);
-    bench_fill_double(x2, N, 3, 0.0, 1.0);
-    bench_fill_double(y_1, N, 4, 0.0, 1.0);
-    bench_fill_double(y_2, N, 5, 0.0, 1.0);
+    bench_fill_data(A, N * N, 1, -1.0, 1.0);
+    bench_fill_data(x1, N, 2, 0.0, 1.0);
+    bench_fill_data(x2, N, 3, 0.0, 1.0);
+    bench_fill_data(y_1, N, 4, 0.0, 1.0);
+    bench_fill_data(y_2, N, 5, 0.0, 1.0);
 
     bench_start();
     kernel_mvt(N, x1, x2, y_1, y_2, A);
     bench_stop();
 
-    bench_dump_double("x1", x1, 1, N);
-    bench_dump_double("x2", x2, 1, N);
+    bench_dump_data("x1", x1, 1, N);
+    bench_dump_data("x2", x2, 1, N);
     bench_free(A);
     bench_free(x1);
     bench_free(x2);

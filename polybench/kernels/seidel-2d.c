@@ -4,7 +4,7 @@
 #define TSTEPS SIZE(20, 40, 100, 500, 1000)
 #define N SIZE(40, 120, 400, 2000, 4000)
 
-static void kernel_seidel_2d(int tsteps, int n, double A[n][n])
+static void kernel_seidel_2d(int tsteps, int n, DATA_TYPE A[n][n])
 {
     int t, i, j;
 
@@ -15,21 +15,21 @@ static void kernel_seidel_2d(int tsteps, int n, double A[n][n])
                 A[i][j] = (A[i - 1][j - 1] + A[i - 1][j] + A[i - 1][j + 1]
                            + A[i][j - 1] + A[i][j] + A[i][j + 1]
                            + A[i + 1][j - 1] + A[i + 1][j] + A[i + 1][j + 1])
-                          / 9.0;
+                          / REAL(9.0);
 #pragma endscop
 }
 
 int main(void)
 {
-    double (*A)[N] = bench_alloc(N, sizeof *A);
+    DATA_TYPE (*A)[N] = bench_alloc(N, sizeof *A);
 
-    bench_fill_double(A, N * N, 1, 0.0, 10.0);
+    bench_fill_data(A, N * N, 1, 0.0, 10.0);
 
     bench_start();
     kernel_seidel_2d(TSTEPS, N, A);
     bench_stop();
 
-    bench_dump_double("A", A, N, N);
+    bench_dump_data("A", A, N, N);
     bench_free(A);
     return 0;
 }

@@ -7,10 +7,10 @@
 #define M SIZE(20, 60, 200, 1000, 2000)
 #define N SIZE(30, 80, 240, 1200, 2600)
 
-static void kernel_symm(int m, int n, double alpha, double beta, double C[m][n],
-                        double A[m][m], double B[m][n])
+static void kernel_symm(int m, int n, DATA_TYPE alpha, DATA_TYPE beta, DATA_TYPE C[m][n],
+                        DATA_TYPE A[m][m], DATA_TYPE B[m][n])
 {
-    double temp2;
+    DATA_TYPE temp2;
 
 #pragma scop
     for (int i = 0; i < m; i++)
@@ -27,13 +27,13 @@ static void kernel_symm(int m, int n, double alpha, double beta, double C[m][n],
 
 int main(void)
 {
-    double (*C)[N] = bench_alloc(M, sizeof *C);
-    double (*A)[M] = bench_alloc(M, sizeof *A);
-    double (*B)[N] = bench_alloc(M, sizeof *B);
+    DATA_TYPE (*C)[N] = bench_alloc(M, sizeof *C);
+    DATA_TYPE (*A)[M] = bench_alloc(M, sizeof *A);
+    DATA_TYPE (*B)[N] = bench_alloc(M, sizeof *B);
 
-    bench_fill_double(C, M * N, 1, -1.0, 1.0);
-    bench_fill_double(A, M * M, 2, 0.0, 1.0);
-    bench_fill_double(B, M * N, 3, -1.0, 1.0);
+    bench_fill_data(C, M * N, 1, -1.0, 1.0);
+    bench_fill_data(A, M * M, 2, 0.0, 1.0);
+    bench_fill_data(B, M * N, 3, -1.0, 1.0);
     for (int i = 0; i < M; i++)
         for (int j = i + 1; j < M; j++)
             A[i][j] = -999.0;
@@ -42,7 +42,7 @@ int main(void)
     kernel_symm(M, N, 1.3, 0.7, C, A, B);
     bench_stop();
 
-    bench_dump_double("C", C, M, N);
+    bench_dump_data("C", C, M, N);
     bench_free(C);
     bench_free(A);
     bench_free(B);

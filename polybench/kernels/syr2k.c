@@ -1,8 +1,6 @@
 /* syr2k: C = alpha A B^T + alpha B A^T + beta C, the lower triangle only. */
 #include "harness.h"
 
-#define DATA_TYPE double
-
 #define M SIZE(20, 60, 200, 1000, 2000)
 #define N SIZE(30, 80, 240, 1200, 2600)
 
@@ -28,15 +26,15 @@ int main(void)
     DATA_TYPE (*A)[M] = bench_alloc(N, sizeof *A);
     DATA_TYPE (*B)[M] = bench_alloc(N, sizeof *B);
 
-    bench_fill_double(C, N * N, 1, -1.0, 1.0);
-    bench_fill_double(A, N * M, 2, 0.0, 1.0);
-    bench_fill_double(B, N * M, 3, 0.0, 1.0);
+    bench_fill_data(C, N * N, 1, -1.0, 1.0);
+    bench_fill_data(A, N * M, 2, 0.0, 1.0);
+    bench_fill_data(B, N * M, 3, 0.0, 1.0);
 
     bench_start();
     kernel_syr2k(N, M, 1.3, 0.7, C, A, B);
     bench_stop();
 
-    bench_dump_double("C", C, N, N);
+    bench_dump_data("C", C, N, N);
     bench_free(C);
     bench_free(A);
     bench_free(B);

@@ -4,8 +4,8 @@
 #define M SIZE(20, 60, 200, 1000, 2000)
 #define N SIZE(30, 80, 240, 1200, 2600)
 
-static void kernel_syrk(int n, int m, double alpha, double beta, double C[n][n],
-                        double A[n][m])
+static void kernel_syrk(int n, int m, DATA_TYPE alpha, DATA_TYPE beta, DATA_TYPE C[n][n],
+                        DATA_TYPE A[n][m])
 {
 #pragma scop
     for (int i = 0; i < n; i++) {
@@ -20,17 +20,17 @@ static void kernel_syrk(int n, int m, double alpha, double beta, double C[n][n],
 
 int main(void)
 {
-    double (*C)[N] = bench_alloc(N, sizeof *C);
-    double (*A)[M] = bench_alloc(N, sizeof *A);
+    DATA_TYPE (*C)[N] = bench_alloc(N, sizeof *C);
+    DATA_TYPE (*A)[M] = bench_alloc(N, sizeof *A);
 
-    bench_fill_double(C, N * N, 1, -1.0, 1.0);
-    bench_fill_double(A, N * M, 2, 0.0, 1.0);
+    bench_fill_data(C, N * N, 1, -1.0, 1.0);
+    bench_fill_data(A, N * M, 2, 0.0, 1.0);
 
     bench_start();
     kernel_syrk(N, M, 1.3, 0.7, C, A);
     bench_stop();
 
-    bench_dump_double("C", C, N, N);
+    bench_dump_data("C", C, N, N);
     bench_free(C);
     bench_free(A);
     return 0;

@@ -1,8 +1,6 @@
 /* trisolv: L x = b by forward substitution, L lower triangular. */
 #include "harness.h"
 
-#define DATA_TYPE double
-
 #define N SIZE(40, 120, 400, 2000, 4000)
 
 static void kernel_trisolv(int n, DATA_TYPE L[N][N], DATA_TYPE x[N], DATA_TYPE b[N])
@@ -23,8 +21,8 @@ int main(void)
     DATA_TYPE *x = bench_alloc(N, sizeof *x);
     DATA_TYPE *b = bench_alloc(N, sizeof *b);
 
-    bench_fill_double(L, N * N, 1, -1.0, 1.0);
-    bench_fill_double(b, N, 2, -N, N);
+    bench_fill_data(L, N * N, 1, -1.0, 1.0);
+    bench_fill_data(b, N, 2, -N, N);
     for (int i = 0; i < N; i++)
         L[i][i] += N + 1;
 
@@ -32,7 +30,7 @@ int main(void)
     kernel_trisolv(N, L, x, b);
     bench_stop();
 
-    bench_dump_double("x", x, 1, N);
+    bench_dump_data("x", x, 1, N);
     bench_free(L);
     bench_free(x);
     bench_free(b);

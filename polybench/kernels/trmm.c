@@ -5,7 +5,7 @@
 #define M SIZE(20, 60, 200, 1000, 2000)
 #define N SIZE(30, 80, 240, 1200, 2600)
 
-static void kernel_trmm(int m, int n, double alpha, double A[m][m], double B[m][n])
+static void kernel_trmm(int m, int n, DATA_TYPE alpha, DATA_TYPE A[m][m], DATA_TYPE B[m][n])
 {
     int i, j, k;
 
@@ -21,17 +21,17 @@ static void kernel_trmm(int m, int n, double alpha, double A[m][m], double B[m][
 
 int main(void)
 {
-    double (*A)[M] = bench_alloc(M, sizeof *A);
-    double (*B)[N] = bench_alloc(M, sizeof *B);
+    DATA_TYPE (*A)[M] = bench_alloc(M, sizeof *A);
+    DATA_TYPE (*B)[N] = bench_alloc(M, sizeof *B);
 
-    bench_fill_double(A, M * M, 1, -1.0, 1.0);
-    bench_fill_double(B, M * N, 2, 0.0, 1.0);
+    bench_fill_data(A, M * M, 1, -1.0, 1.0);
+    bench_fill_data(B, M * N, 2, 0.0, 1.0);
 
     bench_start();
     kernel_trmm(M, N, 1.3, A, B);
     bench_stop();
 
-    bench_dump_double("B", B, M, N);
+    bench_dump_data("B", B, M, N);
     bench_free(A);
     bench_free(B);
     return 0;

@@ -17,6 +17,7 @@ from polyc.model.program import Compiled, Options, Program, Remark, Snapshot
 from polyc.model.scop import Region, Scop
 from polyc.model.tree import Mark, walk
 from polyc.passes.basteln import fuse_tiles
+from polyc.passes.blocking import block_updates
 from polyc.passes.coalesce import coalesce_loops
 from polyc.passes.contract import contract_buffers
 from polyc.passes.gpu_reductions import mark_gpu_reductions
@@ -49,6 +50,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         ("schedule", schedule_nests),
         # Algorithm 1: what needs no overlap is fused before tiling.
         ("pretiling", fuse_quasi_identical),
+        # Factorisations: updates that a block of steps does not need wait for its end (not on a GPU).
+        ("blocking", block_updates),
         # Algorithms 2 to 4: tile the outputs, and pull into each tile what it reads.
         ("basteln", fuse_tiles),
     ]

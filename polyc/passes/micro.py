@@ -123,22 +123,24 @@ class MicroNest(RegisterNest):
             raise NoRegisterTile("no tile of its result sums up the same steps in all its points")
         whole = self.whole(name)
         depth = self.depth_of(size.block_k)
-        panel = self.step(whole, c.chain[0], depth)
+        panels = () if self.is_short(depth) else (self.step(whole, c.chain[0], depth),)
         columns = self.step(whole, self.band.members[c.columns], size.columns, True)
         rows = self.step(whole, self.band.members[c.rows], size.rows, True)
         tile = self.above
-        of_rows = self.staged(whole, (*tile, panel), c.rows)
-        of_columns = self.staged(whole, (*tile, panel, columns), c.columns)
-        self.above = (*tile, panel, columns, rows)
+        of_rows = self.staged(whole, (*tile, *panels), c.rows)
+        of_columns = self.staged(whole, (*tile, *panels, columns), c.columns)
+        self.above = (*tile, *panels, columns, rows)
         accumulator = self.accumulator({name: whole})
         into, out = (self.copies_of(whole, accumulator, inside) for inside in (True, False))
         self.pad(name, whole, accumulator)
         if self.program.padded.get(name) == "guarded":
             raise NoRegisterTile("what its tiles would run at the border is not harmless")
         summed = Filter(isl.UnionSet.from_set(whole), self.products(whole))
-        node = Band((rows,), True, self.with_copies([*into], summed, [*out], (accumulator.key,)))
+        node: Node = Band((rows,), True, self.with_copies([*into], summed, [*out], (accumulator.key,)))
         node = Band((columns,), True, self.with_copies(of_columns, Filter(summed.filter, node)))
-        node = Band((panel,), False, self.with_copies(of_rows, Filter(summed.filter, node)))
+        node = self.with_copies(of_rows, Filter(summed.filter, node))
+        if panels:
+            node = Band(panels, False, node)
         self.say_it(depth)
         return self.among_others(node, summed.filter, isl.UnionSet.from_set(at_ends), tile)
 
@@ -206,6 +208,15 @@ class MicroNest(RegisterNest):
         """How many values of the outermost summing loop a panel has."""
         inner = self.steps_inside()
         return max(1, most // inner)
+
+    def is_short(self, depth: int) -> bool:
+        """Whether one tile has no more steps of the outermost summing loop than a panel."""
+        name = self.contraction.statement
+        steps = self.values(name, self.contraction.chain[:1]).intersect_domain(self.domain(name))
+        in_tile = self.values(name, self.above).reverse().apply_range(steps)
+        low, high = in_tile.dim_min(0), in_tile.dim_max(0)
+        extent = high.sub(low).intersect_params(self.program.scop.known).max_val()
+        return bool(extent.is_int()) and int(extent.to_python()) < depth
 
     def products(self, whole: isl.Set) -> Node:
         """`for k`, and a row of vectors for each i of the register tile."""

@@ -61,6 +61,8 @@ def _loop_faults(program: Program, now: Expanded, loop: _Loop, parts: Parts) -> 
         for run, accesses in now.per_run
         if len(run.path.steps) > loop.position and run.path.steps[loop.position] is loop.member
     ]
+    if len(below) == 1 and _moves_each_cell_once(program, below[0][0], loop):
+        return []
     reduced = _reduced(program, loop, [run.statement for run, _ in below])
     shared = [
         (
@@ -88,13 +90,19 @@ def carried_by(
     """The arrays on which the loop at a step of the paths carries a dependence, each with two instances."""
     written = dict.fromkeys(a.array for _, accesses in below for a, _ in accesses if a.kind is not AccessKind.READ)
     for array in written:
-        if _one_iteration_a_cell(below, array, position):
+        if _one_iteration_a_cell(below, array, position) or _no_cell_of_two(below, array, position, scop):
             continue
         # Instances that touch one cell, in one iteration of the outer loops, but not in one of this loop.
         outer, through = (_same(below, array, end, scop) for end in (position, position + 1))
         carried = outer.subtract(through).intersect_params(scop.known)
         if not carried.is_empty():
             yield array, str(maps(carried)[0].sample())
+
+
+def _moves_each_cell_once(program: Program, run: Run, loop: _Loop) -> bool:
+    """Whether a copy is all that is below, in one tile: its instances are the cells (`wellformed.py`)."""
+    inside = run.path.extension is not None and loop.depth >= run.path.depth_of_extension
+    return inside and run.statement in program.copies
 
 
 def _one_iteration_a_cell(
@@ -110,6 +118,27 @@ def _one_iteration_a_cell(
                 one = isl.UnionMap.from_map(cells.reverse().apply_range(without_sizes(run.columns[position])))
                 found = one if found is None else found.union(one)
     return found is not None and bool(found.is_single_valued())
+
+
+def _no_cell_of_two(
+    below: Sequence[tuple[Run, Sequence[tuple[Access, isl.Map]]]], array: str, position: int, scop: Scop
+) -> bool:
+    """Whether no cell is written in one iteration of the loop, and touched in another one, for one of those around.
+
+    math: `{ [outer, cell] -> v }` for writes, and for all accesses: pairs (v, w) of one cell have v = w. The instances
+          are gone from these, which makes them small. False says nothing.
+    """
+    writes = every = empty_map(scop.domain)
+    for run, accesses in below:
+        for access, relation in accesses:
+            if access.array == array:
+                cells = run.beside(relation, position).reverse().apply_range(run.columns[position])
+                one = isl.UnionMap.from_map(cells.intersect_params(scop.known))
+                every = every.union(one)
+                if access.kind is not AccessKind.READ:
+                    writes = writes.union(one)
+    pairs = writes.range_product(every).range().unwrap()
+    return all(pair.is_subset(isl.Map.identity(pair.get_space())) for pair in maps(pairs))
 
 
 def _same(

@@ -67,7 +67,8 @@ def keeps_values(
     panels = {b.key for b in buffers if b.order} - {b.key for b in registers}
     if not registers or any(b.storage != "register" and not b.order for b in buffers):
         return False
-    by_key = {b.key: _users(program, now, array, b.key, panels) for b in registers}
+    keys = {b.key for b in registers}
+    by_key = {b.key: _users(program, now, array, b.key, panels, keys) for b in registers}
     if any(users is None for users in by_key.values()):
         return False
     known = [(b, users) for b in registers if (users := by_key[b.key]) is not None]
@@ -106,7 +107,10 @@ def _cells(program: Program, uses: Uses) -> isl.UnionSet:
     return found.intersect_params(program.scop.known)
 
 
-def _users(program: Program, now: Expanded, array: str, key: str, panels: set[str]) -> _Users | None:
+def _users(
+    program: Program, now: Expanded, array: str, key: str, panels: set[str], registers: set[str]
+) -> _Users | None:
+    """What has to do with one of the register buffers, and with the array itself."""
     found = _Users()
     for run, accesses in now.per_run:
         mine = [(a, m) for a, m in accesses if a.array == array]
@@ -123,6 +127,8 @@ def _users(program: Program, now: Expanded, array: str, key: str, panels: set[st
                 if writes and not copying:
                     return None
                 (found.panel_copies if writes else found.panel_reads).append((run, relation))
+            elif place in registers:
+                pass  # copies move its values, and these touch the array
             elif place != array:
                 return None
             elif writes:

@@ -173,7 +173,7 @@ class _Run:
         """The program's text. Raises InternalError, NotMappable, OverBudget, isl.Error."""
 
         def render() -> Rendered:
-            with budget(self.context, self.options.budget):
+            with budget(self.context, 2 * self.options.budget):
                 return render_region(program, self.region, verified)
 
         if self.options.budget == 0:
@@ -289,7 +289,7 @@ def _of_failure(program: Program) -> tuple[Remark, ...]:
 def _faults(program: Program, original: Scop) -> list[Fault]:
     context = program.scop.domain.get_ctx()
     try:
-        return checked_by_isl(context, 2 * program.options.budget, lambda: check(program, original))
+        return checked_by_isl(context, 3 * program.options.budget, lambda: check(program, original))
     except OverBudget:
         return [Fault(OVER_BUDGET, "the check did not end within its budget of isl operations", "")]
     except isl.Error as error:

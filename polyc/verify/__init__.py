@@ -9,6 +9,7 @@ from polyc.verify.expand import expand
 from polyc.verify.fault import Fault
 from polyc.verify.inlining import KIND as INLINING
 from polyc.verify.inlining import inlining_faults
+from polyc.verify.layout import layout_faults
 from polyc.verify.mapped import mapping_faults
 from polyc.verify.padding import padding_faults, without_borders
 from polyc.verify.races import race_faults
@@ -32,7 +33,7 @@ def check(program: Program, original: Scop | None = None) -> list[Fault]:
         return faults  # the rest takes for granted what does not hold
     faults += dataflow_faults(program, expanded) + race_faults(program, expanded)
     faults += mapping_faults(program, expanded) + padding_faults(whole, expanded)
-    return [*faults, *stage_faults(program, expanded)]
+    return [*faults, *stage_faults(program, expanded), *layout_faults(whole)]
 
 
 __all__ = ["INLINING", "Fault", "check"]

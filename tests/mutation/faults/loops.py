@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,7 @@ import polyc.pipeline as pipeline
 from polyc.analysis import reductions as recognised
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import Statement
+from polyc.model.scop import Array, Statement
 from polyc.model.tree import Band, Node
 from tests.mutation import edits as e
 from tests.mutation.install import Install, adding_to, always, patched, together
@@ -101,19 +101,19 @@ add("parallel", "loops below not seen", "has_loops says no", always(parallel, "h
 
 
 def any_update(original: Any) -> Any:
-    def reduction_of(statement: Statement) -> tuple[str, str] | None:
+    def reduction_of(statement: Statement, arrays: Mapping[str, Array]) -> tuple[str, str] | None:
         match statement.body:
             case c.ExprStmt(expr=c.Assign(target=c.ArrayRef(array=array))):
                 return "+", array
             case _:
-                return original(statement)  # type: ignore[no-any-return]
+                return original(statement, arrays)  # type: ignore[no-any-return]
 
     return reduction_of
 
 
 def product_as_sum(original: Any) -> Any:
-    def reduction_of(statement: Statement) -> tuple[str, str] | None:
-        found = original(statement)
+    def reduction_of(statement: Statement, arrays: Mapping[str, Array]) -> tuple[str, str] | None:
+        found = original(statement, arrays)
         return None if found is None else ("*" if found[0] == "+" else "+", found[1])
 
     return reduction_of

@@ -175,9 +175,6 @@ def _register_faults(program: Program, whole: Expanded) -> Iterator[Fault]:
     for buffer in program.buffers.values():
         if buffer.storage != "register":
             continue
-        if len(buffer.registers) != len(buffer.extents):
-            yield Fault("registers", f"{buffer.name} has registers of {len(buffer.registers)} dimensions", "")
-            continue
         places: isl.Map | None = None
         for run, accesses in whole.per_run:
             for access, relation in accesses:
@@ -185,6 +182,11 @@ def _register_faults(program: Program, whole: Expanded) -> Iterator[Fault]:
                     continue
                 if sum(m.kind == "kernel" for m in run.path.marks) != 1:
                     continue  # not mapped yet
+                if any(
+                    isinstance(s, Member) and s.digit and s.digit[0] >= len(buffer.registers) for s in run.path.steps
+                ):
+                    yield Fault("registers", f"{run.statement} counts in more dimensions than {buffer.name} has", "")
+                    return
                 threads, digits = _place(run, buffer)
                 if threads is None:
                     yield Fault("registers", f"{run.statement} uses {buffer.name} without threads", "")

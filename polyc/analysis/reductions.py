@@ -1,33 +1,121 @@
-"""Which statements only add to (or multiply into, …) a location."""
+"""Which statements only add to (or multiply into, …) a location, or keep the larger or smaller of it and a value."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from polyc.model import ctree as c
-from polyc.model.scop import Statement
+from polyc.model.scop import Array, CType, Statement
 
 OPERATORS = {"+=": "+", "-=": "+", "*=": "*", "&=": "&", "|=": "|", "^=": "^"}
+MAX, MIN = "max", "min"
+"""Operators without a sign of their own in C; OpenMP's names for them."""
+FUNCTIONS = {"fmax": (MAX, 8), "fmin": (MIN, 8), "fmaxf": (MAX, 4), "fminf": (MIN, 4)}
+"""What they keep, and the bytes of a number that they take as it is."""
 
 
-def reduction_of(statement: Statement) -> tuple[str, str] | None:
-    """`(operator, array)` of `A[f] op= e`, `A[f] = A[f] op e` or `A[f] = e op A[f]`, with e free of A."""
+def reduction_of(statement: Statement, arrays: Mapping[str, Array]) -> tuple[str, str] | None:
+    """`(operator, array)` of a statement that combines the value of one cell of A with an expression e free of A:
+    `A[f] op= e`, `A[f] = A[f] op e`, `A[f] = e op A[f]`, `A[f] = fmax(A[f], e)`, `A[f] = e > A[f] ? e : A[f]`.
+
+    Where A has whole numbers, e is one: else each step would cut off a fraction, and parts of a sum other ones. For
+    minima and maxima of whole numbers it has A's type, too: comparing numbers of two types is no order.
+    """
     if statement.opaque or not isinstance(statement.body, c.ExprStmt):
         return None
-    match statement.body.expr:
+    found = _update(statement.body.expr, arrays)
+    if found is None:
+        return None
+    operator, array, value = found
+    element = arrays[array].element
+    if _mentions(value, array):
+        return None
+    if element.kind != "float" and not _is_whole(value, arrays):
+        return None
+    if element.kind != "float" and operator in (MAX, MIN) and not _has_type(value, element, arrays):
+        return None
+    return operator, array
+
+
+def _update(expr: c.Expr, arrays: Mapping[str, Array]) -> tuple[str, str, c.Expr] | None:
+    """`(operator, array, e)`."""
+    match expr:
         case c.Assign(op=op, target=c.ArrayRef(array=array), value=value) if op in OPERATORS:
-            return None if _mentions(value, array) else (OPERATORS[op], array)
-        case c.Assign(op="=", target=c.ArrayRef() as target, value=c.Binary(op="+" | "*" as op) as sum_):
-            for own, other in ((sum_.left, sum_.right), (sum_.right, sum_.left)):
-                same = isinstance(own, c.ArrayRef) and own.array == target.array
-                if same and _subscripts(own) == target.subscripts and not _mentions(other, target.array):
-                    return op, target.array
-            return None
-        case _:
-            return None
+            return OPERATORS[op], array, value
+        case c.Assign(op="=", target=c.ArrayRef() as target, value=value):
+            match _combined(value, arrays[target.array].element):
+                case (operator, own, other) if _same(own, target):
+                    return operator, target.array, other
+                case (operator, other, own) if _same(own, target):
+                    return operator, target.array, other
+    return None
 
 
-def _subscripts(node: c.Expr) -> tuple[c.Expr, ...]:
-    return node.subscripts if isinstance(node, c.ArrayRef) else ()
+def _combined(value: c.Expr, element: CType) -> tuple[str, c.Expr, c.Expr] | None:
+    """`(operator, one, other)` of `one op other`."""
+    match value:
+        case c.Binary(op="+" | "*" as op, left=left, right=right):
+            return op, left, right
+        case c.Call(function=name, arguments=(left, right)) if name in FUNCTIONS:
+            operator, most = FUNCTIONS[name]
+            return (operator, left, right) if element.kind == "float" and element.size_bytes <= most else None
+        case c.Ternary(
+            condition=c.Binary(op="<" | "<=" | ">" | ">=" as op, left=left, right=right), then=then, otherwise=otherwise
+        ):
+            left, right, then, otherwise = map(_unlabelled, (left, right, then, otherwise))
+            if (left, right) == (then, otherwise):
+                return (MAX if op[0] == ">" else MIN), left, right
+            if (left, right) == (otherwise, then):
+                return (MIN if op[0] == ">" else MAX), left, right
+    return None
+
+
+def _unlabelled(node: c.Expr) -> c.Expr:
+    """The expression without the labels of its references, of which each has its own."""
+
+    def plain(part: c.Node) -> c.Node | None:
+        if not isinstance(part, c.ArrayRef) or not part.ref:
+            return None
+        return c.ArrayRef(part.array, tuple(map(_unlabelled, part.subscripts)))
+
+    return c.rewrite(node, plain)
+
+
+def _same(node: c.Expr, target: c.ArrayRef) -> bool:
+    return isinstance(node, c.ArrayRef) and _unlabelled(node) == _unlabelled(target)
 
 
 def _mentions(expr: c.Expr, array: str) -> bool:
     return any(isinstance(n, c.ArrayRef) and n.array == array for n in c.walk(expr))
+
+
+def _is_whole(value: c.Expr, arrays: Mapping[str, Array]) -> bool:
+    """Whether an expression is made of whole numbers alone."""
+    for node in c.walk(value):
+        match node:
+            case c.ArrayRef(array=array):
+                if arrays[array].element.kind != "int":
+                    return False
+            case c.Literal(text=text):
+                if not text.rstrip("uUlL").isdigit():
+                    return False
+            case c.Name() | c.Unary() | c.Binary() | c.Ternary():
+                pass
+            case _:
+                return False
+    return True
+
+
+def _has_type(value: c.Expr, element: CType, arrays: Mapping[str, Array]) -> bool:
+    """Whether an expression is an element of this type, or a sum, difference or product of such and of plain numbers,
+    which C computes in that type."""
+    match value:
+        case c.ArrayRef(array=array):
+            other = arrays[array].element
+            return (other.kind, other.size_bytes, other.signed) == (element.kind, element.size_bytes, element.signed)
+        case c.Literal(text=text) if element.size_bytes >= 4:
+            return text.isdigit() and int(text) < 1 << 31
+        case c.Binary(op="+" | "-" | "*", left=left, right=right) if element.size_bytes >= 4:
+            return _has_type(left, element, arrays) and _has_type(right, element, arrays)
+        case _:
+            return False

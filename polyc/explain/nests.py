@@ -188,7 +188,7 @@ class Reasons:
             if "coalesced" in codes:
                 return Reason("coalesced", "several of its loops share an index")
             if "reduction" in codes and self.program.options.gpu:
-                return Reason("reduction", "all threads of a block add up what goes into one result")
+                return Reason("reduction", "all threads of a block combine what goes into one result")
             return self.not_tiled(found)
         return self.not_parallel(found) if what == "parallel" else None
 

@@ -9,6 +9,7 @@ from typing import TypeAlias
 from polyc.errors import Span
 from polyc.frontend.accesses import READ, WRITE, Collector, Raw
 from polyc.frontend.affine import Affine
+from polyc.frontend.choice import as_choice
 from polyc.frontend.exits import exit_value, substituted
 from polyc.frontend.facts import constant
 from polyc.frontend.loops import Loop, NotAffine, analyse
@@ -104,6 +105,9 @@ class Extractor:
         holds = self.affine.condition(node.condition, env)
         if holds is None:
             self.region.assumed = before
+            chosen = self.choice(node, env)
+            if chosen is not None:
+                return chosen
             message = "this condition depends on data: its statement is kept whole"
             self.region.note("non-affine-condition", message, node.condition.span or node.span)
             return self.opaque(node, env)
@@ -111,6 +115,19 @@ class Extractor:
         if node.otherwise is not None:
             found += self.statement(node.otherwise, env.within(holds.complement()))[0]
         return found
+
+    def choice(self, node: c.If, env: Env) -> list[Item] | None:
+        """A maximum or minimum that is written as a condition, as an ordinary statement where all of it is affine."""
+        chosen = as_choice(node, self.region)
+        if chosen is None:
+            return None
+        notes, self.region.notes = self.region.notes, list(self.region.notes)
+        assumed = self.region.assumed
+        items = self.expression(chosen, env)
+        if all(isinstance(item, Draft) and not item.opaque for item in items):
+            return items
+        self.region.notes, self.region.assumed = notes, assumed
+        return None
 
     def expression(self, node: c.ExprStmt, env: Env) -> list[Item]:
         collector = Collector(self.region, env)

@@ -12,7 +12,7 @@ from polyc.machine.gpu import STATIC_SHARED_BYTES
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Member
-from polyc.passes.cost import Estimate, estimate, middle_tile, sample_parameters
+from polyc.passes.cost import START_CYCLES, Estimate, estimate, middle_tile, sample_parameters
 from polyc.passes.nests import Nest, Outer, all_instances, values
 from polyc.passes.promotion import DataTile, RefFlow, plan_buffer
 from polyc.passes.tiling import tile_members
@@ -429,12 +429,14 @@ class Fuser:
         self, nest: Nest, extension: isl.UnionMap, data: list[DataTile], twice: isl.UnionSet
     ) -> Estimate | Declined:
         """Section 5.4: fuse where the cost falls, or where the user's threshold allows the recomputation."""
-        saved = 0.0
+        saved, gone = 0.0, self.program.options.gpu
         for array in self._written_arrays(nest):
             size = self.program.scop.arrays[array].element.size_bytes or 8
             kept = next((d for d in data if d.array == array), None)
             # Kept in the tile: neither written (with the read for ownership) nor read again; else not read again.
-            saved += 3.0 * size if kept is not None and kept.copy_out is None else 1.0 * size
+            inside = kept is not None and kept.copy_out is None
+            saved += 3.0 * size if inside else 1.0 * size
+            gone = gone and inside
         found = estimate(self.program, self.typical, extension, nest.instances, saved, len(self.outer.members))
         numbers = {
             "recompute_percent": round(found.recompute_percent, 2),
@@ -450,7 +452,7 @@ class Fuser:
                     f"more than --max-recompute {limit:g}",
                     numbers,
                 )
-        elif found.extra_cycles > found.saved_cycles:
+        elif found.extra_cycles > found.saved_cycles + (START_CYCLES if gone else 0.0):
             return Declined(
                 "recompute-cost",
                 f"fusion would repeat {found.recompute_percent:.0f} % of its instances, "

@@ -18,6 +18,9 @@ OPERATIONS_PER_CYCLE = 4.0
 BYTES_PER_CYCLE = 4.0
 """Of one core to and from memory, when all cores ask: copy bandwidth over clock on common machines."""
 CALL_OPERATIONS = 10
+START_CYCLES = 5e-6 * 1.4e9 * 64 / OPERATIONS_PER_CYCLE
+"""What a kernel less saves on a GPU, whatever it does: starting one takes about 5 microseconds, in which one
+multiprocessor with 64 operations a cycle does so much. It decides for sizes only that do not fill a GPU."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from dataclasses import replace
 import islpy as isl
 
 from polyc.analysis.reductions import reduction_of
-from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import (
@@ -37,7 +36,7 @@ FEW = 64
 
 
 def mark_gpu_reductions(program: Program) -> Program:
-    """Have all threads of a block add up what only adds into one cell.
+    """Have all threads of a block combine what only goes into one cell: sums, products, minima, maxima.
 
     rewrite:  for i s += A[i]                         -> all threads: part += A[i]; s += the sum of their parts
               parallel for i { s[i] = 0; for j … }    -> a block for each i; its threads share the loop over j
@@ -98,7 +97,7 @@ class _Reductions:
             inner = _joined(replace(band, members=band.members[k:]))
             marked = self.marked(inner, reaching, outer)
             if marked is not None:
-                self.tell(inner, "all threads add up their own part of it")
+                self.tell(inner, "all threads combine their own part of it")
                 return replace(band, members=band.members[:k], child=marked) if k else marked
         return replace(band, child=self.at(band.child, reaching, above + band.members))
 
@@ -162,9 +161,8 @@ class _Reductions:
         """(operator, array) of what the loops combine, None where they carry something else as well."""
         operators: dict[str, set[str]] = {}
         for name in names(here):
-            statement = self.program.statements[name]
-            found = reduction_of(statement)
-            if found is not None and self.is_exact(name, found[1]):
+            found = reduction_of(self.program.statements[name], self.program.scop.arrays)
+            if found is not None:
                 operators.setdefault(found[1], set()).add(found[0])
         before = values(outer, here)
         after = values(outer + band.members, here)
@@ -175,7 +173,8 @@ class _Reductions:
                 continue
             only = operators.get(array, set())
             users = [n for n in names(here) if any(a.array == array for a in self.program.statements[n].accesses)]
-            reduces = all((reduction_of(self.program.statements[n]) or ("", ""))[1] == array for n in users)
+            arrays = self.program.scop.arrays
+            reduces = all((reduction_of(self.program.statements[n], arrays) or ("", ""))[1] == array for n in users)
             if len(only) == 1 and reduces and before.reverse().apply_range(every).is_single_valued():
                 answer.append((next(iter(only)), array))
                 continue
@@ -202,24 +201,6 @@ class _Reductions:
             return False
         inside = flow.intersect_domain(here)
         return inside.is_subset(after.apply_range(after.reverse()))
-
-    def is_exact(self, name: str, array: str) -> bool:
-        """Whether parts can be combined without another error than rounding: whole numbers get whole numbers."""
-        if self.program.scop.arrays[array].element.kind == "float":
-            return True
-        for node in c.walk(self.program.statements[name].body):
-            match node:
-                case c.ArrayRef(array=other):
-                    if self.program.scop.arrays[other].element.kind != "int":
-                        return False
-                case c.Literal(text=text):
-                    if not text.rstrip("uUlL").isdigit():
-                        return False
-                case c.Call():
-                    return False
-                case _:
-                    pass
-        return True
 
     def is_short(self, band: Band, here: isl.UnionSet, outer: tuple[Member, ...]) -> bool:
         """Whether the loops have few iterations, whatever the sizes are."""

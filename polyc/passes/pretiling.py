@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice, permutations
 
 import islpy as isl
 
@@ -61,13 +63,18 @@ class _Merger:
     def merge(self, nests: tuple[Nest, ...], outer: Outer) -> Node:
         groups: list[list[Nest]] = []
         for nest in nests:
-            if groups and (joined := self.joined(groups[-1], nest, outer)):
+            if groups and (joined := self.joined_somehow(groups[-1], nest, outer)):
                 groups[-1] = joined
             else:
                 groups.append([nest])
         merged = [self.group_nest(group) if len(group) > 1 else group[0] for group in groups]
         done = [replace(n, node=inside(n, outer, self.merge)) for n in merged]
         return sequence(done, all_instances(nests))
+
+    def joined_somehow(self, group: list[Nest], nest: Nest, outer: Outer) -> list[Nest] | None:
+        """The group with one more nest; on a GPU also with the nest's parallel loops in another order."""
+        orders = (nest, *(permuted(nest) if self.program.options.gpu else ()))
+        return next((found for one in orders if (found := self.joined(group, one, outer))), None)
 
     def joined(self, group: list[Nest], nest: Nest, outer: Outer) -> list[Nest] | None:
         """The group with one more nest, if Definition 4.1 holds between it and all that the group has."""
@@ -129,6 +136,21 @@ class _Merger:
             loops=common,
         )
         return Nest(instances, Band(members, permutable, Sequence(tuple(steps))))
+
+
+MOST_LOOPS = 5
+"""Parallel loops of a nest whose orders are tried: 24 of them, with the last loop in its place."""
+
+
+def permuted(nest: Nest) -> Iterator[Nest]:
+    """The nest with its parallel loops in other orders, as its band allows. The innermost one stays: what lies along
+    consecutive memory still goes to neighbouring threads."""
+    band = nest.band
+    if band is None or not band.permutable or not 2 < band.coincident_prefix <= MOST_LOOPS:
+        return
+    outer, rest = band.members[: band.coincident_prefix - 1], band.members[band.coincident_prefix - 1 :]
+    for order in islice(permutations(outer), 1, None):
+        yield replace(nest, node=replace(band, members=(*order, *rest)))
 
 
 def _flattened(instances: isl.UnionSet, node: Node) -> list[Filter]:

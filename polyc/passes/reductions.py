@@ -50,7 +50,7 @@ def _marked(program: Program, band: Band) -> Band | None:
         return None
     reduced: dict[str, str] = {}
     for name in _below(band):
-        found = reduction_of(program.statements[name])
+        found = reduction_of(program.statements[name], program.scop.arrays)
         if found is None or program.scop.arrays[found[1]].rank > 0 or reduced.get(found[1], found[0]) != found[0]:
             continue
         reduced[found[1]] = found[0]

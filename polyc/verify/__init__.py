@@ -10,6 +10,7 @@ from polyc.verify.fault import Fault
 from polyc.verify.hoisted import hoist_faults
 from polyc.verify.inlining import KIND as INLINING
 from polyc.verify.inlining import inlining_faults
+from polyc.verify.layout import layout_faults
 from polyc.verify.mapped import mapping_faults
 from polyc.verify.padding import padding_faults, without_borders
 from polyc.verify.races import race_faults
@@ -33,7 +34,7 @@ def check(program: Program, original: Scop | None = None) -> list[Fault]:
         return faults  # the rest takes for granted what does not hold
     faults += dataflow_faults(program, expanded) + race_faults(program, expanded)
     faults += mapping_faults(program, expanded) + padding_faults(whole, expanded)
-    return [*faults, *stage_faults(program, expanded), *hoist_faults(program)]
+    return [*faults, *stage_faults(program, expanded), *layout_faults(whole), *hoist_faults(program)]
 
 
 __all__ = ["INLINING", "Fault", "check"]

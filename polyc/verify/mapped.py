@@ -32,6 +32,7 @@ from polyc.model.tree import (
     Mark,
     Member,
     Path,
+    Role,
     Step,
     deals_to_threads,
 )
@@ -105,6 +106,8 @@ def _dealt_faults(kernel: _Kernel) -> Iterator[Fault]:
         steps = run.path.steps[kernel.start :]
         if any(isinstance(s, Member) and s.mapped == LINEAR and not _counted(steps, k) for k, s in enumerate(steps)):
             yield Fault("mapping", f"a loop around {run.statement} has no index that it is counted in", "")
+        if any(isinstance(s, Member) and s.mapped and (s.role is Role.REGISTER or s.stages > 1) for s in steps):
+            yield Fault("mapping", f"a loop around {run.statement} is dealt out, and printed as one of each thread", "")
         axes = [s.mapped for s in steps if isinstance(s, Member) and s.mapped not in ("", LINEAR)]
         whole = {a[-1] for a in axes if a in GLOBAL_AXES}
         here = tuple(sorted(a[-1] for a in axes if a in _BLOCKS))

@@ -6,10 +6,11 @@ math: with P the instances of the tree outside of the domains, and D those insid
         (1) P writes buffers only:                          writes(P) lies in cells of buffers
         (2) and no cell that an instance of D reads:        writes(P) ∩ reads(D) = ∅
         (3) P reads buffers and scalars only,
-        (4) both stay inside of the buffers' boxes.
+        (4) both stay inside of the buffers' boxes,
+        (5) and P reads no cell of a buffer that neither P nor D writes.
 Registers are the other matter of this module: a register buffer is one array in the program, but each thread has a part
 of it. With t(x) the thread of an instance and r(x) the digits of its register loops,
-        (5) { cell -> (t, r) } over all accesses is a one-to-one function, and r stays inside of the thread's part.
+        (6) { cell -> (t, r) } over all accesses is a one-to-one function, and r stays inside of the thread's part.
 """
 
 from __future__ import annotations
@@ -83,10 +84,25 @@ def padding_faults(program: Program, inside: Expanded) -> list[Fault]:
     read = written.range().intersect(inside.accesses.reads.range())
     if not read.is_empty():
         faults.append(Fault("padding", "what lies outside of a domain changes a value", str(read.sample_point())))
+    faults += _unwritten_faults(program, whole, outside, known.union(outside))
     for name, kind in program.padded.items():
         if kind == "free":
             faults += _free_faults(program, whole, name, outside)
     return faults + buffer_faults(program, _only(whole, running))
+
+
+def _unwritten_faults(
+    program: Program, whole: Expanded, outside: isl.UnionSet, running: isl.UnionSet
+) -> Iterator[Fault]:
+    """Check (5): what lies outside reads nothing that has no value. `running`: without what conditions leave out."""
+    written = whole.accesses.all_writes.intersect_domain(running).range()
+    for cells in sets(whole.accesses.reads.intersect_domain(outside).range()):
+        if set_name(cells) not in program.buffers:
+            continue
+        missing = isl.UnionSet.from_set(cells.intersect_params(program.scop.known)).subtract(written)
+        if not missing.is_empty():
+            message = f"what lies outside of a domain reads {set_name(cells)} where nobody has written it"
+            yield Fault("padding", message, str(missing.sample_point()))
 
 
 def _everywhere(statement: Statement, only_stores: bool) -> Statement | None:
@@ -155,7 +171,7 @@ def _free_faults(program: Program, whole: Expanded, name: str, outside: isl.Unio
 
 
 def _register_faults(program: Program, whole: Expanded) -> Iterator[Fault]:
-    """Check (5) for each register buffer."""
+    """Check (6) for each register buffer."""
     for buffer in program.buffers.values():
         if buffer.storage != "register":
             continue
@@ -166,6 +182,11 @@ def _register_faults(program: Program, whole: Expanded) -> Iterator[Fault]:
                     continue
                 if sum(m.kind == "kernel" for m in run.path.marks) != 1:
                     continue  # not mapped yet
+                if any(
+                    isinstance(s, Member) and s.digit and s.digit[0] >= len(buffer.registers) for s in run.path.steps
+                ):
+                    yield Fault("registers", f"{run.statement} counts in more dimensions than {buffer.name} has", "")
+                    return
                 threads, digits = _place(run, buffer)
                 if threads is None:
                     yield Fault("registers", f"{run.statement} uses {buffer.name} without threads", "")

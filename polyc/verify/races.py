@@ -13,17 +13,14 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polyc.analysis.order import Run
-from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import Access, AccessKind, Scop, Statement
+from polyc.model.scop import Access, AccessKind, Scop
 from polyc.model.tree import Member
 from polyc.poly import empty_map, maps, without_sizes
 from polyc.verify.expand import Expanded, buffer_of, expand
 from polyc.verify.fault import Fault
 from polyc.verify.reduced import Parts, parts_of
-
-_UPDATES = {"+": ("+=", "-="), "*": ("*=",), "&": ("&=",), "|": ("|=",), "^": ("^=",)}
-"""The assignments that OpenMP's reduction with an operator may combine."""
+from polyc.verify.updates import only_combines
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -181,41 +178,18 @@ def _reduced(program: Program, loop: _Loop, statements: list[str]) -> set[str]:
         return set()
     if loop.member.mapped:
         return set()  # a kernel has no reduction clause: `reduced.py`
-    found = {array for _, array in loop.member.reductions if program.scop.arrays[array].rank == 0}
+    named = [array for _, array in loop.member.reductions]
+    found = {array for array in named if program.scop.arrays[array].rank == 0 and named.count(array) == 1}
     for name in statements:
         statement = program.statements[name]
         for access in statement.accesses:
             if access.array in found and not any(
-                only_reduces(statement, operator, array)
+                only_combines(statement, operator, array, program.scop.arrays)
                 for operator, array in loop.member.reductions
                 if array == access.array
             ):
                 found.discard(access.array)
     return found
-
-
-def only_reduces(statement: Statement, operator: str, array: str) -> bool:
-    """Whether all that a statement does to a scalar is to combine its value with another one by an operator.
-
-    The passes have their own answer (`analysis/reductions.py`); this one does not trust it.
-    """
-    if statement.opaque or not isinstance(statement.body, c.ExprStmt) or operator not in _UPDATES:
-        return False
-    update = statement.body.expr
-    if not isinstance(update, c.Assign) or not _is(update.target, array):
-        return False
-    mentions = sum(_is(node, array) for node in c.walk(update))
-    if update.op in _UPDATES[operator]:
-        return mentions == 1
-    match update:
-        case c.Assign(op="=", value=c.Binary(op=op, left=left, right=right)) if op == operator:
-            return mentions == 2 and (_is(left, array) or _is(right, array))
-        case _:
-            return False
-
-
-def _is(node: c.Node, array: str) -> bool:
-    return isinstance(node, c.ArrayRef) and node.array == array and not node.subscripts
 
 
 def _private_to(program: Program, run: Run, access: Access, loop: _Loop) -> bool:

@@ -17,15 +17,12 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from polyc.analysis.order import Run
-from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import Access, Statement
+from polyc.model.scop import Access
 from polyc.model.tree import BLOCK_AXES, GLOBAL_AXES, Member, Path, deals_to_threads
 from polyc.poly import empty_map
 from polyc.verify.expand import Expanded
-
-_UPDATES = {"+": ("+=", "-="), "*": ("*=",), "&": ("&=",), "|": ("|=",), "^": ("^=",)}
-_SWAPS = ("+", "*", "&", "|", "^")
+from polyc.verify.updates import only_combines
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,9 +53,12 @@ def parts_of(program: Program, now: Expanded) -> Parts:
         first = path.steps[position] if position < len(path.steps) else None
         if not isinstance(first, Member) or not all(_meets(run.path, position) for run, _ in uses):
             continue
+        named = [array for _, array in first.reductions]
         for operator, array in first.reductions:
+            if named.count(array) > 1:
+                continue  # each would have parts of its own, and both would be combined
             if _one_cell(array, uses, position, program) and all(
-                only_combines(program.statements[run.statement], operator, array)
+                only_combines(program.statements[run.statement], operator, array, program.scop.arrays)
                 for run, accesses in uses
                 if any(a.array == array for a, _ in accesses)
             ):
@@ -68,18 +68,19 @@ def parts_of(program: Program, now: Expanded) -> Parts:
 
 def _meets(path: Path, position: int) -> bool:
     """Whether all threads of a block come to the mark together, and no other block has a part where it is not the whole
-    kernel."""
-    kernels = [k for m, k in zip(path.marks, path.mark_steps, strict=True) if m.kind == "kernel"]
-    if len(kernels) != 1 or kernels[0] > position:
+    kernel, whose blocks have a bound: there is room for a part of each."""
+    found = [(m, k) for m, k in zip(path.marks, path.mark_steps, strict=True) if m.kind == "kernel"]
+    if len(found) != 1 or found[0][1] > position:
         return False
+    kernel, start = found[0]
     if any(m.kind == "once" for m in path.marks):
         return False
-    above = path.steps[kernels[0] : position]
+    above = path.steps[start:position]
     if any(isinstance(s, Member) and deals_to_threads(s) for s in above):
         return False
     blocks = (*BLOCK_AXES, *GLOBAL_AXES)
     shared = any(isinstance(s, Member) and s.mapped in blocks for s in path.steps[position:])
-    return not shared or kernels[0] == position
+    return not shared or (start == position and kernel.blocks > 0)
 
 
 def _one_cell(
@@ -92,25 +93,3 @@ def _one_cell(
             if access.array == array:
                 found = found.union(isl.UnionMap.from_map(run.beside(relation, position).range().unwrap()))
     return found.is_single_valued()
-
-
-def only_combines(statement: Statement, operator: str, array: str) -> bool:
-    """Whether all that a statement does to an array is to combine the value of one cell with another value by an
-    operator. The passes have their own answer (`analysis/reductions.py`); this one does not trust it."""
-    if statement.opaque or not isinstance(statement.body, c.ExprStmt) or operator not in _UPDATES:
-        return False
-    update = statement.body.expr
-    if not isinstance(update, c.Assign) or not isinstance(update.target, c.ArrayRef) or update.target.array != array:
-        return False
-    mentions = sum(isinstance(n, c.ArrayRef) and n.array == array for n in c.walk(update))
-    if update.op in _UPDATES[operator]:
-        return mentions == 1
-    match update.value:
-        case c.Binary(op=op, left=left, right=right) if update.op == "=" and op == operator and op in _SWAPS:
-            return mentions == 2 and (_is(left, update.target) or _is(right, update.target))
-        case _:
-            return False
-
-
-def _is(node: c.Expr, target: c.ArrayRef) -> bool:
-    return isinstance(node, c.ArrayRef) and (node.array, node.subscripts) == (target.array, target.subscripts)

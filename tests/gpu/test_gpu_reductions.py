@@ -22,7 +22,8 @@ ROWS_SIZES = (1, 31, 300)
 
 
 def nest(type_: str, head: str, body: str) -> str:
-    return f"void f({head})\n{{\n    {type_} s = 3;\n#pragma scop\n{body}\n#pragma endscop\n    out[0] = s;\n}}\n"
+    inside = f"    {type_} s = 3;\n#pragma scop\n{body}\n#pragma endscop\n    out[0] = s;\n"
+    return f"#include <math.h>\nvoid f({head})\n{{\n{inside}}}\n"
 
 
 LARGE = {
@@ -38,6 +39,20 @@ LARGE = {
         "double",
         "int n, double x[n], double out[1]",
         "double t;\nfor (int i = 0; i < n; i++) { t = x[i] + 1; s += t * t; }",
+    ),
+    "largest": nest(
+        "float", "int n, float x[n], float out[1]", "for (int i = 0; i < n; i++) s = fmaxf(x[i] * x[i], s);"
+    ),
+    "smallest": nest(
+        "double", "int n, double x[n], double out[1]", "for (int i = 0; i < n; i++) s = s <= x[i] - 4 ? s : x[i] - 4;"
+    ),
+    "largest int": nest(
+        "int", "int n, int *x, int out[1]", "for (int i = 0; i < n; i++) if (s < x[i] - 7) s = x[i] - 7;"
+    ),
+    "smallest byte": nest(
+        "unsigned char",
+        "int n, unsigned char *x, unsigned char out[1]",
+        "for (int i = 0; i < n; i++) s = x[i] < s ? x[i] : s;",
     ),
 }
 """Into a scalar: many blocks, and a second kernel."""
@@ -79,6 +94,21 @@ void f(int n, double a[n][n], double out[n])
         for (int j = 0; j < n; j++)
             t += a[i][j] * a[i][j];
         out[i] = 2 * t;
+    }
+#pragma endscop
+}
+""",
+    "largest": """
+#include <math.h>
+void f(int n, double a[n][n], double s[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        s[i] = fabs(a[i][0]);
+        for (int j = 1; j < n; j++)
+            if (a[i][j] * a[i][j] > s[i])
+                s[i] = a[i][j] * a[i][j];
+        s[i] = 2 * s[i];
     }
 #pragma endscop
 }
@@ -129,6 +159,10 @@ void f(int n, double a[n][n], double s[n])
 PREFIX = nest("double", "int n, double x[n], double out[n]", "for (int i = 0; i < n; i++) { s += x[i]; out[i] = s; }")
 CUT = nest("int", "int n, double x[n], int out[1]", "for (int i = 0; i < n; i++) s += x[i];")
 """Each addition cuts to a whole number: parts of it have another sum."""
+TYPES = nest("int", "int n, unsigned *x, int out[1]", "for (int i = 0; i < n; i++) if (x[i] > s) s = x[i];")
+"""-1 is larger than 1u here, and smaller than 1: no order."""
+ROUNDED = nest("double", "int n, double x[n], double out[1]", "for (int i = 0; i < n; i++) s = fmaxf(s, x[i]);")
+"""Each step rounds to float, also a value that nobody compared."""
 SHORT = nest("double", "double x[20], double out[1]", "for (int i = 0; i < 20; i++) s += x[i];")
 FIXED = nest("double", "double x[2000], double out[1]", "for (int i = 0; i < 2000; i++) s += x[i];")
 TREE = """\
@@ -166,12 +200,25 @@ def test_not_without_reassociate(text: str, tmp_path: Path) -> None:
     assert "_parts" not in device(text, tmp_path)
 
 
-@pytest.mark.parametrize("text", [COLUMNS, PREFIX, CUT, SHORT], ids=["columns", "prefix", "cut", "short"])
+@pytest.mark.parametrize(
+    "text",
+    [COLUMNS, PREFIX, CUT, TYPES, ROUNDED, SHORT],
+    ids=["columns", "prefix", "cut", "types", "rounded", "short"],
+)
 def test_where_it_is_none_or_gains_nothing(text: str, tmp_path: Path) -> None:
     result = compiled(text, tmp_path, target="cuda", reassociate=True)
     assert result.verified
     assert "reduction" not in told(result)
     assert "_parts" not in result.device[0]
+
+
+def test_a_largest_value(tmp_path: Path) -> None:
+    """Each thread starts with the cell as it is, which needs no smallest number of any type."""
+    text = device(LARGE["largest int"], tmp_path, reassociate=True)
+    assert text.count("int s_part = s[0];") == 2
+    assert "s_part = s_part < x[i] - 7 ? x[i] - 7 : s_part;" in text
+    assert "if (s_parts[tx + reach] > s_parts[tx])" in text
+    assert "    if (s_parts[0] > s[0])\n      s[0] = s_parts[0];" in text
 
 
 def test_a_small_one_has_one_block(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tests.mutation.runner import Patch
+from tests.mutation.runner import Fault, Patch
 
 Install = Callable[[Patch], None]
 
@@ -29,3 +29,12 @@ def together(*installs: Install) -> Install:
             one(patch)
 
     return install
+
+
+def adding_to(faults: list[Fault]) -> Callable[..., None]:
+    """A function that adds a fault of a stage to a list: its name, what it does, how, and programs of its own."""
+
+    def add(stage: str, name: str, what: str, install: Install, *programs: str) -> None:
+        faults.append(Fault(f"{stage}: {name}", stage, what, install, programs))
+
+    return add

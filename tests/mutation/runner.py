@@ -25,9 +25,13 @@ SIZES = (1, 4, 9, 23, 40)
 SEEDS = (0, 1)
 UNINITIALISED = "-ftrivial-auto-var-init=pattern"
 """What nobody wrote is not by chance what stood there in the iteration before."""
-REASSOCIATED = frozenset({"reduction"})
-TILES: dict[str, tuple[int, ...] | None] = {"partly_defined": (5, 7, 3), "chain": None}
-"""None: without tiles, so that no array has a buffer before the pass."""
+REASSOCIATED = frozenset({"reduction", "sums", "begun"})
+TILES: dict[str, tuple[int, ...] | str | None] = {
+    "partly_defined": (5, 7, 3),
+    "chain": None,
+    **dict.fromkeys(("product", "made_panel", "short_rows", "not_short_rows", "sums", "begun", "ordered"), "auto"),
+}
+"""None: without tiles, so that no array has a buffer before the pass; auto: for passes that choose their own."""
 WHERE = {
     "dependences": ("triangular", "private", "stencil_chain", "may_write"),
     "inline": ("inlined", "not_inlined"),
@@ -41,11 +45,14 @@ WHERE = {
     "reductions": ("reduction", "private"),
     "privatize": ("private", "conv_relu"),
     "codegen": ("conv_relu", "stencil_chain"),
+    "registers": ("product", "made_panel"),
+    "coalesce": ("short_rows", "not_short_rows"),
+    "gpu-reductions": ("sums", "begun"),
     "mapping": ("conv_relu", "triangular", "one_row", "jacobi"),
     "barriers": ("conv_relu", "partly_defined", "stencil_chain", "one_row"),
 }
 """Programs that each pass has something to do for."""
-GPU_STAGES = frozenset({"mapping", "barriers"})
+GPU_STAGES = frozenset({"registers", "coalesce", "gpu-reductions", "mapping", "barriers"})
 """Their faults are looked for in CUDA, which runs in the shim: what it reports is a difference."""
 ALSO = {
     "dependences: first row's flow dropped": ("conv_relu", "matmul_chain"),

@@ -37,6 +37,64 @@ void prefix(int n, double a[n], double b[n])
 }
 """
 
+EXTREMA = """
+#include <math.h>
+double extrema(int n, double a[n], float b[n], int k[n], unsigned char c[n])
+{
+    double most = a[0], least = a[0];
+    float g = b[0];
+    int largest = k[0];
+    unsigned char smallest = c[0];
+#pragma scop
+    for (int i = 1; i < n; i++)
+        most = fmax(most, a[i]);
+    for (int i = 1; i < n; i++)
+        if (a[i] < least)
+            least = a[i];
+    for (int i = 1; i < n; i++)
+        g = 2 * b[i] >= g ? 2 * b[i] : g;
+    for (int i = 1; i < n; i++)
+        largest = largest > k[i] + k[0] ? largest : k[i] + k[0];
+    for (int i = 1; i < n; i++)
+        smallest = c[i] < smallest ? c[i] : smallest;
+#pragma endscop
+    return most + least + g + largest + smallest;
+}
+"""
+NO_EXTREMUM = """
+#include <math.h>
+double none(int n, double a[n], unsigned u[n], int k[n], double h[n])
+{
+    double r = 0, first = 0, x = 0;
+    int s = 0, f = 0;
+#pragma scop
+    for (int i = 0; i < n; i++)
+        r = fmaxf(r, a[i]);
+    for (int i = 0; i < n; i++)
+        s = u[i] > s ? u[i] : s;
+    for (int i = 0; i < n; i++)
+        f = a[i] > f ? a[i] : f;
+    for (int i = 0; i < n; i++)
+        first = a[i] > first ? first : h[i];
+    for (int i = 0; i < n; i++)
+        x = a[i] > x ? a[i] + 1 : x;
+#pragma endscop
+    return r + s + f + first + x;
+}
+"""
+"""Rounded at each step; compared as unsigned; cut at each step; what is compared is not what is kept."""
+CUT = """
+int cut(int n, double a[n])
+{
+    int s = 0;
+#pragma scop
+    for (int i = 0; i < n; i++)
+        s += a[i];
+#pragma endscop
+    return s;
+}
+"""
+
 
 def test_order_is_kept_by_default(tmp_path: Path) -> None:
     text = compiled(DOT, tmp_path).text
@@ -61,3 +119,30 @@ def test_a_sum_that_is_read_on_the_way_is_no_reduction(tmp_path: Path) -> None:
 def test_reassociated_values_agree(tmp_path: Path) -> None:
     region = region_of(DOT, tmp_path)
     assert check(region, compile_region(region, Options(reassociate=True)), sizes=(1, 7, 40)) == []
+
+
+def test_minima_and_maxima(tmp_path: Path) -> None:
+    result = compiled(EXTREMA, tmp_path, reassociate=True)
+    assert result.verified
+    for clause in ("max: most", "min: least", "max: g", "max: largest", "min: smallest"):
+        assert f"#pragma omp parallel for reduction({clause})" in result.text
+    assert "least = a[i] < least ? a[i] : least;" in result.text
+    region = region_of(EXTREMA, tmp_path)
+    assert check(region, compile_region(region, Options(reassociate=True)), sizes=(1, 7, 40)) == []
+
+
+def test_minima_and_maxima_keep_their_order_by_default(tmp_path: Path) -> None:
+    assert "omp" not in compiled(EXTREMA, tmp_path).text
+
+
+def test_what_only_looks_like_an_extremum(tmp_path: Path) -> None:
+    result = compiled(NO_EXTREMUM, tmp_path, reassociate=True)
+    assert result.verified
+    assert "reduction" not in result.text
+
+
+def test_whole_numbers_from_fractions_keep_their_order(tmp_path: Path) -> None:
+    """Each addition cuts to a whole number: parts of it have another sum."""
+    result = compiled(CUT, tmp_path, reassociate=True)
+    assert result.verified
+    assert "reduction" not in result.text

@@ -13,7 +13,7 @@ from polyc.pipeline import compile_region
 from polyc.runtime import compare
 from polyc.runtime.opencl import support
 from polyc.verify import check
-from tests.programs import after, region_of
+from tests.programs import after, compiled, region_of
 
 PRODUCT = """
 void f(float A[70][53], float B[53][45], float C[70][45])
@@ -262,3 +262,32 @@ def test_same_values(name: str, target: str, tmp_path: Path) -> None:
     report = compare(region, compiled, (1, 37))
     assert not report.differences, report.differences[0].message
     assert report.rows, report.skipped
+
+
+def test_a_product_that_is_stored_transposed(tmp_path: Path) -> None:
+    """The loops of what stores it are brought into the product's order, so that its tile is in registers."""
+    text = """
+void f(int n, float p[6][8][n][n], float v[6][8][n][n], float t[6][8][n][n], float out[6][n][8][n])
+{
+#pragma polyc live-out(out)
+#pragma scop
+    for (int b = 0; b < 6; b++)
+        for (int h = 0; h < 8; h++)
+            for (int i = 0; i < n; i++)
+                for (int d = 0; d < n; d++) {
+                    t[b][h][i][d] = 0.0f;
+                    for (int j = 0; j < n; j++)
+                        t[b][h][i][d] += p[b][h][i][j] * v[b][h][j][d];
+                }
+    for (int b = 0; b < 6; b++)
+        for (int i = 0; i < n; i++)
+            for (int h = 0; h < 8; h++)
+                for (int d = 0; d < n; d++)
+                    out[b][i][h][d] = 2 * t[b][h][i][d];
+#pragma endscop
+}
+"""
+    result = compiled(text, tmp_path, target="cuda")
+    assert result.verified
+    assert {"register-tile", "pretiling-fused"} <= {r.code for r in result.program.remarks}
+    assert result.device[0].count("__global__") == 1

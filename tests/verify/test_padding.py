@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import islpy as isl
 import pytest
 
 from polyc.model.program import Buffer, Program
-from polyc.model.tree import Band, Domain, Filter, Member, Node, Sequence, rewrite
+from polyc.model.tree import Band, Domain, Filter, Member, Node, Role, Sequence, rewrite, walk
 from polyc.poly import affine_of, sets
 from polyc.verify import check
 from tests.programs import after, region_of
@@ -213,3 +214,86 @@ def pieces_of(schedule: isl.UnionPwAff) -> list[isl.PwAff]:
     found_pieces: list[isl.PwAff] = []
     schedule.foreach_pw_aff(found_pieces.append)
     return found_pieces
+
+
+# --- how panels are stored and filled --------------------------------------------------------------------------------
+
+FLOATS = """
+void f(int n, float A[n][n], float B[n][48], float C[n][48])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 48; j++)
+            for (int k = 0; k < n; k++)
+                C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def floats(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    region = region_of(FLOATS, tmp_path_factory.mktemp("floats"))
+    return after(region, "barriers", target="cuda")
+
+
+def test_panels_of_floats_are_copied_16_bytes_at_once(floats: Program) -> None:
+    assert check(floats) == []
+    assert any(m.role is Role.REGISTER and m.digit is None for b in bands(floats) for m in b.members)
+
+
+def bands(program: Program) -> list[Band]:
+    return [node for node in walk(program.tree.child) if isinstance(node, Band)]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"order": (1, 1)}, "several cells share a place"),
+        ({"pad": -1}, "several cells share a place"),
+        ({"order": (1, 0)}, "its cells do not lie together in the panel"),
+        ({"pad": 3}, "it does not begin at a multiple of 16 bytes"),
+    ],
+)
+def test_a_panel_stored_otherwise(floats: Program, changes: dict[str, object], message: str) -> None:
+    assert message in found(with_buffer(floats, "B_panel", **changes))
+
+
+def test_rows_that_are_no_multiple_of_16_bytes(tmp_path: Path) -> None:
+    """The same tree, for an array whose rows have 47 elements: copies of B are made 16 bytes long by force."""
+    program = after(region_of(FLOATS.replace("48", "47"), tmp_path), "barriers", target="cuda")
+    name = copy_named(program, "in", "B")
+
+    def wider(node: Node) -> Node:
+        if not isinstance(node, Sequence):
+            return node
+        return Sequence(tuple(replace(s, child=in_fours(s.child)) if _of(s, name) else s for s in node.children))
+
+    def in_fours(node: Node) -> Node:
+        assert isinstance(node, Band)
+        last = node.members[-1]
+        four = isl.Val.int_from_si(last.schedule.get_ctx(), 4)
+        place = replace(last, schedule=last.schedule.mod_val(four), role=Role.REGISTER, mapped="", parallel=False)
+        block = replace(last, schedule=last.schedule.scale_down_val(four).floor())
+        return replace(node, members=(*node.members[:-1], block), child=Band((place,), True, node.child))
+
+    assert check(program) == []
+    assert "cannot copy 16 bytes at once: not all of the cells" in found(with_tree(program, wider))
+
+
+def test_panels_without_zeros(floats: Program) -> None:
+    """Sums outside of the domain would read what nobody has written."""
+    kinds = {name: "guarded" if kind == "zero" else kind for name, kind in floats.padded.items()}
+    message = "what lies outside of a domain reads A_panel where nobody has written it"
+    assert message in found(replace(floats, padded=kinds))
+
+
+def test_registers_of_another_rank(floats: Program) -> None:
+    assert "counts in more dimensions than C_sum has" in found(with_buffer(floats, "C_sum", registers=(4,)))
+
+
+def test_a_loop_over_registers_that_is_dealt_out(floats: Program) -> None:
+    def change(member: Member) -> Member:
+        return replace(member, mapped="block.z") if member.role is Role.REGISTER else member
+
+    assert "printed as one of each thread" in found(with_members(floats, change))

@@ -118,6 +118,27 @@ def test_no_array_is_named(dot: Program) -> None:
     assert "race" in changed(dot, change)
 
 
+def test_two_operators_for_one_array(dot: Program) -> None:
+    """Each would have parts of its own, and both would be combined."""
+
+    def change(node: Node) -> Node:
+        if isinstance(node, Band):
+            members = tuple(replace(m, reductions=(("+", "s"), ("*", "s"))) for m in node.members)
+            return replace(node, members=members)
+        return node
+
+    assert "race" in changed(dot, change)
+
+
+def test_blocks_without_a_bound(dot: Program) -> None:
+    """The array of the blocks' parts has room for so many."""
+
+    def change(node: Node) -> Node:
+        return replace(node, blocks=0) if isinstance(node, Mark) and node.kind == "kernel" else node
+
+    assert "race: the parallel loop i carries a dependence on s" in changed(dot, change)
+
+
 @pytest.mark.parametrize("text", [PREFIX, NEXT], ids=["read on the way", "several cells"])
 def test_no_reduction(text: str, tmp_path: Path) -> None:
     """A loop that is marked and dealt out, though its sums are needed on the way, or go to a cell each."""

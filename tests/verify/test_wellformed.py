@@ -10,7 +10,7 @@ import pytest
 
 from polyc.model.program import Program
 from polyc.verify import check
-from polyc.verify.races import only_reduces
+from polyc.verify.updates import only_combines
 from tests.mutation import edits as e
 from tests.mutation.runner import options_for, region_of
 from tests.programs import after, compiled
@@ -82,11 +82,22 @@ def test_a_private_copy_hides_the_array_from_all_accesses() -> None:
     assert check(e.buffer_edit(e.access_lost(0), "private")(program)) == []
 
 
-def test_only_reduces() -> None:
-    statements = region_of("reduction").scop.statements
-    assert [only_reduces(s, "+", "s") for s in statements.values()] == [True, False, False]
-    assert not any(only_reduces(s, "+", "x") for s in statements.values())
-    assert not any(only_reduces(s, "*", "s") for s in statements.values())
+def test_only_combines() -> None:
+    scop = region_of("reduction").scop
+
+    def found(operator: str, array: str) -> list[bool]:
+        return [only_combines(s, operator, array, scop.arrays) for s in scop.statements.values()]
+
+    assert found("+", "s") == [True, False, False]
+    assert not any(found("+", "x"))
+    assert not any(found("*", "s"))
+
+
+def test_whole_numbers_combine_whole_numbers() -> None:
+    scop = region_of("sums").scop
+    fractions = [s for s in scop.statements.values() if "0.3" in s.text]
+    assert fractions
+    assert not any(only_combines(s, "+", "total", scop.arrays) for s in fractions)
 
 
 def test_possible_writes_keep_their_order() -> None:

@@ -363,7 +363,7 @@ class KernelPrinter(LoopPrinter):
                 return self.unrolled(node, member, scope)
             if member.stages > 1:
                 return self.staged(node, iterator, scope)
-            if member.unroll > 1 and self.dialect.fetches:
+            if member.unroll > 1 and not member.mapped and self.dialect.fetches:
                 loop = super().loop(node, scope)
                 return replace(loop, pragmas=(f"{UNROLL} {member.unroll}",)) if isinstance(loop, c.For) else loop
         if self.open is None or member is None or not member.mapped:

@@ -53,10 +53,9 @@ def reduction(printer: KernelPrinter, mark: Mark, inner: isl.AstNode, scope: Sco
     """
     parts = parts_of(printer, mark)
     printed = with_parts(printer, parts, inner, scope)
-    updates = tuple(
-        c.ExprStmt(c.Assign(f"{p.operator}=", target_of(printer, p, scope), c.ArrayRef(p.all, (ZERO,)))) for p in parts
-    )
-    return (c.Block((*declared(parts), *printed, *tree(printer, parts), only_first(printer, updates))),)
+    updates = tuple(combined(p, target_of(printer, p, scope), c.ArrayRef(p.all, (ZERO,))) for p in parts)
+    begun = declared(printer, parts, scope)
+    return (c.Block((*begun, *printed, *tree(printer, parts), only_first(printer, updates))),)
 
 
 def with_parts(printer: KernelPrinter, parts: list[Part], inner: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
@@ -82,8 +81,22 @@ def parts_of(printer: KernelPrinter, mark: Mark) -> list[Part]:
     return found
 
 
-def declared(parts: list[Part]) -> tuple[c.Stmt, ...]:
-    return tuple(c.Decl(p.type, p.own, (), _NEUTRAL[p.operator]) for p in parts)
+def declared(printer: KernelPrinter, parts: list[Part], scope: Scope) -> tuple[c.Stmt, ...]:
+    """The variables of a thread. Those for a sum start with what changes none; a maximum starts with the cell as it is,
+    which the maximum of all parts and the cell has anyhow, whatever its type is. Raises NotMappable."""
+    return tuple(c.Decl(p.type, p.own, (), _NEUTRAL.get(p.operator) or target_of(printer, p, scope)) for p in parts)
+
+
+def combined(part: Part, target: c.Expr, value: c.Expr) -> c.Stmt:
+    """`s += value`, or `if (value > m) m = value`: nothing is stored for a value that is no number."""
+    match part.operator:
+        case "max":
+            test = c.Binary(">", value, target)
+        case "min":
+            test = c.Binary("<", value, target)
+        case operator:
+            return c.ExprStmt(c.Assign(f"{operator}=", target, value))
+    return c.If(test, c.ExprStmt(c.Assign("=", target, value)))
 
 
 def tree(printer: KernelPrinter, parts: list[Part]) -> tuple[c.Stmt, ...]:
@@ -102,14 +115,12 @@ def tree(printer: KernelPrinter, parts: list[Part]) -> tuple[c.Stmt, ...]:
     meets: c.Expr = c.Binary("<", thread, c.Name(reach))
     if 2 * start != threads:
         meets = c.Binary("&&", meets, c.Binary("<", other, c.Literal(str(threads))))
-    combined = tuple(
-        c.ExprStmt(c.Assign(f"{p.operator}=", c.ArrayRef(p.all, (thread,)), c.ArrayRef(p.all, (other,)))) for p in parts
-    )
+    joined = tuple(combined(p, c.ArrayRef(p.all, (thread,)), c.ArrayRef(p.all, (other,))) for p in parts)
     steps = c.For(
         c.Decl("long", reach, (), c.Literal(str(start))),
         c.Binary(">", c.Name(reach), ZERO),
         c.Assign("/=", c.Name(reach), c.Literal("2")),
-        c.Block((c.If(meets, block_of(combined)), printer.dialect.barrier)),
+        c.Block((c.If(meets, block_of(joined)), printer.dialect.barrier)),
     )
     return (*first, steps)
 
@@ -149,7 +160,7 @@ def first_step(
         printer.arrays[name] = DeviceArray(name, name, part.type, (), elements, False, False, True, True)
         kept.append((part, name))
         stores.append(c.ExprStmt(c.Assign("=", c.ArrayRef(name, (block,)), c.ArrayRef(part.all, (ZERO,)))))
-    body = (*declared(parts), *printed, *tree(printer, parts), only_first(printer, tuple(stores)))
+    body = (*declared(printer, parts, scope), *printed, *tree(printer, parts), only_first(printer, tuple(stores)))
     return body, kept
 
 
@@ -164,20 +175,15 @@ def last_step(printer: KernelPrinter, kept: list[tuple[Part, str]], blocks: c.Ex
         printer.share_array(part.all, c.Decl(part.type, part.all, (threads,)), size)
         parts.append(part)
     index = printer.namer.fresh("block", scope.names)
-    combined = tuple(
-        c.ExprStmt(c.Assign(f"{part.operator}=", c.Name(part.own), c.ArrayRef(name, (c.Name(index),))))
-        for part, name in kept
-    )
+    joined = tuple(combined(part, c.Name(part.own), c.ArrayRef(name, (c.Name(index),))) for part, name in kept)
     loop = c.For(
         c.Decl("long", index, (), thread),
         c.Binary("<", c.Name(index), blocks),
         c.Assign("+=", c.Name(index), threads),
-        block_of(combined),
+        block_of(joined),
     )
-    updates = tuple(
-        c.ExprStmt(c.Assign(f"{p.operator}=", target_of(printer, p, scope), c.ArrayRef(p.all, (ZERO,)))) for p in parts
-    )
-    return (*declared(parts), loop, *tree(printer, parts), only_first(printer, updates))
+    updates = tuple(combined(p, target_of(printer, p, scope), c.ArrayRef(p.all, (ZERO,))) for p in parts)
+    return (*declared(printer, parts, scope), loop, *tree(printer, parts), only_first(printer, updates))
 
 
 def blocks_within(count: c.Expr, most: int) -> c.Expr:

@@ -12,14 +12,11 @@ from polyc.model.program import Program
 from polyc.model.tree import Band, Member
 from tests.mutation import edits as e
 from tests.mutation import gpu_edits as g
-from tests.mutation.install import Install, always, patched, together
+from tests.mutation.install import Install, adding_to, always, patched, together
 from tests.mutation.runner import Fault, after_pass
 
-GPU_FAULTS: list[Fault] = []
-
-
-def add(stage: str, name: str, what: str, install: Install) -> None:
-    GPU_FAULTS.append(Fault(f"{stage}: {name}", stage, what, install))
+FAULTS: list[Fault] = []
+add = adding_to(FAULTS)
 
 
 # --- barriers: where threads meet ------------------------------------------------------------------------------------

@@ -15,9 +15,11 @@ from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Domain, restrict
 from polyc.poly import sets, union_of
-from tests.mutation.runner import Edit, Patch, after_pass
+from tests.mutation.install import Install, adding_to
+from tests.mutation.runner import Edit, Fault, Patch, after_pass
 
-Install = Callable[[Patch], None]
+FAULTS: list[Fault] = []
+add = adding_to(FAULTS)
 CANDIDATE = inline._Candidate
 
 
@@ -199,3 +201,5 @@ INLINING: list[tuple[str, str, Install]] = [
     ("dependences forgotten", "of the new region", after_pass("inline", without_dependences)),
     ("printed for another iteration", "loop variables of producers", printed_as_first_loop),
 ]
+for name_, what_, install_ in INLINING:
+    add("inline", name_, what_, install_)

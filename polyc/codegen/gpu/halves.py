@@ -188,10 +188,10 @@ def _rounded(expr: c.Expr) -> c.Expr | None:
             return replace(expr, operand=inner)
         case c.Literal(text=text) if _DECIMAL.fullmatch(text):
             value = float(text.rstrip("fF"))
-            if text[-1] in "fF":
-                (value,) = struct.unpack("f", struct.pack("f", value))
             if value >= _OVERFLOW:
                 return None
+            if text[-1] in "fF":
+                (value,) = struct.unpack("f", struct.pack("f", value))
             return c.Literal(f"{struct.unpack('e', struct.pack('e', value))[0]!r}f")
         case _:
             return None

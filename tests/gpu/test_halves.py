@@ -98,6 +98,22 @@ void sums(int n, _Float16 A[n][n], _Float16 s[n], _Float16 all[1])
 """
 """The second sum is a whole number below 2048: halves in any order are exact."""
 
+PRODUCT = """
+void product(int n, RESULT C[n][n], OPERAND A[n][n], OPERAND B[n][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            C[i][j] = 0;
+            for (int k = 0; k < n; k++)
+                C[i][j] += A[i][k] * B[k][j];
+        }
+#pragma endscop
+}
+"""
+IN_WORDS = PRODUCT.replace("int n, ", "").replace("[n]", "[72]").replace("< n", "< 72")
+"""16 bytes of a row are copied at once."""
+
 
 @pytest.mark.slow
 @TARGETS
@@ -127,6 +143,23 @@ def test_parts_of_a_sum_are_floats(target: str, tmp_path: Path) -> None:
     text = "".join(made.device)
     assert "float s_part = 0;" in text
     assert "float all_part = 0;" in text
+
+
+@pytest.mark.slow
+@TARGETS
+@pytest.mark.parametrize("types", ["_Float16 _Float16", "float _Float16", "float short"])
+@pytest.mark.parametrize("text", [PRODUCT, IN_WORDS], ids=["symbolic", "constant"])
+def test_products_in_registers(text: str, types: str, target: str, tmp_path: Path) -> None:
+    """cp.async copies 4 bytes at least: smaller elements are copied through registers, or 16 bytes at once."""
+    needs_half()
+    result, operand = types.split()
+    made = assert_same(region_of(text.replace("RESULT", result).replace("OPERAND", operand), tmp_path), Options(target))
+    assert [r for r in made.program.remarks if r.code == "register-tile"]
+    (file, *_) = render_device_files("t.c", [made.device], target).values()
+    if target == "cuda":
+        assert "#include <cuda_pipeline.h>" in file
+        assert ("polyc_fetch16(&" in made.device[0]) == (text is IN_WORDS)
+        assert "polyc_fetch(&" not in made.device[0]
 
 
 def test_the_header_is_there_where_it_is_needed(tmp_path: Path) -> None:
@@ -181,7 +214,7 @@ def assign(value: c.Expr, op: str = "=", target: c.Expr | None = None) -> c.Stmt
         (assign(c.Assign("=", B, c.Literal("1"))), "A[i] = to(of(B[i] = to(1)));"),
         (c.Decl("_Float16", "t", (), F), "half t = to(f[i]);"),
         (c.ExprStmt(c.Call("polyc_fetch", (c.Unary("&", A), c.Unary("&", B)))), "polyc_fetch(&A[i], &B[i]);"),
-        (assign(c.Ternary(B, B, c.Literal("0"))), "A[i] = to(of(B[i]) ? of(B[i]) : 0);"),
+        (assign(c.Ternary(B, B, c.Literal("0"))), "A[i] = of(B[i]) ? B[i] : to(0);"),
     ],
 )  # fmt: skip
 def test_statements(item: c.Stmt, expected: str) -> None:

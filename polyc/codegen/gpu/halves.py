@@ -121,6 +121,9 @@ class _Lowering:
         """What a place takes: a half as it is, anything else rounded."""
         if not half:
             return self.value(value)
+        if isinstance(value, c.Ternary):
+            then, otherwise = self.assigned(value.then, True), self.assigned(value.otherwise, True)
+            return replace(value, condition=self.value(value.condition), then=then, otherwise=otherwise)
         return self.place(value) if self.is_half(value) else self.stored(value)
 
     def stored(self, value: c.Expr) -> c.Expr:

@@ -18,7 +18,7 @@ from polyc.codegen.gpu.meeting import outside_of_branches
 from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.pieces import share_from, statements_below, steps_of_pieces
 from polyc.codegen.gpu.reduce import blocks_within, first_step, is_shared_out, last_step, reduction
-from polyc.codegen.gpu.stages import Stages
+from polyc.codegen.gpu.stages import SMALLEST_FETCH, Stages
 from polyc.codegen.gpu.words import HALF, NotMappable, Words, element_type, function
 from polyc.codegen.instances import InstancePrinter, Scope, block_of
 from polyc.codegen.loops import Generated, LoopPrinter
@@ -211,8 +211,8 @@ class KernelPrinter(LoopPrinter):
             extents = (*extents[:-1], c.Literal(str(int(innermost.text) + buffer.pad)))
         if not all(isinstance(e, c.Literal) for e in extents):
             raise NotMappable(f"{buffer.name} has no constant size")
-        size = self.program.scop.arrays[buffer.array].element.size_bytes
-        self.share_array(buffer.key, c.Decl(f"{aligned}{self.element(buffer)}", buffer.name, extents), size)
+        declaration = c.Decl(f"{aligned}{self.element(buffer)}", buffer.name, extents)
+        self.share_array(buffer.key, declaration, self.element_bytes(buffer))
 
     def share_array(self, key: str, declaration: c.Decl, element_bytes: int) -> None:
         """Declare an array of constant size that the threads of a block share. Raises NotMappable."""
@@ -230,6 +230,9 @@ class KernelPrinter(LoopPrinter):
 
     def element(self, buffer: Buffer) -> str:
         return element_type(self.program.scop.arrays[buffer.array].element)
+
+    def element_bytes(self, buffer: Buffer) -> int:
+        return self.program.scop.arrays[buffer.array].element.size_bytes
 
     # --- kernels -------------------------------------------------------------------------------------------------
 
@@ -438,7 +441,8 @@ class KernelPrinter(LoopPrinter):
         self.open.staged |= here
         self.take(self.open.shared_bytes - taken)
         stage = self.namer.fresh("stage", scope.names)
-        return Stages(self.dialect, frozenset(here), stage).of(loop)
+        small = frozenset(key for key in here if self.element_bytes(self.program.buffers[key]) < SMALLEST_FETCH)
+        return Stages(self.dialect, frozenset(here), stage, small).of(loop)
 
     def together(self, member: Member) -> int:
         """How many iterations a block takes at once."""

@@ -172,7 +172,7 @@ def render_device_files(path: str, devices: list[tuple[str, ...]], target: str) 
                 macros=macros,
                 regions=regions,
                 double="double" in mentioned,
-                fetch=bool({FETCH, FETCH_16} & mentioned),
+                fetch=bool({FETCH, FETCH_16, "__pipeline_commit"} & mentioned),
                 fetch16=FETCH_16 in mentioned,
                 half="__half" in mentioned or "ushort" in mentioned,
                 half_of_double="polyc_double_to_half" in mentioned,

@@ -78,7 +78,7 @@ def _kernel(kernel: Kernel, dialect: Dialect) -> dict[str, object]:
         "head": dialect.kernel.format(
             threads=prod(kernel.block),
             sizes=", ".join(map(str, sizes)),
-            resident=max(1, min(_resident_threads(kernel) // prod(kernel.block), 16)),
+            resident=max(1, min(_resident_threads(kernel, dialect) // prod(kernel.block), 16)),
         ),
         "parameters": ", ".join(_declared(p, dialect) for p in kernel.parameters) or "void",
         "body": body,
@@ -97,10 +97,12 @@ def _kernel(kernel: Kernel, dialect: Dialect) -> dict[str, object]:
     }
 
 
-def _resident_threads(kernel: Kernel) -> int:
-    """Threads of a multiprocessor at once; half as many where each keeps doubles in registers, which take two each."""
-    doubles = any(isinstance(item, c.Decl) and item.type == "double" and item.extents for item in kernel.body)
-    return RESIDENT_THREADS // 2 if doubles else RESIDENT_THREADS
+def _resident_threads(kernel: Kernel, dialect: Dialect) -> int:
+    """Threads of a multiprocessor at once; half as many where each keeps doubles in registers, which take two each, or
+    halves, which are there as floats too."""
+    large = ("double", dialect.half.type)
+    found = any(isinstance(item, c.Decl) and item.type in large and item.extents for item in kernel.body)
+    return RESIDENT_THREADS // 2 if found else RESIDENT_THREADS
 
 
 def _declared(p: Parameter, dialect: Dialect) -> str:

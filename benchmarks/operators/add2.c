@@ -1,4 +1,9 @@
 /* 2add: add + add over (32, 128, 768) */
+#ifdef HALF
+#define real _Float16
+#else
+#define real float
+#endif
 #ifdef SMALL
 #define B 2
 #define N 20
@@ -9,9 +14,9 @@
 #define M 768
 #endif
 
-void add2(float x[B][N][M], float y[B][N][M], float z[B][N][M], float out[B][N][M])
+void add2(real x[B][N][M], real y[B][N][M], real z[B][N][M], real out[B][N][M])
 {
-    static float t[B][N][M];
+    static real t[B][N][M];
 #pragma polyc live-out(out)
 #pragma scop
     for (int b = 0; b < B; b++)

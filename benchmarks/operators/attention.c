@@ -1,4 +1,9 @@
 /* attention: mul + (batchmatmul, batchmatmul), (32, 12, 128, 128) x (32, 12, 128, 64) */
+#ifdef HALF
+#define real _Float16
+#else
+#define real float
+#endif
 #ifdef SMALL
 #define B 2
 #define H 3
@@ -11,9 +16,9 @@
 #define D 64
 #endif
 
-void attention(float p[B][H][N][N], float v[B][H][N][D], float w[B][H][N][D], float one[B][H][N][D], float two[B][H][N][D])
+void attention(real p[B][H][N][N], real v[B][H][N][D], real w[B][H][N][D], real one[B][H][N][D], real two[B][H][N][D])
 {
-    static float s[B][H][N][N];
+    static real s[B][H][N][N];
 #pragma polyc live-out(one, two)
 #pragma scop
     for (int b = 0; b < B; b++)

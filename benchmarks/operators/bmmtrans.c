@@ -1,4 +1,9 @@
 /* batchmatmul + transpose, (32, 12, 128, 128) x (32, 12, 128, 64) */
+#ifdef HALF
+#define real _Float16
+#else
+#define real float
+#endif
 #ifdef SMALL
 #define B 2
 #define H 3
@@ -11,9 +16,9 @@
 #define D 64
 #endif
 
-void bmmtrans(float p[B][H][N][N], float v[B][H][N][D], float out[B][N][H][D])
+void bmmtrans(real p[B][H][N][N], real v[B][H][N][D], real out[B][N][H][D])
 {
-    static float t[B][H][N][D];
+    static real t[B][H][N][D];
 #pragma polyc live-out(out)
 #pragma scop
     for (int b = 0; b < B; b++)

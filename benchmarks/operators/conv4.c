@@ -1,4 +1,9 @@
 /* add + conv + relu, (64, 64, 224, 224), window 7 x 7, padding 3, stride 2 */
+#ifdef HALF
+#define real _Float16
+#else
+#define real float
+#endif
 #ifdef SMALL
 #define B 1
 #define C 3
@@ -19,9 +24,9 @@
 #define P (S + 2 * PAD)
 #define T ((P - K) / STEP + 1)
 
-void conv4(float in[B][C][S][S], float shift[C], float w[F][C][K][K], float out[B][F][T][T])
+void conv4(real in[B][C][S][S], real shift[C], real w[F][C][K][K], real out[B][F][T][T])
 {
-    static float a[B][C][P][P], r[B][F][T][T];
+    static real a[B][C][P][P], r[B][F][T][T];
 #pragma polyc live-out(out)
 #pragma scop
     for (int b = 0; b < B; b++)

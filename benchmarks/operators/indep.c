@@ -1,4 +1,9 @@
 /* indep: two independent chains, reshape + cast + add and reshape + cast + mul, over (256, 7, 7, 2048) */
+#ifdef HALF
+#define real _Float16
+#else
+#define real float
+#endif
 #ifdef SMALL
 #define B 2
 #define S 3
@@ -9,10 +14,10 @@
 #define C 2048
 #endif
 
-void indep(double in[B][S][S][C], float one[B][S * S][C], float two[B][S * S][C])
+void indep(double in[B][S][S][C], real one[B][S * S][C], real two[B][S * S][C])
 {
     static double t[B][S * S][C], v[B][S * S][C];
-    static float u[B][S * S][C], w[B][S * S][C];
+    static real u[B][S * S][C], w[B][S * S][C];
 #pragma polyc live-out(one, two)
 #pragma scop
     for (int b = 0; b < B; b++)
@@ -23,7 +28,7 @@ void indep(double in[B][S][S][C], float one[B][S * S][C], float two[B][S * S][C]
     for (int b = 0; b < B; b++)
         for (int s = 0; s < S * S; s++)
             for (int c = 0; c < C; c++)
-                u[b][s][c] = (float)t[b][s][c];
+                u[b][s][c] = (real)t[b][s][c];
     for (int b = 0; b < B; b++)
         for (int s = 0; s < S * S; s++)
             for (int c = 0; c < C; c++)
@@ -36,7 +41,7 @@ void indep(double in[B][S][S][C], float one[B][S * S][C], float two[B][S * S][C]
     for (int b = 0; b < B; b++)
         for (int s = 0; s < S * S; s++)
             for (int c = 0; c < C; c++)
-                w[b][s][c] = (float)v[b][s][c];
+                w[b][s][c] = (real)v[b][s][c];
     for (int b = 0; b < B; b++)
         for (int s = 0; s < S * S; s++)
             for (int c = 0; c < C; c++)

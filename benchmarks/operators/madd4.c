@@ -1,13 +1,18 @@
 /* 4madd: mul + mul + mul + add over (1024) */
+#ifdef HALF
+#define real _Float16
+#else
+#define real float
+#endif
 #ifdef SMALL
 #define N 100
 #else
 #define N 1024
 #endif
 
-void madd4(float x[N], float y[N], float z[N], float out[N])
+void madd4(real x[N], real y[N], real z[N], real out[N])
 {
-    float t[N], u[N], v[N], w[N];
+    real t[N], u[N], v[N], w[N];
 #pragma polyc live-out(out)
 #pragma scop
     for (int i = 0; i < N; i++)

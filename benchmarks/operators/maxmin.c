@@ -1,4 +1,9 @@
 /* max + min + cast over (32, 128, 768) */
+#ifdef HALF
+#define real _Float16
+#else
+#define real float
+#endif
 #ifdef SMALL
 #define B 2
 #define N 20
@@ -9,9 +14,9 @@
 #define M 768
 #endif
 
-void maxmin(float x[B][N][M], int out[B][N][M])
+void maxmin(real x[B][N][M], int out[B][N][M])
 {
-    static float t[B][N][M], u[B][N][M];
+    static real t[B][N][M], u[B][N][M];
 #pragma polyc live-out(out)
 #pragma scop
     for (int b = 0; b < B; b++)

@@ -1,4 +1,9 @@
 /* matmul + bias, (32, 768) x (768, 2) */
+#ifdef HALF
+#define real _Float16
+#else
+#define real float
+#endif
 #ifdef SMALL
 #define N 20
 #define K 50
@@ -9,9 +14,9 @@
 #define M 2
 #endif
 
-void mmbias1(float A[N][K], float Bm[K][M], float bias[M], float out[N][M])
+void mmbias1(real A[N][K], real Bm[K][M], real bias[M], real out[N][M])
 {
-    static float t[N][M];
+    static real t[N][M];
 #pragma polyc live-out(out)
 #pragma scop
     for (int i = 0; i < N; i++)

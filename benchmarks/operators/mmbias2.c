@@ -1,4 +1,9 @@
 /* matmul + bias, (32, 2) x (768, 2) transposed */
+#ifdef HALF
+#define real _Float16
+#else
+#define real float
+#endif
 #ifdef SMALL
 #define N 20
 #define K 2
@@ -9,9 +14,9 @@
 #define M 768
 #endif
 
-void mmbias2(float A[N][K], float Bm[M][K], float bias[M], float out[N][M])
+void mmbias2(real A[N][K], real Bm[M][K], real bias[M], real out[N][M])
 {
-    static float t[N][M];
+    static real t[N][M];
 #pragma polyc live-out(out)
 #pragma scop
     for (int i = 0; i < N; i++)

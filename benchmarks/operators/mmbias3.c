@@ -1,4 +1,9 @@
 /* matmul + bias, (640, 21128) x (21128, 768) */
+#ifdef HALF
+#define real _Float16
+#else
+#define real float
+#endif
 #ifdef SMALL
 #define N 40
 #define K 70
@@ -9,9 +14,9 @@
 #define M 768
 #endif
 
-void mmbias3(float A[N][K], float Bm[K][M], float bias[M], float out[N][M])
+void mmbias3(real A[N][K], real Bm[K][M], real bias[M], real out[N][M])
 {
-    static float t[N][M];
+    static real t[N][M];
 #pragma polyc live-out(out)
 #pragma scop
     for (int i = 0; i < N; i++)

@@ -1,4 +1,9 @@
 /* 2m: mul + mul over (32, 12, 128, 128) */
+#ifdef HALF
+#define real _Float16
+#else
+#define real float
+#endif
 #ifdef SMALL
 #define B 2
 #define H 3
@@ -11,9 +16,9 @@
 #define M 128
 #endif
 
-void mul2(float x[B][H][N][M], float mask[B][H][N][M], float out[B][H][N][M])
+void mul2(real x[B][H][N][M], real mask[B][H][N][M], real out[B][H][N][M])
 {
-    static float t[B][H][N][M];
+    static real t[B][H][N][M];
 #pragma polyc live-out(out)
 #pragma scop
     for (int b = 0; b < B; b++)

@@ -1,13 +1,18 @@
 /* realdiv + add over (1024) */
+#ifdef HALF
+#define real _Float16
+#else
+#define real float
+#endif
 #ifdef SMALL
 #define N 100
 #else
 #define N 1024
 #endif
 
-void rdadd(float x[N], float y[N], float out[N])
+void rdadd(real x[N], real y[N], real out[N])
 {
-    float t[N];
+    real t[N];
 #pragma polyc live-out(out)
 #pragma scop
     for (int i = 0; i < N; i++)

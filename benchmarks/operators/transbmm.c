@@ -1,4 +1,9 @@
 /* transpose + batchmatmul, (32, 128, 12, 64) x (32, 12, 128, 64) */
+#ifdef HALF
+#define real _Float16
+#else
+#define real float
+#endif
 #ifdef SMALL
 #define B 2
 #define H 3
@@ -11,9 +16,9 @@
 #define D 64
 #endif
 
-void transbmm(float q[B][N][H][D], float k[B][H][N][D], float out[B][H][N][N])
+void transbmm(real q[B][N][H][D], real k[B][H][N][D], real out[B][H][N][N])
 {
-    static float t[B][H][N][D];
+    static real t[B][H][N][D];
 #pragma polyc live-out(out)
 #pragma scop
     for (int b = 0; b < B; b++)

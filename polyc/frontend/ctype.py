@@ -8,8 +8,9 @@ from pycparser import c_ast
 
 from polyc.model.scop import CType
 
-_FLOATS = {"float": 4, "double": 8, "_Float16": 2, "__fp16": 2, "__bf16": 2, "_Float32": 4, "_Float64": 8}
+_FLOATS = {"float": 4, "double": 8, "_Float16": 2, "__fp16": 2, "_Float32": 4, "_Float64": 8}
 _LONG_FLOATS = {"_Float128": 16, "__float128": 16, "_Float64x": 16, "_Float32x": 8}
+_BUILT_IN = {*_FLOATS, *_LONG_FLOATS, "__bf16"}
 INT = CType("int", "int", 4)
 UNKNOWN = CType("int", "other", 0)
 POINTER_SIZE = 8
@@ -61,7 +62,7 @@ class Types:
 
     def add_all(self, node: c_ast.Node) -> None:
         """Take up every typedef, struct, union and enum below a node."""
-        if isinstance(node, c_ast.Typedef):
+        if isinstance(node, c_ast.Typedef) and not _stands_in(node):
             self.typedefs[node.name] = node.type
         if isinstance(node, (c_ast.Struct, c_ast.Union)) and node.decls is not None and node.name:
             self.tags[node.name] = node
@@ -176,6 +177,11 @@ class Types:
         return None
 
 
+def _stands_in(node: c_ast.Typedef) -> bool:
+    """Whether a typedef is the parser's own, `typedef int _Float16;` in its first line: it says nothing of the type."""
+    return node.name in _BUILT_IN and node.coord is not None and node.coord.line == 1
+
+
 def dims_of(node: c_ast.Node) -> bool:
     """Whether a typedef's type is itself an array or a pointer."""
     return isinstance(node, (c_ast.ArrayDecl, c_ast.PtrDecl, c_ast.FuncDecl))
@@ -186,6 +192,8 @@ def basic(name: str, spelled: str) -> CType:
     words = name.split()
     if name in _FLOATS or name in _LONG_FLOATS:
         return CType(spelled, "float", (_FLOATS | _LONG_FLOATS)[name])
+    if name == "__bf16":  # two bytes, and no arithmetic that NumPy or a kernel has
+        return CType(spelled, "other", 2)
     if "_Complex" in words or "void" in words:
         return CType(spelled, "other", 1 if "void" in words else 16 if "double" in words else 8)
     if words == ["long", "double"]:

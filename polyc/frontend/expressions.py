@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pycparser import c_ast
 
 from polyc.errors import Diagnostic, Span
+from polyc.frontend.literals import as_written
 from polyc.frontend.parse import Parsed
 from polyc.frontend.places import Places
 from polyc.frontend.source import TOKEN
@@ -74,8 +75,9 @@ class Expressions:
                 return self.name(node)
             case c_ast.Constant():
                 start = self.parsed.offset(node.coord)
-                end = start + len(node.value)
-                return c.Literal(node.value, self.span(start, end)), start, end
+                text = as_written(self.places.pre.text, self.parsed.original(start), node.value)
+                end = start + len(text)
+                return c.Literal(text, self.span(start, end)), start, end
             case c_ast.ArrayRef():
                 base, start, _ = self.expr(node.name)
                 index, _, end = self.expr(node.subscript)

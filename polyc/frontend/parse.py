@@ -18,6 +18,7 @@ from pycparser.c_parser import CParser, ParseError
 from polyc.errors import Diagnostic, UserError
 from polyc.frontend.chunks import KEYWORDS, Chunks, close_paren, declared_names, drop_attributes
 from polyc.frontend.depth import deep_bracket, deep_node, too_deep
+from polyc.frontend.literals import without_widths
 from polyc.frontend.places import Places
 
 IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
@@ -146,6 +147,7 @@ def clean(text: str, kept: Sequence[tuple[int, int]] = ()) -> str:
     text = _DIRECTIVE.sub(lambda m: " " * len(m.group()), text)
     text = drop_attributes(text)
     text = _WORDS.sub(lambda m: _PLAIN.get(m.group(), "").ljust(len(m.group())), text)
+    text = without_widths(text)
     for match in reversed(list(_TYPEOF.finditer(text))):
         stop = close_paren(text, match.end())
         text = text[: match.start()] + "int".ljust(stop - match.start()) + text[stop:]
@@ -159,7 +161,8 @@ def clean(text: str, kept: Sequence[tuple[int, int]] = ()) -> str:
 
 
 def _feed(pieces: list[tuple[int, str]]) -> Parsed:
-    """Join pieces of text, each with its offset in the preprocessed text."""
+    """Join pieces of text, each with its offset in the preprocessed text. The first line makes names that the compiler
+    has as types names of types for pycparser, too."""
     builtin = set(_BUILTIN_TYPES.findall(" ".join(text for _, text in pieces)))
     out = ["".join(f"typedef int {name};" for name in sorted(builtin)) + "\n"]
     size = len(out[0])

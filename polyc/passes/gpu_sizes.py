@@ -78,6 +78,11 @@ class _Problem:
     batch: int
     element_bytes: int
 
+    @property
+    def rate(self) -> float:
+        """Multiply-adds of a multiprocessor in a cycle: halves are added up as floats."""
+        return self.machine.operations_per_cycle(max(self.element_bytes, 4))
+
 
 def contraction_candidates(
     machine: Gpu,
@@ -182,7 +187,7 @@ class _Tile:
     def predicted(self) -> tuple[float, str]:
         """The share of the arithmetic limit that useful work reaches, and what binds."""
         p, machine = self.problem, self.problem.machine
-        rate = machine.operations_per_cycle(p.element_bytes)
+        rate = p.rate
         of_one = _parts(self.count, machine.multiprocessors)  # tiles of the busiest multiprocessor
         rounds, left = divmod(of_one, self.resident)
         inside, why = self.round(min(of_one, self.resident))
@@ -197,7 +202,7 @@ class _Tile:
     def round(self, tiles: int) -> tuple[float, str]:
         """Cycles in which a multiprocessor makes some tiles at once, and what takes them."""
         size, machine = self.problem.element_bytes, self.problem.machine
-        rate = machine.operations_per_cycle(size)
+        rate = self.problem.rate
         warps = self.threads // machine.warp_size
         loads, row = self.fragments()
         instructions = self.thread_m * self.thread_n + loads

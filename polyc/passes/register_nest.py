@@ -369,7 +369,8 @@ class RegisterNest:
     def unrolled(self, depth: int) -> int:
         """Steps of the sum to have at once: what they load has to fit into registers beside the results."""
         element = self.program.scop.arrays[self.contraction.array].element.size_bytes or 8
-        return max(1, min(depth, AHEAD_BYTES // (element * len(self.contraction.operands))))
+        in_registers = max(element, 4) * len(self.contraction.operands)  # halves become floats
+        return max(1, min(depth, AHEAD_BYTES // in_registers))
 
     def depth(self) -> int:
         """How many values of the outermost summing loop a panel has."""

@@ -97,7 +97,7 @@ def contraction_sizes(
     if found is None:
         return None, []
     element = program.scop.arrays[found.array].element
-    if element.text not in ("float", "double") or not element.size_bytes:
+    if element.kind != "float" or element.size_bytes not in (2, 4, 8):
         return None, []
     pair = (found.rows, found.columns)
     m, n = (extent_of(program, band.members[k], found.statement) for k in pair)

@@ -13,7 +13,7 @@ Data = NDArray[np.generic]
 
 def dtype_of(element: CType, size_bytes: int) -> np.dtype[np.generic]:
     """NumPy's type for an element; plain bytes for structs and whatever else NumPy has no type for."""
-    if element.kind == "float" and size_bytes in (4, 8):
+    if element.kind == "float" and size_bytes in (2, 4, 8):
         return np.dtype(f"f{size_bytes}")
     if element.kind == "float" and size_bytes == np.dtype(np.longdouble).itemsize:
         return np.dtype(np.longdouble)

@@ -12,12 +12,14 @@ from polyc.model.scop import AccessKind, Region
 from polyc.pipeline import compile_region
 from polyc.runtime import compare
 from polyc.runtime.opencl import missing, support
+from tests.half import needs_half
 from tests.programs import region_of
 
 ROOT = Path(__file__).parents[2]
 POLYBENCH = ROOT / "polybench"
 OPERATORS = {file.stem: file for file in sorted((ROOT / "benchmarks" / "operators").glob("*.c"))}
 SMALL = InputOptions(defines=("SMALL",))
+SMALL_HALVES = InputOptions(defines=("SMALL", "HALF"))
 ONE_ROW = """
 void one_row(int n, double a[40][50], double out[40][50])
 {
@@ -111,6 +113,17 @@ def test_operator(name: str, target: str) -> None:
     compiled = assert_same(region, Options(target=target))
     word = {"cuda": "__global__", "opencl": "__kernel"}[target]
     assert compiled.device[0].count(word) == 1
+
+
+@pytest.mark.slow
+@TARGETS
+@pytest.mark.parametrize("name", OPERATORS)
+def test_operator_in_half_precision(name: str, target: str) -> None:
+    needs_half()
+    (region,) = read(str(OPERATORS[name]), SMALL_HALVES).regions
+    compiled = assert_same(region, Options(target=target))
+    word = {"cuda": "__global__", "opencl": "__kernel"}[target]
+    assert compiled.device[0].count(word) == KERNELS_OF.get(name, 1)
 
 
 @pytest.mark.slow

@@ -56,7 +56,8 @@ def architectures() -> tuple[int, ...]:
 
 def in_one_text(files: list[Path]) -> str:
     """A CUDA text with all of the files, each in a namespace: they have static functions of the same names."""
-    head = "".join(f"#include <{name}>\n" for name in ("cuda_pipeline.h", "cuda_runtime.h", "stdio.h", "stdlib.h"))
+    names = ("cuda_fp16.h", "cuda_pipeline.h", "cuda_runtime.h", "stdio.h", "stdlib.h")
+    head = "".join(f"#include <{name}>\n" for name in names)
     spaces = (f'namespace file{number} {{\n#include "{file.name}"\n}}\n' for number, file in enumerate(files))
     return head + "".join(spaces)
 
@@ -65,13 +66,24 @@ def in_one_text(files: list[Path]) -> str:
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("files", [*groups(KERNELS), *groups(OPERATORS)], ids=lambda g: f"{g[0].stem}...{g[-1].stem}")
 def test_nvcc_takes_it(files: list[Path], size: str, tmp_path: Path) -> None:
+    assert_taken(files, size, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("files", groups(OPERATORS), ids=lambda g: f"{g[0].stem}...{g[-1].stem}")
+def test_nvcc_takes_half_precision(files: list[Path], size: str, tmp_path: Path) -> None:
+    assert_taken(files, size, tmp_path, "-D", "HALF")
+
+
+def assert_taken(files: list[Path], size: str, tmp_path: Path, *more: str) -> None:
     if shutil.which("nvcc") is None:
         pytest.skip("nvcc is not there")
     texts = []
     for file in files:
         small = "MINI_DATASET" if file in KERNELS else "SMALL"
         options = ("-D", small) if size == "small" else ()
-        texts.append(compiled(file, tmp_path, "--target", "cuda", *options).with_suffix(".cu"))
+        texts.append(compiled(file, tmp_path, "--target", "cuda", *options, *more).with_suffix(".cu"))
     (tmp_path / "all.cu").write_text(in_one_text(texts))
     run_quiet(command(tmp_path / "all.cu"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from polyc.codegen.gpu.halves import HalfWords
 from polyc.model import ctree as c
 
 AXES = "xyz"
@@ -30,6 +31,9 @@ class Dialect:
     thread: str
     blocks: str
     """The index of a block, of a thread, and how many blocks there are; `{axis}` or `{number}`."""
+    half: HalfWords
+    host_half: str
+    """The type of half precision in the functions of the host."""
 
     fetches: bool = False
     """Copies into shared memory can go on while the thread does other things."""
@@ -53,6 +57,8 @@ CUDA = Dialect(
     "blockIdx.{axis}",
     "threadIdx.{axis}",
     "gridDim.{axis}",
+    HalfWords("__half", "__half2float", "__float2half", "__double2half"),
+    "__half",
     True,
     (c.ExprStmt(c.Call("__pipeline_commit", ())),),
     (c.ExprStmt(c.Call("__pipeline_wait_prior", (c.Literal("0"),))),),
@@ -69,5 +75,7 @@ OPENCL = Dialect(
     "get_group_id({number})",
     "get_local_id({number})",
     "get_num_groups({number})",
+    HalfWords("ushort", "polyc_from_half", "polyc_to_half", "polyc_double_to_half"),
+    "_Float16",
 )
 DIALECTS = {"cuda": CUDA, "opencl": OPENCL}

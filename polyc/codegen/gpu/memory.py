@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from polyc.codegen.exprs import ExprPrinter
-from polyc.codegen.gpu.words import NotMappable, element_type, is_by_value, spelled
+from polyc.codegen.gpu.words import NotMappable, element_type, is_by_value, spelled, value_type
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Array, Storage
@@ -54,7 +54,7 @@ def device_arrays(program: Program) -> dict[str, DeviceArray]:
         if names.count(name) > 1:
             raise NotMappable(f"two arrays are called {name}")
         if is_by_value(array, scop):
-            found[key] = DeviceArray(key, name, element_type(array.element), (), None, True, False, False, False)
+            found[key] = DeviceArray(key, name, value_type(array.element), (), None, True, False, False, False)
             continue
         if name in parameters:
             raise NotMappable(f"{name} is written, and a size")

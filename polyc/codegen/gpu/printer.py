@@ -12,13 +12,14 @@ from polyc.codegen.exprs import MAX, ExprPrinter
 from polyc.codegen.gpu.arith import at_most, divided, most_of, plus, product_of, times, trips_of
 from polyc.codegen.gpu.dialect import Dialect
 from polyc.codegen.gpu.flat import flat_instances
+from polyc.codegen.gpu.halves import lowered, plain_literal, spelled
 from polyc.codegen.gpu.linear import is_linear, linear_loop
 from polyc.codegen.gpu.meeting import outside_of_branches
 from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.pieces import share_from, statements_below, steps_of_pieces
 from polyc.codegen.gpu.reduce import blocks_within, first_step, is_shared_out, last_step, reduction
-from polyc.codegen.gpu.stages import Stages
-from polyc.codegen.gpu.words import NotMappable, Words, element_type, function
+from polyc.codegen.gpu.stages import SMALLEST_FETCH, Stages
+from polyc.codegen.gpu.words import HALF, NotMappable, Words, element_type, function
 from polyc.codegen.instances import InstancePrinter, Scope, block_of
 from polyc.codegen.loops import Generated, LoopPrinter
 from polyc.codegen.printer import UNROLL
@@ -210,8 +211,8 @@ class KernelPrinter(LoopPrinter):
             extents = (*extents[:-1], c.Literal(str(int(innermost.text) + buffer.pad)))
         if not all(isinstance(e, c.Literal) for e in extents):
             raise NotMappable(f"{buffer.name} has no constant size")
-        size = self.program.scop.arrays[buffer.array].element.size_bytes
-        self.share_array(buffer.key, c.Decl(f"{aligned}{self.element(buffer)}", buffer.name, extents), size)
+        declaration = c.Decl(f"{aligned}{self.element(buffer)}", buffer.name, extents)
+        self.share_array(buffer.key, declaration, self.element_bytes(buffer))
 
     def share_array(self, key: str, declaration: c.Decl, element_bytes: int) -> None:
         """Declare an array of constant size that the threads of a block share. Raises NotMappable."""
@@ -229,6 +230,9 @@ class KernelPrinter(LoopPrinter):
 
     def element(self, buffer: Buffer) -> str:
         return element_type(self.program.scop.arrays[buffer.array].element)
+
+    def element_bytes(self, buffer: Buffer) -> int:
+        return self.program.scop.arrays[buffer.array].element.size_bytes
 
     # --- kernels -------------------------------------------------------------------------------------------------
 
@@ -269,6 +273,9 @@ class KernelPrinter(LoopPrinter):
         while len(grid) > 1 and grid[-1] == c.Literal("1"):
             grid = grid[:-1]
         body = tuple(c.rewrite(item, self.translated) for item in body)
+        types = {a.name: a.type for a in self.arrays.values()}
+        body = lowered(body, top, types, self.dialect.half)
+        top = tuple(spelled(item, self.dialect.half) for item in top)
         parameters = tuple(self.parameters(top + body, grid, scope))
         name = f"{self.prefix}_{len(self.kernels) + 1}"
         sizes = opened.mark.sizes if prod(opened.mark.sizes) > 1 else (1,)
@@ -328,7 +335,8 @@ class KernelPrinter(LoopPrinter):
         yield from (Parameter(name, "long") for name in sorted(scope.names & used - set(sizes) - set(arrays)))
         for name, array in arrays.items():
             if name in used and name not in sizes:
-                yield Parameter(name, array.type, None if array.by_value else array, mentioned[name])
+                kind = self.dialect.half.type if array.type == HALF else array.type
+                yield Parameter(name, kind, None if array.by_value else array, mentioned[name])
 
     def translated(self, node: c.Node) -> c.Node | None:
         """The node in words that a kernel has."""
@@ -342,9 +350,11 @@ class KernelPrinter(LoopPrinter):
                 return replace(node, type=kind, init=changed) if kind != text else None
             case c.Call(function=name, arguments=arguments) if (known := function(name)) is not None:
                 # These functions are overloaded in C++ and OpenCL: the type of the argument chooses, not the name.
-                spelled, kind = known
+                plain_name, kind = known
                 cast = tuple(self.of_type(kind, c.rewrite(a, self.translated)) for a in arguments)
-                return c.Call(spelled if self.dialect.name == "opencl" else name, cast)
+                return c.Call(plain_name if self.dialect.name == "opencl" else name, cast)
+            case c.Literal(text=text) if (plain := plain_literal(text)) is not None:
+                return c.Literal(plain)
             case _:
                 return None
 
@@ -431,7 +441,8 @@ class KernelPrinter(LoopPrinter):
         self.open.staged |= here
         self.take(self.open.shared_bytes - taken)
         stage = self.namer.fresh("stage", scope.names)
-        return Stages(self.dialect, frozenset(here), stage).of(loop)
+        small = frozenset(key for key in here if self.element_bytes(self.program.buffers[key]) < SMALLEST_FETCH)
+        return Stages(self.dialect, frozenset(here), stage, small).of(loop)
 
     def together(self, member: Member) -> int:
         """How many iterations a block takes at once."""

@@ -10,7 +10,7 @@ import islpy as isl
 from polyc.codegen.exprs import MAX, MIN
 from polyc.codegen.gpu.arith import ONE, ZERO
 from polyc.codegen.gpu.memory import DeviceArray
-from polyc.codegen.gpu.words import NotMappable, element_type
+from polyc.codegen.gpu.words import NotMappable, value_type
 from polyc.codegen.instances import Scope, block_of
 from polyc.model import ctree as c
 from polyc.model.tree import ALL_THREADS, BLOCK_AXES, GLOBAL_AXES, Band, Mark
@@ -58,6 +58,11 @@ def reduction(printer: KernelPrinter, mark: Mark, inner: isl.AstNode, scope: Sco
     return (c.Block((*begun, *printed, *tree(printer, parts), only_first(printer, updates))),)
 
 
+def _bytes(printer: KernelPrinter, array: str) -> int:
+    """Of one part."""
+    return max(printer.program.scop.arrays[array].element.size_bytes, 4)
+
+
 def with_parts(printer: KernelPrinter, parts: list[Part], inner: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
     """What is below the mark, with each thread's part in the place of the cell."""
     return printer.statements(inner, replace(scope, parts=scope.parts | {p.array: p.own for p in parts}))
@@ -70,13 +75,12 @@ def parts_of(printer: KernelPrinter, mark: Mark) -> list[Part]:
     found = []
     for operator, array in mark.child.members[0].reductions:
         name = printer.arrays[array].name
-        kind = element_type(printer.program.scop.arrays[array].element)
+        kind = value_type(printer.program.scop.arrays[array].element)  # parts of halves are floats
         shared = printer.open.parts.get(array)
         if shared is None:
             shared = printer.open.parts[array] = printer.namer.take(f"{name}_parts")
             threads = c.Literal(str(printer.threads()))
-            size = printer.program.scop.arrays[array].element.size_bytes
-            printer.share_array(shared, c.Decl(kind, shared, (threads,)), size)
+            printer.share_array(shared, c.Decl(kind, shared, (threads,)), _bytes(printer, array))
         found.append(Part(array, operator, kind, printer.namer.take(f"{name}_part"), shared))
     return found
 
@@ -171,8 +175,7 @@ def last_step(printer: KernelPrinter, kept: list[tuple[Part, str]], blocks: c.Ex
     parts: list[Part] = []
     for part, _ in kept:
         printer.open.parts[part.array] = part.all
-        size = printer.program.scop.arrays[part.array].element.size_bytes
-        printer.share_array(part.all, c.Decl(part.type, part.all, (threads,)), size)
+        printer.share_array(part.all, c.Decl(part.type, part.all, (threads,)), _bytes(printer, part.array))
         parts.append(part)
     index = printer.namer.fresh("block", scope.names)
     joined = tuple(combined(part, c.Name(part.own), c.ArrayRef(name, (c.Name(index),))) for part, name in kept)

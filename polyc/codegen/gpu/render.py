@@ -13,7 +13,7 @@ from polyc.codegen.gpu.dialect import DIALECTS, RESIDENT_THREADS, Dialect
 from polyc.codegen.gpu.memory import DeviceArray, device_arrays
 from polyc.codegen.gpu.printer import Kernel, KernelPrinter, Parameter
 from polyc.codegen.gpu.stages import FETCH, FETCH_16
-from polyc.codegen.gpu.words import Words
+from polyc.codegen.gpu.words import HALF, Words
 from polyc.codegen.instances import Scope
 from polyc.codegen.loops import generate
 from polyc.codegen.printer import expression, statement
@@ -58,7 +58,7 @@ def render_kernels(program: Program, region: Region, stem: str) -> RenderedKerne
         "kernels": [_kernel(kernel, dialect) for kernel in printer.kernels],
         "host": [line for item in host for line in statement(item, 1)],
         "numbers": [(p.name, p.type) for p in (*sizes, *values)],
-        "buffers": [_buffer(a) for a in buffers],
+        "buffers": [_buffer(a, dialect) for a in buffers],
     }
     texts = tuple(environment().get_template(name).render(parts) for name in TEMPLATES[dialect.name])
     return RenderedKernels(_call(entry, sizes, values, buffers, program), texts, made.node.to_C_str())
@@ -78,7 +78,7 @@ def _kernel(kernel: Kernel, dialect: Dialect) -> dict[str, object]:
         "head": dialect.kernel.format(
             threads=prod(kernel.block),
             sizes=", ".join(map(str, sizes)),
-            resident=max(1, min(_resident_threads(kernel) // prod(kernel.block), 16)),
+            resident=max(1, min(_resident_threads(kernel, dialect) // prod(kernel.block), 16)),
         ),
         "parameters": ", ".join(_declared(p, dialect) for p in kernel.parameters) or "void",
         "body": body,
@@ -97,10 +97,12 @@ def _kernel(kernel: Kernel, dialect: Dialect) -> dict[str, object]:
     }
 
 
-def _resident_threads(kernel: Kernel) -> int:
-    """Threads of a multiprocessor at once; half as many where each keeps doubles in registers, which take two each."""
-    doubles = any(isinstance(item, c.Decl) and item.type == "double" and item.extents for item in kernel.body)
-    return RESIDENT_THREADS // 2 if doubles else RESIDENT_THREADS
+def _resident_threads(kernel: Kernel, dialect: Dialect) -> int:
+    """Threads of a multiprocessor at once; half as many where each keeps doubles in registers, which take two each, or
+    halves, which are there as floats too."""
+    large = ("double", dialect.half.type)
+    found = any(isinstance(item, c.Decl) and item.type in large and item.extents for item in kernel.body)
+    return RESIDENT_THREADS // 2 if found else RESIDENT_THREADS
 
 
 def _declared(p: Parameter, dialect: Dialect) -> str:
@@ -120,11 +122,11 @@ def _boxed(p: Parameter) -> str:
     return f"{'' if p.written else 'const '}{p.type} (*){box}"
 
 
-def _buffer(array: DeviceArray) -> dict[str, object]:
+def _buffer(array: DeviceArray, dialect: Dialect) -> dict[str, object]:
     assert array.elements is not None
     return {
         "name": array.name,
-        "type": array.type,
+        "type": dialect.host_half if array.type == HALF else array.type,
         "elements": expression(array.elements),
         "copied_in": array.copied_in,
         "copied_out": array.copied_out,
@@ -172,8 +174,10 @@ def render_device_files(path: str, devices: list[tuple[str, ...]], target: str) 
                 macros=macros,
                 regions=regions,
                 double="double" in mentioned,
-                fetch=bool({FETCH, FETCH_16} & mentioned),
+                fetch=bool({FETCH, FETCH_16, "__pipeline_commit"} & mentioned),
                 fetch16=FETCH_16 in mentioned,
+                half="__half" in mentioned or "ushort" in mentioned,
+                half_of_double="polyc_double_to_half" in mentioned,
                 kernels=[f'"{_escaped(line)}\\n"' for line in kernels.splitlines()],
                 runtime=opencl_runtime() if ending == ".opencl.c" else "",
             )

@@ -17,6 +17,9 @@ FETCH_16 = "polyc_fetch16"
 FETCH = "polyc_fetch"
 """Starts to copy one element into shared memory, or a zero: `polyc_fetch(&to, &from, inside)`."""
 
+SMALLEST_FETCH = 4
+"""Bytes that `cp.async` copies at least."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stages:
@@ -35,6 +38,8 @@ class Stages:
     """Names of the shared arrays."""
     stage: str
     """A name for the variable that counts places."""
+    small: frozenset[str] = frozenset()
+    """Panels whose elements have fewer bytes than `cp.async` copies: they go through registers."""
 
     def of(self, loop: c.For) -> c.Stmt:
         """The statement for a loop as it is printed for one place. Raises InternalError."""
@@ -88,7 +93,7 @@ class Stages:
                 ):
                     return whole
                 case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(array=array) as target, value=source)) if (
-                    array in self.panels and self.dialect.fetches and _is_element(source)
+                    array in self.panels - self.small and self.dialect.fetches and _is_element(source)
                 ):
                     moved = [c.rewrite(part, change) for part in (target, source)]
                     return c.ExprStmt(self.fetch(*moved))
@@ -107,10 +112,10 @@ class Stages:
                 array in self.panels and _is_element(source)
             ):
                 first = c.rewrite(steps[0], lambda n: c.Literal("0") if n == c.Name(index) else None)
-                copy = c.rewrite(first, change)
-                assert isinstance(copy, c.ExprStmt)
-                assert isinstance(copy.expr, c.Call)
-                return c.ExprStmt(replace(copy.expr, function=FETCH_16))
+                assert isinstance(first, c.ExprStmt)
+                assert isinstance(first.expr, c.Assign)
+                copy = self.fetch(*(c.rewrite(part, change) for part in (first.expr.target, first.expr.value)))
+                return c.ExprStmt(replace(copy, function=FETCH_16))
             case _:
                 return None
 
@@ -122,7 +127,7 @@ class Stages:
 
         return c.rewrite(item, change)
 
-    def fetch(self, target: c.Expr, source: c.Expr) -> c.Expr:
+    def fetch(self, target: c.Expr, source: c.Expr) -> c.Call:
         """`polyc_fetch(&to, &from, inside)`; outside of the array its first element stands for an address."""
         inside: c.Expr = c.Literal("1")
         if isinstance(source, c.Ternary):

@@ -6,6 +6,8 @@ from polyc.codegen.exprs import MACROS
 from polyc.model import ctree as c
 from polyc.model.scop import Array, CType, Scop, Storage
 
+HALF = "_Float16"
+"""Half precision: a type of memory (`halves.py`). Each dialect spells it in its own way."""
 _WORDS = {"unsigned", "signed", "char", "short", "int", "long", "float", "double"}
 _ALIASES = {
     "size_t": "unsigned long", "ptrdiff_t": "long", "int8_t": "signed char", "uint8_t": "unsigned char",
@@ -28,14 +30,20 @@ class NotMappable(Exception):
 
 def element_type(ctype: CType) -> str:
     """The built-in type of an array's elements. Raises NotMappable."""
-    if ctype.kind == "float" and ctype.size_bytes in (4, 8):
-        return {4: "float", 8: "double"}[ctype.size_bytes]
+    if ctype.kind == "float" and ctype.size_bytes in (2, 4, 8):
+        return {2: HALF, 4: "float", 8: "double"}[ctype.size_bytes]
     if ctype.kind == "int" and ctype.size_bytes in (1, 2, 4, 8) and "ool" not in ctype.text:
         name = {1: "char", 2: "short", 4: "int", 8: "long"}[ctype.size_bytes]
         if ctype.signed:
             return "signed char" if name == "char" else name
         return f"unsigned {name}"
     raise NotMappable(f"elements of type {ctype.text} have no counterpart on a GPU")
+
+
+def value_type(ctype: CType) -> str:
+    """The type that its values have in expressions, and as numbers that kernels take. Raises NotMappable."""
+    found = element_type(ctype)
+    return "float" if found == HALF else found
 
 
 class Words:
@@ -55,6 +63,8 @@ class Words:
         bare = " ".join(words)
         if bare in _ALIASES:
             return _ALIASES[bare]
+        if bare in (HALF, "__fp16"):
+            return HALF
         if bare in self.named:
             return element_type(self.named[bare])
         if bare == "void":

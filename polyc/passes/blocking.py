@@ -18,6 +18,7 @@ from polyc.passes.nests import Outer
 from polyc.poly import names, sets
 
 STAGE = "blocking"
+LARGE_PART = 0.1
 SHORTEST = 32
 """Steps of a block at least: the sums have so many products."""
 
@@ -147,7 +148,15 @@ class _Blocker:
             return None
         at = sample_parameters(self.program)
         pieces = parts[0].get_basic_sets()
-        piece = max(pieces, key=lambda p: box_volume(isl.Set.from_basic_set(p).intersect_params(at)))
+        volumes = [box_volume(isl.Set.from_basic_set(p).intersect_params(at)) for p in pieces]
+        piece = pieces[volumes.index(max(volumes))]
+        # What is there for one value only (the last element, which nobody needs) would spoil the hull.
+        large = [p for p, volume in zip(pieces, volumes, strict=True) if volume >= LARGE_PART * max(volumes)]
+        together = isl.Set.from_basic_set(large[0])
+        for other in large[1:]:
+            together = together.union(isl.Set.from_basic_set(other))
+        if every.intersect(isl.Set.from_basic_set(together.simple_hull())).is_subset(parts[0]):
+            piece = together.simple_hull()
         needed = isl.Set.from_basic_set(piece).gist(every).get_basic_sets()[0].get_constraints()
         kept = list(needed)
         for one in needed:

@@ -122,6 +122,8 @@ class MicroNest(RegisterNest):
         if self.parts[name].is_empty():
             raise NoRegisterTile("no tile of its result sums up the same steps in all its points")
         whole = self.whole(name)
+        if not whole.is_disjoint(super().domain(name).subtract(self.parts[name])):
+            raise NoRegisterTile("whole tiles would reach into what runs elsewhere")
         depth = self.depth_of(size.block_k)
         panels = () if self.is_short(depth) else (self.step(whole, c.chain[0], depth),)
         columns = self.step(whole, self.band.members[c.columns], size.columns, True)
@@ -163,7 +165,7 @@ class MicroNest(RegisterNest):
         if not at.is_injective():
             raise NoRegisterTile(f"{name} has loops that are not in its band")
         same = self.same_tile(len(self.contraction.chain))
-        if self.contraction.array in {a.array for a in self.contraction.operands}:
+        if not all(self.band.members[p].coincident for p in self.pair):  # rows read each other
             micro, self.blocks = self.blocks, (self.micro.block_m, self.blocks[1])
             same, self.blocks = self.same_tile(len(self.contraction.chain)), micro
         points, chain = len(self.band.members), len(self.contraction.chain)

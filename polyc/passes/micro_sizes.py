@@ -51,7 +51,7 @@ def micro_sizes(
 
     m, n, k:  extents, None where they are known at run time only.
     panels:   how many arrays move with the rows, and with the columns.
-    in_place: the sum reads what it writes, so that the rows of one tile cannot take each other's from a panel.
+    in_place: rows read each other, so that the rows of one tile cannot take each other's from a panel.
     source:  Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", ACM TOMS 34(3), 2008: the panel
              of rows in the second level, that of columns in the first, the results in registers
     """

@@ -109,7 +109,7 @@ def contraction_sizes(
     if not options.gpu:
         domain = program.statements[found.statement].domain
         panels = tuple(sum(varies(a, band.members[k], domain) for a in found.operands) for k in pair)
-        in_place = any(a.array == found.array for a in found.operands)
+        in_place = not all(band.members[k].coincident for k in pair)
         sizes = micro_sizes(
             load_cpu(options.machine), m, n, depth, element.size_bytes, (panels[0], panels[1]), in_place
         )

@@ -217,7 +217,7 @@ class _Text:
             if isinstance(a, tuple) and isinstance(b, tuple):
                 if len(a) != len(b) or not all(self.same(x, y, part, item, values) for x, y in zip(a, b, strict=True)):
                     return False
-            elif isinstance(a, str | bool) or a is None or b is None:
+            elif isinstance(a, str | bool | int) or a is None or b is None:
                 if a != b:
                     return False
             elif not self.same(a, b, part, item, values):

@@ -227,7 +227,7 @@ class _Text:
                 whole = all(isinstance(item, str) for item in (*a, *b))
                 if len(a) != len(b) or (a != b if whole else not self.all_same(a, b, use)):
                     return False
-            elif a is None or b is None or isinstance(a, str | bool):
+            elif a is None or b is None or isinstance(a, str | bool | int):
                 if a != b:
                     return False
             elif not self.same(a, b, use):

@@ -1,0 +1,217 @@
+"""Sums of products on CPUs: what gets register tiles, what is printed, and that values stay the same bit for bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polyc.model.program import Compiled, Options
+from polyc.model.tree import Band, Role, walk
+from polyc.pipeline import compile_region
+from polyc.runtime.check import check
+from tests.programs import compiled, region_of
+
+MACHINES = ("x86-64-v3", "x86-64-v4", "aarch64")
+
+PRODUCT = """
+void f(int n, int m, int l, {t} alpha, {t} beta, {t} A[n][l], {t} B[l][m], {t} C[n][m])
+{{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) {{
+            C[i][j] *= beta;
+            for (int k = 0; k < l; k++)
+                C[i][j] += alpha * A[i][k] * B[k][j];
+        }}
+#pragma endscop
+}}
+"""
+
+NESTS = {
+    "product": PRODUCT.format(t="double"),
+    "single precision": PRODUCT.format(t="float"),
+    "transposed": """
+void f(int n, int m, int l, double A[l][n], double B[m][l], double C[n][m])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            for (int k = 0; k < l; k++)
+                C[i][j] -= B[j][k] * A[k][i];
+#pragma endscop
+}
+""",
+    "triangle of the result": """
+void f(int n, int l, double alpha, double A[n][l], double B[n][l], double C[n][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j <= i; j++)
+            for (int k = 0; k < l; k++)
+                C[i][j] += A[j][k] * alpha * B[i][k] + B[j][k] * alpha * A[i][k];
+#pragma endscop
+}
+""",
+    "triangle of an operand": """
+void f(int n, int m, double A[n][n], double B[n][m], double C[n][m])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            for (int k = 0; k < i; k++)
+                C[k][j] += 2.0 * B[i][j] * A[i][k];
+#pragma endscop
+}
+""",
+    "in place": """
+void f(int n, int m, double A[n][n], double B[n][m])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            for (int k = i + 1; k < n; k++)
+                B[i][j] += A[k][i] * B[k][j];
+#pragma endscop
+}
+""",
+    "window": """
+void f(int n, int m, float in[16][n + 2][m + 2], float w[24][16][3][3], float out[24][n][m])
+{
+#pragma scop
+    for (int o = 0; o < 24; o++)
+        for (int y = 0; y < n; y++)
+            for (int x = 0; x < m; x++)
+                for (int c = 0; c < 16; c++)
+                    for (int p = 0; p < 3; p++)
+                        for (int q = 0; q < 3; q++)
+                            out[o][y][x] += in[c][y + p][x + q] * w[o][c][p][q];
+#pragma endscop
+}
+""",
+}
+
+FACTORISATIONS = {
+    "lu": """
+void f(int n, double A[n][n])
+{
+#pragma scop
+    for (int k = 0; k < n; k++) {
+        for (int i = k + 1; i < n; i++)
+            A[i][k] /= A[k][k] + 3.0;
+        for (int i = k + 1; i < n; i++)
+            for (int j = k + 1; j < n; j++)
+                A[i][j] -= A[i][k] * A[k][j];
+    }
+#pragma endscop
+}
+""",
+    "cholesky": """
+void f(int n, double A[n][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < i; j++) {
+            for (int k = 0; k < j; k++)
+                A[i][j] -= A[i][k] * A[j][k];
+            A[i][j] /= A[j][j] + 3.0;
+        }
+        for (int k = 0; k < i; k++)
+            A[i][i] -= A[i][k] * A[i][k];
+    }
+#pragma endscop
+}
+""",
+}
+
+
+def remarks(result: Compiled, code: str) -> list[str]:
+    return [r.message for r in result.program.remarks if r.code == code]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", NESTS)
+def test_a_register_tile_that_is_shown_to_be_right(name: str, machine: str, tmp_path: Path) -> None:
+    result = compiled(NESTS[name], tmp_path, machine=machine)
+    assert result.verified
+    assert len(remarks(result, "register-tile")) == 1
+    assert not remarks(result, "verification-failed")
+    assert "vector_size" in result.text
+
+
+@pytest.mark.parametrize("name", FACTORISATIONS)
+def test_factorisations_are_blocked(name: str, tmp_path: Path) -> None:
+    result = compiled(FACTORISATIONS[name], tmp_path, machine="x86-64-v4")
+    assert result.verified
+    assert remarks(result, "blocked")
+    assert remarks(result, "register-tile")
+    (size,) = {
+        int(r.data["steps"]) for r in result.program.remarks if r.code == "blocked"
+    }  # tiles of 8 x 24 begin where a block ends
+    assert size % 24 == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", [*NESTS, *FACTORISATIONS])
+def test_values_stay_the_same(name: str, machine: str, tmp_path: Path) -> None:
+    region = region_of((NESTS | FACTORISATIONS)[name], tmp_path)
+    for target in ("openmp", "c"):
+        result = compile_region(region, Options(target=target, machine=machine))
+        assert check(region, result, sizes=(1, 7, 24, 61, 150)) == []
+
+
+def test_an_invariant_factor_is_multiplied_where_the_panel_is_filled(tmp_path: Path) -> None:
+    text = compiled(NESTS["product"], tmp_path, machine="x86-64-v4").text
+    assert "A_panel[x0 - it][x1 - kt] = alpha * A[x0][x1];" in text
+    assert "+= A_panel[it2 + i - it][k - kt] * polyc_double8(B_panel[k - kt][8 * j]);" in text
+
+
+def test_a_factor_behind_the_product_stays_there(tmp_path: Path) -> None:
+    text = NESTS["product"].replace("alpha * A[i][k] * B[k][j]", "A[i][k] * B[k][j] * alpha")
+    result = compiled(text, tmp_path, machine="x86-64-v4")
+    assert remarks(result, "register-tile")
+    assert "= A[x0][x1];" in result.text
+    assert "* alpha" in result.text
+
+
+def test_points_of_a_triangle_keep_the_factor(tmp_path: Path) -> None:
+    """What reads the array instead of the panel has the whole expression."""
+    text = compiled(NESTS["triangle of an operand"], tmp_path, machine="x86-64-v4").text
+    assert "C[k][j] += 2.0 * B[i][j] * A[i][k];" in text
+
+
+def test_the_shape_is_that_of_the_machine(tmp_path: Path) -> None:
+    wide = compiled(NESTS["product"], tmp_path, machine="x86-64-v4").text
+    narrow = compiled(NESTS["product"], tmp_path, machine="x86-64-v3").text
+    assert "double C_panel[8][24] __attribute__((aligned(64)));" in wide
+    assert "double C_panel[6][8] __attribute__((aligned(64)));" in narrow
+
+
+def test_sums_that_move_along_both_operands_have_no_tile(tmp_path: Path) -> None:
+    result = compiled(
+        """
+void f(int n, double A[n][n][40], double B[n][n][40], double C[n][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int k = 0; k < 40; k++)
+                C[i][j] += A[i][j][k] * B[i][j][k];
+#pragma endscop
+}
+""",
+        tmp_path,
+    )
+    assert not remarks(result, "register-tile")
+    assert not any(m.role is Role.REGISTER for m in members(result))
+
+
+def test_sizes_that_are_given_are_kept(tmp_path: Path) -> None:
+    result = compiled(NESTS["product"], tmp_path, tile_sizes=(16, 64))
+    assert not remarks(result, "register-tile")
+    assert any(m.size == 64 for m in members(result))
+
+
+def members(result: Compiled) -> list:  # type: ignore[type-arg]
+    return [m for n in walk(result.program.tree.child) if isinstance(n, Band) for m in n.members]

@@ -1,0 +1,160 @@
+"""The check of register tiles on CPUs can fail: each test breaks one on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import islpy as isl
+import pytest
+
+from polyc.model import ctree as c
+from polyc.model.program import Program
+from polyc.model.tree import Band, Domain, Extension, Member, Node, Sequence, rewrite
+from polyc.poly import OverBudget, budget, maps, names, out_name
+from polyc.verify import check
+from tests.programs import after, region_of
+
+PRODUCT = """
+void f(int n, double alpha, double A[n][53], double B[53][n], double C[n][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int k = 0; k < 53; k++)
+                C[i][j] += alpha * A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+IN_PLACE = """
+void f(int n, double A[n][n], double B[n][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int k = i + 1; k < n; k++)
+                B[i][j] += A[k][i] * B[k][j];
+#pragma endscop
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def product(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    return after(region_of(PRODUCT, tmp_path_factory.mktemp("micro")), "privatize")
+
+
+@pytest.fixture(scope="module")
+def in_place(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    return after(region_of(IN_PLACE, tmp_path_factory.mktemp("micro")), "privatize")
+
+
+def found(program: Program) -> str:
+    """What the check says; "over budget" where it does not end, which a compile takes for a refusal."""
+    try:
+        with budget(program.scop.domain.get_ctx(), 2_000_000):
+            return "; ".join(f"{fault.kind}: {fault.message} {fault.witness}" for fault in check(program))
+    except OverBudget:
+        return "over budget"
+
+
+def with_tree(program: Program, change: Callable[[Node], Node]) -> Program:
+    return replace(program, tree=Domain(program.tree.domain, rewrite(program.tree.child, change)))
+
+
+def without_copies(program: Program, what: str) -> Program:
+    """The program without the copies whose names contain something."""
+
+    def change(node: Node) -> Node:
+        match node:
+            case Extension(relation=relation):
+                kept = [m for m in maps(relation) if what not in out_name(m)]
+                if not kept:
+                    return node.child
+                every = isl.UnionMap.from_map(kept[0])
+                for one in kept[1:]:
+                    every = every.union(isl.UnionMap.from_map(one))
+                return replace(node, relation=every)
+            case Sequence(children=steps):
+                left = tuple(s for s in steps if not any(what in name for name in names(s.filter)))
+                return left[0].child if len(left) == 1 else Sequence(left)
+            case _:
+                return node
+
+    return with_tree(program, change)
+
+
+def test_both_are_right(product: Program, in_place: Program) -> None:
+    assert found(product) == ""
+    assert found(in_place) == ""
+
+
+@pytest.mark.parametrize("copy", ["in1_A", "in3_B", "in5_C", "out7_C"])
+def test_copies_that_are_left_out(product: Program, copy: str) -> None:
+    assert found(without_copies(product, copy)) != ""
+
+
+def test_a_panel_of_cells_that_are_written_meanwhile(in_place: Program) -> None:
+    """Rows from the last tile to the first one: panels hold what is not yet there, or no more."""
+    assert found(with_tree(in_place, reversed_rows)) != ""
+
+
+def reversed_rows(node: Node) -> Node:
+    """The tiles of rows from the last one to the first."""
+    if not isinstance(node, Band):
+        return node
+
+    def at(member: Member) -> Member:
+        return replace(member, schedule=member.schedule.neg()) if member.name == "i" and member.size > 8 else member
+
+    return replace(node, members=tuple(map(at, node.members)))
+
+
+def test_the_result_goes_out_before_the_sum(product: Program) -> None:
+    def change(node: Node) -> Node:
+        if not isinstance(node, Sequence):
+            return node
+        out = [s for s in node.children if any("out" in name for name in names(s.filter))]
+        rest = [s for s in node.children if s not in out]
+        return Sequence((*out, *rest))
+
+    assert found(with_tree(product, change)) != ""
+
+
+def test_an_expression_that_the_panel_does_not_hold(product: Program) -> None:
+    (hoist,) = product.hoisted
+    assert isinstance(hoist.value, c.Binary)
+    doubled = c.Binary("*", c.Literal("2.0"), hoist.value)
+    assert "hoisted" in found(replace(product, hoisted=(replace(hoist, value=doubled),)))
+    swapped = c.Binary("+", hoist.value.left, hoist.value.right)
+    assert "hoisted" in found(replace(product, hoisted=(replace(hoist, value=swapped),)))
+
+
+def test_a_panel_that_another_reference_reads_plainly(product: Program) -> None:
+    (hoist,) = product.hoisted
+    buffer = product.buffers[hoist.buffer]
+    grown = replace(buffer, accesses=buffer.accesses | {(hoist.statement, "r9")})
+    assert "as if it held A" in found(replace(product, buffers=product.buffers | {buffer.key: grown}))
+
+
+def test_a_factor_that_the_region_writes(tmp_path: Path) -> None:
+    text = PRODUCT.replace("#pragma endscop", "    alpha = 2.0;\n#pragma endscop")
+    assert after(region_of(text, tmp_path), "privatize").hoisted == ()
+
+
+def test_a_border_that_nobody_mentions(product: Program) -> None:
+    assert "S0" in product.padded
+    left = {name: kind for name, kind in product.padded.items() if name != "S0"}
+    assert found(replace(product, padded=left)) != ""
+
+
+def test_lanes_that_depend_on_each_other(product: Program) -> None:
+    """The loop over k as the lanes of a vector."""
+
+    def change(node: Node) -> Node:
+        if isinstance(node, Band) and node.members[-1].name == "k" and node.members[-1].size == 1:
+            return replace(node, members=(*node.members[:-1], replace(node.members[-1], vector=True)))
+        return node
+
+    assert "race" in found(with_tree(product, change))

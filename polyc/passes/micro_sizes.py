@@ -7,13 +7,16 @@ from math import ceil
 
 from polyc.machine import Cpu
 
-L1_SHARE, L2_SHARE = 1.5, 0.25
+L1_SHARE, L2_SHARE = 1.5, 0.5
 """Of a cache: what the panel of columns may take of the first level (it streams, and may come from the second), and the
 panel of rows of the second."""
 DEPTHS = (128, 384)
 """How deep panels are at least and at most: below, results come and go too often."""
 WIDEST = 2304
 """Columns of a tile, about: a tile that is wider shares nothing more."""
+ROWS = (64, 128)
+"""Of a tile at least and at most: with fewer, filling the panel of columns takes too much of the time; with more, there
+are too few tiles for many cores."""
 IN_PLACE_ROWS = 32
 """Of a tile that reads what it writes: the triangle on its diagonal is summed up without registers."""
 TILES_OF_A_CORE = 4
@@ -62,10 +65,11 @@ def micro_sizes(
     columns = vectors * lanes
     first, second = machine.levels[0].bytes, machine.levels[min(1, len(machine.levels) - 1)].bytes
     depth = int(first * L1_SHARE / (columns * element_bytes * panels[1]))
-    depth = max(DEPTHS[0], min(DEPTHS[1], depth // 32 * 32))
+    room = int(second * L2_SHARE / (element_bytes * panels[0]))
+    depth = max(DEPTHS[0], min(DEPTHS[1], depth // 32 * 32, room // ROWS[0] // 32 * 32))
     if k is not None:
         depth = _even(k, depth, 8)
-    block_m = max(rows, int(second * L2_SHARE / (depth * element_bytes * panels[0])) // rows * rows)
+    block_m = max(rows, min(room // depth, ROWS[1]) // rows * rows)
     if in_place:
         block_m = min(block_m, IN_PLACE_ROWS // rows * rows)
     if m is not None:

@@ -16,6 +16,7 @@ from polyc.passes.contractions import Contraction, contraction_of, extent_of
 from polyc.passes.gpu_sizes import ContractionSize, contraction_candidates
 from polyc.passes.micro_sizes import MicroSize, micro_sizes
 from polyc.passes.register_nest import STAGE, NoRegisterTile, RegisterNest
+from polyc.passes.sums import streams, sum_nest
 from polyc.passes.widen import NotAffine, Widening, widened
 from polyc.poly import names, set_name, sets
 
@@ -55,15 +56,22 @@ def tiled_by(tiler: Tiler) -> Program:
 
 
 def apart(program: Program, node: Node) -> Node:
-    """The node, and where it is a contraction that fills one band, the loops that sum up in a band of their own."""
+    """The node, and where a contraction or another sum fills one band, the loops that sum up in a band of their own."""
     match node:
-        case Band(members=members) if contraction_size(program, node) is not None:
+        case Band(members=members) if is_sum(program, node):
             count = node.coincident_prefix
             if count == len(members):
                 return node
             return replace(node, members=members[:count], child=replace(node, members=members[count:]))
         case _:
             return node
+
+
+def is_sum(program: Program, band: Band) -> bool:
+    """Whether registers hold what the nest adds up: as a contraction (`micro.py`), or as a stream (`jam.py`)."""
+    if contraction_size(program, band) is not None:
+        return True
+    return streams(program.options) and sum_nest(program, band) is not None
 
 
 def contraction_size(

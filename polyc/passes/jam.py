@@ -23,6 +23,7 @@ from polyc.model.tree import (
     Sequence,
     restrict,
 )
+from polyc.passes.absorb import absorb_sums
 from polyc.passes.boxes import bounding_box
 from polyc.passes.cost import sample_parameters
 from polyc.passes.naming import fresh
@@ -58,9 +59,10 @@ def jam_sums(program: Program) -> Program:
     """
     if not streams(program.options):
         return program
-    jammer = _Jammer(program)
-    child = jammer.at(program.tree.child, (), values((), program.tree.domain))
-    return replace(jammer.program, tree=Domain(program.tree.domain, child)) if jammer.made else program
+    jammer = _Jammer(absorb_sums(program))
+    tree = jammer.program.tree
+    child = jammer.at(tree.child, (), values((), tree.domain))
+    return replace(jammer.program, tree=Domain(tree.domain, child) if jammer.made else program.tree)
 
 
 @dataclass(slots=True)
@@ -104,7 +106,7 @@ class _Jammer:
     def tiled(self, band: Band, nest: SumNest, above: tuple[Member, ...], reach: isl.UnionMap) -> Node:
         """The loop p in tiles, and each step below in a tile of its own."""
         around = nest.outer
-        if nest.along.role is not Role.POINT:
+        if not _is_tiled(nest, above, reach):
             around = (*around, *tile_members((nest.along,), (tile_of_sums(self.program, nest),)))
         point = replace(nest.along, role=Role.POINT)
         inside = _inside(reach, around)
@@ -304,6 +306,19 @@ def _inside(reach: isl.UnionMap, members: tuple[Member, ...]) -> isl.UnionMap:
     if not members:
         return reach
     return reach.flat_range_product(values(members, reach.domain()))
+
+
+def _is_tiled(nest: SumNest, above: tuple[Member, ...], reach: isl.UnionMap) -> bool:
+    """Whether a tile loop above already shares out the iterations of p."""
+    for piece in sets(reach.domain()):
+        if set_name(piece) in nest.sums:
+            position = dimension_of(value_on(nest.along.schedule, piece.get_space()))
+            for member in above:
+                value = affine_of(value_on(member.schedule, piece.get_space()))
+                if member.role is Role.TILE and value is not None and position is not None:
+                    if value.involves_dims(isl.dim_type.in_, position, 1):
+                        return True
+    return False
 
 
 def _on(member: Member, instances: isl.UnionSet) -> Member:

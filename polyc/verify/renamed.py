@@ -11,6 +11,7 @@ math: nothing is lost, and every read sees what it saw, if
         (6) what is copied out was written in K, or copied in;
         (7) panels, which only hold copies of the array for readers, are filled before they are read
             (`filled.py`), and no loop lies around both a writer of the array and a copy, so that all writes come first.
+            For an array that has panels and no register buffer, (1) and (7) are all.
       By (3), K(x) is the array's cell under another name in one span of time, in which nobody uses the cell itself.
       Where a cell has several such spans, (2) and (4) to (6) give way to
         (8) in each iteration p: all cells that are used in K are copied in, all that are written are copied out, and
@@ -64,8 +65,11 @@ def keeps_values(
     written_in = {out_name(m) for run, a, m in uses_of(now, array) if _makes(program, run, a)}
     registers = [b for b in buffers if b.storage == "register" or b.key in written_in]
     panels = {b.key for b in buffers if b.order} - {b.key for b in registers}
-    if not registers or any(b.storage != "register" and not b.order for b in buffers):
+    if any(b.storage != "register" and not b.order for b in buffers):
         return False
+    if not registers:
+        alone = _users(program, now, array, "", panels)
+        return alone is not None and bool(panels) and _panels_hold_it(program, alone)
     by_key = {b.key: _users(program, now, array, b.key, panels) for b in registers}
     if any(users is None for users in by_key.values()):
         return False

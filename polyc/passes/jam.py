@@ -156,41 +156,98 @@ class _Jam:
         chain = tuple(_on(m, isl.UnionSet.from_set(whole)) for m in self.sum.chain)
         summed = Band(chain, False, Band((digit,), True, LEAF))
         steps = [Filter(isl.UnionSet.from_set(whole), self.in_registers(whole, (along,), summed))]
-        for left in map(isl.UnionSet.from_set, rest):
-            steps.append(Filter(left, self.plain(left, self.point, self.sum.chain)))
+        if not rest.is_empty():
+            steps.append(self.plain(rest, (self.point, *self.sum.chain)))
         self.say(f"{self.count} sums at once", self.count)
         child = steps[0].child if len(steps) == 1 else Sequence(tuple(steps))
         mine = isl.UnionSet.from_set(self.instances)
         return [Filter(mine, Band((along,), True, child))]
 
     def columns(self) -> list[Filter]:
-        """`for j by 8 { whole: for i by a line { for the 8 j for the i of a line }; rest: for j for i }`."""
+        """`before: for j for i; for j by 8 for i by a line { for the 8 j for the i of a line }; after: for j for i`."""
         size = self.element.size_bytes
         if self.element.text not in ("float", "double") or not size:
             raise _NotJammed(f"vectors of {self.element.text} are left to the C compiler")
         lanes = min(self.machine.lanes(size), LINE_BYTES // size)
         width = LINE_BYTES // size
         *outer, inner = self.sum.chain
-        jammed, along = self.member(inner, self.count), self.member(self.point, width)
-        whole, rest = self.split([(inner, self.count), (self.point, width)])
+        whole, _ = self.split([(self.point, width), (inner, self.count)])
         digits = [Member(self.digit(inner, 1, self.count, whole), False, inner.name, Role.REGISTER)]
         if width > lanes:
             vector = self.digit(self.point, lanes, width // lanes, whole)
             digits.append(Member(vector, True, self.point.name, Role.REGISTER))
         lane = self.digit(self.point, 1, lanes, whole)
         digits.append(Member(lane, True, self.point.name, Role.REGISTER, vector=True, lanes=lanes))
-        around = (*outer, jammed, along)
-        summed = self.in_registers(whole, around, Band(tuple(digits), False, LEAF))
         inside = isl.UnionSet.from_set(whole)
-        steps = [Filter(inside, Band((_on(along, inside),), True, summed))]
-        for left in map(isl.UnionSet.from_set, rest):
-            steps.append(Filter(left, self.plain(left, inner, (self.point,))))
+        jammed, along = (_on(self.member(m, n), inside) for m, n in ((inner, self.count), (self.point, width)))
+        summed = self.in_registers(whole, (*outer, jammed, along), Band(tuple(digits), False, LEAF))
+        before, after = self.around(whole, inner)
+        steps = [self.plain(rest, (inner, self.point)) for rest in before]
+        steps.append(Filter(inside, Band((jammed, along), False, summed)))
+        steps += [self.plain(rest, (inner, self.point)) for rest in after]
         self.say(f"{self.count} x {width} values at once", self.count)
+        if not outer:
+            return steps
+        mine = isl.UnionSet.from_set(self.instances)
         child = steps[0].child if len(steps) == 1 else Sequence(tuple(steps))
-        return [Filter(isl.UnionSet.from_set(self.instances), Band((*outer, jammed), False, child))]
+        return [Filter(mine, Band(tuple(_on(m, mine) for m in outer), False, child))]
 
-    def plain(self, left: isl.UnionSet, first: Member, others: tuple[Member, ...]) -> Node:
-        return Band((_on(first, left),), False, Band(tuple(_on(m, left) for m in others), False, LEAF))
+    def around(self, whole: isl.Set, inner: Member) -> tuple[list[isl.Set], list[isl.Set]]:
+        """What is left over of sums: what has to come before their whole blocks, and what may come after them.
+
+        Where blocks are cut off along each loop alone, as in a rectangle, conditions of one loop say what it is.
+        """
+        columns, _ = self.split([(self.point, LINE_BYTES // (self.element.size_bytes or 1))])
+        rows, _ = self.split([(inner, self.count)])
+        for lines, blocks in ((self.freed(columns, inner), rows), (self.freed(whole, inner), whole)):
+            low, high = self.beyond(lines, self.point)
+            first, last = self.beyond(blocks, inner)
+            in_lines = self.instances.subtract(low).subtract(high)
+            before, after = in_lines.intersect(first), in_lines.intersect(last)
+            sides = [self.instances.intersect(side) for side in (low, high)]
+            rest = [r.coalesce() for r in (after, *sides) if not r.is_empty()]
+            every = before.union(whole)
+            for one in rest:
+                every = every.union(one)
+            if self.instances.is_subset(every) and whole.is_disjoint(before.union(after)):
+                return [before.coalesce()] if not before.is_empty() else [], rest
+        raise _NotJammed("its blocks do not follow each other")
+
+    def freed(self, instances: isl.Set, member: Member) -> isl.Set:
+        """The instances that differ from some of these in one loop."""
+        position = self.position(member)
+        wide = instances.project_out(isl.dim_type.set, position, 1).insert_dims(isl.dim_type.set, position, 1)
+        return wide.set_tuple_id(instances.get_tuple_id()).coalesce()
+
+    def beyond(self, instances: isl.Set, member: Member) -> tuple[isl.Set, isl.Set]:
+        """What comes before the first, and after the last one of some instances that differ in one loop."""
+        position = self.position(member)
+        space = instances.get_space()
+        line = isl.Map.from_domain(instances.reset_tuple_id())
+        line = line.move_dims(isl.dim_type.out, 0, isl.dim_type.in_, position, 1)
+        found = []
+        for end, sign in ((line.lexmin(), "<"), (line.lexmax(), ">")):
+            value = isl.PwMultiAff.from_map(end).get_pw_aff(0).coalesce()
+            single = affine_of(value)
+            if single is None:
+                raise _NotJammed("the ends of its whole blocks have several expressions")
+            further = isl.Map.read_from_str(space.get_ctx(), f"{{ [a] -> [x] : x {sign} a }}")
+            over = isl.Map.from_aff(single).apply_range(further)
+            back = over.move_dims(isl.dim_type.in_, position, isl.dim_type.out, 0, 1).domain()
+            found.append(back.set_tuple_id(space.get_tuple_id(isl.dim_type.set)))
+        index = affine_of(value_on(member.schedule, space))
+        assert index is not None
+        backwards = index.get_coefficient_val(isl.dim_type.in_, position).is_neg()
+        return (found[1], found[0]) if backwards else (found[0], found[1])
+
+    def position(self, member: Member) -> int:
+        found = dimension_of(value_on(member.schedule, self.instances.get_space()))
+        assert found is not None
+        return found
+
+    def plain(self, rest: isl.Set, loops: tuple[Member, ...]) -> Filter:
+        left = isl.UnionSet.from_set(rest)
+        return Filter(left, Band(tuple(_on(m, left) for m in loops), False, LEAF))
 
     def say(self, what: str, count: int) -> None:
         program = self.jammer.program
@@ -202,9 +259,8 @@ class _Jam:
 
     # --- instances and loops ---------------------------------------------------------------------------------------
 
-    def split(self, blocks: list[tuple[Member, int]]) -> tuple[isl.Set, list[isl.Set]]:
-        """Instances whose whole block of neighbours is in the domain, and the others: for each kind of block those that
-        only it leaves over.
+    def split(self, blocks: list[tuple[Member, int]]) -> tuple[isl.Set, isl.Set]:
+        """Instances whose whole block of neighbours is in the domain, and the others.
 
         math: a block lies in a convex domain where its corners do
         """
@@ -212,23 +268,20 @@ class _Jam:
         if domain.n_basic_set() != 1:
             raise _NotJammed("its iterations are no convex set")
         space = domain.get_space()
-        whole, left = domain, []
         corners = [isl.Map.identity(space.map_from_set())]
         for member, size in blocks:
-            ends = [self.end(member, size, k, space) for k in (0, size - 1)]
+            ends = [self.end(member, size, place, space) for place in (0, size - 1)]
             corners = [one.apply_range(end) for one in corners for end in ends]
-            inside = domain
-            for corner in corners:
-                inside = inside.intersect(corner.intersect_range(domain).domain())
-            left.append(whole.subtract(inside).coalesce())
-            whole = inside.coalesce()
-        if whole.is_empty():
-            raise _NotJammed("no block of them is whole")
+        whole = domain
         tiles = self.reach.apply_range(self.reach.reverse())
         for corner in corners:
-            if not corner.intersect_domain(whole).is_subset(tiles):
+            whole = whole.intersect(corner.intersect_range(domain).domain())
+            if not corner.intersect_domain(whole).intersect_range(domain).is_subset(tiles):
                 raise _NotJammed("its tiles cut blocks of them apart")
-        return whole, [rest for rest in left if not rest.is_empty()]
+        whole = whole.coalesce()
+        if whole.is_empty():
+            raise _NotJammed("no block of them is whole")
+        return whole, domain.subtract(whole).coalesce()
 
     def end(self, member: Member, size: int, place: int, space: isl.Space) -> isl.Map:
         """`{ S[i] -> S[i'] }`: to a place of the block that an instance lies in.
@@ -236,8 +289,7 @@ class _Jam:
         math: v = c i + r with c = 1 or -1, so that i' = i + c (size floor(v / size) + place - v)
         """
         value = value_on(member.schedule, space)
-        position, index = dimension_of(value), affine_of(value)
-        assert position is not None
+        position, index = self.position(member), affine_of(value)
         assert index is not None
         context = space.get_ctx()
         by = isl.Val.int_from_si(context, size)

@@ -203,15 +203,21 @@ class _Jam:
             low, high = self.beyond(lines, self.point)
             first, last = self.beyond(blocks, inner)
             in_lines = self.instances.subtract(low).subtract(high)
-            before, after = in_lines.intersect(first), in_lines.intersect(last)
-            sides = [self.instances.intersect(side) for side in (low, high)]
-            rest = [r.coalesce() for r in (after, *sides) if not r.is_empty()]
-            every = before.union(whole)
-            for one in rest:
-                every = every.union(one)
-            if self.instances.is_subset(every) and whole.is_disjoint(before.union(after)):
-                return [before.coalesce()] if not before.is_empty() else [], rest
+            pieces = [in_lines.intersect(first), in_lines.intersect(last)]
+            pieces += [self.instances.intersect(side) for side in (low, high)]
+            if self.are_parts([whole, *pieces]):
+                before, *after = (piece.coalesce() for piece in pieces)
+                return [p for p in (before,) if not p.is_empty()], [p for p in after if not p.is_empty()]
         raise _NotJammed("its blocks do not follow each other")
+
+    def are_parts(self, pieces: list[isl.Set]) -> bool:
+        """Whether each instance is in one of these sets."""
+        seen = isl.Set.empty(self.instances.get_space())
+        for piece in pieces:
+            if not seen.is_disjoint(piece):
+                return False
+            seen = seen.union(piece)
+        return bool(self.instances.is_subset(seen))
 
     def freed(self, instances: isl.Set, member: Member) -> isl.Set:
         """The instances that differ from some of these in one loop."""

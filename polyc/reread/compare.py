@@ -28,7 +28,7 @@ from polyc.frontend.extract import initialisation
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Array, Parameter, Region, Scop, Statement, Storage, Value
-from polyc.model.tree import Member
+from polyc.model.tree import LEAF, Mark, Member, Path
 from polyc.poly import empty_map
 from polyc.reread.pragmas import pragma_faults, storage_faults
 from polyc.reread.program import NotComparable, read_again
@@ -365,16 +365,19 @@ class _Text:
         for part in self.parts:
             contraction = contraction.union(isl.UnionMap.from_map(part.to_instance))
             one: list[tuple[Access, isl.Map]] = []
+            inside: list[_Local] = []
             for access in part.statement.accesses:
                 relation = part.to_instance.apply_range(access.relation)
                 local = self.storage(part, access)
                 if local is not None and local.array.name not in itself:
+                    inside.append(local)
                     name = isl.Id.read_from_str(relation.get_ctx(), _cells(local))
                     life = part.run.prefix(local.depth)
                     relation = life.range_product(relation).flatten_range().set_tuple_id(isl.dim_type.out, name)
                 by_kind[access.kind] = by_kind[access.kind].union(isl.UnionMap.from_map(relation))
                 one.append((access, relation))
-            run = replace(part.run, statement=part.statement.name, contraction=part.to_instance)
+            path = _marked(part.run.path, inside)
+            run = replace(part.run, statement=part.statement.name, contraction=part.to_instance, path=path)
             per_run.append((run, tuple(one)))
         accesses = Accesses(by_kind[AccessKind.READ], by_kind[AccessKind.WRITE], by_kind[AccessKind.MAY_WRITE])
         found = [run for run, _ in per_run]
@@ -409,13 +412,14 @@ class _Text:
 
     def text_program(self) -> Program:
         buffers = {}
+        ordered = {b.name: b.order for b in self.program.buffers.values()}
         for part in self.parts:
             for then, now, _ in part.pairs:
                 local = self.local_of(now)
                 if local is not None:
-                    key = _cells(local)
+                    key, name = _cells(local), local.array.c_name
                     buffers[key] = Buffer(
-                        key, local.array.c_name, then.array, None, local.depth, (), "private", frozenset()
+                        key, name, then.array, None, local.depth, (), "private", frozenset(), (), ordered.get(name, ())
                     )
         return replace(self.program, buffers=buffers)
 
@@ -449,6 +453,19 @@ def _renamed(program: Program, scop: Scop) -> Scop:
 
 def _members(run: Run) -> list[Member]:
     return [step for step in run.path.steps if isinstance(step, Member)]
+
+
+def _marked(path: Path, inside: list[_Local]) -> Path:
+    """The path with a mark for each local array in whose block it ends, as the tree has where buffers are declared."""
+    for local in inside:
+        above = len(local.run.path.steps) - 1
+        path = replace(
+            path,
+            marks=(*path.marks, Mark("allocate", LEAF, names=(_cells(local),))),
+            mark_depths=(*path.mark_depths, local.depth),
+            mark_steps=(*path.mark_steps, above),
+        )
+    return path
 
 
 def _cells(local: _Local) -> str:

@@ -5,7 +5,7 @@ math: nothing is lost, and every read sees what it saw, if
         (1) each instance runs once, and no dependence of the original is turned round;
         (2) p is a function: the cells K[p, x] have different x;
         (3) copies into K(x) come before, and copies out of it after all else that uses K(x): in the sequence right
-            below p; what uses the array itself lies before or after that whole sequence, never inside;
+            below p; what uses the array itself lies before or after all of these, never between them;
         (4) what uses K reads only what was written there, or it is copied in;
         (5) what is written in K and needed elsewhere, or in the end, is copied out;
         (6) what is copied out was written in K, or copied in;
@@ -29,7 +29,7 @@ from polyc.analysis.order import Run, parting
 from polyc.flow import Flow
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind
-from polyc.model.tree import Member
+from polyc.model.tree import Member, Step
 from polyc.poly import empty_map, empty_set, out_name
 from polyc.verify.expand import Expanded
 from polyc.verify.filled import earlier, filled, uses_of
@@ -164,17 +164,31 @@ def _in_one_span(users: _Users, buffer: Buffer) -> bool:
         for other, _ in users.kept:
             if not _comes_before(other, run, buffer.depth):
                 return False
-    for outside, _ in users.direct:
-        for inside, _ in inner:
-            at = parting(outside.path, inside.path)
-            declared = [
-                steps
-                for mark, steps in zip(inside.path.marks, inside.path.mark_steps, strict=True)
-                if buffer.key in mark.names
-            ]
-            if at is None or not declared or at >= declared[0]:
-                return False
+    for inside, _ in inner if users.direct else ():
+        declared = [
+            steps
+            for mark, steps in zip(inside.path.marks, inside.path.mark_steps, strict=True)
+            if buffer.key in mark.names
+        ]
+        if not declared or any(not _stays_outside(run, inside, inner, declared[0]) for run, _ in users.direct):
+            return False
     return True
+
+
+def _stays_outside(outside: Run, inside: Run, inner: Uses, declared: int) -> bool:
+    """Whether a run parts from those in the registers above their declaration; or in the sequence right below it, and
+    there before all of them, or after all."""
+    at = parting(outside.path, inside.path)
+    if at is None or at > declared:
+        return False
+    if at < declared:
+        return True
+    steps = [run.path.steps[at] if len(run.path.steps) > at else None for run, _ in inner]
+    own = outside.path.steps[at]
+    places = [step.index for step in steps if isinstance(step, Step)]
+    if len(places) < len(steps) or not isinstance(own, Step):
+        return False
+    return own.index < min(places) or own.index > max(places)
 
 
 def _comes_before(one: Run, two: Run, depth: int) -> bool:

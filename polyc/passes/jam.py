@@ -48,7 +48,7 @@ def jam_sums(program: Program) -> Program:
     rewrite:  for i for j y[i] += A[i][j] * x[j];
               -> for i by 8 { t = y[i .. i + 7]; for j { t[0] += A[i][j] * x[j]; …; t[7] += …; } y[i .. i + 7] = t; }
               for i for j y[i] += A[j][i] * x[j];
-              -> for j by 8 for i, a vector at once { t = y[i]; t += A[j][i] * x[j]; …; t += A[j + 7][i] * …; y[i] = t; }
+              -> for j by 8 for i by vectors { t = y[i]; t += A[j][i] * x[j]; …; t += A[j + 7][i] * …; y[i] = t; }
     tree:     band(i, j) - S -> band(i by 8) - sequence(whole: extension - sequence(t in, band(j) - band(i mod 8) - S,
               t out), rest: band(i, j) - S)
     math:     i is coincident, so that it may go inside of j; a cell adds up its values in the order of j as before.
@@ -127,7 +127,9 @@ class _Jammer:
 class _Jam:
     """One sum in its tile, on the way to registers."""
 
-    def __init__(self, jammer: _Jammer, one: Sum, point: Member, above: tuple[Member, ...], reach: isl.UnionMap) -> None:
+    def __init__(
+        self, jammer: _Jammer, one: Sum, point: Member, above: tuple[Member, ...], reach: isl.UnionMap
+    ) -> None:
         self.jammer = jammer
         self.sum = one
         self.above = above
@@ -368,17 +370,17 @@ def _inside(reach: isl.UnionMap, members: tuple[Member, ...]) -> isl.UnionMap:
 
 def _is_tiled(nest: SumNest, above: tuple[Member, ...], reach: isl.UnionMap) -> bool:
     """Whether a tile loop above already shares out the iterations of p."""
+    tiles = [member for member in above if member.role is Role.TILE]
     for piece in sets(reach.domain()):
-        if set_name(piece) in nest.sums:
-            position = dimension_of(value_on(nest.along.schedule, piece.get_space()))
-            for member in above:
-                value = affine_of(value_on(member.schedule, piece.get_space()))
-                if member.role is Role.TILE and value is not None and position is not None:
-                    if value.involves_dims(isl.dim_type.in_, position, 1):
-                        return True
+        space = piece.get_space()
+        position = dimension_of(value_on(nest.along.schedule, space)) if set_name(piece) in nest.sums else None
+        corners = [affine_of(value_on(member.schedule, space)) for member in tiles]
+        if position is not None and any(
+            c is not None and c.involves_dims(isl.dim_type.in_, position, 1) for c in corners
+        ):
+            return True
     return False
 
 
 def _on(member: Member, instances: isl.UnionSet) -> Member:
     return replace(member, schedule=member.schedule.intersect_domain(instances))
-

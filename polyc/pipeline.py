@@ -22,6 +22,7 @@ from polyc.passes.coalesce import coalesce_loops
 from polyc.passes.contract import contract_buffers
 from polyc.passes.gpu_reductions import mark_gpu_reductions
 from polyc.passes.inline import inline_elementwise
+from polyc.passes.jam import jam_sums
 from polyc.passes.mapping import map_to_kernels, place_barriers
 from polyc.passes.micro import tile_contractions_for_cpu
 from polyc.passes.parallel import mark_loops
@@ -76,6 +77,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         *common,
         # Sums of products: a small tile of the result in vector registers, panels in the caches.
         ("registers", tile_contractions_for_cpu),
+        # Sums that stream through an array: several at once, before their loops are sunk.
+        ("jam", jam_sums),
         # Inside a tile, after fusion has fixed what is there: the loop along consecutive memory goes innermost.
         ("vectorize", sink_vector_loops),
         # What stays in one iteration needs no array, once the loops are where they stay.

@@ -23,6 +23,7 @@ from polyc.passes.contractions import (
 from polyc.passes.gpu_sizes import ContractionSize, contraction_candidates
 from polyc.passes.micro_sizes import MicroSize, micro_sizes
 from polyc.passes.register_nest import STAGE, NoRegisterTile, RegisterNest
+from polyc.passes.sums import streams, sum_nest
 from polyc.passes.widen import NotAffine, Widening, widened
 from polyc.poly import names, set_name, sets
 
@@ -62,16 +63,23 @@ def tiled_by(tiler: Tiler) -> Program:
 
 
 def apart(program: Program, node: Node) -> Node:
-    """The node, and where it is a contraction that fills one band, the loops that sum up in a band of their own."""
+    """The node, and where a contraction or another sum fills one band, the loops that sum up in a band of their own."""
     if not isinstance(node, Band):
         return node
     band = node if program.options.gpu else result_first(program, node)
-    if contraction_size(program, band) is None:
+    if not is_sum(program, band):
         return node
     count = band.coincident_prefix if program.options.gpu else tile_members_of(program, band)
     if count == len(band.members):
         return node
     return replace(band, members=band.members[:count], child=replace(band, members=band.members[count:]))
+
+
+def is_sum(program: Program, band: Band) -> bool:
+    """Whether registers hold what the nest adds up: as a contraction (`micro.py`), or as a stream (`jam.py`)."""
+    if contraction_size(program, band) is not None:
+        return True
+    return streams(program.options) and sum_nest(program, band) is not None
 
 
 def contraction_size(

@@ -12,6 +12,7 @@ from polyc.passes.cost import sample_parameters
 from polyc.passes.gpu_tiles import TileSize, tile_candidates
 from polyc.passes.nests import Outer
 from polyc.passes.registers import contraction_size, contraction_sizes, tile_of
+from polyc.passes.sums import streams, sum_nest, tile_of_sums
 from polyc.passes.tiling import sizes_for
 from polyc.poly import budget, is_over_budget, share
 
@@ -43,10 +44,14 @@ class Sizes:
         return (max(sizes[0] // 2, 1), *sizes[1:]) if sizes[0] > SMALLEST_TILE else None
 
     def tiles(self, program: Program, band: Band, outer: Outer) -> list[tuple[int, ...]]:
-        """Tiles of a band on a GPU, the best first: for its registers, where it is a contraction."""
+        """Tiles of a band, the best first: for registers where it is a sum, else those that a GPU's description
+        proposes."""
         contraction, sizes = contraction_sizes(program, band)
         if contraction is not None and sizes:
             return list(dict.fromkeys(tile_of(contraction, size, len(band.members)) for size in sizes))
+        sums = sum_nest(program, band) if streams(program.options) else None
+        if sums is not None:
+            return [(*[1] * len(sums.outer), tile_of_sums(program, sums))]
         return [s.tile for s in self.shapes(program, band, outer)]
 
     def shapes(self, program: Program, band: Band, outer: Outer) -> list[TileSize]:

@@ -67,7 +67,7 @@ def _sunk(band: Band, program: Program) -> Node:
     # Against what is innermost now: a loop that is itself coincident and consecutive stays where it is.
     if innermost and all(m.coincident and strides[id(m)].gain >= strides[id(best)].gain for m in innermost):
         return band
-    if loops_below and _private_across(band, program):
+    if loops_below and private_across(band, program):
         return band
     if loops_below and unrolled_below(band, program):
         return band
@@ -121,7 +121,7 @@ def _restricted(member: Member, instances: isl.UnionSet) -> Member:
     return replace(member, schedule=member.schedule.intersect_domain(instances))
 
 
-def _private_across(band: Band, program: Program) -> bool:
+def private_across(band: Band, program: Program) -> bool:
     """Whether a private array carries a value between two statements or inner iterations below the band."""
     below = {set_name(s) for s in sets(band.members[0].schedule.domain())}
     for array in program.scop.privatizable:
@@ -142,7 +142,7 @@ def subscript_from_right(member: Member, program: Program) -> float:
     pieces = member.schedule.get_pw_aff_list()
     for k in range(pieces.n_pw_aff()):
         piece = pieces.get_at(k)
-        statement, position = program.statements.get(set_name(piece.domain())), _dimension(piece)
+        statement, position = program.statements.get(set_name(piece.domain())), dimension_of(piece)
         if statement is None or position is None:
             continue
         for access in statement.accesses:
@@ -173,7 +173,7 @@ def _strides(member: Member, program: Program) -> _Strides:
         statement = program.statements.get(set_name(piece.domain()))
         if statement is None:
             continue
-        position = _dimension(piece)
+        position = dimension_of(piece)
         if position is None:
             continue
         for access in statement.accesses:
@@ -181,14 +181,14 @@ def _strides(member: Member, program: Program) -> _Strides:
                 other.ref == access.ref and other.kind is not AccessKind.READ for other in statement.accesses
             ):
                 continue
-            step = _step(access, position)
+            step = step_of(access, position)
             consecutive += step == 1
             still += step == 0
             far += step == 2
     return _Strides(consecutive, still, far)
 
 
-def _dimension(piece: isl.PwAff) -> int | None:
+def dimension_of(piece: isl.PwAff) -> int | None:
     """The statement's dimension that the schedule follows with coefficient 1, if it is just one."""
     if piece.n_piece() != 1:
         return None
@@ -199,7 +199,7 @@ def _dimension(piece: isl.PwAff) -> int | None:
     return moved[0] if len(moved) == 1 else None
 
 
-def _step(access: Access, position: int) -> int:
+def step_of(access: Access, position: int) -> int:
     """0: the cell stays, 1: it moves to the next one in memory, 2: it moves further."""
     if not access.exact:
         return 2

@@ -24,12 +24,12 @@ from polyc.analysis.order import Run, order_map, runs
 from polyc.codegen.instances import NOTED
 from polyc.codegen.printer import expression
 from polyc.flow import Accesses
-from polyc.frontend.extract import initialisation
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Array, Parameter, Region, Scop, Statement, Storage, Value
-from polyc.model.tree import Member
+from polyc.model.tree import LEAF, Mark, Member, Path
 from polyc.poly import empty_map
+from polyc.reread.nodes import bare, flat
 from polyc.reread.pragmas import pragma_faults, storage_faults
 from polyc.reread.program import NotComparable, read_again
 from polyc.runtime.csource import plain_name
@@ -140,7 +140,7 @@ class _Text:
                 return Fault("text", "a statement of the text belongs to none of the region", item.text)
         for part in self.parts:
             other = self.match(part)
-            plain = all(isinstance(item, c.ExprStmt) for item in _flat(part.statement.body))
+            plain = all(isinstance(item, c.ExprStmt) for item in flat(part.statement.body))
             if other is not None and plain and not part.statement.opaque:
                 return Fault("text", other, part.statement.text)
             if other is not None:
@@ -165,13 +165,13 @@ class _Text:
         What differs otherwise. Opaque statements, and those for the value of a variable after its loop, have conditions
         and loops: the frontend may read them in another form.
         """
-        wanted = list(_flat(part.statement.body))
-        found = [(simple, item) for item in part.texts for simple in _flat(item.body)]
+        wanted = list(flat(part.statement.body))
+        found = [(simple, item) for item in part.texts for simple in flat(item.body)]
         if len(wanted) != len(found):
             return f"{part.statement.name} is read as other statements"
         (place,) = (n for n in c.walk(part.note.body) if isinstance(n, c.ArrayRef) and n.array == self.noted(part))
         names = (*part.statement.loops, *(value.name for value in part.statement.values))
-        values = {name: _bare(value) for name, value in zip(names, place.subscripts, strict=True)}
+        values = {name: bare(value) for name, value in zip(names, place.subscripts, strict=True)}
         for then, (now, item) in zip(wanted, found, strict=True):
             if not self.same(then, now, part, item, values):
                 return f"the text of {part.statement.name} is read in another form"
@@ -184,12 +184,12 @@ class _Text:
 
     def same(self, then: c.Node, now: c.Node, part: _Part, item: Statement, values: dict[str, c.Node]) -> bool:
         if isinstance(then, c.Name) and then.name in values:
-            return _bare(now) == values[then.name]
+            return bare(now) == values[then.name]
         for parameter in self.program.scop.parameters:
             if then == parameter.expr:
-                return _bare(now) in (c.Name(plain_name(parameter)), parameter.expr) or self.is_variable(now, parameter)
+                return bare(now) in (c.Name(plain_name(parameter)), parameter.expr) or self.is_variable(now, parameter)
         if isinstance(then, c.Block) or isinstance(now, c.Block):
-            two = list(_flat(then)), list(_flat(now))  # type: ignore[arg-type]
+            two = list(flat(then)), list(flat(now))  # type: ignore[arg-type]
             return len(two[0]) == len(two[1]) and all(
                 self.same(a, b, part, item, values) for a, b in zip(*two, strict=True)
             )
@@ -365,16 +365,19 @@ class _Text:
         for part in self.parts:
             contraction = contraction.union(isl.UnionMap.from_map(part.to_instance))
             one: list[tuple[Access, isl.Map]] = []
+            inside: list[_Local] = []
             for access in part.statement.accesses:
                 relation = part.to_instance.apply_range(access.relation)
                 local = self.storage(part, access)
                 if local is not None and local.array.name not in itself:
+                    inside.append(local)
                     name = isl.Id.read_from_str(relation.get_ctx(), _cells(local))
                     life = part.run.prefix(local.depth)
                     relation = life.range_product(relation).flatten_range().set_tuple_id(isl.dim_type.out, name)
                 by_kind[access.kind] = by_kind[access.kind].union(isl.UnionMap.from_map(relation))
                 one.append((access, relation))
-            run = replace(part.run, statement=part.statement.name, contraction=part.to_instance)
+            path = _marked(part.run.path, inside)
+            run = replace(part.run, statement=part.statement.name, contraction=part.to_instance, path=path)
             per_run.append((run, tuple(one)))
         accesses = Accesses(by_kind[AccessKind.READ], by_kind[AccessKind.WRITE], by_kind[AccessKind.MAY_WRITE])
         found = [run for run, _ in per_run]
@@ -409,13 +412,14 @@ class _Text:
 
     def text_program(self) -> Program:
         buffers = {}
+        ordered = {b.name: b.order for b in self.program.buffers.values()}
         for part in self.parts:
             for then, now, _ in part.pairs:
                 local = self.local_of(now)
                 if local is not None:
-                    key = _cells(local)
+                    key, name = _cells(local), local.array.c_name
                     buffers[key] = Buffer(
-                        key, local.array.c_name, then.array, None, local.depth, (), "private", frozenset()
+                        key, name, then.array, None, local.depth, (), "private", frozenset(), (), ordered.get(name, ())
                     )
         return replace(self.program, buffers=buffers)
 
@@ -451,6 +455,19 @@ def _members(run: Run) -> list[Member]:
     return [step for step in run.path.steps if isinstance(step, Member)]
 
 
+def _marked(path: Path, inside: list[_Local]) -> Path:
+    """The path with a mark for each local array in whose block it ends, as the tree has where buffers are declared."""
+    for local in inside:
+        above = len(local.run.path.steps) - 1
+        path = replace(
+            path,
+            marks=(*path.marks, Mark("allocate", LEAF, names=(_cells(local),))),
+            mark_depths=(*path.mark_depths, local.depth),
+            mark_steps=(*path.mark_steps, above),
+        )
+    return path
+
+
 def _cells(local: _Local) -> str:
     return f"{local.array.name}_text"
 
@@ -464,27 +481,6 @@ def _exact(item: Statement, reference: c.ArrayRef) -> Access | None:
         if access.ref == reference.ref and access.ref and access.exact:
             return access
     return None
-
-
-def _bare(node: c.Node) -> c.Node:
-    """A value without the casts that give it its type."""
-    while isinstance(node, c.Cast):
-        node = node.operand
-    return node
-
-
-def _flat(node: c.Stmt) -> Iterator[c.Stmt]:
-    """The statements of blocks one by one, as the frontend takes them; declarations as assignments."""
-    match node:
-        case c.Block(body=body):
-            for item in body:
-                yield from _flat(item)
-        case c.Decl(init=None) | c.Empty() | c.Comment() | c.Note():
-            pass
-        case c.Decl():
-            yield c.ExprStmt(initialisation(node))
-        case _:
-            yield node
 
 
 def _box(space: isl.Space, array: Array) -> isl.Set:

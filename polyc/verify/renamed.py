@@ -5,13 +5,14 @@ math: nothing is lost, and every read sees what it saw, if
         (1) each instance runs once, and no dependence of the original is turned round;
         (2) p is a function: the cells K[p, x] have different x;
         (3) copies into K(x) come before, and copies out of it after all else that uses K(x): in the sequence right
-            below p; what uses the array itself lies before or after that whole sequence, never inside;
+            below p; what uses the array itself lies before or after all of these, never between them;
         (4) what uses K reads only what was written there, or it is copied in;
         (5) what is written in K and needed elsewhere, or in the end, is copied out;
         (6) what is copied out was written in K, or copied in;
         (7) panels, which only hold copies of the array for readers, are filled before they are read
             (`filled.py`), and no loop lies around both a writer of the array and a copy, so that all writes come first;
             or in each iteration of the loops around a panel nobody writes to the array what the panel holds.
+            For an array that has panels and no register buffer, (1) and (7) are all.
       By (3), K(x) is the array's cell under another name in one span of time, in which nobody uses the cell itself.
       Where a cell has several such spans, (2) and (4) to (6) give way to
         (8) in each iteration p: all cells that are used in K are copied in, all that are written are copied out, and
@@ -29,7 +30,7 @@ from polyc.analysis.order import Run, parting
 from polyc.flow import Flow
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind
-from polyc.model.tree import Member
+from polyc.model.tree import Member, Step
 from polyc.poly import empty_map, empty_set, out_name
 from polyc.verify.expand import Expanded, through_buffer
 from polyc.verify.filled import earlier, filled, uses_of
@@ -65,9 +66,12 @@ def keeps_values(
     written_in = {out_name(m) for run, a, m in uses_of(now, array) if _makes(program, run, a)}
     registers = [b for b in buffers if b.storage == "register" or b.key in written_in]
     panels = {b.key for b in buffers if b.order} - {b.key for b in registers}
-    if not registers or any(b.storage != "register" and not b.order for b in buffers):
+    if any(b.storage != "register" and not b.order for b in buffers):
         return False
     keys = {b.key for b in registers}
+    if not registers:
+        alone = _users(program, now, array, "", panels, keys)
+        return alone is not None and bool(panels) and _panels_hold_it(program, alone)
     by_key = {b.key: _users(program, now, array, b.key, panels, keys) for b in registers}
     if any(users is None for users in by_key.values()):
         return False
@@ -167,17 +171,31 @@ def _in_one_span(users: _Users, buffer: Buffer) -> bool:
         for other, _ in users.kept:
             if not _comes_before(other, run, buffer.depth):
                 return False
-    for outside, _ in users.direct:
-        for inside, _ in inner:
-            at = parting(outside.path, inside.path)
-            declared = [
-                steps
-                for mark, steps in zip(inside.path.marks, inside.path.mark_steps, strict=True)
-                if buffer.key in mark.names
-            ]
-            if at is None or not declared or at >= declared[0]:
-                return False
+    for inside, _ in inner if users.direct else ():
+        declared = [
+            steps
+            for mark, steps in zip(inside.path.marks, inside.path.mark_steps, strict=True)
+            if buffer.key in mark.names
+        ]
+        if not declared or any(not _stays_outside(run, inside, inner, declared[0]) for run, _ in users.direct):
+            return False
     return True
+
+
+def _stays_outside(outside: Run, inside: Run, inner: Uses, declared: int) -> bool:
+    """Whether a run parts from those in the registers above their declaration; or in the sequence right below it, and
+    there before all of them, or after all."""
+    at = parting(outside.path, inside.path)
+    if at is None or at > declared:
+        return False
+    if at < declared:
+        return True
+    steps = [run.path.steps[at] if len(run.path.steps) > at else None for run, _ in inner]
+    own = outside.path.steps[at]
+    places = [step.index for step in steps if isinstance(step, Step)]
+    if len(places) < len(steps) or not isinstance(own, Step):
+        return False
+    return own.index < min(places) or own.index > max(places)
 
 
 def _comes_before(one: Run, two: Run, depth: int) -> bool:

@@ -481,7 +481,7 @@ def test_inlined(name: str, tmp_path: Path) -> None:
     text, expected = INLINED[name]
     found = result(text, tmp_path)
     assert {code for code, _ in said(found)} == {"inlined"}
-    assert not found.program.buffers
+    assert not [b for b in found.program.buffers.values() if b.array != "C" or not b.name.endswith("_sum")]
     assert "T[" not in found.text
     assert expected in found.text
 

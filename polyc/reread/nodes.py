@@ -1,0 +1,29 @@
+"""Parts of a text's C tree, as the comparison of texts takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from polyc.frontend.extract import initialisation
+from polyc.model import ctree as c
+
+
+def bare(node: c.Node) -> c.Node:
+    """A value without the casts that give it its type."""
+    while isinstance(node, c.Cast):
+        node = node.operand
+    return node
+
+
+def flat(node: c.Stmt) -> Iterator[c.Stmt]:
+    """The statements of blocks one by one, as the frontend takes them; declarations as assignments."""
+    match node:
+        case c.Block(body=body):
+            for item in body:
+                yield from flat(item)
+        case c.Decl(init=None) | c.Empty() | c.Comment() | c.Note():
+            pass
+        case c.Decl():
+            yield c.ExprStmt(initialisation(node))
+        case _:
+            yield node

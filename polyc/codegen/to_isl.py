@@ -10,7 +10,20 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from polyc.model.tree import LEAF, Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence, partial_schedule, walk
+from polyc.model.tree import (
+    LEAF,
+    Band,
+    Domain,
+    Extension,
+    Filter,
+    Leaf,
+    Mark,
+    Member,
+    Node,
+    Sequence,
+    partial_schedule,
+    walk,
+)
 from polyc.poly import kind_of
 
 BARRIER = "barrier"

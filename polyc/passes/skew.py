@@ -104,8 +104,8 @@ def hyperplane(steps: Steps, dimension: int, sign: int = 1) -> Hyperplane | None
 
     math:   phi(y) - phi(x) >= 0 for all dependences x -> y. For a slope a this is a system of differences in the
             shifts: b(S') >= b(S) - min(sign * dx + a * dt), solved by longest paths.
-    source: the condition of Feautrier's and Pluto's schedules (Bondhugula et al., PLDI 2008), where the part in space is
-            known: it is the cell that is written
+    source: the condition of Feautrier's and Pluto's schedules (Bondhugula et al., PLDI 2008), where the part in space
+            is known: it is the cell that is written
     """
     pairs = [(in_name(m), out_name(m), _distances(steps, m, dimension)) for m in maps(steps.dependences)]
     for slope in range(STEEPEST + 1):

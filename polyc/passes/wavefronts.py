@@ -24,11 +24,11 @@ def ordered_points(node: Node, dependences: isl.UnionMap) -> Node:
     dependences: those of one iteration of the loops above
     """
     match node:
-        case Band(members=(outer,), child=Band(members=(inner,), child=Leaf())) if (
+        case Band(members=(outer,), child=Band(members=(inner,), child=Leaf() as leaf)) if (
             skewed := _wavefront(outer, inner, dependences)
         ) is not None:
             # Not called coincident: neighbours in it lie in different rows, which vector units do not like.
-            return Band((skewed,), False, Band((replace(outer, role=Role.POINT),), False, node.child.child))
+            return Band((skewed,), False, Band((replace(outer, role=Role.POINT),), False, leaf))
         case Band(members=members):
             found: list[Member] = []
             for member in members:

@@ -48,7 +48,7 @@ def test_the_worked_example_is_a_pass(tmp_path: Path) -> None:
 
 
 def test_the_passes_of_the_page_are_those_of_the_pipeline() -> None:
-    named = re.findall(r"^\| \d \| `(\w+)` \|", PAGE.read_text(), flags=re.MULTILINE)
+    named = re.findall(r"^\| \d+ \| `(\w+)` \|", PAGE.read_text(), flags=re.MULTILINE)
     assert named == [name for name, _ in passes_for(Options())]
 
 

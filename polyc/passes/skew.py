@@ -21,7 +21,7 @@ class Hyperplane:
 
     schedule: isl.UnionPwAff
     dimension: int
-    """Which subscript x is."""
+    """Which subscript x is, of those that spread in space."""
     sign: int
     slope: int
 
@@ -36,10 +36,16 @@ class Steps:
     dependences: isl.UnionMap
     cells: dict[str, isl.PwMultiAff]
     """For each statement the cell that an instance writes, without the array's name."""
-    rank: int
-    """Subscripts of such a cell."""
+    subscripts: int
+    """Of such a cell."""
+    space: tuple[int, ...]
+    """Those that take several values in one iteration of the loop."""
     known: isl.Set
     """What the parameters are."""
+
+    @property
+    def rank(self) -> int:
+        return len(self.space)
 
     @property
     def time(self) -> Member:
@@ -81,8 +87,22 @@ def time_steps(program: Program, instances: isl.UnionSet) -> Steps | NotSteps:
     ranks = {cell.dim(isl.dim_type.out) for cell in cells.values()}
     if len(ranks) > 1:
         return NotSteps("its statements write arrays of different dimensions")
-    (rank,) = ranks
-    return Steps(instances, node, every, cells, rank, program.scop.known) if rank else NotSteps("")
+    (count,) = ranks
+    space = tuple(
+        d for d in range(count) if any(_spreads(node.members[0], cell.get_pw_aff(d)) for cell in cells.values())
+    )
+    return Steps(instances, node, every, cells, count, space, program.scop.known) if space else NotSteps("")
+
+
+def _spreads(time: Member, subscript: isl.PwAff) -> bool:
+    """Whether a subscript takes several values in one iteration of the loop."""
+    when = isl.Map.from_pw_aff(value_on(time.schedule, subscript.get_space().domain()))
+    return (
+        not when.intersect_domain(subscript.domain())
+        .reverse()
+        .apply_range(isl.Map.from_pw_aff(subscript))
+        .is_single_valued()
+    )
 
 
 def _cell(written: list[Access]) -> isl.PwMultiAff | None:
@@ -125,7 +145,7 @@ def _distances(steps: Steps, dependence: isl.Map, dimension: int) -> isl.Set:
 
 def _place(steps: Steps, statement: str, dimension: int) -> isl.Map:
     """`{ S[t, i] -> [t, x] }`."""
-    cell = steps.cells[statement].get_pw_aff(dimension)
+    cell = steps.cells[statement].get_pw_aff(steps.space[dimension])
     time = value_on(steps.time.schedule, cell.get_space().domain())
     return isl.Map.from_pw_aff(time).flat_range_product(isl.Map.from_pw_aff(cell))
 
@@ -158,7 +178,7 @@ def _longest_paths(nodes: list[str], edges: list[tuple[str, str, int]]) -> dict[
 def _schedule(steps: Steps, dimension: int, sign: int, slope: int, shifts: dict[str, int]) -> isl.UnionPwAff:
     found: isl.UnionPwAff | None = None
     for name, cell in steps.cells.items():
-        place = cell.get_pw_aff(dimension)
+        place = cell.get_pw_aff(steps.space[dimension])
         context = place.get_ctx()
         time = value_on(steps.time.schedule, place.get_space().domain())
         value = place.scale_val(isl.Val.int_from_si(context, sign))

@@ -89,8 +89,8 @@ def shape_for(program: Program, steps: Steps) -> Shape | Untiled:
         if len(sizes) < wanted:
             return Untiled(f"{kind} tiles have at least {wanted} sizes")
         return Shape(kind, sizes[: steps.rank + wanted - 1], "as --time-tile asks")
-    if kind == "auto" and program.options.tile_sizes != "auto":
-        return Untiled("")
+    if kind == "auto" and (program.options.tile_sizes != "auto" or steps.rank < steps.subscripts):
+        return Untiled("")  # where each step writes cells of its own, no step finds those of the last one in a cache
     work, machine = _work(program, steps), load_cpu(program.options.machine)
     tried = [one for one in _candidates(work) if kind in ("auto", one[0])]
     if not tried:
@@ -131,13 +131,13 @@ def _work(program: Program, steps: Steps) -> _Work:
         work += operations(statement)
         for name in dict.fromkeys(a.array for a in statement.accesses):
             array = program.scop.arrays[name]
-            if array.rank != steps.rank:
+            if array.rank != steps.subscripts:
                 continue
             arrays[name] = array.element.size_bytes or 8
             wrote = any(a.kind is not AccessKind.READ for a in statement.accesses if a.array == name)
             moved += arrays[name] * (2 if wrote else 1)
     assert ran is not None
-    extents = tuple(_extent(ran, d) for d in range(steps.rank))
+    extents = tuple(_extent(ran, d) for d in steps.space)
     cell_bytes = max(8, sum(arrays.values()))
     if _unknown_sizes(program) and prod(extents) * cell_bytes > LARGEST_DATA:
         factor = (LARGEST_DATA / (prod(extents) * cell_bytes)) ** (1 / steps.rank)
@@ -234,8 +234,10 @@ def _computing(work: _Work, machine: Cpu, chained: bool) -> float:
     """For a step on one core."""
     if chained:
         cycles = work.operations * CHAIN_CYCLES
-    elif work.chained:
+    elif work.chained and len(work.extents) > 1:
         cycles = work.operations / 2  # by scalars in wavefronts
+    elif work.chained:
+        cycles = work.operations * CHAIN_CYCLES
     else:
         cycles = work.operations / (machine.lanes(8) * VECTOR_OPERATIONS)
     return work.cells * cycles / (machine.clock_ghz * 1e9)

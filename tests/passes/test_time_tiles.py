@@ -89,7 +89,17 @@ void far(int t, int n, double a[n], double b[n])
 #pragma endscop
 }
 """
-PROGRAMS = {"in_order": IN_ORDER, "backwards": BACKWARDS, "three": THREE}
+TIME_IN_THE_ARRAY = """
+void kept(int t, int n, double a[t][n])
+{
+#pragma scop
+    for (int s = 1; s < t; s++)
+        for (int i = 1; i < n - 1; i++)
+            a[s][i] = a[s - 1][i - 1] + a[s - 1][i + 1];
+#pragma endscop
+}
+"""
+PROGRAMS = {"kept": TIME_IN_THE_ARRAY, "in_order": IN_ORDER, "backwards": BACKWARDS, "three": THREE}
 
 
 def kernel(name: str) -> Region:
@@ -135,6 +145,11 @@ def test_what_travels_too_far_is_left_alone(tmp_path: Path) -> None:
         result = compiled(region, kind, (4, 8))
         assert "not-time-tiled" in codes(result)
         assert "time-tiled" not in codes(result)
+
+
+def test_steps_that_write_cells_of_their_own_are_not_tiled_unasked(tmp_path: Path) -> None:
+    result = compile_region(region_of(TIME_IN_THE_ARRAY, tmp_path), Options())
+    assert not {"time-tiled", "not-time-tiled"} & codes(result)
 
 
 def test_adi_is_left_alone() -> None:

@@ -30,6 +30,9 @@ GAIN = 0.85
 """Of the time without tiles: what they have to get below, since tiles cost what the model does not count."""
 CLOSE = 1.05
 """A smaller tile that takes at most so much longer than the best is preferred: it leaves more tiles for the cores."""
+FEWEST_STEPS = 4
+SHORTEST_SECONDS = 1e-3
+"""Of all steps: the first parallel loop of a program also starts its threads."""
 VECTOR_OPERATIONS = 1.0
 """Of a stencil, in a cycle: what is left of two ports where each operand is loaded."""
 CHAIN_CYCLES = 4.0
@@ -105,8 +108,8 @@ def shape_for(program: Program, steps: Steps) -> Shape | Untiled:
     what = f"predicted {plain / time:.1f} times as fast on {machine.name} as step by step"
     if kind != "auto":
         return Shape(chosen, sizes, what, data)
-    if work.steps < 4:
-        return Untiled("it makes too few steps")
+    if work.steps < FEWEST_STEPS or work.steps * plain < SHORTEST_SECONDS:
+        return Untiled(f"its {work.steps} steps take less time than threads and tiles take to start", data)
     if time > GAIN * plain:
         return Untiled(f"its data stay in the caches from step to step, or computing takes longer ({what})", data)
     return Shape(chosen, sizes, what, data)
@@ -152,7 +155,7 @@ def _work(program: Program, steps: Steps) -> _Work:
 
 
 def _unknown_sizes(program: Program) -> bool:
-    known = program.scop.known
+    known = program.scop.known.align_params(program.scop.domain.get_space())
     values = (known.plain_get_val_if_fixed(isl.dim_type.param, k) for k in range(known.dim(isl.dim_type.param)))
     return any(not value.is_int() for value in values)
 

@@ -31,6 +31,7 @@ from polyc.passes.privatize import place_private_arrays
 from polyc.passes.reductions import mark_reductions
 from polyc.passes.registers import tile_contractions
 from polyc.passes.schedule import schedule_nests
+from polyc.passes.time_tiles import tile_time_loops
 from polyc.passes.vectorize import sink_vector_loops
 from polyc.poly import OverBudget, budget, share
 from polyc.reread import NotComparable, text_faults
@@ -53,6 +54,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         ("pretiling", fuse_quasi_identical),
         # Factorisations: updates that a block of steps does not need wait for its end (not on a GPU).
         ("blocking", block_updates),
+        # Before tiles of space: what they would cut up anew in each step is tiled over steps as a whole.
+        ("timetiles", tile_time_loops),
         # Algorithms 2 to 4: tile the outputs, and pull into each tile what it reads.
         ("basteln", fuse_tiles),
     ]

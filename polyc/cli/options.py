@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 LARGEST_TILE = 1 << 20
+TIME_TILES = {"skewed": 2, "diamond": 1}
+"""How many sizes a kind of time tiles has at least."""
 LEAST_TO_READ = 5_000_000
 """isl operations that reading and showing a region may take, however few its passes may."""
 
@@ -42,6 +44,30 @@ class TileSizes(Parameter):
         if not all(0 < size <= LARGEST_TILE for size in sizes):
             self.fail(f"a tile size has to be from 1 to {LARGEST_TILE}: '{value}'", param, ctx)
         return sizes
+
+
+class TimeTile(Parameter):
+    """`auto`, `none`, or a kind of tiles, perhaps with sizes: `skewed:16,32`."""
+
+    name = "tiles"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, tuple):
+            return value
+        kind, colon, words = str(value).partition(":")
+        if kind in ("auto", "none") and not colon:
+            return kind, ()
+        if kind not in TIME_TILES:
+            self.fail(
+                f"'{value}' is not 'auto', 'none', or {' or '.join(TIME_TILES)} with sizes: 'skewed:16,32'", param, ctx
+            )
+        sizes = TileSizes().convert(words, param, ctx) if colon else ()
+        if not isinstance(sizes, tuple):
+            self.fail(f"'{words}' are no sizes such as '16,32'", param, ctx)
+        least = TIME_TILES[kind]
+        if colon and len(sizes) < least:
+            self.fail(f"{kind} tiles have a number of steps and sizes in space: '{kind}:16,32'", param, ctx)
+        return kind, sizes
 
 
 class Counts(Parameter):
@@ -180,6 +206,14 @@ TRANSFORM = (
         help="Tile sizes for the loops of a nest, the last one repeated.",
     ),
     click.option(
+        "--time-tile",
+        metavar="auto|none|KIND[:N,...]",
+        type=TimeTile(),
+        default="auto",
+        show_default=True,
+        help="Tiles over the steps of a stencil: skewed[:STEPS,CELLS,...] or diamond[:CELLS,...].",
+    ),
+    click.option(
         "--max-recompute",
         metavar="PERCENT",
         type=click.FloatRange(min=0),
@@ -267,6 +301,7 @@ def transform_options(values: dict[str, Any]) -> Options:
         target=values["target"],
         fuse=values["fuse"],
         tile_sizes=values["tile_sizes"],
+        time_tile=values["time_tile"],
         max_recompute=values["max_recompute"],
         verify=not values["no_verify"],
         reassociate=values["reassociate"],

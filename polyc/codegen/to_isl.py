@@ -10,10 +10,25 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from polyc.model.tree import LEAF, Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence, partial_schedule
+from polyc.model.tree import (
+    LEAF,
+    Band,
+    Domain,
+    Extension,
+    Filter,
+    Leaf,
+    Mark,
+    Member,
+    Node,
+    Sequence,
+    partial_schedule,
+    walk,
+)
 from polyc.poly import kind_of
 
 BARRIER = "barrier"
+TILE = "polyc_tile_"
+"""What a tile is called in isl's tree, where it stands for its instances."""
 
 
 @dataclass(slots=True)
@@ -54,6 +69,8 @@ def to_isl(tree: Domain) -> Annotated:
                     f"coincident: [ {coincident} ]{_whole(node)}" + inside(node.child, depth + len(node.members))
                 )
                 return f'mark: "{name}", child: {{ {inner} }}'
+            case Mark(kind="tiles"):
+                return tiles(node, depth)
             case Mark():
                 name = f"mark:{len(marks)}"
                 marks[name] = (node, depth)
@@ -64,6 +81,28 @@ def to_isl(tree: Domain) -> Annotated:
             case Sequence():
                 steps = ", ".join(step(s, depth) for s in node.children)
                 return f"sequence: [ {steps} ]"
+
+    def tiles(mark: Mark, depth: int) -> str:
+        """The band as one over tiles, each of which adds what runs in it."""
+        nonlocal deepest
+        band = mark.child
+        assert isinstance(band, Band)
+        assert mark.region is not None
+        assert depth == 0, "time tiles inside of a loop"
+        name = f"band:{len(bands)}"
+        bands[name] = (band, depth)
+        inner = depth + len(band.members)
+        deepest = max(deepest, inner)
+        tile = mark.region.set_tuple_name(f"{TILE}{len(bands)}")
+        values = isl.MultiAff.identity_on_domain_space(tile.get_space()).reset_tuple_id(isl.dim_type.out)
+        schedule = isl.MultiUnionPwAff.from_multi_aff(values)
+        added = isl.UnionMap.from_multi_union_pw_aff(partial_schedule(band.members)).reverse()
+        ran = added.range()
+        return (
+            f'extension: "{isl.UnionMap.from_range(isl.UnionSet.from_set(tile))}", child: {{ mark: "{name}", '
+            f'child: {{ schedule: "{schedule}", child: {{ extension: "{added}", '
+            f'child: {{ filter: "{ran}"' + below(band.child, inner) + " } } } }"
+        )
 
     def step(item: Filter, depth: int) -> str:
         inside = met if item.barrier else below
@@ -78,9 +117,20 @@ def to_isl(tree: Domain) -> Annotated:
         inner = text(node, depth)
         return f", child: {{ {inner} }}" if inner else ""
 
-    whole = f'{{ domain: "{tree.domain}"' + below(tree.child, 0) + " }"
+    listed = tree.domain.subtract(in_tiles(tree.child))
+    whole = f'{{ domain: "{listed}"' + below(tree.child, 0) + " }"
     schedule = isl.Schedule.read_from_str(tree.domain.get_ctx(), whole)
     return Annotated(schedule, bands, marks, deepest, barriers)
+
+
+def in_tiles(node: Node) -> isl.UnionSet:
+    """What runs below marks of kind `tiles`, which add it themselves."""
+    found = isl.UnionSet.read_from_str(isl.DEFAULT_CONTEXT, "{ }")
+    for mark in walk(node):
+        if isinstance(mark, Mark) and mark.kind == "tiles":
+            assert isinstance(mark.child, Band)
+            found = found.union(mark.child.members[0].schedule.domain())
+    return found
 
 
 def _whole(band: Band) -> str:

@@ -17,6 +17,7 @@ from polyc.frontend.facts import base_key, mentions
 from polyc.frontend.region import CTX, EVERYTHING, Env, Region, limits, number, variable
 from polyc.model import ctree as c
 from polyc.model.scop import CType, Storage
+from polyc.poly import affine_of
 
 _COMPARE = {"<": "lt_set", "<=": "le_set", ">": "gt_set", ">=": "ge_set", "==": "eq_set", "!=": "ne_set"}
 SIZE = CType("unsigned long", "int", 8, False)
@@ -236,7 +237,8 @@ class Affine:
         a, b = self.widened(first, type_, env), self.widened(second, type_, env)
         if a is None or b is None:
             return None
-        return a.intersect_domain(when).union_add(b.intersect_domain(when.complement())).coalesce(), type_
+        chosen = a.intersect_domain(when), b.intersect_domain(when.complement())
+        return same_everywhere(*chosen) or chosen[0].union_add(chosen[1]).coalesce(), type_
 
     def cast(self, text: str, inner: c.Expr, env: Env) -> Value | None:
         type_ = self.named_type(text)
@@ -296,8 +298,43 @@ class Affine:
         a, b = self.converted(first, type_, env), self.converted(second, type_, env)
         if a is None or b is None:
             return None
-        found: isl.Set = getattr(a, _COMPARE[op])(b)
+        return compared(a, op, b)
+
+
+MOST_PIECES = 8
+
+
+def compared(first: isl.PwAff, op: str, second: isl.PwAff) -> isl.Set:
+    """Where a comparison holds; `i >= max(a, b)` as `i >= a and i >= b`.
+
+    isl compares each piece of a function by itself, and does not see that all pieces together are one polyhedron. A
+    nest of loops that start and end at maxima and minima would have hundreds.
+    """
+    found: isl.Set = getattr(first, _COMPARE[op])(second)
+    if op not in ("<", "<=", ">", ">=") or not 1 < max(first.n_piece(), second.n_piece()) <= MOST_PIECES:
         return found
+    difference = first.sub(second)
+    pieces: list[isl.Aff] = []
+    difference.foreach_piece(lambda _domain, aff: pieces.append(aff))
+    zero = number(0)
+    every = isl.Set.universe(found.get_space())
+    for aff in pieces:
+        every = every.intersect(getattr(isl.PwAff.from_aff(aff), _COMPARE[op])(zero))
+    return every if every.n_basic_set() < found.n_basic_set() and every.is_equal(found) else found
+
+
+def same_everywhere(first: isl.PwAff, second: isl.PwAff) -> isl.PwAff | None:
+    """Two functions on different domains as one, where one expression is both: `n < 0 ? -((-n + 7) / 8) : n / 8`, the
+    quotient that is rounded down, is one floor. isl would go on with two pieces, and a region has many of these."""
+    if first.n_piece() != 1 or second.n_piece() != 1:
+        return None
+    one = affine_of(second)
+    if one is None or one.dim(isl.dim_type.div) == 0:
+        return None
+    everywhere = isl.PwAff.from_aff(one)
+    if not everywhere.intersect_domain(first.domain()).is_equal(first):
+        return None
+    return everywhere.intersect_domain(first.domain().union(second.domain()).coalesce())
 
 
 def label(expr: c.Expr) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from polyc.frontend.affine import Affine
+from polyc.frontend.affine import Affine, compared
 from polyc.frontend.facts import Induction, assigned_scalars, has_jump, induction, mentions
 from polyc.frontend.region import CTX, Env, Region, limits, number, project, variable
 from polyc.frontend.symbols import Symbol
@@ -64,7 +64,7 @@ def analyse(region: Region, loop: c.For, env: Env) -> Loop:
 def first_domain(env: Env, head: Induction, start: isl.PwAff) -> isl.Set:
     """Where the loop's variable may be before its condition is asked: from `start` in steps."""
     value = variable(head.key)
-    here = value.ge_set(start) if head.step > 0 else value.le_set(start)
+    here = compared(value, ">=" if head.step > 0 else "<=", start)
     if abs(head.step) > 1:
         stride = isl.Val.int_from_si(CTX, abs(head.step))
         here = here.intersect((value - start).mod_val(stride).eq_set(number(0)))

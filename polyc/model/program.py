@@ -23,6 +23,9 @@ class Options:
     """`basteln`, or isl's own `min`, `smart`, `max`."""
     tile_sizes: tuple[int, ...] | str | None = "auto"
     """`auto`, None for no tiling, or sizes for the dimensions of a tile band (the last one repeats)."""
+    time_tile: tuple[str, tuple[int, ...]] = ("auto", ())
+    """Which tiles an iterated stencil gets over time, and their sizes, () for those of the model: `auto`, `none`,
+    `skewed`, `diamond`."""
     max_recompute: float | None = None
     """Percentage of repeated instances that fusion may cost; None: let the cost decide."""
     verify: bool = True

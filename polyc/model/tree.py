@@ -117,7 +117,8 @@ class Mark:
     `kernel` (what is below runs on a GPU, in blocks of `sizes` threads), `once` (by one thread of each block),
     `threads` (until the mapping: the kernel that this is in has such blocks), `reduce` (in a kernel: each thread
     combines what the band below has for it, and then all of them their parts, into one cell for each iteration of the
-    loops above; the band's members say which arrays and by which operators).
+    loops above; the band's members say which arrays and by which operators), `tiles` (the loops of the band right below
+    run over all of `region`).
     """
 
     kind: str
@@ -127,6 +128,9 @@ class Mark:
     sizes: tuple[int, ...] = ()
     blocks: int = 0
     """For `kernel`: at most so many blocks are started, and each takes several tiles; 0: as many as have work."""
+    region: isl.Set | None = None
+    """For `tiles`: `[n] -> { [v0, …] }`, all values of the band below, and perhaps others, in which nothing runs. Which
+    skewed tiles have instances can be said exactly only by conditions that nobody wants to read."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,16 @@ from polyc.model.program import Buffer, ExtensionSchedule, Group, Program
 from polyc.model.tree import Band, Extension, Filter, Mark, Member, Node, Sequence, restrict, rewrite
 from polyc.passes.clusters import Cluster, Declined, Fuser, output_band
 from polyc.passes.naming import fresh
-from polyc.passes.nests import Nest, Outer, all_instances, at_sequences, coincident_first, inside, sequence
+from polyc.passes.nests import (
+    Nest,
+    Outer,
+    all_instances,
+    at_sequences,
+    coincident_first,
+    in_time_tiles,
+    inside,
+    sequence,
+)
 from polyc.passes.parallel import has_loops
 from polyc.passes.promotion import DataTile, copy_statement
 from polyc.passes.registers import apart
@@ -66,6 +75,9 @@ class _Composer:
             if nest is None:
                 continue
             waiting[position] = None
+            if in_time_tiles(nest.node):
+                placed[position] = nest
+                continue
             band = output_band(nest)
             if band is None or self.program.options.tile_sizes is None:
                 placed[position] = self.left_alone(nest, band, outer)

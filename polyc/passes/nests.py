@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from polyc.model.tree import Band, Domain, Filter, Leaf, Member, Node, Sequence, partial_schedule
+from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Member, Node, Sequence, partial_schedule
 from polyc.poly import names
 
 
@@ -83,6 +83,8 @@ def at_sequences_below(
     match node:
         case Leaf():
             return node
+        case _ if in_time_tiles(node):
+            return node
         case Sequence(children=steps):
             return change(tuple(Nest(instances.intersect(s.filter), s.child) for s in steps), outer)
         case Band() if node.coincident_prefix > 0:
@@ -92,6 +94,11 @@ def at_sequences_below(
             return replace(node, child=below)
         case _:
             return replace(node, child=at_sequences_below(node.child, instances, outer, change))
+
+
+def in_time_tiles(node: Node) -> bool:
+    """Whether the nest was tiled over time: it is left as it is."""
+    return isinstance(node, Mark) and any(isinstance(n, Mark) and n.kind == "tiles" for n in (node, node.child))
 
 
 def between(relation: isl.UnionMap, first: Nest, second: Nest) -> isl.UnionMap:

@@ -5,6 +5,7 @@ does. The dataflow of `dataflow.py` is that of the text only if these agree with
   - the region is the one that the frontend read, and more may be assumed of its sizes, never less;
   - statements are the user's, or move one cell;
   - no instance runs twice in one place, and none runs that the region does not have;
+  - loops over time tiles, whose bounds the tree gives, leave out no tile;
   - each buffer has one declaration, at its depth, and every name means what is declared around it.
 """
 
@@ -15,7 +16,7 @@ import islpy as isl
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import AccessKind, Scop, Statement, Storage
-from polyc.model.tree import Mark, walk
+from polyc.model.tree import Band, Mark, partial_schedule, walk
 from polyc.poly import empty_set
 from polyc.verify.expand import Expanded, buffer_of
 from polyc.verify.fault import Fault
@@ -48,6 +49,7 @@ def form_faults(program: Program, now: Expanded) -> list[Fault]:
     """Everything in which the program is not what the other checks take it for."""
     return [
         *_statement_faults(program),
+        *_tile_faults(program),
         *instance_faults(program, now),
         *_declaration_faults(program, now),
         *_name_faults(program, now),
@@ -128,6 +130,23 @@ def _foreign_cells(program: Program, name: str, runs_of: isl.UnionMap) -> list[F
     if touched.is_empty():
         return []
     return [Fault("form", f"{name} copies cells that the region does not touch", str(touched.range().sample_point()))]
+
+
+def _tile_faults(program: Program) -> list[Fault]:
+    """Tiles with instances over which the printed loops would not run."""
+    faults: list[Fault] = []
+    for node in walk(program.tree.child):
+        if not isinstance(node, Mark) or node.kind != "tiles":
+            continue
+        if node.region is None or not isinstance(node.child, Band):
+            faults.append(Fault("form", "tiles without loops, or without a region for them", ""))
+            continue
+        values = isl.UnionMap.from_multi_union_pw_aff(partial_schedule(node.child.members))
+        ran = values.intersect_domain(program.scop.domain).intersect_params(program.scop.known).range()
+        left_out = ran.subtract(isl.UnionSet.from_set(node.region))
+        if not left_out.is_empty():
+            faults.append(Fault("form", "the loops over tiles leave one out", str(left_out.sample_point())))
+    return faults
 
 
 # --- buffers ---------------------------------------------------------------------------------------------------------

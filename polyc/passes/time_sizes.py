@@ -1,0 +1,261 @@
+"""Whether time tiles pay, of which kind and how large: predicted from the machine's description."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import ceil, prod
+from typing import Any
+
+import islpy as isl
+
+from polyc.machine import Cpu, load_cpu
+from polyc.machine.cpu import Level, Memory
+from polyc.model.program import Program
+from polyc.model.scop import AccessKind
+from polyc.passes.cost import operations, sample_parameters
+from polyc.passes.skew import Hyperplane, Steps, hyperplane
+from polyc.passes.time_bands import DIAMOND, SKEWED
+from polyc.poly import names, set_name, sets, value_on
+
+CELLS = (8, 12, 16, 24, 32, 48, 64, 96, 128)
+"""Tried for a dimension whose rows stay whole."""
+CELLS_OF_ROWS = (256, 512, 1024, 2048, 4096)
+"""Tried for the only dimension, whose loop is the vector loop."""
+STEPS = 500
+"""Where their number is not known."""
+LARGEST_DATA = 128 << 20
+"""Bytes that arrays of unknown size are taken to have at most together: cubes are not as wide as squares."""
+GAIN = 0.85
+"""Of the time without tiles: what they have to get below, since tiles cost what the model does not count."""
+CLOSE = 1.05
+"""A smaller tile that takes at most so much longer than the best is preferred: it leaves more tiles for the cores."""
+FEWEST_STEPS = 4
+SHORTEST_SECONDS = 1e-3
+"""Of all steps: the first parallel loop of a program also starts its threads."""
+VECTOR_OPERATIONS = 1.0
+"""Of a stencil, in a cycle: what is left of two ports where each operand is loaded."""
+CHAIN_CYCLES = 4.0
+"""For each operation of a recurrence that waits for the one before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The tiles that a nest gets."""
+
+    kind: str
+    sizes: tuple[int, ...]
+    reason: str
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Untiled:
+    """Why it gets none."""
+
+    reason: str
+    data: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Work:
+    """What one step does, at sample sizes."""
+
+    extents: tuple[int, ...]
+    """Cells along each subscript."""
+    steps: int
+    cell_bytes: int
+    """Of all arrays, for each cell."""
+    moved_bytes: int
+    """To and from where the arrays lie, for each cell in a step without tiles; a written line is read first."""
+    operations: float
+    """For each cell in a step."""
+    chained: bool
+    """No loop of a step is parallel."""
+    planes: tuple[tuple[Hyperplane | None, Hyperplane | None], ...]
+    """For each dimension, those that lean to either side."""
+
+    @property
+    def cells(self) -> int:
+        return prod(self.extents)
+
+    def slab(self, dimensions: int) -> int:
+        """Bytes of what the untiled dimensions span."""
+        return prod(self.extents[dimensions:]) * self.cell_bytes
+
+
+def shape_for(program: Program, steps: Steps) -> Shape | Untiled:
+    """The kind and the sizes of the tiles: the user's, or those with the least predicted time."""
+    kind, sizes = program.options.time_tile
+    if kind != "auto" and sizes:
+        wanted = 1 if kind == DIAMOND else 2
+        if len(sizes) < wanted:
+            return Untiled(f"{kind} tiles have at least {wanted} sizes")
+        return Shape(kind, sizes[: steps.rank + wanted - 1], "as --time-tile asks")
+    if kind == "auto" and (program.options.tile_sizes != "auto" or steps.rank < steps.subscripts):
+        return Untiled("")  # where each step writes cells of its own, no step finds those of the last one in a cache
+    work, machine = _work(program, steps), load_cpu(program.options.machine)
+    tried = [one for one in _candidates(work) if kind in ("auto", one[0])]
+    if not tried:
+        return Untiled("values travel so far in a step, or both ways within one, that no skewed tile holds them")
+    times = [(_seconds(work, machine, *one), one) for one in tried]
+    least = min(time for time, _ in times)
+    time, (chosen, sizes) = min(
+        ((t, one) for t, one in times if t <= CLOSE * least), key=lambda found: (prod(found[1][1]), found[1])
+    )
+    plain = _plain_seconds(work, machine)
+    data = {"predicted gain": round(plain / time, 2), "candidates": len(tried), "machine": program.options.machine}
+    what = f"predicted {plain / time:.1f} times as fast on {machine.name} as step by step"
+    if kind != "auto":
+        return Shape(chosen, sizes, what, data)
+    if work.steps < FEWEST_STEPS or work.steps * plain < SHORTEST_SECONDS:
+        return Untiled(f"its {work.steps} steps take less time than threads and tiles take to start", data)
+    if time > GAIN * plain:
+        return Untiled(f"its data stay in the caches from step to step, or computing takes longer ({what})", data)
+    return Shape(chosen, sizes, what, data)
+
+
+# --- what it does ----------------------------------------------------------------------------------------------------
+
+
+def _work(program: Program, steps: Steps) -> _Work:
+    at = sample_parameters(program)
+    statements = names(steps.instances)
+    ran: isl.Set | None = None
+    moved = 0
+    work = 0.0
+    arrays: dict[str, int] = {}
+    for piece in sets(steps.instances):
+        statement = program.statements[set_name(piece)]
+        cells = isl.Map.from_pw_multi_aff(steps.cells[statement.name]).intersect_domain(piece.intersect_params(at))
+        ran = cells.range() if ran is None else ran.union(cells.range())
+        if piece.dim(isl.dim_type.set) <= steps.rank:
+            continue  # a row or less of a step
+        work += operations(statement)
+        for name in dict.fromkeys(a.array for a in statement.accesses):
+            array = program.scop.arrays[name]
+            if array.rank != steps.subscripts:
+                continue
+            arrays[name] = array.element.size_bytes or 8
+            wrote = any(a.kind is not AccessKind.READ for a in statement.accesses if a.array == name)
+            moved += arrays[name] * (2 if wrote else 1)
+    assert ran is not None
+    extents = tuple(_extent(ran, d) for d in steps.space)
+    cell_bytes = max(8, sum(arrays.values()))
+    if _unknown_sizes(program) and prod(extents) * cell_bytes > LARGEST_DATA:
+        factor = (LARGEST_DATA / (prod(extents) * cell_bytes)) ** (1 / steps.rank)
+        extents = tuple(max(1, int(e * factor)) for e in extents)
+    time = value_on(steps.time.schedule, sets(steps.instances)[0].get_space())
+    ticks = isl.Map.from_pw_aff(time).intersect_domain(sets(steps.instances)[0].intersect_params(at)).range()
+    chained = len(statements) == 1 and _chained(steps)
+    planes = tuple((hyperplane(steps, d), hyperplane(steps, d, -1)) for d in range(max(1, steps.rank - 1)))
+    count = _extent(ticks, 0)
+    count = min(count, STEPS) if _unknown_sizes(program) else count
+    return _Work(extents, count, cell_bytes, max(8, moved), max(1.0, work), chained, planes)
+
+
+def _unknown_sizes(program: Program) -> bool:
+    known = program.scop.known.align_params(program.scop.domain.get_space())
+    values = (known.plain_get_val_if_fixed(isl.dim_type.param, k) for k in range(known.dim(isl.dim_type.param)))
+    return any(not value.is_int() for value in values)
+
+
+def _extent(piece: isl.Set, dimension: int) -> int:
+    if piece.is_empty():
+        return 1
+    low, high = piece.dim_min_val(dimension), piece.dim_max_val(dimension)
+    if not (low.is_int() and high.is_int()):
+        return 2000
+    return int(high.to_python() - low.to_python()) + 1
+
+
+def _chained(steps: Steps) -> bool:
+    """Whether no subscript alone says which instances of a step may run at once."""
+    return not steps.same_step.is_empty()
+
+
+# --- what it takes ---------------------------------------------------------------------------------------------------
+
+
+def _candidates(work: _Work) -> Iterator[tuple[str, tuple[int, ...]]]:
+    rank = len(work.extents)
+    cells = CELLS if rank > 1 else CELLS_OF_ROWS
+    for first in cells:
+        if 2 * first > work.extents[0]:
+            break
+        (right, left), *others = work.planes
+        if right is None:
+            return
+        rests: list[tuple[int, ...]] = [()]
+        if others and others[0][0] is not None:
+            rests += [(second,) for second in CELLS if 2 * second <= work.extents[1]]
+        for rest in rests:
+            if left is not None and right.slope + left.slope > 0:
+                yield DIAMOND, (first, *rest)
+            yield SKEWED, (max(2, first // max(1, right.slope)), first, *rest)
+
+
+def _seconds(work: _Work, machine: Cpu, kind: str, sizes: tuple[int, ...]) -> float:
+    """For one step on all cores.
+
+    Of a tile's data, what one step touches has to stay in a cache; what a step adds at one side and leaves at the other
+    comes from farther. Beyond that cache a step moves `share` of what it moves without tiles.
+    """
+    cells = sizes if kind == DIAMOND else sizes[1:]
+    right, left = work.planes[0]
+    assert right is not None
+    slope = max(right.slope, 1)
+    columns = work.extents[0] / cells[0] + 1
+    if kind == DIAMOND:
+        assert left is not None
+        share = (slope + left.slope) / cells[0]
+        height, at_once = 1 / share, columns
+    else:
+        height = float(sizes[0])
+        share = 1 / height + slope / cells[0]
+        rows = max(1.0, work.steps / height)
+        at_once = rows * columns / (2 * rows + columns)
+    if len(cells) > 1 and (second := work.planes[1][0]) is not None:
+        share += max(1, second.slope) / cells[1]
+    window = prod(cells) * work.slab(len(cells))
+    row = work.extents[-1] if len(cells) < len(work.extents) else cells[-1]
+    begun = 1 + machine.lanes(8) / row  # of each row some cells before its vectors
+    alone = _computing(work, machine, chained=False) * begun + _moving(work, machine, window, min(1.0, share))
+    return alone * ceil(at_once / machine.cores) / at_once + machine.parallel_region_us * 1e-6 / height
+
+
+def _plain_seconds(work: _Work, machine: Cpu) -> float:
+    """For one step on all cores, the next one after it; or on one, as a recurrence does, or what is short."""
+    computing = _computing(work, machine, work.chained)
+    alone = computing + _moving(work, machine, work.cells * work.cell_bytes, 1.0)
+    if work.chained:
+        return alone
+    return min(alone, alone / machine.cores + machine.parallel_region_us * 1e-6)
+
+
+def _computing(work: _Work, machine: Cpu, chained: bool) -> float:
+    """For a step on one core."""
+    if chained:
+        cycles = work.operations * CHAIN_CYCLES
+    elif work.chained and len(work.extents) > 1:
+        cycles = work.operations / 2  # by scalars in wavefronts
+    elif work.chained:
+        cycles = work.operations * CHAIN_CYCLES
+    else:
+        cycles = work.operations / (machine.lanes(8) * VECTOR_OPERATIONS)
+    return work.cells * cycles / (machine.clock_ghz * 1e9)
+
+
+def _moving(work: _Work, machine: Cpu, window: float, share: float) -> float:
+    """For a step on one core of all: from each level to the one before."""
+    total = work.cells * work.cell_bytes
+    seconds = 0.0
+    places: list[Level | Memory] = [*machine.levels[1:], machine.memory]
+    for level, beyond in zip(machine.levels, places, strict=True):
+        own = machine.capacity(level, machine.cores)
+        if total <= own * (level.shared_by if level.shared_by > 1 else machine.cores):
+            break
+        part = share if window <= own else 1.0
+        rate = min(beyond.gb_per_s, beyond.all_gb_per_s / machine.cores) * 1e9
+        seconds += work.cells * work.moved_bytes * part / rate
+    return seconds

@@ -1,0 +1,242 @@
+"""Time tiles: which hyperplanes are found, the trees, and that the programs compute the same bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import islpy as isl
+import pytest
+
+from polyc.explain.tree_text import render_tree
+from polyc.frontend import read
+from polyc.model.program import Compiled, InputOptions, Options, Program
+from polyc.model.scop import Region
+from polyc.model.tree import Band, Domain, Mark, Node, rewrite, walk
+from polyc.passes.skew import NotSteps, hyperplane, time_steps
+from polyc.passes.time_bands import _hull
+from polyc.pipeline import compile_region, initial_program
+from polyc.runtime.check import check
+from polyc.verify import check as faults_of
+from tests.docs.pages import ROOT
+from tests.programs import after, region_of
+
+HERE = Path(__file__).parent / "time_tiles"
+KERNELS = ROOT / "polybench" / "kernels"
+FORCED: dict[str, list[tuple[str, tuple[int, ...]]]] = {
+    "jacobi-1d": [("skewed", (3, 7)), ("skewed", (8, 16)), ("diamond", (6,))],
+    "jacobi-2d": [("skewed", (3, 5)), ("skewed", (2, 6, 5)), ("diamond", (7,)), ("diamond", (8, 6))],
+    "heat-3d": [("skewed", (2, 5)), ("skewed", (2, 4, 3)), ("diamond", (6, 4))],
+    "fdtd-2d": [("skewed", (3, 4)), ("skewed", (4, 4, 5)), ("diamond", (5,))],
+    "seidel-2d": [("skewed", (3, 4)), ("skewed", (4, 4))],
+}
+
+IN_ORDER = """
+void in_order(int t, int n, double a[n][n])
+{
+#pragma scop
+    for (int s = 0; s < t; s++)
+        for (int i = 1; i < n - 1; i++)
+            for (int j = 1; j < n - 1; j++)
+                a[i][j] = (a[i - 1][j] + a[i][j - 1] + a[i][j] + a[i][j + 1] + a[i + 1][j]) / 5.0;
+#pragma endscop
+}
+"""
+BACKWARDS = """
+void backwards(int t, int n, double a[n], double b[n])
+{
+#pragma scop
+    for (int s = 0; s < t; s++) {
+        for (int i = n - 3; i >= 2; i--)
+            b[i] = a[i + 2] - a[i - 1];
+        for (int i = 2; i < n - 2; i++)
+            a[i] = 0.25 * b[i] + a[i];
+    }
+#pragma endscop
+}
+"""
+THREE = """
+void three(int t, int n, int m, float a[n][m], float b[n][m], float c[n][m])
+{
+#pragma scop
+    for (int s = 0; s < t; s++) {
+        for (int j = 0; j < m; j++)
+            a[0][j] = s;
+        for (int i = 1; i < n; i++)
+            for (int j = 0; j < m; j++)
+                b[i][j] = a[i - 1][j] + 0.5f * a[i][j];
+        for (int j = 1; j < m - 1; j++)
+            for (int i = 2; i < n; i++)
+                c[i][j] = b[i - 1][j + 1] - b[i][j - 1];
+        for (int i = 3; i < n - 1; i++)
+            for (int j = 1; j < m - 1; j++)
+                a[i][j] = 0.25f * c[i][j] + a[i][j];
+    }
+#pragma endscop
+}
+"""
+FAR = """
+void far(int t, int n, double a[n], double b[n])
+{
+#pragma scop
+    for (int s = 0; s < t; s++) {
+        for (int i = 0; i < n; i++)
+            b[i] = a[n - 1 - i];
+        for (int i = 0; i < n; i++)
+            a[i] = b[i] + 1;
+    }
+#pragma endscop
+}
+"""
+TIME_IN_THE_ARRAY = """
+void kept(int t, int n, double a[t][n])
+{
+#pragma scop
+    for (int s = 1; s < t; s++)
+        for (int i = 1; i < n - 1; i++)
+            a[s][i] = a[s - 1][i - 1] + a[s - 1][i + 1];
+#pragma endscop
+}
+"""
+PROGRAMS = {"kept": TIME_IN_THE_ARRAY, "in_order": IN_ORDER, "backwards": BACKWARDS, "three": THREE}
+
+
+def kernel(name: str) -> Region:
+    options = InputOptions(include_dirs=(str(KERNELS.parent / "harness"),))
+    (region,) = read(str(KERNELS / f"{name}.c"), options).regions
+    return region
+
+
+def compiled(region: Region, kind: str, sizes: tuple[int, ...]) -> Compiled:
+    return compile_region(region, Options(time_tile=(kind, sizes)))
+
+
+def codes(result: Compiled) -> set[str]:
+    return {remark.code for remark in result.program.remarks}
+
+
+@pytest.mark.parametrize("name", FORCED)
+def test_stencils_compute_the_same(name: str) -> None:
+    region = kernel(name)
+    for kind, sizes in FORCED[name]:
+        result = compiled(region, kind, sizes)
+        assert result.verified
+        assert "time-tiled" in codes(result)
+        assert not {"verification-failed", "text-not-checked", "budget"} & codes(result), (kind, sizes)
+        assert check(region, result, sizes=(1, 2, 5, 13, 24)) == [], (kind, sizes)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_compute_the_same(name: str, tmp_path: Path) -> None:
+    region = region_of(PROGRAMS[name], tmp_path)
+    tiled = 0
+    for kind, sizes in (("skewed", (3, 5)), ("skewed", (2, 4, 6)), ("diamond", (6,)), ("diamond", (9, 4))):
+        result = compiled(region, kind, sizes)
+        assert "verification-failed" not in codes(result)
+        tiled += "time-tiled" in codes(result)
+        assert check(region, result, sizes=(1, 2, 3, 6, 17)) == [], (kind, sizes)
+    assert tiled >= 2
+
+
+def test_what_travels_too_far_is_left_alone(tmp_path: Path) -> None:
+    region = region_of(FAR, tmp_path)
+    for kind in ("skewed", "diamond"):
+        result = compiled(region, kind, (4, 8))
+        assert "not-time-tiled" in codes(result)
+        assert "time-tiled" not in codes(result)
+
+
+def test_steps_that_write_cells_of_their_own_are_not_tiled_unasked(tmp_path: Path) -> None:
+    result = compile_region(region_of(TIME_IN_THE_ARRAY, tmp_path), Options())
+    assert not {"time-tiled", "not-time-tiled"} & codes(result)
+
+
+def test_adi_is_left_alone() -> None:
+    program = initial_program(kernel("adi").scop, Options())
+    sweeps = isl.UnionSet.from_set(program.scop.statements["S11"].domain)
+    for statement in list(program.scop.statements.values())[12:]:
+        sweeps = sweeps.union(isl.UnionSet.from_set(statement.domain))
+    steps = time_steps(program, sweeps)
+    assert not isinstance(steps, NotSteps)
+    assert hyperplane(steps, 0) is None
+    assert hyperplane(steps, 1) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "sign", "slope"),
+    [
+        ("jacobi-2d", 1, 2),
+        ("jacobi-2d", -1, 2),
+        ("heat-3d", 1, 2),
+        ("fdtd-2d", 1, 1),
+        ("fdtd-2d", -1, 1),
+        ("seidel-2d", 1, 1),
+        ("seidel-2d", -1, None),
+    ],
+)
+def test_slopes(name: str, sign: int, slope: int | None) -> None:
+    program = initial_program(kernel(name).scop, Options())
+    steps = time_steps(program, program.tree.domain)
+    assert not isinstance(steps, NotSteps)
+    found = hyperplane(steps, 0, sign)
+    assert (None if found is None else found.slope) == slope
+
+
+@pytest.mark.parametrize(("name", "kind", "sizes"), [("jacobi-2d", "skewed", (16, 32)), ("jacobi-2d", "diamond", (32,)),
+                                                     ("seidel-2d", "skewed", (16, 16))])  # fmt: skip
+def test_tree_and_text(name: str, kind: str, sizes: tuple[int, ...], golden: Callable[[Path, str], None]) -> None:
+    result = compiled(kernel(name), kind, sizes)
+    golden(HERE / f"{name}.{kind}.golden", render_tree(result.program.tree) + "\n" + result.text)
+
+
+def tiled_program(tmp_path: Path) -> Program:
+    program = after(region_of(IN_ORDER, tmp_path), "timetiles", time_tile=("skewed", (4, 8)))
+    assert any(isinstance(n, Mark) and n.kind == "tiles" for n in walk(program.tree.child))
+    assert faults_of(program) == []
+    return program
+
+
+def changed(program: Program, change: Callable[[Node], Node]) -> Program:
+    return replace(program, tree=Domain(program.tree.domain, rewrite(program.tree.child, change)))
+
+
+def test_a_region_that_leaves_out_tiles_is_seen(tmp_path: Path) -> None:
+    def smaller(node: Node) -> Node:
+        if not isinstance(node, Mark) or node.region is None:
+            return node
+        return replace(
+            node, region=node.region.lower_bound_val(isl.dim_type.set, 1, isl.Val.one(node.region.get_ctx()))
+        )
+
+    faults = faults_of(changed(tiled_program(tmp_path), smaller))
+    assert "the loops over tiles leave one out" in {f.message for f in faults}
+
+
+def test_parallel_wavefronts_are_seen(tmp_path: Path) -> None:
+    def parallel(node: Node) -> Node:
+        if not isinstance(node, Band) or len(node.members) < 3:
+            return node
+        return replace(node, members=(replace(node.members[0], parallel=True), *node.members[1:]))
+
+    faults = faults_of(changed(tiled_program(tmp_path), parallel))
+    assert "race" in {f.kind for f in faults}
+
+
+def test_tiles_without_their_skew_are_seen(tmp_path: Path) -> None:
+    def straight(node: Node) -> Node:
+        if not isinstance(node, Mark) or node.region is None:
+            return node
+        band = node.child
+        assert isinstance(band, Band)
+        wave, tile, *rest = band.members
+        both = replace(wave, schedule=wave.schedule.sub(tile.schedule).sub(tile.schedule))
+        universe = isl.Set.universe(node.region.get_space())
+        return replace(node, region=universe, child=replace(band, members=(both, tile, *rest)))
+
+    assert faults_of(changed(tiled_program(tmp_path), straight)) != []
+
+
+def test_hull_is_wider_by_the_slack() -> None:
+    ran = [isl.Set("[n] -> { [u] : 0 <= u < n and u mod 3 = 0 }"), isl.Set("[n] -> { [u] : 2 <= u <= n + 1 }")]
+    assert _hull(ran, -4, 0).is_equal(isl.Set("[n] -> { [u] : -4 <= u <= n + 1 and n >= -1 }"))

@@ -77,7 +77,7 @@ def apart(program: Program, node: Node) -> Node:
 
 def is_sum(program: Program, band: Band) -> bool:
     """Whether registers hold what the nest adds up: as a contraction (`micro.py`), or as a stream (`jam.py`)."""
-    if contraction_size(program, band) is not None:
+    if contraction_size(program, band if program.options.gpu else result_first(program, band)) is not None:
         return True
     return streams(program.options) and sum_nest(program, band) is not None
 

@@ -72,7 +72,7 @@ def sum_nest(program: Program, band: Band) -> SumNest | None:
     outer, along, inner = band.members[: prefix - 1], band.members[prefix - 1], band.members[prefix:]
     found: dict[str, Sum] = {}
     for name, chain in _steps(band, inner):
-        one = _sum_of(program, name, along, chain)
+        one = _sum_of(program, name, outer, along, chain)
         if one is not None:
             found[name] = one
     return SumNest(outer, along, found) if found else None
@@ -127,7 +127,9 @@ def _chain(node: Node) -> tuple[Member, ...] | None:
             return None
 
 
-def _sum_of(program: Program, name: str, along: Member, chain: tuple[Member, ...]) -> Sum | None:
+def _sum_of(
+    program: Program, name: str, outer: tuple[Member, ...], along: Member, chain: tuple[Member, ...]
+) -> Sum | None:
     statement = program.statements.get(name)
     if statement is None or not chain or name in program.copies or name in program.padded or statement.opaque:
         return None
@@ -146,8 +148,21 @@ def _sum_of(program: Program, name: str, along: Member, chain: tuple[Member, ...
     iterations = 1
     for member in chain:
         iterations *= extent_of(program, member, name) or UNROLLED + 1
+    if not any(_meets_once(a, statement, (*outer, along, *chain)) for a in reads):
+        return None  # a window, which tiles serve better
     form = _form(statement, along, chain[-1], target, reads)
     return Sum(name, target.array, form, chain, result) if form is not None and iterations > UNROLLED else None
+
+
+def _meets_once(access: Access, statement: Statement, loops: tuple[Member, ...]) -> bool:
+    """Whether each iteration of the nest reads another cell, for one of the loops around it."""
+    space = statement.domain.get_space()
+    own = {dimension_of(value_on(member.schedule, space)) for member in loops}
+    around = isl.Map.identity(space.map_from_set()).reset_tuple_id(isl.dim_type.out)
+    for d in reversed(range(space.dim(isl.dim_type.set))):
+        if d in own:
+            around = around.project_out(isl.dim_type.out, d, 1)
+    return bool(access.relation.reset_tuple_id(isl.dim_type.out).flat_range_product(around).is_injective())
 
 
 def _form(statement: Statement, along: Member, inner: Member, target: Access, reads: list[Access]) -> Form | None:

@@ -7,7 +7,8 @@ from dataclasses import replace
 import islpy as isl
 
 from polyc.model.program import Group, Program
-from polyc.model.tree import Band, Domain, Mark, Node, Sequence
+from polyc.model.tree import Band, Domain, Mark, Node, Sequence, walk
+from polyc.passes.registers import is_sum
 from polyc.passes.skew import NotSteps, Steps, time_steps, where_all_run
 from polyc.passes.time_bands import DIAMOND, SKEWED, TimeBand, diamond_band, skewed_band
 from polyc.passes.time_sizes import Untiled, shape_for
@@ -47,6 +48,8 @@ def tile_time_loops(program: Program) -> Program:
 def _tiled(program: Program, instances: isl.UnionSet, node: Node) -> tuple[Program, Node]:
     """The nest in time tiles, if it can be and it pays; a remark says which, or why not."""
     statements = tuple(names(instances))
+    if program.options.time_tile[0] == "auto" and any(is_sum(program, n) for n in walk(node) if isinstance(n, Band)):
+        return program, node  # registers serve it better (`registers.py`, `sums.py`)
     steps = time_steps(program, instances)
     if isinstance(steps, NotSteps):
         return _left(program, statements, steps.reason), node

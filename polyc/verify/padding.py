@@ -99,10 +99,11 @@ def _unwritten_faults(
     for cells in sets(whole.accesses.reads.intersect_domain(outside).range()):
         if set_name(cells) not in program.buffers:
             continue
-        missing = isl.UnionSet.from_set(cells.intersect_params(program.scop.known)).subtract(written)
-        if not missing.is_empty():
+        read = isl.UnionSet.from_set(cells.intersect_params(program.scop.known))
+        here = written.intersect(isl.UnionSet.from_set(isl.Set.universe(cells.get_space())))
+        if not read.is_subset(here):
             message = f"what lies outside of a domain reads {set_name(cells)} where nobody has written it"
-            yield Fault("padding", message, str(missing.sample_point()))
+            yield Fault("padding", message, str(read.subtract(here).sample_point()))
 
 
 def _everywhere(statement: Statement, only_stores: bool) -> Statement | None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from polyc.model.program import Compiled, Options
-from polyc.model.tree import Band, Role, walk
+from polyc.model.tree import Band, walk
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check
 from tests.programs import compiled, region_of
@@ -204,7 +204,7 @@ void f(int n, double A[n][n][40], double B[n][n][40], double C[n][n])
         tmp_path,
     )
     assert not remarks(result, "register-tile")
-    assert not any(m.role is Role.REGISTER for m in members(result))
+    assert not any(m.lanes for m in members(result))
 
 
 def test_sizes_that_are_given_are_kept(tmp_path: Path) -> None:

@@ -9,9 +9,12 @@ from itertools import count
 import islpy as isl
 
 from polyc.machine import load
+from polyc.model.fragments import Fragment
 from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Member, Node, Role, Sequence, child_nodes
 from polyc.passes.contractions import Contraction, contraction_of, extent_of
+from polyc.passes.fragment_nest import FragmentNest, NoFragments
+from polyc.passes.fragments import chain_weights, fragment_of, granule_of
 from polyc.passes.gpu_sizes import ContractionSize, contraction_candidates
 from polyc.passes.register_nest import STAGE, NoRegisterTile, RegisterNest
 from polyc.passes.widen import NotAffine, Widening, widened
@@ -89,7 +92,16 @@ def contraction_sizes(program: Program, band: Band) -> tuple[Contraction | None,
     batch = _product(extent_of(program, member, found.statement) for member in others)
     if any(e is not None and e < SMALLEST for e in (m, n)) or (depth is not None and depth < SHORTEST):
         return None, []
-    sizes = contraction_candidates(load(options.machine), m, n, depth, batch, element.size_bytes)
+    machine = load(options.machine)
+    sizes = contraction_candidates(machine, m, n, depth, batch, element.size_bytes)
+    fragment = fragment_of(program, band, found)
+    weights = chain_weights(program, found)
+    if isinstance(fragment, Fragment) and weights is not None:
+        granule = granule_of(fragment, weights)
+        on_cores = contraction_candidates(
+            machine, m, n, depth, batch, element.size_bytes, fragment=fragment, granule=granule
+        )
+        sizes = on_cores + sizes
     if options.block is not None:
         sizes = [s for s in sizes if (s.threads_x, s.threads_y) == options.block[:2]]
     return found, sizes
@@ -202,32 +214,59 @@ class _Tiler:
     def point(self, band: Band, above: tuple[Member, ...], added: frozenset[str]) -> Node:
         tile = above[-len(band.members) :]
         sizes = tuple(m.size if m.role is Role.TILE else 0 for m in tile)
-        found = contraction_size(self.program, band, sizes)
-        if found is None:
+        contraction, found = contraction_sizes(self.program, band)
+        found = [size for size in found if contraction and sizes == tile_of(contraction, size, len(band.members))]
+        if contraction is None or not found:
             return band
-        before = self.program
-        try:
-            kernel = next(id(m) for m in above if m.role is Role.TILE)
-            elsewhere = frozenset(p for k, made in self.panels.items() if k != kernel for p in made)
-            alone = self.alone - set(self.made)
-            nest = RegisterNest(self.program, band, above, *found, self.numbers, elsewhere, alone)
-            if nest.statements & added:
-                raise NoRegisterTile("it is computed in the tiles of another nest")
-            threads = (nest.size.threads_x, nest.size.threads_y)
-            if self.blocks.setdefault(kernel, threads) != threads:
-                raise NoRegisterTile("another sum of its kernel has blocks of another shape")
-            node = nest.node()
-        except NoRegisterTile as reason:
-            self.program = before.remark(
-                "no-register-tile",
-                STAGE,
-                f"{found[0].statement} is summed up by one thread a point: {reason}",
-                (found[0].statement,),
-            )
-            return band
-        made = frozenset(nest.program.buffers) - frozenset(before.buffers)
+        fragment = fragment_of(self.program, band, contraction)
+        why_not = fragment if isinstance(fragment, str) else ""
+        if isinstance(fragment, Fragment) and found[0].fragment is None:
+            why_not = "no tile of theirs fits"
+        on_cores = [size for size in found if size.fragment is not None][:1]
+        reason = NoRegisterTile()
+        for size in (*on_cores, *[size for size in found if size.fragment is None][:1]):
+            try:
+                return self.tiled(band, above, added, contraction, size, why_not)
+            except NoFragments as refused:
+                reason, why_not = refused, str(refused)
+            except NoRegisterTile as refused:
+                reason = refused
+                break
+        self.program = self.program.remark(
+            "no-register-tile",
+            STAGE,
+            f"{contraction.statement} is summed up by one thread a point: {reason}",
+            (contraction.statement,),
+        )
+        return band
+
+    def tiled(
+        self,
+        band: Band,
+        above: tuple[Member, ...],
+        added: frozenset[str],
+        contraction: Contraction,
+        size: ContractionSize,
+        why_not: str,
+    ) -> Node:
+        """The contraction with a tile of this shape, and the program with what that needs. Raises NoRegisterTile."""
+        kernel = next(id(m) for m in above if m.role is Role.TILE)
+        elsewhere = frozenset(p for k, made in self.panels.items() if k != kernel for p in made)
+        alone = self.alone - set(self.made)
+        kind = FragmentNest if size.fragment is not None else RegisterNest
+        nest = kind(self.program, band, above, contraction, size, self.numbers, elsewhere, alone)
+        if why_not:
+            nest.on = f"; not by tensor cores: {why_not}"
+        if nest.statements & added:
+            raise NoRegisterTile("it is computed in the tiles of another nest")
+        threads = (size.threads_x, size.threads_y)
+        if self.blocks.get(kernel, threads) != threads:
+            raise NoRegisterTile("another sum of its kernel has blocks of another shape")
+        node = nest.node()
+        self.blocks[kernel] = threads
+        made = frozenset(nest.program.buffers) - frozenset(self.program.buffers)
         self.panels[kernel] = self.panels.get(kernel, frozenset()) | made
-        self.made |= dict.fromkeys(nest.made, found[0].statement)
+        self.made |= dict.fromkeys(nest.made, contraction.statement)
         self.program = nest.program
         self.widening = self.widening.joined(nest.widening)
         return node

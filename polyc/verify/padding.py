@@ -7,6 +7,7 @@ math: with P the instances of the tree outside of the domains, and D those insid
         (2) and no cell that an instance of D reads:        writes(P) ∩ reads(D) = ∅
         (3) P reads buffers and scalars only,
         (4) both stay inside of the buffers' boxes.
+      What adds products of zeros (`neutral`) may change cells that D reads, see `fragments.py`.
 Registers are the other matter of this module: a register buffer is one array in the program, but each thread has a part
 of it. With t(x) the thread of an instance and r(x) the digits of its register loops,
         (5) { cell -> (t, r) } over all accesses is a one-to-one function, and r stays inside of the thread's part.
@@ -23,13 +24,15 @@ from polyc.analysis.order import Run
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Statement
-from polyc.model.tree import THREAD_AXES, Domain, Extension, Member, Node, rewrite
+from polyc.model.tree import THREAD_AXES, WARP_AXES, Domain, Extension, Member, Node, rewrite
 from polyc.poly import empty_set, everywhere, out_name, set_name, sets, without_sizes
 from polyc.verify.dataflow import buffer_faults
 from polyc.verify.expand import Expanded, buffer_of, expand
 from polyc.verify.fault import Fault
+from polyc.verify.fragments import neutral_faults, neutral_instances
+from polyc.verify.mapped import lanes_deal_out
 
-_KINDS = ("guarded", "zero", "free")
+_KINDS = ("guarded", "zero", "free", "neutral")
 
 
 def without_borders(program: Program) -> Program:
@@ -80,11 +83,13 @@ def padding_faults(program: Program, inside: Expanded) -> list[Fault]:
         for cells in sets(written.range())
         if set_name(cells) not in program.buffers
     ]
-    read = written.range().intersect(inside.accesses.reads.range())
+    changing = written.subtract_domain(neutral_instances(program, whole))
+    read = changing.range().intersect(inside.accesses.reads.range())
     if not read.is_empty():
         faults.append(Fault("padding", "what lies outside of a domain changes a value", str(read.sample_point())))
+    faults += neutral_faults(program, whole, inside, outside)
     for name, kind in program.padded.items():
-        if kind == "free":
+        if kind in ("free", "neutral"):
             faults += _free_faults(program, whole, name)
     return faults + buffer_faults(program, _only(whole, running))
 
@@ -128,7 +133,7 @@ def _kind_faults(program: Program) -> Iterator[Fault]:
     for name, kind in program.padded.items():
         if kind not in _KINDS or (kind == "zero" and not _is_plain(program.statements[name])):
             yield Fault("padding", f"{name} cannot be {kind}", "")
-        if kind == "free" and program.statements[name].opaque:
+        if kind in ("free", "neutral") and program.statements[name].opaque:
             yield Fault("padding", f"{name} is opaque, and runs outside of its domain", "")
 
 
@@ -197,6 +202,7 @@ def _place(run: Run, buffer: Buffer) -> tuple[isl.Map | None, isl.Map]:
     of each of the block's axes."""
     zero = isl.Map.from_domain_and_range(run.instances, isl.Set.read_from_str(run.instances.get_ctx(), "{ [0] }"))
     threads: dict[str, isl.Map] = {}
+    lanes: dict[str, tuple[isl.Map, Member]] = {}
     sums = [zero for _ in buffer.registers]
     (kernel,) = [m for m in run.path.marks if m.kind == "kernel"]
     for column, step in zip(run.columns, run.path.steps, strict=True):
@@ -207,16 +213,30 @@ def _place(run: Run, buffer: Buffer) -> tuple[isl.Map | None, isl.Map]:
             if step.mapped in threads or not _within(without_sizes(column), (width,)):
                 return None, zero
             threads[step.mapped] = column
+        elif step.mapped in WARP_AXES:
+            if step.mapped in lanes or not _within(without_sizes(column), (step.size,)):
+                return None, zero
+            lanes[step.mapped] = column, step
         elif step.digit is not None:
             dimension, weight = step.digit
-            factor = isl.Map.read_from_str(column.get_ctx(), f"{{ [v] -> [{weight} v] }}")
-            sums[dimension] = _added(sums[dimension], column.apply_range(factor))
+            sums[dimension] = _added(sums[dimension], _times(weight, column))
     digits = sums[0]
     for other in sums[1:]:
         digits = digits.flat_range_product(other)
+    if lanes and not threads and lanes_deal_out([m for _, m in lanes.values()], kernel.sizes):
+        for axis, (outer, inner) in zip(reversed(THREAD_AXES), (WARP_AXES[:2], WARP_AXES[2:]), strict=True):
+            one, two = (lanes[a] if a in lanes else (zero, None) for a in (outer, inner))
+            width = two[1].size if two[1] is not None else 1
+            threads[axis] = _added(_times(width, one[0]), two[0])
+    elif lanes:
+        return None, digits
     if set(threads) != set(THREAD_AXES):
         return None, digits
     return threads[THREAD_AXES[0]].flat_range_product(threads[THREAD_AXES[1]]), digits
+
+
+def _times(weight: int, column: isl.Map) -> isl.Map:
+    return column.apply_range(isl.Map.read_from_str(column.get_ctx(), f"{{ [v] -> [{weight} v] }}"))
 
 
 def _added(one: isl.Map, two: isl.Map) -> isl.Map:

@@ -10,6 +10,7 @@ from pathlib import Path
 from polyc import __version__
 from polyc.codegen.exprs import MACROS
 from polyc.codegen.gpu.dialect import DIALECTS, RESIDENT_THREADS, Dialect
+from polyc.codegen.gpu.fragments import MMA
 from polyc.codegen.gpu.memory import DeviceArray, device_arrays
 from polyc.codegen.gpu.printer import Kernel, KernelPrinter, Parameter
 from polyc.codegen.gpu.stages import FETCH, FETCH_16
@@ -174,6 +175,7 @@ def render_device_files(path: str, devices: list[tuple[str, ...]], target: str) 
                 double="double" in mentioned,
                 fetch=bool({FETCH, FETCH_16} & mentioned),
                 fetch16=FETCH_16 in mentioned,
+                mma=MMA in mentioned,
                 kernels=[f'"{_escaped(line)}\\n"' for line in kernels.splitlines()],
                 runtime=opencl_runtime() if ending == ".opencl.c" else "",
             )

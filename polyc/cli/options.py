@@ -289,6 +289,10 @@ def gpu_options(values: dict[str, Any]) -> tuple[str, tuple[int, ...] | None, tu
         for option in ("machine", "grid", "block"):
             if values[option] is not None:
                 raise click.UsageError(f"--{option} is for a GPU: the target is {values['target']}, not cuda or opencl")
+        if values["allow_tf32"]:
+            raise click.UsageError(
+                f"--allow-tf32 is for CUDA's tensor cores: the target is {values['target']}, not cuda"
+            )
         return "generic", None, None
     machine = "generic" if named is None else str(named)
     gpu = gpu_of(machine)

@@ -117,8 +117,8 @@ class Mark:
     """A note to codegen. Kinds: `group` (comment), `allocate` (declare buffers or private arrays below here),
     `kernel` (what is below runs on a GPU, in blocks of `sizes` threads), `once` (by one thread of each block),
     `threads` (until the mapping: the kernel that this is in has such blocks), `mma` (all threads of a warp run what the
-    band below has, on tensor cores: `text` names the kind of fragment, `sizes` its extents, `names` are the references
-    to the operands with the rows and with the columns), `reduce` (in a kernel: each thread
+    band below has, on tensor cores: `text` names the kind of fragment, `sizes` its extents, `names` the statement
+    and its references to the operands with the rows and with the columns), `reduce` (in a kernel: each thread
     combines what the band below has for it, and then all of them their parts, into one cell for each iteration of the
     loops above; the band's members say which arrays and by which operators).
     """

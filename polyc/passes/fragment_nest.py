@@ -119,7 +119,7 @@ class FragmentNest(RegisterNest):
         below = self.registers(whole, point, LEAF)
         assert isinstance(below, Band)
         together = replace(below, members=(*below.members, inside), permutable=False)
-        refs = tuple(a.ref for a in self.factors)
+        refs = (name, *(a.ref for a in self.factors))
         return self.threads(
             whole, point, Band((step,), False, Mark("mma", together, self.fragment.name, refs, self.fragment.sizes))
         )
@@ -137,7 +137,11 @@ class FragmentNest(RegisterNest):
         cell = isl.PwMultiAff.from_map(self.everywhere(access.relation))
         members = [self.band.members[k] for k in self.pair]
         along = [
-            [d for d in order if any(mention_one_index(cell.get_pw_aff(d), self.values(statement.name, (m,))) for m in own)]
+            [
+                d
+                for d in order
+                if any(mention_one_index(cell.get_pw_aff(d), self.values(statement.name, (m,))) for m in own)
+            ]
             for own in (members, self.contraction.chain[-1:])
         ]
         if not all(along):

@@ -124,15 +124,16 @@ def _operand_faults(
     refs = factors(program.statements[name].body)
     written = [(a, m) for a, m in accesses if a.kind is not AccessKind.READ]
     reads = {a.ref: (a, m) for a, m in accesses if a.kind is AccessKind.READ}
-    known = refs is not None and len(mark.names) == 2 and {r.ref for r in refs} == set(mark.names)
-    if not known or len(written) != 1 or any(ref not in reads for ref in mark.names):
+    two = mark.names[1:]
+    known = refs is not None and len(two) == 2 and {r.ref for r in refs} == set(two) and mark.names[0] == name
+    if not known or len(written) != 1 or any(ref not in reads for ref in two):
         yield Fault(KIND, f"{name} is no sum of products", "")
         return
     sums, relation = written[0]
-    others = [(a, m) for a, m in accesses if a.kind is AccessKind.READ and a.ref not in mark.names]
+    others = [(a, m) for a, m in accesses if a.kind is AccessKind.READ and a.ref not in two]
     if any(a.array != sums.array or not m.is_equal(relation) for a, m in others):
         yield Fault(KIND, f"{name} reads more than its factors", "")
-    storages = [("register", relation), *(("tile", reads[ref][1]) for ref in mark.names)]
+    storages = [("register", relation), *(("tile", reads[ref][1]) for ref in two)]
     # Which of i, j, k a cell has nothing to do with.
     for (storage, cells), left_out in zip(storages, (2, 1, 0), strict=True):
         buffer = program.buffers.get(out_name(cells))

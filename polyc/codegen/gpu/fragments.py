@@ -51,7 +51,7 @@ class _Warp:
     def __init__(self, printer: KernelPrinter, mark: Mark, inner: isl.AstNode, scope: Scope) -> None:
         self.printer = printer
         self.fragment: Fragment = FRAGMENTS[mark.text]
-        self.refs = mark.names
+        self.refs = mark.names[1:]
         self.loops, self.visit, self.scope = _loops(printer, inner, scope)
         self.names: list[c.Name | c.Literal] = []
         names = self.scope.names

@@ -113,7 +113,9 @@ class KernelPrinter(LoopPrinter):
         self.open: _Open | None = None
         self.targets: dict[str, c.Expr] = {}
         """The cell of the last reduction into an array."""
-        self.index_names = {wish: self.namer.take(wish) for wish in ("bx", "by", "bz", "tx", "ty", "wy", "wx", "ly", "lx")}
+        self.index_names = {
+            wish: self.namer.take(wish) for wish in ("bx", "by", "bz", "tx", "ty", "wy", "wx", "ly", "lx")
+        }
 
     @property
     def instances(self) -> type[InstancePrinter]:

@@ -104,7 +104,11 @@ class FragmentNest(RegisterNest):
         name = self.contraction.statement
         panels = [b for b in self.program.buffers.values() if b.order]
         if not all(any((name, a.ref) in b.accesses for b in panels) for a in self.factors):
-            raise NoFragments("its operands have no room in shared memory")
+            made = [b for b in self.program.buffers.values() if not b.order and b.storage == "tile"]
+            there = any((name, a.ref) in b.accesses for b in made for a in self.factors)
+            raise NoFragments(
+                "an operand is made in its tile" if there else "its operands have no room in shared memory"
+            )
         chain = isl.PwMultiAff.from_map(self.values(name, self.contraction.chain))
         number = chain.get_pw_aff(0).scale_val(self.number(self.weights[0]))
         for k, weight in enumerate(self.weights[1:], 1):

@@ -36,8 +36,8 @@ def fragment_of(program: Program, band: Band, contraction: Contraction) -> Fragm
     arrays = (contraction.array, *(a.array for a in operands))
     if any(program.scop.arrays[name].element.text != "float" for name in arrays):
         return "not all of its elements are float"
-    if chain_weights(program, contraction) is None:
-        return "the inner loops of its sum have no constant length"
+    if len(contraction.chain) > 1:
+        return "its sum runs over several loops"
     if not _same_length(program, band, contraction):
         return "how long its sum is depends on the row or the column"
     return TF32

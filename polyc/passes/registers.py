@@ -214,17 +214,20 @@ class _Tiler:
     def point(self, band: Band, above: tuple[Member, ...], added: frozenset[str]) -> Node:
         tile = above[-len(band.members) :]
         sizes = tuple(m.size if m.role is Role.TILE else 0 for m in tile)
-        contraction, found = contraction_sizes(self.program, band)
-        found = [size for size in found if contraction and sizes == tile_of(contraction, size, len(band.members))]
-        if contraction is None or not found:
+        contraction, shapes = contraction_sizes(self.program, band)
+        shapes = [s for s in shapes if contraction and sizes == tile_of(contraction, s, len(band.members))]
+        if contraction is None or not shapes:
             return band
         fragment = fragment_of(self.program, band, contraction)
         why_not = fragment if isinstance(fragment, str) else ""
-        if isinstance(fragment, Fragment) and found[0].fragment is None:
-            why_not = "no tile of theirs fits"
-        on_cores = [size for size in found if size.fragment is not None][:1]
-        reason = NoRegisterTile()
-        for size in (*on_cores, *[size for size in found if size.fragment is None][:1]):
+        kernel = next(id(m) for m in above if m.role is Role.TILE)
+        threads = self.blocks.get(kernel, (shapes[0].threads_x, shapes[0].threads_y))
+        alike = [s for s in shapes if kernel not in self.blocks or (s.threads_x, s.threads_y) == threads]
+        on_cores = [s for s in alike if s.fragment is not None][:1]
+        if isinstance(fragment, Fragment) and not on_cores:
+            why_not = "another sum of its kernel has blocks of another shape" if shapes[0].fragment else "no tile of theirs fits"
+        reason = NoRegisterTile("another sum of its kernel has blocks of another shape")
+        for size in (*on_cores, *[s for s in alike if s.fragment is None][:1]):
             try:
                 return self.tiled(band, above, added, contraction, size, why_not)
             except NoFragments as refused:
@@ -259,11 +262,8 @@ class _Tiler:
             nest.on = f"; not by tensor cores: {why_not}"
         if nest.statements & added:
             raise NoRegisterTile("it is computed in the tiles of another nest")
-        threads = (size.threads_x, size.threads_y)
-        if self.blocks.get(kernel, threads) != threads:
-            raise NoRegisterTile("another sum of its kernel has blocks of another shape")
         node = nest.node()
-        self.blocks[kernel] = threads
+        self.blocks[kernel] = (size.threads_x, size.threads_y)
         made = frozenset(nest.program.buffers) - frozenset(self.program.buffers)
         self.panels[kernel] = self.panels.get(kernel, frozenset()) | made
         self.made |= dict.fromkeys(nest.made, contraction.statement)

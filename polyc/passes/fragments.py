@@ -61,8 +61,8 @@ def fragment_operands(program: Program, band: Band, contraction: Contraction) ->
 
 
 def chain_weights(program: Program, contraction: Contraction) -> tuple[int, ...] | None:
-    """How far apart the products of neighbouring iterations of each summing loop are, counted through from the outermost
-    loop to the innermost; None where inner loops are not 0 <= k < constant."""
+    """How far apart the products of neighbouring iterations of each summing loop are, outermost first, where all are
+    counted through; None where inner loops are not 0 <= k < constant."""
     domain = program.scop.statements[contraction.statement].domain.intersect_params(program.scop.known)
     weights = [1]
     for member in reversed(contraction.chain[1:]):

@@ -31,6 +31,8 @@ L2_SPEEDUP = 2.5
 """Bandwidth of the L2 cache over that of memory; data sheets do not name it."""
 FRAGMENT_TILES = ((1, 1), (1, 2), (2, 2), (2, 4), (4, 4))
 """(m, n) of one warp, in fragments: what is larger does not fit into the registers of its threads."""
+FRAGMENT_REGISTERS = 24
+"""Of a thread, beside OTHER_REGISTERS: each lane has several places in each panel."""
 WARPS = ((1, 2), (2, 1), (2, 2), (2, 4), (4, 2))
 """Of a block, along m and n."""
 NOT_HIDDEN = 0.1
@@ -193,7 +195,7 @@ def _fragment_shapes(problem: _Problem, fragment: Fragment, limit: int, granule:
         shared_bytes = stages * (bk * (bm + bn) * size + (bm + bn) * PAD_BYTES)
         # Each lane has four sums of a fragment, and of its operands what it has of the sums' rows and columns.
         registers = fm * fn * 4 + (fm * ROWS + fn * COLUMNS) * fragment.depth // fragment.packed // LANES
-        registers += OTHER_REGISTERS
+        registers += OTHER_REGISTERS + FRAGMENT_REGISTERS
         if shared_bytes > limit or registers > machine.registers_per_thread * REGISTER_SHARE:
             continue
         resident = machine.resident(threads, registers, shared_bytes)

@@ -225,7 +225,11 @@ class _Tiler:
         alike = [s for s in shapes if kernel not in self.blocks or (s.threads_x, s.threads_y) == threads]
         on_cores = [s for s in alike if s.fragment is not None][:1]
         if isinstance(fragment, Fragment) and not on_cores:
-            why_not = "another sum of its kernel has blocks of another shape" if shapes[0].fragment else "no tile of theirs fits"
+            why_not = (
+                "another sum of its kernel has blocks of another shape"
+                if shapes[0].fragment
+                else "no tile of theirs fits"
+            )
         reason = NoRegisterTile("another sum of its kernel has blocks of another shape")
         for size in (*on_cores, *[s for s in alike if s.fragment is None][:1]):
             try:

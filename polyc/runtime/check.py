@@ -139,7 +139,8 @@ def first_error(problem: BuildError) -> str:
 
 
 def run_size(setting: Setting, values: dict[str, int], seed: int, report: Report, rounding: dict[str, float]) -> None:
-    """Run both forms for some values of the parameters, and note what differs; `rounding`: how far arrays may be off."""
+    """Run both forms for some values of the parameters, and note what differs; `rounding`: how far arrays may be
+    off."""
     named = ", ".join(f"{name} = {value}" for name, value in values.items()) or "these sizes"
     try:
         shapes = Layout(setting.scop, values).shapes()

@@ -1,4 +1,4 @@
-"""How far a result may be off where the user permits tensor cores to round: from the width of tf32 and the sums' lengths.
+"""How far a result may be off where tensor cores may round: from the width of tf32 and the lengths of the sums.
 
 math: a factor with 10 bits of mantissa is off by 2^-11 of itself at most, a product of two by 2^-10 (and 2^-22). What n
       such products of one sign add up to is off by 2^-10 of itself, and each addition in float, of the result's sum and

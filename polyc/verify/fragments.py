@@ -1,22 +1,22 @@
 """What tensor cores run: whole fragments, by whole warps, where the user permits it.
 
-A mark `mma` says that the 32 threads of a warp run all instances below it together, a fragment at a time: 16 x 8 sums of
-k products each. The hardware does this if what it multiplies has the form of a matrix product.
+A mark `mma` says that the 32 threads of a warp run all instances below it together, a fragment at a time: 16 x 8 sums
+of k products each. The hardware does this if what it multiplies has the form of a matrix product.
 math: below the mark let p be the values of all loops around a fragment: those above the mark without the lanes, and
       those below that count fragments. With the lane (g, t), the digits h, r of the sums that a lane has, and k:
       i = 8 h + g, j = 2 t + r, and
         (1) (p, i, j, k) is a one-to-one function of the instances, and for each p that occurs all of
             0 <= i < 16, 0 <= j < 8, 0 <= k < depth occur: nobody is missing in a warp, and nothing is added that no
             instance asks for;
-        (2) one operand's cell is a function of (p, i, k), the other's one of (p, j, k), that of the sum one of (p, i, j);
+        (2) one operand's cell is a function of (p, i, k), the other's of (p, j, k), that of the sum of (p, i, j);
         (3) the statement is `X += a * b` of these three and nothing else, X in registers (`padding.py` shows which), a
             and b in shared memory, that nobody writes below the mark;
         (4) the user permits what it does to the values.
       What it adds is then, for each sum, the products of its instances. Warps are whole: `mapped.py` shows that blocks
       have rows of 32 lanes.
 Sums whose length is no multiple of a fragment's depth run some instances outside of their domain (`neutral`):
-        (5) where these add to a sum that an instance of the domain reads, both factors come from cells that a copy filled
-            with zero before, and into which no instance of a domain writes.
+        (5) where these add to a sum that an instance of the domain reads, both factors come from cells that a copy
+            filled with zero before, and into which no instance of a domain writes.
 """
 
 from __future__ import annotations

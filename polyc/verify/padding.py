@@ -225,7 +225,7 @@ def _place(run: Run, buffer: Buffer) -> tuple[isl.Map | None, isl.Map]:
         digits = digits.flat_range_product(other)
     if lanes and not threads and lanes_deal_out([m for _, m in lanes.values()], kernel.sizes):
         for axis, (outer, inner) in zip(reversed(THREAD_AXES), (WARP_AXES[:2], WARP_AXES[2:]), strict=True):
-            one, two = (lanes[a] if a in lanes else (zero, None) for a in (outer, inner))
+            one, two = (lanes.get(a, (zero, None)) for a in (outer, inner))
             width = two[1].size if two[1] is not None else 1
             threads[axis] = _added(_times(width, one[0]), two[0])
     elif lanes:

@@ -282,7 +282,10 @@ def test_launches_that_are_none(text: str, message: str) -> None:
 
 
 def test_ptx() -> None:
-    text = 'f(); asm volatile("a.b.f32 {%0, %1}, "\n "%2, {%0};" : "+f"(x[0]), "=f"(y) : "r"(g(1, 2))); asm("c.d %0;" : "=r"(z));'
+    text = (
+        'f(); asm volatile("a.b.f32 {%0, %1}, "\n "%2, {%0};" : "+f"(x[0]), "=f"(y) : "r"(g(1, 2))); '
+        'asm("c.d %0;" : "=r"(z));'
+    )
     assert rewrite_asm(text) == "f(); polyc_shim::ptx_a_b_f32(x[0], y, g(1, 2), x[0])\n; polyc_shim::ptx_c_d(z);"
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from polyc.codegen.gpu.printer import KernelPrinter
 
 MMA, ROUNDED = "polyc_mma_tf32", "polyc_tf32"
+PART = "unsigned"
+"""The type of a register with what a lane has of an operand."""
 
 
 def fragments(printer: KernelPrinter, mark: Mark, inner: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
@@ -67,7 +69,7 @@ class _Warp:
         self.statement = printer.program.statements[statement]
         wanted = {r.ref: r for r in factors(self.statement.body) or ()}
         self.operands = tuple(wanted[ref] for ref in self.refs)
-        parts = []
+        parts: list[str] = []
         for operand in self.operands:
             array = printer.program.scop.arrays[operand.array].c_name
             parts.append(printer.namer.fresh(f"{array}_part", names | set(parts)))
@@ -99,7 +101,7 @@ class _Warp:
         for d, layout in enumerate(layouts):
             loop = self.counting(d)
             sizes = (loop.length if loop is not None else 1, layout.repeats // self.fragment.packed)
-            yield c.Decl("unsigned", self.parts[d], tuple(c.Literal(str(s)) for s in sizes))
+            yield c.Decl(PART, self.parts[d], tuple(c.Literal(str(s)) for s in sizes))
         for d, layout in enumerate(layouts):
             yield self.over((d,), tuple(self.loads(d, layout)))
         body = self.statement.body
@@ -138,7 +140,7 @@ class _Warp:
             yield c.ExprStmt(c.Assign("=", c.ArrayRef(self.parts[dimension], place), value))
 
     def element(self, dimension: int, half: int, k: int, step: int) -> c.Expr:
-        """The element that lane (g, t) has in its row or column g, in the lower half of the rows or not, at k + step t."""
+        """The element that lane (g, t) has in row or column g, of the upper or lower half of the rows, at k + step t."""
         space = self.visit.build.get_schedule_space()
         g, t = (self.aff(space, self.lane(axis)) for axis in WARP_AXES[2:])
         context = space.get_ctx()
@@ -162,8 +164,8 @@ class _Warp:
         values = {self.inside.iterator: zero}
         iterators: dict[str, c.Expr] = {**self.scope.iterators, self.inside.iterator: c.Literal("0")}
         for d, half in enumerate(halves):
-            value = isl.Val.int_from_si(space.get_ctx(), half)
-            values[self.own(d).iterator] = zero.add_constant_val(value)
+            number = isl.Val.int_from_si(space.get_ctx(), half)
+            values[self.own(d).iterator] = zero.add_constant_val(number)
             iterators[self.own(d).iterator] = c.Literal(str(half))
             if (loop := self.counting(d)) is not None:
                 iterators[loop.iterator] = self.names[d]

@@ -11,8 +11,8 @@ import islpy as isl
 from polyc.codegen.exprs import MAX, ExprPrinter
 from polyc.codegen.gpu.arith import at_most, divided, most_of, plus, product_of, times, trips_of
 from polyc.codegen.gpu.dialect import Dialect
-from polyc.codegen.gpu.fragments import fragments
 from polyc.codegen.gpu.flat import flat_instances
+from polyc.codegen.gpu.fragments import fragments
 from polyc.codegen.gpu.linear import is_linear, linear_loop
 from polyc.codegen.gpu.meeting import outside_of_branches
 from polyc.codegen.gpu.memory import DeviceArray

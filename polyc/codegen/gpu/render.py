@@ -10,7 +10,7 @@ from pathlib import Path
 from polyc import __version__
 from polyc.codegen.exprs import MACROS
 from polyc.codegen.gpu.dialect import DIALECTS, RESIDENT_THREADS, Dialect
-from polyc.codegen.gpu.fragments import MMA
+from polyc.codegen.gpu.fragments import MMA, PART
 from polyc.codegen.gpu.memory import DeviceArray, device_arrays
 from polyc.codegen.gpu.printer import Kernel, KernelPrinter, Parameter
 from polyc.codegen.gpu.stages import FETCH, FETCH_16
@@ -24,6 +24,8 @@ from polyc.model.program import Program
 from polyc.model.scop import Region
 
 TEMPLATES = {"cuda": ("cuda.cu.j2",), "opencl": ("opencl.cl.j2", "opencl.c.j2")}
+MANY_WORDS = 16
+"""Of operands that a lane has at once."""
 ENDINGS = {"cuda": (".cu",), "opencl": (".cl", ".opencl.c")}
 
 
@@ -99,9 +101,12 @@ def _kernel(kernel: Kernel, dialect: Dialect) -> dict[str, object]:
 
 
 def _resident_threads(kernel: Kernel) -> int:
-    """Threads of a multiprocessor at once; half as many where each keeps doubles in registers, which take two each."""
+    """Threads of a multiprocessor at once; half as many where each keeps doubles in registers, which take two each, or
+    the operands of many fragments beside the sums."""
     doubles = any(isinstance(item, c.Decl) and item.type == "double" and item.extents for item in kernel.body)
-    return RESIDENT_THREADS // 2 if doubles else RESIDENT_THREADS
+    parts = [n for item in kernel.body for n in c.walk(item) if isinstance(n, c.Decl) and n.extents and n.type == PART]
+    words = sum(prod(int(e.text) for e in part.extents if isinstance(e, c.Literal)) for part in parts)
+    return RESIDENT_THREADS // 2 if doubles or words > MANY_WORDS else RESIDENT_THREADS
 
 
 def _declared(p: Parameter, dialect: Dialect) -> str:

@@ -140,7 +140,7 @@ class _Warp:
             yield c.ExprStmt(c.Assign("=", c.ArrayRef(self.parts[dimension], place), value))
 
     def element(self, dimension: int, half: int, k: int, step: int) -> c.Expr:
-        """The element that lane (g, t) has in row or column g, of the upper or lower half of the rows, at k + step t."""
+        """The element that lane (g, t) has in row or column g, of the rows from `half` on, at k + step t."""
         space = self.visit.build.get_schedule_space()
         g, t = (self.aff(space, self.lane(axis)) for axis in WARP_AXES[2:])
         context = space.get_ctx()

@@ -34,6 +34,7 @@ from polyc.passes.nests import Nest, Outer
 from polyc.poly import empty_map, empty_set, maps, union_of
 from tests.mutation import edits as e
 from tests.mutation.gpu_faults import GPU_FAULTS
+from tests.mutation.tensor_faults import TENSOR_FAULTS
 from tests.mutation.inlining import INLINING
 from tests.mutation.install import Install, always, patched, together
 from tests.mutation.runner import Fault, after_pass
@@ -1208,5 +1209,5 @@ CODEGEN: list[tuple[str, str, Install]] = [
 for name_, what_, install_ in CODEGEN:
     add("codegen", name_, what_, install_)
 
-FAULTS += GPU_FAULTS
+FAULTS += GPU_FAULTS + TENSOR_FAULTS
 assert len({fault.name for fault in FAULTS}) == len(FAULTS), "two faults of one name"

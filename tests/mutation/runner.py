@@ -26,8 +26,9 @@ SEEDS = (0, 1)
 UNINITIALISED = "-ftrivial-auto-var-init=pattern"
 """What nobody wrote is not by chance what stood there in the iteration before."""
 REASSOCIATED = frozenset({"reduction"})
-TILES: dict[str, tuple[int, ...] | None] = {"partly_defined": (5, 7, 3), "chain": None}
+TILES: dict[str, tuple[int, ...] | str | None] = {"partly_defined": (5, 7, 3), "chain": None, "tensor": "auto"}
 """None: without tiles, so that no array has a buffer before the pass."""
+TENSOR_CORES = frozenset({"tensor"})
 WHERE = {
     "dependences": ("triangular", "private", "stencil_chain", "may_write"),
     "inline": ("inlined", "not_inlined"),
@@ -42,10 +43,11 @@ WHERE = {
     "privatize": ("private", "conv_relu"),
     "codegen": ("conv_relu", "stencil_chain"),
     "mapping": ("conv_relu", "triangular", "one_row", "jacobi"),
+    "registers": ("tensor",),
     "barriers": ("conv_relu", "partly_defined", "stencil_chain", "one_row"),
 }
 """Programs that each pass has something to do for."""
-GPU_STAGES = frozenset({"mapping", "barriers"})
+GPU_STAGES = frozenset({"mapping", "barriers", "registers"})
 """Their faults are looked for in CUDA, which runs in the shim: what it reports is a difference."""
 ALSO = {
     "dependences: first row's flow dropped": ("conv_relu", "matmul_chain"),
@@ -118,7 +120,11 @@ class Outcome:
 def options_for(name: str, target: str = "openmp") -> Options:
     """Small tiles, so that small sizes have several, and as much fusion as there can be."""
     return Options(
-        target=target, tile_sizes=TILES.get(name, (6, 10)), max_recompute=1e6, reassociate=name in REASSOCIATED
+        target=target,
+        tile_sizes=TILES.get(name, (6, 10)),
+        max_recompute=1e6,
+        reassociate=name in REASSOCIATED,
+        allow_tf32=name in TENSOR_CORES,
     )
 
 

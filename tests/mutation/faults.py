@@ -34,10 +34,10 @@ from polyc.passes.nests import Nest, Outer
 from polyc.poly import empty_map, empty_set, maps, union_of
 from tests.mutation import edits as e
 from tests.mutation.gpu_faults import GPU_FAULTS
-from tests.mutation.tensor_faults import TENSOR_FAULTS
 from tests.mutation.inlining import INLINING
 from tests.mutation.install import Install, always, patched, together
 from tests.mutation.runner import Fault, after_pass
+from tests.mutation.tensor_faults import TENSOR_FAULTS
 
 FAULTS: list[Fault] = []
 

@@ -190,6 +190,10 @@ class InstancePrinter:
             return self._reference(node)
         return None
 
+    def reference(self, node: c.ArrayRef) -> c.Expr:
+        """One reference of the statement."""
+        return self._reference(node)
+
     def _reference(self, node: c.ArrayRef) -> c.Expr:
         array = self.program.scop.arrays[node.array]
         access = self.accesses.get(node.ref)

@@ -9,9 +9,12 @@ source: NVIDIA, PTX ISA 8, "Matrix Fragments for mma.m16n8k8" and "… for mma.m
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from polyc.model import ctree as c
+from polyc.model.program import Options
+from polyc.model.scop import CType
 from polyc.model.tasks import TaskMapping, repeat, spatial
 
 LANES = 32
@@ -34,6 +37,21 @@ class Fragment:
     """Elements of an operand that share a register."""
 
     @property
+    def operand_bytes(self) -> int:
+        """Of an element of an operand."""
+        return 4 // self.packed
+
+    def takes(self, sums: CType, operands: Iterable[CType]) -> bool:
+        """Whether it multiplies elements of these types, and adds the products up in this one."""
+        kind = ("float", self.operand_bytes)
+        return sums.text == "float" and all((one.kind, one.size_bytes) == kind for one in operands)
+
+    def permitted(self, options: Options) -> bool:
+        """Whether the user allows what it does to values: `mma` adds up the products of a fragment in any order. Those
+        of halves are exact in float; floats are rounded before."""
+        return options.allow_tf32 or (self is HALF and options.reassociate)
+
+    @property
     def rows(self) -> TaskMapping:
         """Which lane has which (i, k) of the operand with the rows."""
         return repeat(1, 2) * repeat(2, 1) * spatial(8, 4) * repeat(1, self.packed)
@@ -51,7 +69,7 @@ class Fragment:
 TF32 = Fragment("tf32", 8, 1)
 """m16n8k8: floats, of which the products take the sign, the exponent and ten bits of the mantissa."""
 HALF = Fragment("half", 16, 2)
-"""m16n8k16: halves, whose products are exact in float."""
+"""m16n8k16: halves, whose products are exact in float. Before sm_80, as two m16n8k8."""
 FRAGMENTS = {one.name: one for one in (TF32, HALF)}
 
 

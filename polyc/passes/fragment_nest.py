@@ -155,11 +155,12 @@ class FragmentNest(RegisterNest):
         def conflicts(pad: int) -> int:
             """How many lanes want one bank, at most."""
             strides = [*(prod(extents[d + 1 : -1]) * (extents[-1] + pad) for d in order[:-1]), 1]
-            words = {(strides[row] * g + strides[inside] * t) * element // 4 for g in range(8) for t in range(4)}
+            along = strides[inside] * self.fragment.packed
+            words = {(strides[row] * g + along * t) * element // 4 for g in range(8) for t in range(4)}
             banks = [word % BANKS for word in words]
             return max(banks.count(bank) for bank in banks)
 
-        return order, min(range(0, BANKS, PAD_BYTES // element), key=conflicts)
+        return order, min(range(0, BANKS * 4 // element, PAD_BYTES // element), key=conflicts)
 
     # --- what lies outside of the domain -----------------------------------------------------------------------------
 

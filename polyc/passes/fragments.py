@@ -6,41 +6,57 @@ from math import gcd
 
 import islpy as isl
 
-from polyc.machine import GENERIC, load_gpu
-from polyc.model.fragments import LANES, TF32, Fragment, factors
+from polyc.machine import GENERIC, Gpu, load_gpu
+from polyc.model.fragments import FRAGMENTS, LANES, TF32, Fragment, factors
 from polyc.model.program import Program
 from polyc.model.scop import Access
 from polyc.model.tree import Band
 from polyc.passes.contractions import Contraction, extent_of, varies
 from polyc.poly import affine_map, affine_of, value_on
 
+FIRST_WITH_HALVES = (7, 5)
+"""Compute capability. 7.0 has other fragments (m8n8k4)."""
+
 
 def fragment_of(program: Program, band: Band, contraction: Contraction) -> Fragment | str | None:
     """What tensor cores may multiply for a contraction; why they may not; None where nobody asks for them.
 
-    requires: `X += a * b` with a of one row and b of one column, all floats; sums that have the same length in all rows
-              and columns; inner loops of the sum of constant length, so that its products can be counted through
+    requires: `X += a * b` with a of one row and b of one column, X float, a and b floats or halves; sums that have the
+              same length in all rows and columns; inner loops of the sum of constant length, so that its products can
+              be counted through
     """
-    if not program.options.allow_tf32:
+    options, arrays = program.options, program.scop.arrays
+    sums, factors = arrays[contraction.array].element, [arrays[a.array].element for a in contraction.operands]
+    fragment = next((f for f in FRAGMENTS.values() if f.takes(sums, factors)), None)
+    if not (options.allow_tf32 if fragment is None else fragment.permitted(options)):
         return None
-    if program.options.target != "cuda":
+    if options.target != "cuda":
         return "OpenCL has no words for them"
-    machine = load_gpu(program.options.machine)
+    machine = load_gpu(options.machine)
     if machine.warp_size != LANES:
         return f"its warps have {machine.warp_size} threads"
-    if program.options.machine != GENERIC and not machine.tensor_tf32_gflops:
-        return f"{machine.name} has none for floats"
     operands = fragment_operands(program, band, contraction)
     if operands is None:
         return "what it sums up is not the product of one element of a row and one of a column"
-    arrays = (contraction.array, *(a.array for a in operands))
-    if any(program.scop.arrays[name].element.text != "float" for name in arrays):
-        return "not all of its elements are float"
+    if fragment is None and sums.size_bytes == 2:
+        return "its sums are rounded to half precision at each step"
+    if fragment is None:
+        return "not all of its elements are float, nor its factors halves and its sums float"
+    if options.machine != GENERIC and not _has(machine, fragment):
+        return f"{machine.name} has none for {'floats' if fragment is TF32 else 'such products of halves'}"
     if len(contraction.chain) > 1:
         return "its sum runs over several loops"
     if not _same_length(program, band, contraction):
         return "how long its sum is depends on the row or the column"
-    return TF32
+    return fragment
+
+
+def _has(machine: Gpu, fragment: Fragment) -> bool:
+    """Whether a machine has the instruction."""
+    if fragment is TF32:
+        return machine.tensor_tf32_gflops > 0
+    version = tuple(int(part) for part in machine.compute_capability.split(".") if part)
+    return machine.tensor_half_gflops > 0 and version >= FIRST_WITH_HALVES
 
 
 def fragment_operands(program: Program, band: Band, contraction: Contraction) -> tuple[Access, Access] | None:

@@ -113,7 +113,7 @@ def contraction_candidates(
 
     m, n, k, batch: extents, None where they are known at run time only (then they count as large). Any extent is
                     right: edges are predicated, and what their idle threads cost counts.
-    element_bytes:  of A, B and C: 2, 4 or 8.
+    element_bytes:  of A, B and C: 2, 4 or 8; with a fragment, of A and B.
     shared_limit:   bytes of shared memory that a block may take; None: what needs no opt-in.
     fragment:       what tensor cores multiply, None for shapes without them; then there may be none that fits.
     granule:        the depth of panels is a multiple of it (with a fragment).
@@ -307,7 +307,8 @@ class _Tile:
         """Bytes that come from the L2 cache, and from memory: tiles that run at once share rows and columns."""
         p = self.problem
         in_n = _parts(p.n, self.n)
-        ends = 2.0 * p.m * p.n * p.batch * p.element_bytes  # C is read and written once
+        of_sums = p.element_bytes if p.fragment is None else 4
+        ends = 2.0 * p.m * p.n * p.batch * of_sums  # C is read and written once
         deep = float(p.k) * p.element_bytes
         least = (p.m + p.n) * deep * p.batch
         at_once = min(self.count, p.machine.multiprocessors * self.resident)

@@ -124,7 +124,7 @@ def contraction_sizes(
     if isinstance(fragment, Fragment) and weights is not None:
         granule = granule_of(fragment, weights)
         on_cores = contraction_candidates(
-            machine, m, n, depth, batch, element.size_bytes, fragment=fragment, granule=granule
+            machine, m, n, depth, batch, fragment.operand_bytes, fragment=fragment, granule=granule
         )
         shapes = on_cores + shapes
     if options.block is not None:

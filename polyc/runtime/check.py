@@ -37,7 +37,7 @@ class Row:
     elements: int
     differences: int
     rounding: float = 0.0
-    """How far a value might be off, relative to itself: what tensor cores round (`tolerance.py`)."""
+    """How far a value might be off, relative to itself, for tensor cores (`tolerance.py`)."""
 
 
 @dataclass(slots=True)

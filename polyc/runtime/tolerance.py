@@ -1,9 +1,10 @@
-"""How far a result may be off where tensor cores may round: from the width of tf32 and the lengths of the sums.
+"""How far a result may be off where tensor cores sum up: from the width of tf32 and the lengths of the sums.
 
 math: a factor with 10 bits of mantissa is off by 2^-11 of itself at most, a product of two by 2^-10 (and 2^-22). What n
       such products of one sign add up to is off by 2^-10 of itself, and each addition in float, of the result's sum and
       of the original's, by 2^-23 more at most. The input of `polyc verify` is positive; where sums of it cancel each
-      other out, less of the result is right than this says. Where sums are made from sums, both are off: they add up.
+      other out, less of the result is right than this says. Products of halves are exact: only additions count. Where
+      sums are made from sums, both are off: they add up.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from math import prod
 
 import islpy as isl
 
+from polyc.model.fragments import TF32
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind, Scop
 from polyc.model.tree import Mark, walk
@@ -22,29 +24,29 @@ FACTORS, ADDITION = 2.0**-10 + 2.0**-22, 2.0**-22
 """Relative, for a product of two factors of tf32, and for each addition."""
 
 
-def sums_on_tensor_cores(program: Program) -> tuple[str, ...]:
-    """The statements whose products tensor cores round."""
-    marks = [n for n in walk(program.tree.child) if isinstance(n, Mark) and n.kind == "mma" and n.text == "tf32"]
-    return tuple(dict.fromkeys(mark.names[0] for mark in marks))
+def sums_on_tensor_cores(program: Program) -> dict[str, bool]:
+    """The statements that tensor cores sum up, and whether they round the factors."""
+    marks = [n for n in walk(program.tree.child) if isinstance(n, Mark) and n.kind == "mma"]
+    return {mark.names[0]: mark.text == TF32.name for mark in marks}
 
 
 def tolerances(program: Program, values: dict[str, int]) -> dict[str, float]:
-    """For each array that rounded sums reach, how far its values may be off, relative to themselves."""
-    scop, rounded = program.scop, sums_on_tensor_cores(program)
-    if not rounded:
+    """For each array that such sums reach, how far its values may be off, relative to themselves."""
+    scop, sums = program.scop, sums_on_tensor_cores(program)
+    if not sums:
         return {}
     after: dict[str, set[str]] = {}
     for one in maps(program.dependences.flow):
         after.setdefault(in_name(one), set()).add(out_name(one))
     found: dict[str, float] = {}
-    for name in rounded:
+    for name, rounded in sums.items():
         reached, waiting = {name}, [name]
         while waiting:
             more = after.get(waiting.pop(), set()) - reached
             reached |= more
             waiting += more
         arrays = {a.array for s in reached for a in scop.statements[s].accesses if a.kind is not AccessKind.READ}
-        off = FACTORS + ADDITION * length(scop, name, values)
+        off = FACTORS * rounded + ADDITION * length(scop, name, values)
         for array in arrays:
             found[array] = found.get(array, 0.0) + off
     return found

@@ -81,8 +81,15 @@ def _form_faults(program: Program, run: Run, mark: Mark, start: int, accesses: A
 
 
 def _permitted(program: Program, name: str, fragment: Fragment) -> bool:
-    elements = {program.scop.arrays[a.array].element.text for a in program.statements[name].accesses}
-    return fragment is TF32 and program.options.allow_tf32 and elements == {"float"}
+    """Rounded floats, or halves that are added up as floats; both in another order."""
+    statement, arrays, options = program.statements[name], program.scop.arrays, program.options
+    refs = {r.ref for r in factors(statement.body) or ()}
+    operands = {arrays[a.array].element for a in statement.accesses if a.ref in refs}
+    sums = {arrays[a.array].element.text for a in statement.accesses if a.ref not in refs}
+    if fragment is TF32:
+        return options.allow_tf32 and {one.text for one in operands} == sums == {"float"}
+    halves = all(one.kind == "float" and one.size_bytes == 2 for one in operands)
+    return (options.allow_tf32 or options.reassociate) and halves and sums == {"float"}
 
 
 def _place(run: Run, start: int) -> tuple[isl.Map, int] | None:

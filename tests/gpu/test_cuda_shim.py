@@ -126,6 +126,22 @@ def test_tensor_cores(right: Library) -> None:
     assert right.report() == []
 
 
+def test_tensor_cores_and_halves(right: Library) -> None:
+    """Products of halves are exact, also of the smallest ones; the shorter instruction has half of the products."""
+    rng = np.random.default_rng(1)
+    a, b = (rng.normal(size=shape).astype(np.float16) for shape in ((16, 16), (16, 8)))
+    a[0, :4] = 2.0**-24, -(2.0**-15), 65504, 0
+    c = rng.normal(size=(16, 8)).astype(np.float32)
+    first, rest = (a[:, p].astype(float) @ b[p].astype(float) for p in (slice(0, 8), slice(8, 16)))
+    halfway = (c + first).astype(np.float32)
+    expected = ((c + (first + rest)).astype(np.float32), (halfway + rest).astype(np.float32))
+    again = c.copy()
+    right.call("halves", a.view(np.uint16), b.view(np.uint16), c, again)
+    assert np.allclose(c, expected[0], rtol=2e-7, atol=0)
+    assert np.allclose(again, expected[1], rtol=2e-7, atol=0)
+    assert right.report() == []
+
+
 def test_vectors_constants_and_templates(right: Library) -> None:
     x = np.ones((50, 4), np.float32)
     right.call("vectors", 50, x)

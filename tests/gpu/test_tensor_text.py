@@ -10,7 +10,8 @@ import pytest
 
 from tests.gpu.test_nvcc import command, in_one_text
 from tests.gpu.test_printed import compiled, run_quiet
-from tests.passes.test_tensor_cores import ODD, PROGRAMS
+from tests.half import compilers, needs_half
+from tests.passes.test_tensor_cores import HALF_ODD, HALVES, ODD, PROGRAMS
 
 
 def test_golden(tmp_path: Path, golden: Callable[[Path, str], None]) -> None:
@@ -21,6 +22,15 @@ def test_golden(tmp_path: Path, golden: Callable[[Path, str], None]) -> None:
     golden(Path(__file__).parent / "golden" / "tensor_cores.cu", text.read_text())
 
 
+def test_golden_halves(tmp_path: Path, golden: Callable[[Path, str], None]) -> None:
+    """The same product of halves, which another order of additions permits."""
+    needs_half()
+    file = tmp_path / "odd.c"
+    file.write_text(HALF_ODD)
+    text = compiled(file, tmp_path, "--target", "cuda", "--reassociate", "--machine", "a100").with_suffix(".cu")
+    golden(Path(__file__).parent / "golden" / "tensor_cores_half.cu", text.read_text())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("machine", ["generic", "h100"])
 def test_nvcc_takes_it(machine: str, tmp_path: Path) -> None:
@@ -28,7 +38,8 @@ def test_nvcc_takes_it(machine: str, tmp_path: Path) -> None:
     if shutil.which("nvcc") is None:
         pytest.skip("nvcc is not there")
     texts = []
-    for name, text in PROGRAMS.items():
+    halves = HALVES if compilers().get("gcc") else {}
+    for name, text in (PROGRAMS | halves).items():
         file = tmp_path / f"{name}.c"
         file.write_text(text)
         made = compiled(file, tmp_path, "--target", "cuda", "--allow-tf32", "--machine", machine)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import islpy as isl
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from polyc.model.program import Program
 from polyc.model.tree import WARP_AXES, Band, Domain, Filter, Mark, Member, Node, Sequence, rewrite
 from polyc.verify import check
+from tests.half import needs_half
 from tests.programs import after, region_of
 
 PRODUCT = """
@@ -81,6 +83,22 @@ def test_the_unbroken_program_passes(tiled: Program) -> None:
 def test_nobody_permits_it(tiled: Program) -> None:
     broken = replace(tiled, options=replace(tiled.options, allow_tf32=False))
     assert found(broken) == "fragments: S1 runs on tensor cores, which nobody permitted"
+
+
+def test_nobody_permits_halves(tmp_path: Path) -> None:
+    """Another order of additions is enough for them; sums of halves, and factors of floats, are not theirs."""
+    needs_half()
+    text = PRODUCT.replace("float A", "_Float16 A").replace("float B", "_Float16 B")
+    halves = after(region_of(text, tmp_path), "barriers", target="cuda", reassociate=True)
+    assert check(halves) == []
+    broken = replace(halves, options=replace(halves.options, reassociate=False))
+    assert found(broken) == "fragments: S1 runs on tensor cores, which nobody permitted"
+    assert found(replace(broken, options=replace(broken.options, allow_tf32=True))) == ""
+    arrays = halves.scop.arrays
+    for one, other in (("C", "A"), ("A", "C")):
+        changed = {**arrays, one: replace(arrays[one], element=arrays[other].element)}
+        broken = replace(halves, scop=replace(halves.scop, arrays=changed))
+        assert "fragments: S1 runs on tensor cores, which nobody permitted" in found(broken)
 
 
 def test_a_fragment_that_no_tensor_core_has(tiled: Program) -> None:

@@ -13,7 +13,7 @@ from polyc.codegen.instances import InstancePrinter, Scope, Visit, block_of
 from polyc.codegen.printer import UNROLL
 from polyc.errors import InternalError
 from polyc.model import ctree as c
-from polyc.model.fragments import FRAGMENTS, Fragment, factors
+from polyc.model.fragments import FRAGMENTS, HALF, Fragment, factors
 from polyc.model.tasks import TaskMapping
 from polyc.model.tree import WARP_AXES, Mark, Member
 from polyc.poly import kind_of, maps
@@ -21,7 +21,9 @@ from polyc.poly import kind_of, maps
 if TYPE_CHECKING:
     from polyc.codegen.gpu.printer import KernelPrinter
 
-MMA, ROUNDED = "polyc_mma_tf32", "polyc_tf32"
+MMA = {"tf32": "polyc_mma_tf32", "half": "polyc_mma_half"}
+LOADED = {"tf32": "polyc_tf32", "half": "polyc_two_halves"}
+"""What makes a register of an operand of what a lane loads, by the fragment's name."""
 PART = "unsigned"
 """The type of a register with what a lane has of an operand."""
 
@@ -110,7 +112,7 @@ class _Warp:
         assert isinstance(body.expr.target, c.ArrayRef)
         sums = [self.cell(body.expr.target, (h, r), {}) for h, r in product(range(2), repeat=2)]
         parts = (c.ArrayRef(part, (name,)) for part, name in zip(self.parts, self.names, strict=True))
-        yield self.over((0, 1), (c.ExprStmt(c.Call(MMA, (*sums, *parts))),))
+        yield self.over((0, 1), (c.ExprStmt(c.Call(MMA[self.fragment.name], (*sums, *parts))),))
 
     def over(self, dimensions: tuple[int, ...], body: tuple[c.Stmt, ...]) -> c.Stmt:
         """Statements for all of a warp's fragments along some dimensions."""
@@ -136,7 +138,10 @@ class _Warp:
             elements.append(self.element(dimension, half, k, layout.weight(spread, 1)))
         for register in range(len(elements) // self.fragment.packed):
             place = (self.names[dimension], c.Literal(str(register)))
-            value = c.Call(ROUNDED, tuple(elements[register * self.fragment.packed :][: self.fragment.packed]))
+            loaded = elements[register * self.fragment.packed :][: self.fragment.packed]
+            if self.fragment is HALF:
+                loaded = [c.Unary("&", one) for one in loaded]  # the bits in memory, not the float that they stand for
+            value = c.Call(LOADED[self.fragment.name], tuple(loaded))
             yield c.ExprStmt(c.Assign("=", c.ArrayRef(self.parts[dimension], place), value))
 
     def element(self, dimension: int, half: int, k: int, step: int) -> c.Expr:

@@ -183,7 +183,8 @@ def render_device_files(path: str, devices: list[tuple[str, ...]], target: str) 
                 fetch16=FETCH_16 in mentioned,
                 half="__half" in mentioned or "ushort" in mentioned,
                 half_of_double="polyc_double_to_half" in mentioned,
-                mma=MMA in mentioned,
+                mma=MMA["tf32"] in mentioned,
+                mma_half=MMA["half"] in mentioned,
                 kernels=[f'"{_escaped(line)}\\n"' for line in kernels.splitlines()],
                 runtime=opencl_runtime() if ending == ".opencl.c" else "",
             )

@@ -23,6 +23,16 @@ double tf32(uint32_t bits)
     return value;
 }
 
+// One of the two halves of a register.
+double half_of(uint32_t bits, unsigned which)
+{
+    const uint32_t one = bits >> 16 * which & 0xffffu, exponent = one >> 10 & 31, fraction = one & 0x3ffu;
+    const double sign = one & 0x8000u ? -1 : 1;
+    if (exponent == 31)
+        return fraction ? __builtin_nan("") : sign * __builtin_inf();
+    return sign * __builtin_ldexp(exponent ? 1024 + fraction : fraction, static_cast<int>(exponent ? exponent : 1) - 25);
+}
+
 }  // namespace
 
 extern "C" uint32_t polyc_shim_shuffle(uint32_t value, int lane, int line)
@@ -52,6 +62,27 @@ extern "C" void polyc_shim_mma_tf32(float *d, const uint32_t *a, const uint32_t 
         for (unsigned p = 0; p < 8; ++p)
             sum += tf32(of_lane(4 * (row % 8) + p % 4).a[row / 8 + 2 * (p / 4)]) *
                    tf32(of_lane(4 * column + p % 4).b[p / 4]);
+        d[k] = static_cast<float>(sum + c[k]);
+    }
+    shim::meet_in_warp(PC, line);
+}
+
+// The same for halves: mma.m16n8k16, or m16n8k8, which has the first half of its operands.
+extern "C" void polyc_shim_mma_half(float *d, const uint32_t *a, const uint32_t *b, const float *c, int depth, int line)
+{
+    if (!shim::state.device)
+        return;
+    Left &own = left[shim::state.thread];
+    __builtin_memcpy(own.a, a, 4 * sizeof *a);
+    __builtin_memcpy(own.b, b, 2 * sizeof *b);
+    shim::meet_in_warp(PC, line);
+    const unsigned lane = shim::state.thread % shim::kWarp, g = lane / 4, t = lane % 4;
+    for (unsigned k = 0; k < 4; ++k) {
+        const unsigned row = g + 8 * (k / 2), column = 2 * t + k % 2;
+        double sum = 0;
+        for (unsigned p = 0; p < static_cast<unsigned>(depth); ++p)
+            sum += half_of(of_lane(4 * (row % 8) + p % 8 / 2).a[row / 8 + 2 * (p / 8)], p % 2) *
+                   half_of(of_lane(4 * column + p % 8 / 2).b[p / 8], p % 2);
         d[k] = static_cast<float>(sum + c[k]);
     }
     shim::meet_in_warp(PC, line);

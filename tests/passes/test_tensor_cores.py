@@ -49,6 +49,7 @@ void f(float in[4][24][20][20], float w[35][24], float bias[35], float out[4][35
 """A convolution with a window of 1 x 1."""
 PROGRAMS = {
     "odd": ODD,
+    "short": ODD.replace("43", "12"),
     "aligned": ALIGNED,
     "product": PRODUCT,
     "added": ADDED.replace("double", "float"),
@@ -57,6 +58,7 @@ PROGRAMS = {
     "pointwise": POINTWISE,
     "twice": TWICE,
 }
+"""short: the second fragment of the sum has products of zeros only in its second half."""
 HALF_ODD = ODD.replace("float A", "_Float16 A").replace("float B", "_Float16 B")
 HALVES = {
     "half": HALF_ODD,

@@ -239,6 +239,7 @@ TRANSFORM = (
     ),
     click.option("--no-inline", is_flag=True, help="Leave elementwise producers in nests of their own."),
     click.option("--no-verify", is_flag=True, help="Print code that was not checked."),
+    click.option("--allow-tf32", is_flag=True, help="For CUDA: float products on tensor cores, rounded to 10 bits."),
     click.option("--reassociate", is_flag=True, help="Allow reductions in another order of additions."),
     click.option(
         "--budget",
@@ -305,6 +306,7 @@ def transform_options(values: dict[str, Any]) -> Options:
         max_recompute=values["max_recompute"],
         verify=not values["no_verify"],
         reassociate=values["reassociate"],
+        allow_tf32=values["allow_tf32"],
         inline=not values["no_inline"],
         budget=values["budget"],
         machine=machine,
@@ -328,6 +330,8 @@ def machine_options(values: dict[str, Any]) -> tuple[str, tuple[int, ...] | None
         for option in ("grid", "block"):
             if values[option] is not None:
                 raise click.UsageError(f"--{option} is for a GPU: the target is {target}, not cuda or opencl")
+        if values["allow_tf32"]:
+            raise click.UsageError(f"--allow-tf32 is for CUDA's tensor cores: the target is {target}, not cuda")
         load_cpu(machine)
         return machine, None, None
     gpu = load_gpu(machine)

@@ -59,7 +59,9 @@ def table(compiled: Compiled, report: Report) -> str:
             ", ".join(f"{name} = {value}" for name, value in row.values.items()) or "fixed sizes",
             ", ".join(row.arrays) or "nothing",
             f"{row.elements} elements",
-            "equal" if not row.differences else "DIFFER",
+            ("equal" if not row.rounding else f"equal within {row.rounding:.2e} (tensor cores)")
+            if not row.differences
+            else "DIFFER",
         )
         for row in report.rows
     ]

@@ -13,10 +13,10 @@ from polyc.codegen.tidy import simpler
 from polyc.errors import InternalError
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
-from polyc.model.scop import Access, Array, CType, Statement, Storage, Value
+from polyc.model.scop import Access, AccessKind, Array, CType, Statement, Storage, Value
 from polyc.model.tree import Member, partial_schedule, paths
 from polyc.passes.boxes import constant_of
-from polyc.poly import empty_map, maps, project_range
+from polyc.poly import empty_map, everywhere, maps, project_range
 from polyc.verify.expand import shift
 
 NOTED = "polyc_"
@@ -71,9 +71,18 @@ class InstancePrinter:
         self.members = scope.members
         self.parts = scope.parts
         self.to_instance = schedule.reverse()
-        self.accesses: dict[str, Access] = {a.ref: a for a in statement.accesses if a.ref}
+        self.accesses: dict[str, Access] = {a.ref: self._printed(a) for a in statement.accesses if a.ref}
         self.instance: tuple[c.Expr, ...] = ()
         self.loops = self._loops()
+
+    def _printed(self, access: Access) -> Access:
+        """The access with its function outside of the domain too, where it runs there: isl simplifies what it prints
+        for where it is defined."""
+        kind = self.program.padded.get(self.statement.name, "guarded")
+        if kind == "guarded" or (kind == "zero" and access.kind is AccessKind.READ) or not access.exact:
+            return access
+        wider = everywhere(access.relation)
+        return access if wider is None else replace(access, relation=wider)
 
     def body(self) -> c.Stmt:
         body = self.statement.body
@@ -189,6 +198,10 @@ class InstancePrinter:
         if isinstance(node, c.ArrayRef):
             return self._reference(node)
         return None
+
+    def reference(self, node: c.ArrayRef) -> c.Expr:
+        """One reference of the statement."""
+        return self._reference(node)
 
     def _reference(self, node: c.ArrayRef) -> c.Expr:
         array = self.program.scop.arrays[node.array]

@@ -76,7 +76,8 @@ def braced(level: int, head: str, parts: list[str]) -> str:
 
 def mark_words(mark: Mark) -> str:
     """The text and names of a mark on one line, with a space before them."""
-    threads = f"{' x '.join(map(str, mark.sizes))} threads" if mark.sizes else ""
+    unit = "products" if mark.kind == "mma" else "threads"
+    threads = f"{' x '.join(map(str, mark.sizes))} {unit}" if mark.sizes else ""
     blocks = f"at most {mark.blocks} blocks" if mark.blocks else ""
     return "".join(f" {word}" for word in (threads, blocks, mark.text.replace("\n", "; "), *mark.names) if word)
 

@@ -109,6 +109,16 @@ class Gpu:
         """Multiply-adds of one multiprocessor in a cycle of its clock."""
         return self.gflops(element_bytes) * 1e3 / (2 * self.multiprocessors * self.clock_mhz)
 
+    def tensor_operations_per_cycle(self, element_bytes: int) -> float:
+        """Multiply-adds of the tensor cores of one multiprocessor in a cycle, for inputs of 2 bytes, or floats (tf32).
+
+        Where the description has none for floats: a quarter of the rate for halves, as from 8.0 on, or that of halves
+        without tensor cores. Code that uses them runs there as well, only not on them.
+        """
+        half = self.tensor_half_gflops or self.half_gflops
+        gflops = half if element_bytes == 2 else self.tensor_tf32_gflops or half / 4
+        return gflops * 1e3 / (2 * self.multiprocessors * self.clock_mhz)
+
     def bytes_per_cycle(self) -> float:
         """From memory, in a cycle of the multiprocessors' clock, for all of them together."""
         return self.memory_gb_per_s * 1e3 / self.clock_mhz

@@ -30,6 +30,9 @@ class Options:
     """Percentage of repeated instances that fusion may cost; None: let the cost decide."""
     verify: bool = True
     reassociate: bool = False
+    allow_tf32: bool = False
+    """For CUDA: sums of float products may run on tensor cores, which round the factors to ten bits of mantissa and add
+    up the products of one instruction in an order of their own."""
     inline: bool = True
     """Whether elementwise producers are computed at their readers."""
     budget: int = 2_000_000
@@ -229,7 +232,7 @@ class Program:
     padded: dict[str, str] = field(default_factory=dict)
     """Statements of which the tree runs whole tiles, though their domain ends inside of some: `guarded` where what lies
     outside of the domain is left out by a condition, `zero` for a copy that stores 0 there, `free` where it runs, and
-    touches nothing but cells that no instance of the domain reads."""
+    touches nothing but cells that no instance of the domain reads, `neutral` where it adds products of zeros."""
     hoisted: tuple[Hoist, ...] = ()
     """Expressions that are computed where panels are filled (`verify/hoisted.py` shows that it is the same)."""
     remarks: tuple[Remark, ...] = ()

@@ -22,6 +22,9 @@ GLOBAL_AXES = ("global.x", "global.y")
 """Blocks and threads together: iteration `block * threads + thread`."""
 ALL_THREADS = "thread"
 """The threads of a block as one row."""
+WARP_AXES = ("warp.y", "warp.x", "lane.y", "lane.x")
+"""The threads of a block as warps of 32 along x, and the lanes of a warp: a row of `size` warps along warp.x, and of 4
+lanes along lane.x."""
 LINEAR = "linear"
 """A loop of constant length without an index of its own: it is counted in the index of the member before it, which is
 the first of GLOBAL_AXES or such a loop too."""
@@ -49,7 +52,7 @@ class Member:
     """The user's name of the loop, for printing."""
     role: Role = Role.LOOP
     size: int = 1
-    """Tile size, for role TILE."""
+    """Tile size, for role TILE; how many values there are, for a loop that is mapped to one of WARP_AXES."""
     parallel: bool = False
     """Print as a parallel loop."""
     vector: bool = False
@@ -73,7 +76,7 @@ class Member:
 
 def deals_to_threads(member: Member) -> bool:
     """Whether the loop's iterations belong to single threads of a block."""
-    return member.mapped in (*THREAD_AXES, *GLOBAL_AXES, ALL_THREADS, LINEAR)
+    return member.mapped in (*THREAD_AXES, *WARP_AXES, *GLOBAL_AXES, ALL_THREADS, LINEAR)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,7 +118,9 @@ class Sequence:
 class Mark:
     """A note to codegen. Kinds: `group` (comment), `allocate` (declare buffers or private arrays below here),
     `kernel` (what is below runs on a GPU, in blocks of `sizes` threads), `once` (by one thread of each block),
-    `threads` (until the mapping: the kernel that this is in has such blocks), `reduce` (in a kernel: each thread
+    `threads` (until the mapping: the kernel that this is in has such blocks), `mma` (all threads of a warp run what the
+    band below has, on tensor cores: `text` names the kind of fragment, `sizes` its extents, `names` the statement
+    and its references to the operands with the rows and with the columns), `reduce` (in a kernel: each thread
     combines what the band below has for it, and then all of them their parts, into one cell for each iteration of the
     loops above; the band's members say which arrays and by which operators), `tiles` (the loops of the band right below
     run over all of `region`).

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from polyc.machine import Gpu
+from polyc.model.fragments import COLUMNS, LANES, ROWS, TF32, Fragment
 
 LARGE, LARGE_BATCH = 4096, 16
 """Taken for an extent that is known at run time only."""
@@ -28,6 +29,12 @@ SCHEDULERS = 4
 """Of a multiprocessor: each starts one instruction of a warp a cycle."""
 L2_SPEEDUP = 2.5
 """Bandwidth of the L2 cache over that of memory; data sheets do not name it."""
+FRAGMENT_TILES = ((1, 1), (1, 2), (2, 2), (2, 4), (4, 4))
+"""(m, n) of one warp, in fragments: what is larger does not fit into the registers of its threads."""
+FRAGMENT_REGISTERS = 24
+"""Of a thread, beside OTHER_REGISTERS: each lane has several places in each panel."""
+WARPS = ((1, 2), (2, 1), (2, 2), (2, 4), (4, 2))
+"""Of a block, along m and n."""
 NOT_HIDDEN = 0.1
 """Share of what other units do, or blocks wait for, that is not done beside what takes longest."""
 
@@ -57,14 +64,18 @@ class ContractionSize:
     reason: str
     """What binds, with the numbers: `arithmetic`, `shared memory`, `instructions`, `latency`, `L2`, `memory`, or
     `parallelism` (there are fewer tiles than multiprocessors)."""
+    fragment: Fragment | None = None
+    """What tensor cores multiply; None where each thread does it by itself."""
+    warps: tuple[int, int] = (0, 0)
+    """With a fragment: warps along m and n; a warp lies along x."""
 
     @property
     def threads_x(self) -> int:
-        return self.block_n // self.thread_n
+        return LANES if self.fragment is not None else self.block_n // self.thread_n
 
     @property
     def threads_y(self) -> int:
-        return self.block_m // self.thread_m
+        return self.threads // self.threads_x
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +88,14 @@ class _Problem:
     k: int
     batch: int
     element_bytes: int
+    fragment: Fragment | None = None
 
     @property
     def rate(self) -> float:
-        """Multiply-adds of a multiprocessor in a cycle: halves are added up as floats."""
-        return self.machine.operations_per_cycle(max(self.element_bytes, 4))
+        """Multiply-adds of one multiprocessor in a cycle."""
+        if self.fragment is None:
+            return self.machine.operations_per_cycle(max(self.element_bytes, 4))  # halves are added up as floats
+        return self.machine.tensor_operations_per_cycle(2 if self.fragment is not TF32 else 4)
 
 
 def contraction_candidates(
@@ -92,13 +106,17 @@ def contraction_candidates(
     batch: int | None,
     element_bytes: int,
     shared_limit: int | None = None,
+    fragment: Fragment | None = None,
+    granule: int = 1,
 ) -> list[ContractionSize]:
     """Shapes for a matrix product, or a batch of them, the best first; fewer than 200, and always one.
 
     m, n, k, batch: extents, None where they are known at run time only (then they count as large). Any extent is
                     right: edges are predicated, and what their idle threads cost counts.
-    element_bytes:  of A, B and C: 2, 4 or 8.
+    element_bytes:  of A, B and C: 2, 4 or 8; with a fragment, of A and B.
     shared_limit:   bytes of shared memory that a block may take; None: what needs no opt-in.
+    fragment:       what tensor cores multiply, None for shapes without them; then there may be none that fits.
+    granule:        the depth of panels is a multiple of it (with a fragment).
     source:         the hardware-centred space of Hidet (Ding et al. 2023, Section 5.3): sizes come from the machine
                     and not from divisors of the extents. The order is ours: a count of cycles. It is no measurement.
     """
@@ -109,9 +127,11 @@ def contraction_candidates(
         _extent(k),
         LARGE_BATCH if batch is None else max(batch, 1),
         element_bytes,
+        fragment,
     )
     limit = machine.shared_bytes_per_block if shared_limit is None else shared_limit
-    found = [size for size in _shapes(problem, limit) if size.blocks_per_multiprocessor]
+    shapes = _shapes(problem, limit) if fragment is None else _fragment_shapes(problem, fragment, limit, granule)
+    found = [size for size in shapes if size.blocks_per_multiprocessor]
     return sorted(found, key=_rank)
 
 
@@ -164,6 +184,44 @@ def _shapes(problem: _Problem, limit: int) -> Iterator[ContractionSize]:
         )
 
 
+def _fragment_shapes(problem: _Problem, fragment: Fragment, limit: int, granule: int) -> Iterator[ContractionSize]:
+    """The same for warps that sum up fragments together."""
+    machine, size = problem.machine, problem.element_bytes
+    depths = sorted({-(-depth // granule) * granule for depth in DEPTHS if depth % fragment.depth == 0})
+    for (wm, wn), (fm, fn), bk, stages in product(WARPS, FRAGMENT_TILES, depths, (1, 2)):
+        threads, bm, bn = wm * wn * LANES, wm * fm * ROWS, wn * fn * COLUMNS
+        if max(bm, bn) > 2 * min(bm, bn) or threads > machine.threads_per_block:
+            continue  # a square has the most reuse
+        shared_bytes = stages * (bk * (bm + bn) * size + (bm + bn) * PAD_BYTES)
+        # Each lane has four sums of a fragment, and of its operands what it has of the sums' rows and columns.
+        registers = fm * fn * 4 + (fm * ROWS + fn * COLUMNS) * fragment.depth // fragment.packed // LANES
+        registers += OTHER_REGISTERS + FRAGMENT_REGISTERS
+        if shared_bytes > limit or registers > machine.registers_per_thread * REGISTER_SHARE:
+            continue
+        resident = machine.resident(threads, registers, shared_bytes)
+        if resident.blocks == 0:
+            continue
+        tile = _Tile(problem, bm, bn, bk, 2 * fm, 2 * fn, threads, stages, resident.blocks)
+        share, bound = tile.predicted()
+        reason = f"bound by {bound}; {resident.blocks} blocks a multiprocessor, which {resident.bound} limit"
+        yield ContractionSize(
+            bm,
+            bn,
+            bk,
+            2 * fm,
+            2 * fn,
+            threads,
+            stages,
+            shared_bytes,
+            registers,
+            resident.blocks,
+            share,
+            reason,
+            fragment,
+            (wm, wn),
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class _Tile:
     """One shape for one product: how many cycles all of its tiles take."""
@@ -204,8 +262,8 @@ class _Tile:
         size, machine = self.problem.element_bytes, self.problem.machine
         rate = self.problem.rate
         warps = self.threads // machine.warp_size
-        loads, row = self.fragments()
-        instructions = self.thread_m * self.thread_n + loads
+        loads, row = self.operands()
+        instructions = self.products() + loads
         busy = {
             "arithmetic": self.m * self.n / rate,
             "shared memory": float(warps * row),
@@ -222,9 +280,20 @@ class _Tile:
         step = max(every + NOT_HIDDEN * waits, alone)
         return _parts(self.problem.k, self.k) * step + MEMORY_CYCLES, why if every >= alone else "latency"
 
-    def fragments(self) -> tuple[int, int]:
+    def products(self) -> float:
+        """Instructions of one warp for one step of k that multiply, and convert what they multiply."""
+        fragment = self.problem.fragment
+        if fragment is None:
+            return self.thread_m * self.thread_n
+        loads, _ = self.operands()
+        return self.thread_m * self.thread_n / 4 / fragment.depth + (loads if fragment is TF32 else 0)
+
+    def operands(self) -> tuple[float, float]:
         """For one warp and one step of k: loads from shared memory, and the cycles that its banks take for them."""
         size, machine = self.problem.element_bytes, self.problem.machine
+        if self.problem.fragment is not None:
+            each = (self.thread_m // 2 * ROWS + self.thread_n // 2 * COLUMNS) / LANES
+            return each, each  # panels are laid out so that lanes read different banks
         wide = machine.shared_banks * machine.shared_bank_bytes
         x = min(self.n // self.thread_n, machine.warp_size)
         loads = cycles = 0
@@ -238,7 +307,8 @@ class _Tile:
         """Bytes that come from the L2 cache, and from memory: tiles that run at once share rows and columns."""
         p = self.problem
         in_n = _parts(p.n, self.n)
-        ends = 2.0 * p.m * p.n * p.batch * p.element_bytes  # C is read and written once
+        of_sums = p.element_bytes if p.fragment is None else 4
+        ends = 2.0 * p.m * p.n * p.batch * of_sums  # C is read and written once
         deep = float(p.k) * p.element_bytes
         least = (p.m + p.n) * deep * p.batch
         at_once = min(self.count, p.machine.multiprocessors * self.resident)

@@ -137,7 +137,7 @@ class MicroNest(RegisterNest):
         self.pad(name, whole, accumulator)
         if self.program.padded.get(name) == "guarded":
             raise NoRegisterTile("what its tiles would run at the border is not harmless")
-        summed = Filter(isl.UnionSet.from_set(whole), self.products(whole))
+        summed = Filter(isl.UnionSet.from_set(whole), self.sum_of_tile(whole))
         node: Node = Band((rows,), True, self.with_copies([*into], summed, [*out], (accumulator.key,)))
         node = Band((columns,), True, self.with_copies(of_columns, Filter(summed.filter, node)))
         node = self.with_copies(of_rows, Filter(summed.filter, node))
@@ -220,7 +220,7 @@ class MicroNest(RegisterNest):
         extent = high.sub(low).intersect_params(self.program.scop.known).max_val()
         return bool(extent.is_int()) and int(extent.to_python()) < depth
 
-    def products(self, whole: isl.Set) -> Node:
+    def sum_of_tile(self, whole: isl.Set) -> Node:
         """`for k`, and a row of vectors for each i of the register tile."""
         c, size = self.contraction, self.micro
         i, j = (self.value(self.band.members[p]) for p in self.pair)
@@ -368,7 +368,7 @@ class MicroNest(RegisterNest):
         order = tuple(range(len(extents)))
         pad = 0
         if position == self.contraction.columns:
-            order, _ = self.layout(statement, access, element)
+            order, _ = self.layout(statement, access, extents, element)
             if not self.is_consecutive(access, order[-1]):
                 raise NoRegisterTile(f"neighbours of a row do not read neighbours of {array.c_name}")
         else:

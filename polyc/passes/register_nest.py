@@ -10,7 +10,7 @@ import islpy as isl
 from polyc.machine.gpu import STATIC_SHARED_BYTES
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Statement
-from polyc.model.tasks import repeat, spatial
+from polyc.model.tasks import TaskMapping, repeat, spatial
 from polyc.model.tree import LEAF, THREAD_AXES, Band, Extension, Filter, Mark, Member, Node, Role, Sequence
 from polyc.passes.boxes import Box, bounding_box
 from polyc.passes.contractions import Contraction, extent_of, varies
@@ -65,11 +65,16 @@ class RegisterNest:
         self.typical = sample_parameters(program)
         self.pair = (contraction.rows, contraction.columns)
         self.blocks = (size.block_m, size.block_n)
-        element = program.scop.arrays[contraction.array].element.size_bytes or 4
+        self.tasks = self.mapping()
+
+    def mapping(self) -> TaskMapping:
+        """Which thread sums up which cells of the tile."""
+        size = self.size
+        element = self.program.scop.arrays[self.contraction.array].element.size_bytes or 4
         vector = max(VECTOR_BYTES // element, 1)
         inner = tuple(min(vector, t) for t in (size.thread_m, size.thread_n))
         outer = tuple(t // c for t, c in zip((size.thread_m, size.thread_n), inner, strict=True))
-        self.tasks = repeat(*outer) * spatial(size.threads_y, size.threads_x) * repeat(*inner)
+        return repeat(*outer) * spatial(size.threads_y, size.threads_x) * repeat(*inner)
 
     @property
     def statements(self) -> set[str]:
@@ -113,6 +118,9 @@ class RegisterNest:
 
     # --- the tree ----------------------------------------------------------------------------------------------------
 
+    on = ""
+    """What to say of tensor cores."""
+
     def node(self) -> Node:
         c = self.contraction
         wholes = {name: self.whole(name) for name in sorted(self.statements)}
@@ -144,7 +152,7 @@ class RegisterNest:
             "register-tile",
             STAGE,
             f"{c.statement} sums up a tile of {s.block_m} x {s.block_n} of {array}, {s.thread_m} x {s.thread_n} of it "
-            f"in the registers of each of {s.threads} threads, from panels {s.block_k} deep",
+            f"in the registers of each of {s.threads} threads, from panels {s.block_k} deep{self.on}",
             (c.statement,),
             array=array,
             tile=[s.block_m, s.block_n, s.block_k],
@@ -348,19 +356,25 @@ class RegisterNest:
         copies = self.panels(whole, panel)
         if copies:
             panel = replace(panel, stages=self.size.stages)
-        point = self.values(name, self.band.members)
-        chain = tuple(
-            replace(m, schedule=isl.UnionPwAff.from_pw_aff(_on(self.values(name, (m,)), whole)), role=Role.POINT)
-            for m in c.chain
-        )
-        chain = (*chain[:-1], replace(chain[-1], unroll=self.unrolled(depth) if len(chain) == 1 else 1))
-        body: Node = self.threads(whole, point, Band(chain, False, self.registers(whole, point, LEAF)))
+        body = self.products(whole, depth)
         if copies:
             every = union_of((one.relation for one in copies), empty_map(whole))
             steps = [copying(one) for one in copies]
             steps.append(Filter(isl.UnionSet.from_set(whole), body))
             body = Mark("allocate", Extension(every, Sequence(tuple(steps))), names=tuple(p.buffer for p in copies))
         return Band((panel,), False, body)
+
+    def products(self, whole: isl.Set, depth: int) -> Node:
+        """What the threads do with one iteration of the loop over panels."""
+        c = self.contraction
+        name = c.statement
+        chain = tuple(
+            replace(m, schedule=isl.UnionPwAff.from_pw_aff(_on(self.values(name, (m,)), whole)), role=Role.POINT)
+            for m in c.chain
+        )
+        chain = (*chain[:-1], replace(chain[-1], unroll=self.unrolled(depth) if len(chain) == 1 else 1))
+        point = self.values(name, self.band.members)
+        return self.threads(whole, point, Band(chain, False, self.registers(whole, point, LEAF)))
 
     def tile_values(self, name: str, panel: Member) -> isl.Map:
         """`{ S[i] -> [outer, tile, panel] }`."""
@@ -416,7 +430,7 @@ class RegisterNest:
             if box is None or extents is None:
                 continue
             element = self.program.scop.arrays[access.array].element.size_bytes or 8
-            order, pad = self.layout(statement, access, element)
+            order, pad = self.layout(statement, access, extents, element)
             size = element
             for position, d in enumerate(order):
                 size *= extents[d] + (pad if position == len(order) - 1 else 0)
@@ -436,7 +450,9 @@ class RegisterNest:
                 found.append(self.panel(access, box, extents, buffer, tiles))
         return found
 
-    def layout(self, statement: Statement, access: Access, element: int) -> tuple[tuple[int, ...], int]:
+    def layout(
+        self, statement: Statement, access: Access, extents: tuple[int, ...], element: int
+    ) -> tuple[tuple[int, ...], int]:
         """The order of a panel's dimensions: innermost the one along which a thread reads neighbours."""
         rank = access.relation.dim(isl.dim_type.out)
         along = [k for k in self.pair if varies(access, self.band.members[k], statement.domain)]

@@ -10,6 +10,7 @@ from itertools import count
 import islpy as isl
 
 from polyc.machine import load_cpu, load_gpu
+from polyc.model.fragments import Fragment
 from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Member, Node, Role, Sequence, child_nodes
 from polyc.passes.contractions import (
@@ -20,6 +21,8 @@ from polyc.passes.contractions import (
     tile_members_of,
     varies,
 )
+from polyc.passes.fragment_nest import FragmentNest, NoFragments
+from polyc.passes.fragments import chain_weights, fragment_of, granule_of
 from polyc.passes.gpu_sizes import ContractionSize, contraction_candidates
 from polyc.passes.micro_sizes import MicroSize, micro_sizes
 from polyc.passes.register_nest import STAGE, NoRegisterTile, RegisterNest
@@ -122,7 +125,16 @@ def contraction_sizes(
             load_cpu(options.machine), m, n, depth, element.size_bytes, (panels[0], panels[1]), in_place
         )
         return found, sizes
-    shapes = contraction_candidates(load_gpu(options.machine), m, n, depth, batch, element.size_bytes)
+    machine = load_gpu(options.machine)
+    shapes = contraction_candidates(machine, m, n, depth, batch, element.size_bytes)
+    fragment = fragment_of(program, band, found)
+    weights = chain_weights(program, found)
+    if isinstance(fragment, Fragment) and weights is not None:
+        granule = granule_of(fragment, weights)
+        on_cores = contraction_candidates(
+            machine, m, n, depth, batch, fragment.operand_bytes, fragment=fragment, granule=granule
+        )
+        shapes = on_cores + shapes
     if options.block is not None:
         shapes = [s for s in shapes if (s.threads_x, s.threads_y) == options.block[:2]]
     return found, shapes
@@ -235,34 +247,65 @@ class Tiler:
     def point(self, band: Band, above: tuple[Member, ...], added: frozenset[str]) -> Node:
         tile = above[-len(band.members) :]
         sizes = tuple(m.size if m.role is Role.TILE else 0 for m in tile)
-        found = contraction_size(self.program, band, sizes)
-        if found is None:
+        contraction, found = contraction_sizes(self.program, band)
+        if contraction is None:
             return band
-        before = self.program
-        try:
-            kernel = next(id(m) for m in above if m.role is Role.TILE)
-            elsewhere = frozenset(p for k, made in self.panels.items() if k != kernel for p in made)
-            alone = self.alone - set(self.made)
-            contraction, size = found
-            assert isinstance(size, ContractionSize)
-            nest = RegisterNest(self.program, band, above, contraction, size, self.numbers, elsewhere, alone)
-            if nest.statements & added:
-                raise NoRegisterTile("it is computed in the tiles of another nest")
-            threads = (nest.size.threads_x, nest.size.threads_y)
-            if self.blocks.setdefault(kernel, threads) != threads:
-                raise NoRegisterTile("another sum of its kernel has blocks of another shape")
-            node = nest.node()
-        except NoRegisterTile as reason:
-            self.program = before.remark(
-                "no-register-tile",
-                STAGE,
-                f"{found[0].statement} is summed up by one thread a point: {reason}",
-                (found[0].statement,),
+        shapes = [s for s in found if isinstance(s, ContractionSize) and sizes == tile_of(contraction, s, len(sizes))]
+        if not shapes:
+            return band
+        fragment = fragment_of(self.program, band, contraction)
+        why_not = fragment if isinstance(fragment, str) else ""
+        kernel = next(id(m) for m in above if m.role is Role.TILE)
+        threads = self.blocks.get(kernel, (shapes[0].threads_x, shapes[0].threads_y))
+        alike = [s for s in shapes if kernel not in self.blocks or (s.threads_x, s.threads_y) == threads]
+        on_cores = [s for s in alike if s.fragment is not None][:1]
+        if isinstance(fragment, Fragment) and not on_cores:
+            why_not = (
+                "another sum of its kernel has blocks of another shape"
+                if shapes[0].fragment
+                else "no tile of theirs fits"
             )
-            return band
-        made = frozenset(nest.program.buffers) - frozenset(before.buffers)
+        reason = NoRegisterTile("another sum of its kernel has blocks of another shape")
+        for size in (*on_cores, *[s for s in alike if s.fragment is None][:1]):
+            try:
+                return self.tiled(band, above, added, contraction, size, why_not)
+            except NoFragments as refused:
+                reason, why_not = refused, str(refused)
+            except NoRegisterTile as refused:
+                reason = refused
+                break
+        self.program = self.program.remark(
+            "no-register-tile",
+            STAGE,
+            f"{contraction.statement} is summed up by one thread a point: {reason}",
+            (contraction.statement,),
+        )
+        return band
+
+    def tiled(
+        self,
+        band: Band,
+        above: tuple[Member, ...],
+        added: frozenset[str],
+        contraction: Contraction,
+        size: ContractionSize,
+        why_not: str,
+    ) -> Node:
+        """The contraction with a tile of this shape, and the program with what that needs. Raises NoRegisterTile."""
+        kernel = next(id(m) for m in above if m.role is Role.TILE)
+        elsewhere = frozenset(p for k, made in self.panels.items() if k != kernel for p in made)
+        alone = self.alone - set(self.made)
+        kind = FragmentNest if size.fragment is not None else RegisterNest
+        nest = kind(self.program, band, above, contraction, size, self.numbers, elsewhere, alone)
+        if why_not:
+            nest.on = f"; not by tensor cores: {why_not}"
+        if nest.statements & added:
+            raise NoRegisterTile("it is computed in the tiles of another nest")
+        node = nest.node()
+        self.blocks[kernel] = (size.threads_x, size.threads_y)
+        made = frozenset(nest.program.buffers) - frozenset(self.program.buffers)
         self.panels[kernel] = self.panels.get(kernel, frozenset()) | made
-        self.made |= dict.fromkeys(nest.made, found[0].statement)
+        self.made |= dict.fromkeys(nest.made, contraction.statement)
         self.program = nest.program
         self.widening = self.widening.joined(nest.widening)
         return node

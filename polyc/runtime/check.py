@@ -19,6 +19,7 @@ from polyc.runtime.devices import build_for_device, device_faults
 from polyc.runtime.differences import Difference, first_difference
 from polyc.runtime.inputs import Data, random_array
 from polyc.runtime.layout import Layout, Unsafe
+from polyc.runtime.tolerance import tolerances
 
 SIZES = (1, 5, 17, 40, 140)
 """The last one is larger than the tiles of most nests."""
@@ -35,6 +36,8 @@ class Row:
     arrays: tuple[str, ...]
     elements: int
     differences: int
+    rounding: float = 0.0
+    """How far a value might be off, relative to itself, for tensor cores (`tolerance.py`)."""
 
 
 @dataclass(slots=True)
@@ -111,7 +114,7 @@ def compare(
                 break
             if values not in tried:
                 tried.append(values)
-                run_size(setting, values, seed + size, report)
+                run_size(setting, values, seed + size, report, tolerances(compiled.program, values))
     return report
 
 
@@ -135,8 +138,9 @@ def first_error(problem: BuildError) -> str:
     return found.partition("error:")[2].strip() or found
 
 
-def run_size(setting: Setting, values: dict[str, int], seed: int, report: Report) -> None:
-    """Run both forms for some values of the parameters, and note what differs."""
+def run_size(setting: Setting, values: dict[str, int], seed: int, report: Report, rounding: dict[str, float]) -> None:
+    """Run both forms for some values of the parameters, and note what differs; `rounding`: how far arrays may be
+    off."""
     named = ", ".join(f"{name} = {value}" for name, value in values.items()) or "these sizes"
     try:
         shapes = Layout(setting.scop, values).shapes()
@@ -164,10 +168,15 @@ def run_size(setting: Setting, values: dict[str, int], seed: int, report: Report
         message = f"the result {ended.result_fault} where the original does not, with {named}"
         report.differences.append(Difference(message, values))
         return
-    differences = [d for name in compared(setting) if (d := first_difference(setting, shapes[name], values))]
+    off = {name: rounding[name] for name in compared(setting) if name in rounding}
+    differences = [
+        d for name in compared(setting) if (d := first_difference(setting, shapes[name], values, off.get(name, 0.0)))
+    ]
     report.differences += differences
     elements = sum(arrays[name].size for name in compared(setting))
-    report.rows.append(Row(values, tuple(compared(setting)), elements, len(differences)))
+    report.rows.append(
+        Row(values, tuple(compared(setting)), elements, len(differences), max(off.values(), default=0.0))
+    )
 
 
 def compared(setting: Setting) -> list[str]:

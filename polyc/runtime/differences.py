@@ -30,8 +30,11 @@ class Difference:
     result: str = ""
 
 
-def first_difference(setting: Setting, shape: Shape, values: dict[str, int]) -> Difference | None:
-    """The first element of an array that the two programs leave with different values."""
+def first_difference(
+    setting: Setting, shape: Shape, values: dict[str, int], rounding: float = 0.0
+) -> Difference | None:
+    """The first element of an array that the two programs leave with different values; `rounding`: how far floats may
+    be off, relative to themselves, beside what `--reassociate` allows."""
     name = shape.name
     array = setting.scop.arrays[name]
     dtype = dtype_of(array.element, setting.element_bytes[name])
@@ -40,7 +43,7 @@ def first_difference(setting: Setting, shape: Shape, values: dict[str, int]) -> 
         np.fromfile(setting.folder / f"array-{name}.{function}", dtype=dtype).reshape(extents)
         for function in (csource.ORIGINAL, csource.RESULT)
     )
-    unlike = differing(original, result, setting.reassociated)
+    unlike = differing(original, result, setting.reassociated, rounding)
     if not unlike.any():
         return None
     index = tuple(int(k) for k in np.unravel_index(int(np.argmax(unlike)), extents)) if extents else ()
@@ -54,12 +57,15 @@ def first_difference(setting: Setting, shape: Shape, values: dict[str, int]) -> 
     return Difference(message, values, array.c_name, index, before, after)
 
 
-def differing(original: Data, result: Data, reassociated: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def differing(
+    original: Data, result: Data, reassociated: bool, rounding: float = 0.0
+) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Where two arrays differ: in any bit, but all NaNs are alike."""
     if original.dtype.kind == "f":
         both_nan = np.isnan(original) & np.isnan(result)
-        if reassociated:
-            close = np.isclose(result, original, rtol=TOLERANCE.get(original.dtype.itemsize, 1e-4), atol=0)
+        if reassociated or rounding:
+            allowed = TOLERANCE.get(original.dtype.itemsize, 1e-4) if reassociated else 0.0
+            close = np.isclose(result, original, rtol=allowed + rounding, atol=0)
             return np.asarray(~(close | both_nan))
         same_sign = np.signbit(original) == np.signbit(result)
         return np.asarray(~((original == result) & same_sign | both_nan))

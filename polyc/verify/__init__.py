@@ -7,6 +7,7 @@ from polyc.model.scop import Scop
 from polyc.verify.dataflow import dataflow_faults
 from polyc.verify.expand import expand
 from polyc.verify.fault import Fault
+from polyc.verify.fragments import fragment_faults
 from polyc.verify.hoisted import hoist_faults
 from polyc.verify.inlining import KIND as INLINING
 from polyc.verify.inlining import inlining_faults
@@ -34,7 +35,8 @@ def check(program: Program, original: Scop | None = None) -> list[Fault]:
         return faults  # the rest takes for granted what does not hold
     faults += dataflow_faults(program, expanded) + race_faults(program, expanded)
     faults += mapping_faults(program, expanded) + padding_faults(whole, expanded)
-    return [*faults, *stage_faults(program, expanded), *layout_faults(whole), *hoist_faults(program)]
+    faults += [*stage_faults(program, expanded), *layout_faults(whole), *hoist_faults(program)]
+    return [*faults, *fragment_faults(whole)]
 
 
 __all__ = ["INLINING", "Fault", "check"]

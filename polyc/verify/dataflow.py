@@ -26,7 +26,7 @@ from polyc.analysis.order import constant_column, order_map, runs
 from polyc.flow import Accesses, Flow, compute_false, compute_flow
 from polyc.model.program import Program
 from polyc.model.scop import Scop
-from polyc.model.tree import THREAD_AXES, Member
+from polyc.model.tree import THREAD_AXES, WARP_AXES, Member
 from polyc.poly import empty_map, maps, names, out_name
 from polyc.verify.expand import Expanded, expand, place_in_buffer
 from polyc.verify.fault import Fault
@@ -154,7 +154,7 @@ def _without_digits(program: Program, now: Expanded, array: str) -> Expanded:
 
 
 def _deals(member: Member) -> bool:
-    return member.digit is not None or member.mapped in THREAD_AXES
+    return member.digit is not None or member.mapped in (*THREAD_AXES, *WARP_AXES)
 
 
 def _keeps_order(program: Program, now: Expanded, array: str, original: Original, after: Accesses) -> bool:

@@ -21,6 +21,7 @@ from math import prod
 import islpy as isl
 
 from polyc.analysis.order import Run, parting
+from polyc.model.fragments import LANE_SIZES, LANES
 from polyc.model.program import Program
 from polyc.model.scop import Access
 from polyc.model.tree import (
@@ -29,6 +30,7 @@ from polyc.model.tree import (
     GLOBAL_AXES,
     LINEAR,
     THREAD_AXES,
+    WARP_AXES,
     Mark,
     Member,
     Path,
@@ -114,9 +116,14 @@ def _dealt_faults(kernel: _Kernel) -> Iterator[Fault]:
         if len(set(here)) != len(here) or (blocks is not None and here != blocks):
             yield Fault("mapping", f"{run.statement} is not dealt out to the blocks as the rest of its kernel is", "")
         blocks = here
-        dealt = sorted(a for a in axes if a in THREAD_AXES or a == ALL_THREADS)
+        dealt = sorted(a for a in axes if a in (*THREAD_AXES, ALL_THREADS))
         once = _once(run.path, kernel.start) is not None
         square = [*THREAD_AXES] if len(kernel.mark.sizes) > 1 else [ALL_THREADS]
+        lanes = [s for s in steps if isinstance(s, Member) and s.mapped in WARP_AXES]
+        if lanes and not dealt and lanes_deal_out(lanes, kernel.mark.sizes):
+            dealt = square
+        elif lanes:
+            dealt = [*dealt, *(m.mapped for m in lanes)]
         ways = [
             once and not dealt and not whole,
             not once and not whole and dealt in ([ALL_THREADS], square),
@@ -124,6 +131,14 @@ def _dealt_faults(kernel: _Kernel) -> Iterator[Fault]:
         ]
         if sum(ways) != 1 and not (kernel.single and not axes):
             yield Fault("mapping", f"{run.statement} is not dealt out to the threads of a block", ", ".join(axes))
+
+
+def lanes_deal_out(members: list[Member], sizes: tuple[int, ...]) -> bool:
+    """Whether loops that are mapped to warps and lanes are dealt out to all threads of blocks of these sizes."""
+    widths = {m.mapped: m.size for m in members}
+    lanes = tuple(widths.get(axis) for axis in WARP_AXES[2:]) == LANE_SIZES
+    warps = prod(widths.get(axis, 1) for axis in WARP_AXES[:2])
+    return len(widths) == len(members) and lanes and sizes == (LANES, warps)
 
 
 def _counted(steps: tuple[Step | Member, ...], position: int) -> bool:

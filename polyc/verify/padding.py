@@ -8,6 +8,7 @@ math: with P the instances of the tree outside of the domains, and D those insid
         (3) P reads buffers and scalars only,
         (4) both stay inside of the buffers' boxes,
         (5) and P reads no cell of a buffer that neither P nor D writes.
+      What adds products of zeros (`neutral`) may change cells that D reads, see `fragments.py`.
 Registers are the other matter of this module: a register buffer is one array in the program, but each thread has a part
 of it. With t(x) the thread of an instance and r(x) the digits of its register loops,
         (6) { cell -> (t, r) } over all accesses is a one-to-one function, and r stays inside of the thread's part.
@@ -15,7 +16,7 @@ of it. With t(x) the thread of an instance and r(x) the digits of its register l
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 import islpy as isl
@@ -24,13 +25,16 @@ from polyc.analysis.order import Run
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Statement
-from polyc.model.tree import THREAD_AXES, Domain, Extension, Member, Node, rewrite
+from polyc.model.tree import THREAD_AXES, WARP_AXES, Domain, Extension, Member, Node, rewrite
 from polyc.poly import empty_set, everywhere, out_name, set_name, sets, without_sizes
 from polyc.verify.dataflow import buffer_faults
 from polyc.verify.expand import Expanded, buffer_of, expand
 from polyc.verify.fault import Fault
+from polyc.verify.fragments import neutral_faults, neutral_instances
+from polyc.verify.mapped import lanes_deal_out
 
-_KINDS = ("guarded", "zero", "free")
+Accesses = tuple[tuple[Access, isl.Map], ...]
+_KINDS = ("guarded", "zero", "free", "neutral")
 
 
 def without_borders(program: Program) -> Program:
@@ -81,12 +85,14 @@ def padding_faults(program: Program, inside: Expanded) -> list[Fault]:
         for cells in sets(written.range())
         if set_name(cells) not in program.buffers
     ]
-    read = written.range().intersect(inside.accesses.reads.range())
+    changing = written.subtract_domain(neutral_instances(program, whole))
+    read = changing.range().intersect(inside.accesses.reads.range())
     if not read.is_empty():
         faults.append(Fault("padding", "what lies outside of a domain changes a value", str(read.sample_point())))
     faults += _unwritten_faults(program, whole, outside, known.union(outside))
+    faults += neutral_faults(program, whole, inside, outside)
     for name, kind in program.padded.items():
-        if kind == "free":
+        if kind in ("free", "neutral"):
             faults += _free_faults(program, whole, name, outside)
     return faults + buffer_faults(program, _only(whole, running))
 
@@ -145,7 +151,7 @@ def _kind_faults(program: Program) -> Iterator[Fault]:
     for name, kind in program.padded.items():
         if kind not in _KINDS or (kind == "zero" and not _is_plain(program.statements[name])):
             yield Fault("padding", f"{name} cannot be {kind}", "")
-        if kind == "free" and program.statements[name].opaque:
+        if kind in ("free", "neutral") and program.statements[name].opaque:
             yield Fault("padding", f"{name} is opaque, and runs outside of its domain", "")
 
 
@@ -172,36 +178,53 @@ def _free_faults(program: Program, whole: Expanded, name: str, outside: isl.Unio
 
 
 def _register_faults(program: Program, whole: Expanded) -> Iterator[Fault]:
-    """Check (6) for each register buffer."""
+    """Check (6) for each register buffer: for boxes of instances first, since what holds for more holds for these."""
+    simple = [_in_a_box(run, accesses) for run, accesses in whole.per_run]
     for buffer in program.buffers.values():
-        if buffer.storage != "register":
-            continue
-        places: isl.Map | None = None
-        for run, accesses in whole.per_run:
-            for access, relation in accesses:
-                if buffer_of(program, run, access) is not buffer:
-                    continue
-                if sum(m.kind == "kernel" for m in run.path.marks) != 1:
-                    continue  # not mapped yet
-                if any(
-                    isinstance(s, Member) and s.digit and s.digit[0] >= len(buffer.registers) for s in run.path.steps
-                ):
-                    yield Fault("registers", f"{run.statement} counts in more dimensions than {buffer.name} has", "")
-                    return
-                threads, digits = _place(run, buffer)
-                if threads is None:
-                    yield Fault("registers", f"{run.statement} uses {buffer.name} without threads", "")
-                    return
-                if not _within(without_sizes(digits), buffer.registers):
-                    yield Fault("registers", f"{run.statement} leaves the registers of {buffer.name}", "")
-                # At all sizes at once: tiles are numbered by their corners.
-                places_here = without_sizes(threads.flat_range_product(digits))
-                one = without_sizes(relation).reverse().apply_range(places_here)
-                places = one if places is None else places.union(one)
-        if places is not None and not places.is_single_valued():
-            yield Fault("registers", f"several registers hold one cell of {buffer.name}", "")
-        if places is not None and not _apart(places, buffer):
-            yield Fault("registers", f"one register holds several cells of {buffer.name}", "")
+        if buffer.storage == "register" and list(_place_faults(program, simple, buffer)):
+            yield from _place_faults(program, whole.per_run, buffer)
+
+
+def _in_a_box(run: Run, accesses: Accesses) -> tuple[Run, Accesses]:
+    """The same loops and cells for a convex set of instances, and more of them: isl works on one piece, not on many."""
+    every = run.instances.project_out(isl.dim_type.param, 0, run.instances.dim(isl.dim_type.param))
+    instances = isl.Set.from_basic_set(every.simple_hull())
+
+    def wider(function: isl.Map) -> isl.Map:
+        return (everywhere(function) or function).intersect_domain(instances)
+
+    columns = tuple(map(wider, run.columns))
+    return replace(run, instances=instances, columns=columns), tuple((a, wider(m)) for a, m in accesses)
+
+
+def _place_faults(program: Program, per_run: Iterable[tuple[Run, Accesses]], buffer: Buffer) -> Iterator[Fault]:
+    places: isl.Map | None = None
+    for run, accesses in per_run:
+        for access, relation in accesses:
+            if buffer_of(program, run, access) is not buffer:
+                continue
+            if sum(m.kind == "kernel" for m in run.path.marks) != 1:
+                continue  # not mapped yet
+            if any(isinstance(s, Member) and s.digit and s.digit[0] >= len(buffer.registers) for s in run.path.steps):
+                yield Fault("registers", f"{run.statement} counts in more dimensions than {buffer.name} has", "")
+                return
+            threads, digits = _place(run, buffer)
+            if threads is None:
+                yield Fault("registers", f"{run.statement} uses {buffer.name} without threads", "")
+                return
+            if not _within(without_sizes(digits), buffer.registers):
+                yield Fault("registers", f"{run.statement} leaves the registers of {buffer.name}", "")
+            # At all sizes at once: tiles are numbered by their corners.
+            places_here = without_sizes(threads.flat_range_product(digits))
+            one = without_sizes(relation).reverse().apply_range(places_here)
+            places = one if places is None else places.union(one)
+    if places is None:
+        return
+    places = places.coalesce()
+    if not places.is_single_valued():
+        yield Fault("registers", f"several registers hold one cell of {buffer.name}", "")
+    if not _apart(places, buffer):
+        yield Fault("registers", f"one register holds several cells of {buffer.name}", "")
 
 
 def _apart(places: isl.Map, buffer: Buffer) -> bool:
@@ -219,6 +242,7 @@ def _place(run: Run, buffer: Buffer) -> tuple[isl.Map | None, isl.Map]:
     of each of the block's axes."""
     zero = isl.Map.from_domain_and_range(run.instances, isl.Set.read_from_str(run.instances.get_ctx(), "{ [0] }"))
     threads: dict[str, isl.Map] = {}
+    lanes: dict[str, tuple[isl.Map, Member]] = {}
     sums = [zero for _ in buffer.registers]
     (kernel,) = [m for m in run.path.marks if m.kind == "kernel"]
     for column, step in zip(run.columns, run.path.steps, strict=True):
@@ -229,16 +253,30 @@ def _place(run: Run, buffer: Buffer) -> tuple[isl.Map | None, isl.Map]:
             if step.mapped in threads or not _within(without_sizes(column), (width,)):
                 return None, zero
             threads[step.mapped] = column
+        elif step.mapped in WARP_AXES:
+            if step.mapped in lanes or not _within(without_sizes(column), (step.size,)):
+                return None, zero
+            lanes[step.mapped] = column, step
         elif step.digit is not None:
             dimension, weight = step.digit
-            factor = isl.Map.read_from_str(column.get_ctx(), f"{{ [v] -> [{weight} v] }}")
-            sums[dimension] = _added(sums[dimension], column.apply_range(factor))
+            sums[dimension] = _added(sums[dimension], _times(weight, column))
     digits = sums[0]
     for other in sums[1:]:
         digits = digits.flat_range_product(other)
+    if lanes and not threads and lanes_deal_out([m for _, m in lanes.values()], kernel.sizes):
+        for axis, (outer, inner) in zip(reversed(THREAD_AXES), (WARP_AXES[:2], WARP_AXES[2:]), strict=True):
+            one, two = (lanes.get(a, (zero, None)) for a in (outer, inner))
+            width = two[1].size if two[1] is not None else 1
+            threads[axis] = _added(_times(width, one[0]), two[0])
+    elif lanes:
+        return None, digits
     if set(threads) != set(THREAD_AXES):
         return None, digits
     return threads[THREAD_AXES[0]].flat_range_product(threads[THREAD_AXES[1]]), digits
+
+
+def _times(weight: int, column: isl.Map) -> isl.Map:
+    return column.apply_range(isl.Map.read_from_str(column.get_ctx(), f"{{ [v] -> [{weight} v] }}"))
 
 
 def _added(one: isl.Map, two: isl.Map) -> isl.Map:

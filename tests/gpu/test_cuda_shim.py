@@ -15,7 +15,13 @@ import pytest
 
 from polyc.runtime import BuildError
 from polyc.runtime.cuda_shim import RewriteError, build, report
-from polyc.runtime.cuda_shim.launches import Kernel, kernels, rewrite_dynamic_shared, rewrite_launches
+from polyc.runtime.cuda_shim.launches import (
+    Kernel,
+    kernels,
+    rewrite_asm,
+    rewrite_dynamic_shared,
+    rewrite_launches,
+)
 
 pytestmark = pytest.mark.skipif(not shutil.which("g++"), reason="the shim is built with g++")
 
@@ -102,6 +108,37 @@ def test_warps_and_dynamic_shared_memory(right: Library) -> None:
     expected = x.reshape(4, 32).sum(axis=1).repeat(32)
     right.call("warps", x)
     assert (x == expected).all()
+    assert right.report() == []
+
+
+def test_tensor_cores(right: Library) -> None:
+    """Factors have ten bits of mantissa, ties go away from zero; sums are float's."""
+    rng = np.random.default_rng(0)
+    a, b, c = (rng.normal(size=shape).astype(np.float32) for shape in ((16, 8), (8, 8), (16, 8)))
+    a[0, :3] = 1 + 2.0**-11, -1 - 2.0**-11, 1 + 2.0**-11 - 2.0**-20
+    rounded = [((x.view(np.uint32) + np.uint32(0x1000)) & np.uint32(0xFFFFE000)).view(np.float32) for x in (a, b)]
+    assert list(rounded[0][0, :3]) == [1 + 2.0**-10, -1 - 2.0**-10, 1]
+    expected = rounded[0].astype(float) @ rounded[1].astype(float) + c
+    turned = np.zeros(32, np.uint32)
+    right.call("tensor", a, b, c, turned)
+    assert (c == expected.astype(np.float32)).all()
+    assert (turned == np.arange(32)[::-1]).all()
+    assert right.report() == []
+
+
+def test_tensor_cores_and_halves(right: Library) -> None:
+    """Products of halves are exact, also of the smallest ones; the shorter instruction has half of the products."""
+    rng = np.random.default_rng(1)
+    a, b = (rng.normal(size=shape).astype(np.float16) for shape in ((16, 16), (16, 8)))
+    a[0, :4] = 2.0**-24, -(2.0**-15), 65504, 0
+    c = rng.normal(size=(16, 8)).astype(np.float32)
+    first, rest = (a[:, p].astype(float) @ b[p].astype(float) for p in (slice(0, 8), slice(8, 16)))
+    halfway = (c + first).astype(np.float32)
+    expected = ((c + (first + rest)).astype(np.float32), (halfway + rest).astype(np.float32))
+    again = c.copy()
+    right.call("halves", a.view(np.uint16), b.view(np.uint16), c, again)
+    assert np.allclose(c, expected[0], rtol=2e-7, atol=0)
+    assert np.allclose(again, expected[1], rtol=2e-7, atol=0)
     assert right.report() == []
 
 
@@ -258,6 +295,20 @@ def test_launches(text: str, expected: str) -> None:
 def test_launches_that_are_none(text: str, message: str) -> None:
     with pytest.raises(RewriteError, match=re.escape(message)):
         rewrite_launches(text)
+
+
+def test_ptx() -> None:
+    text = (
+        'f(); asm volatile("a.b.f32 {%0, %1}, "\n "%2, {%0};" : "+f"(x[0]), "=f"(y) : "r"(g(1, 2))); '
+        'asm("c.d %0;" : "=r"(z));'
+    )
+    assert rewrite_asm(text) == "f(); polyc_shim::ptx_a_b_f32(x[0], y, g(1, 2), x[0])\n; polyc_shim::ptx_c_d(z);"
+
+
+@pytest.mark.parametrize("text", ['\nasm("a.b %1;" : "=r"(x));', '\nasm("a.b %0; c.d %0;" : "=r"(x));', "\nasm(name);"])
+def test_ptx_that_the_shim_does_not_read(text: str) -> None:
+    with pytest.raises(RewriteError, match="line 2: the shim knows single instructions of PTX only"):
+        rewrite_asm(text)
 
 
 def test_kernels() -> None:

@@ -109,6 +109,7 @@ MISTAKES = {
     "a file's name ends in .toml",
     "--grid 4 --target c": "--grid is for a GPU: the target is c, not cuda or opencl",
     "--block 64 --target c": "--block is for a GPU: the target is c, not cuda or opencl",
+    "--allow-tf32 --target c": "--allow-tf32 is for CUDA's tensor cores: the target is c, not cuda",
     "--machine h300 --target cuda": "there is no machine 'h300': there are a100, generic, h100, h200, v100; "
     "a file's name ends in .toml",
     "--block 32,8,2 --target cuda": "--block: kernels use threads along x and y only: leave out the third number",

@@ -30,8 +30,10 @@ TILES: dict[str, tuple[int, ...] | str | None] = {
     "partly_defined": (5, 7, 3),
     "chain": None,
     **dict.fromkeys(("product", "made_panel", "short_rows", "not_short_rows", "sums", "begun", "ordered"), "auto"),
+    "tensor": "auto",
 }
 """None: without tiles, so that no array has a buffer before the pass; auto: for passes that choose their own."""
+TENSOR_CORES = frozenset({"tensor"})
 WHERE = {
     "dependences": ("triangular", "private", "stencil_chain", "may_write"),
     "inline": ("inlined", "not_inlined"),
@@ -46,13 +48,14 @@ WHERE = {
     "privatize": ("private", "conv_relu"),
     "codegen": ("conv_relu", "stencil_chain"),
     "registers": ("product", "made_panel"),
+    "tensor-cores": ("tensor",),
     "coalesce": ("short_rows", "not_short_rows"),
     "gpu-reductions": ("sums", "begun"),
     "mapping": ("conv_relu", "triangular", "one_row", "jacobi"),
     "barriers": ("conv_relu", "partly_defined", "stencil_chain", "one_row"),
 }
 """Programs that each pass has something to do for."""
-GPU_STAGES = frozenset({"registers", "coalesce", "gpu-reductions", "mapping", "barriers"})
+GPU_STAGES = frozenset({"registers", "tensor-cores", "coalesce", "gpu-reductions", "mapping", "barriers"})
 """Their faults are looked for in CUDA, which runs in the shim: what it reports is a difference."""
 ALSO = {
     "dependences: first row's flow dropped": ("conv_relu", "matmul_chain"),
@@ -125,7 +128,11 @@ class Outcome:
 def options_for(name: str, target: str = "openmp") -> Options:
     """Small tiles, so that small sizes have several, and as much fusion as there can be."""
     return Options(
-        target=target, tile_sizes=TILES.get(name, (6, 10)), max_recompute=1e6, reassociate=name in REASSOCIATED
+        target=target,
+        tile_sizes=TILES.get(name, (6, 10)),
+        max_recompute=1e6,
+        reassociate=name in REASSOCIATED,
+        allow_tf32=name in TENSOR_CORES,
     )
 
 

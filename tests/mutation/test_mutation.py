@@ -42,6 +42,8 @@ FEW = [
     ("codegen: reduction clause not printed", "reduction"),
     ("mapping: tiles on threads", "conv_relu"),
     ("mapping: once around steps", "jacobi"),
+    ("tensor-cores: copies that bring no zeros", "tensor"),
+    ("tensor-cores: triangles on tensor cores", "tensor"),
     ("barriers: no barrier before a step", "conv_relu"),
     ("barriers: a barrier in every step", "conv_relu"),
     ("barriers: a barrier in every loop", "stencil_chain"),

@@ -12,6 +12,7 @@ from polyc.codegen.exprs import MAX, ExprPrinter
 from polyc.codegen.gpu.arith import at_most, divided, most_of, plus, product_of, times, trips_of
 from polyc.codegen.gpu.dialect import Dialect
 from polyc.codegen.gpu.flat import flat_instances
+from polyc.codegen.gpu.fragments import fragments
 from polyc.codegen.gpu.halves import lowered, plain_literal, spelled
 from polyc.codegen.gpu.linear import is_linear, linear_loop
 from polyc.codegen.gpu.meeting import outside_of_branches
@@ -37,6 +38,7 @@ from polyc.model.tree import (
     LEAF,
     LINEAR,
     THREAD_AXES,
+    WARP_AXES,
     Band,
     Mark,
     Member,
@@ -112,7 +114,9 @@ class KernelPrinter(LoopPrinter):
         self.open: _Open | None = None
         self.targets: dict[str, c.Expr] = {}
         """The cell of the last reduction into an array."""
-        self.index_names = {wish: self.namer.take(wish) for wish in ("bx", "by", "bz", "tx", "ty")}
+        self.index_names = {
+            wish: self.namer.take(wish) for wish in ("bx", "by", "bz", "tx", "ty", "wy", "wx", "ly", "lx")
+        }
 
     @property
     def instances(self) -> type[InstancePrinter]:
@@ -166,6 +170,8 @@ class KernelPrinter(LoopPrinter):
             if is_shared_out(self.open.mark):
                 return self.statements(inner, scope)
             return reduction(self, mark, inner, scope)
+        if mark.kind == "mma":
+            return fragments(self, mark, inner, scope)
         if mark.kind == "once":
             first = c.Binary("==", self.thread(ALL_THREADS), c.Literal("0"))
             return (c.If(first, block_of(self.statements(inner, replace(scope, alone=True)))),)
@@ -462,6 +468,8 @@ class KernelPrinter(LoopPrinter):
             return self.thread(ALL_THREADS), c.Literal(str(prod(self.open.mark.sizes)))
         if member.mapped in THREAD_AXES:
             return self.thread(member.mapped), c.Literal(str(self.width(axis)))
+        if member.mapped in WARP_AXES:
+            return self.lane(member), c.Literal(str(member.size))
         if member.mapped in self.open.folded:
             return self.part_of_x(member.mapped)
         block = self.variable(f"b{axis}", self.dialect.index(self.dialect.block, axis))
@@ -496,6 +504,21 @@ class KernelPrinter(LoopPrinter):
         if which == THREAD_AXES[1]:
             return y
         return c.Binary("+", c.Binary("*", c.Literal(str(self.width("x"))), y), x)
+
+    def lane(self, member: Member) -> c.Expr:
+        """The index of a warp in its block, or of a lane in its warp, along an axis."""
+        axis = THREAD_AXES[member.mapped.startswith("warp")]
+        index, count = self.thread(axis), self.width(axis[-1])
+        if count == member.size:
+            return index
+        if member.mapped.endswith("x"):
+            value: c.Expr = c.Binary("%", index, c.Literal(str(member.size)))
+        else:
+            value = c.Binary("/", index, c.Literal(str(count // member.size)))
+        name = self.index_names[member.mapped[0] + member.mapped[-1]]
+        assert self.open is not None
+        self.open.indices.setdefault(f"{member.mapped} {member.size}", c.Decl("const long", name, (), value))
+        return c.Name(name)
 
     def threads(self) -> int:
         """Of a block."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from polyc import __version__
 from polyc.codegen.exprs import MACROS
 from polyc.codegen.gpu.dialect import DIALECTS, RESIDENT_THREADS, Dialect
+from polyc.codegen.gpu.fragments import MMA, PART
 from polyc.codegen.gpu.memory import DeviceArray, device_arrays
 from polyc.codegen.gpu.printer import Kernel, KernelPrinter, Parameter
 from polyc.codegen.gpu.stages import FETCH, FETCH_16
@@ -23,6 +24,8 @@ from polyc.model.program import Program
 from polyc.model.scop import Region
 
 TEMPLATES = {"cuda": ("cuda.cu.j2",), "opencl": ("opencl.cl.j2", "opencl.c.j2")}
+MANY_WORDS = 16
+"""Of operands that a lane has at once."""
 ENDINGS = {"cuda": (".cu",), "opencl": (".cl", ".opencl.c")}
 
 
@@ -98,11 +101,13 @@ def _kernel(kernel: Kernel, dialect: Dialect) -> dict[str, object]:
 
 
 def _resident_threads(kernel: Kernel, dialect: Dialect) -> int:
-    """Threads of a multiprocessor at once; half as many where each keeps doubles in registers, which take two each, or
-    halves, which are there as floats too."""
+    """Threads of a multiprocessor at once; half as many where each keeps doubles in registers, which take two each,
+    halves, which are there as floats too, or the operands of many fragments beside the sums."""
     large = ("double", dialect.half.type)
     found = any(isinstance(item, c.Decl) and item.type in large and item.extents for item in kernel.body)
-    return RESIDENT_THREADS // 2 if found else RESIDENT_THREADS
+    parts = [n for item in kernel.body for n in c.walk(item) if isinstance(n, c.Decl) and n.extents and n.type == PART]
+    words = sum(prod(int(e.text) for e in part.extents if isinstance(e, c.Literal)) for part in parts)
+    return RESIDENT_THREADS // 2 if found or words > MANY_WORDS else RESIDENT_THREADS
 
 
 def _declared(p: Parameter, dialect: Dialect) -> str:
@@ -178,6 +183,8 @@ def render_device_files(path: str, devices: list[tuple[str, ...]], target: str) 
                 fetch16=FETCH_16 in mentioned,
                 half="__half" in mentioned or "ushort" in mentioned,
                 half_of_double="polyc_double_to_half" in mentioned,
+                mma=MMA["tf32"] in mentioned,
+                mma_half=MMA["half"] in mentioned,
                 kernels=[f'"{_escaped(line)}\\n"' for line in kernels.splitlines()],
                 runtime=opencl_runtime() if ending == ".opencl.c" else "",
             )

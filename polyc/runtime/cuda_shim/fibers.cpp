@@ -39,6 +39,7 @@ struct Fiber {
     Stage stage;
     int site, line;
     unsigned mask;
+    bool orders;  // a warp's barrier that orders accesses to memory, too
 };
 
 Fiber fibers[kMostThreads];
@@ -147,17 +148,25 @@ bool release_warps()
     for (unsigned first = 0; first < thread_count; first += kWarp) {
         unsigned end = first + kWarp < thread_count ? first + kWarp : thread_count;
         unsigned mask = 0, waiting = 0, existing = 0;
+        bool orders = true, together = true;
+        int site = 0;
         for (unsigned t = first; t < end; ++t) {
             existing |= 1u << (t - first);
             if (fibers[t].stage == kAtWarpBarrier) {
+                // What a warp runs together is one instruction for all of its threads.
+                together = together && (!waiting || orders == fibers[t].orders) &&
+                           (!waiting || orders || site == fibers[t].site);
+                orders = fibers[t].orders;
+                site = fibers[t].site;
                 mask |= fibers[t].mask;
                 waiting |= 1u << (t - first);
             }
         }
-        if (!waiting || (mask & existing) != waiting)
+        if (!waiting || (mask & existing) != waiting || !together || (!orders && waiting != 0xffffffffu))
             continue;
         any = true;
-        state.warp_first[first / kWarp] = ++epoch;
+        if (orders)
+            state.warp_first[first / kWarp] = ++epoch;
         for (unsigned t = first; t < end; ++t)
             if (fibers[t].stage == kAtWarpBarrier)
                 fibers[t].stage = kReady;
@@ -241,7 +250,7 @@ int check_limits(Index grid, Index block, size_t shared_bytes, size_t static_byt
     return 0;
 }
 
-void wait_at(Stage stage, int site, int line, unsigned mask)
+void wait_at(Stage stage, int site, int line, unsigned mask, bool orders = true)
 {
     if (!state.device)
         return;
@@ -250,6 +259,7 @@ void wait_at(Stage stage, int site, int line, unsigned mask)
     fiber.site = site;
     fiber.line = line;
     fiber.mask = mask;
+    fiber.orders = orders;
     if (!_setjmp(fiber.jump))
         _longjmp(scheduler, 1);
 }
@@ -278,6 +288,8 @@ void abandon()
     fibers[state.thread].started = false;
     _longjmp(scheduler, 1);
 }
+
+void meet_in_warp(uintptr_t site, int line) { wait_at(kAtWarpBarrier, static_cast<int>(site), line, 0xffffffffu, false); }
 
 void restart_orders()
 {

@@ -1,4 +1,4 @@
-"""Rewriting CUDA C++ for a C++ compiler: launches become calls of the shim; lines keep their numbers."""
+"""Rewriting CUDA C++ for a C++ compiler: launches and PTX become calls of the shim; lines keep their numbers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ CLOSING = {"(": ")", "[": "]", "{": "}"}
 BLANKS = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 KERNEL = re.compile(r"\b__global__\b((?:__launch_bounds__\s*\([^()]*\)|[^;{()])*)\(")
 BOUNDS = re.compile(r"__launch_bounds__\s*\(\s*(\d+)")
+ASM = re.compile(r"\basm\b(?:\s+volatile\b)?\s*\(")
+INSTRUCTION = re.compile(r"\s*([\w.]+)\s([^;]*);?\s*")
+TEXT = re.compile(r'"((?:\\.|[^"\\\n])*)"')
 DYNAMIC_SHARED = re.compile(r"\bextern\s+__shared__\s+([\w\s]+?)\s*\b(\w+)\s*\[\s*\]\s*;")
 
 
@@ -36,7 +39,7 @@ def rewrite(text: str) -> str:
     bounds = "".join(f"{kernel.most_threads}, " for kernel in table)
     hidden = 'extern "C" __attribute__((visibility("hidden"))) const'
     return (
-        rewrite_launches(rewrite_dynamic_shared(text))
+        rewrite_launches(rewrite_dynamic_shared(rewrite_asm(text)))
         + f"\n{hidden} char *const polyc_shim_kernels[] = {{{names}0}};\n"
         + f"{hidden} unsigned polyc_shim_kernel_threads[] = {{{bounds}0}};\n"
     )
@@ -55,6 +58,48 @@ def kernels(text: str) -> list[Kernel]:
 def rewrite_dynamic_shared(text: str) -> str:
     """rewrite:   extern __shared__ float a[]; -> float *a = (float *)polyc_shim_dynamic_shared();"""
     return DYNAMIC_SHARED.sub(r"\1 *\2 = (\1 *)polyc_shim_dynamic_shared();", text)
+
+
+def rewrite_asm(text: str) -> str:
+    """Replace each instruction of PTX by a call of a function with its name. Raises RewriteError.
+
+    rewrite:   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(a) : "f"(b)); -> polyc_shim::ptx_cvt_rna_tf32_f32(a, b);
+    """
+    code = blanked(text)
+    pieces: list[str] = []
+    done = 0
+    while match := ASM.search(code, done):
+        opening = match.end() - 1
+        end = matching(code, opening)
+        parts = _split(code, text, opening + 1, end, ":")
+        words = "".join(TEXT.findall(parts[0]))
+        instruction = INSTRUCTION.fullmatch(words)
+        operands = [
+            part[part.index("(") + 1 : part.rindex(")")]
+            for group in parts[1:3]
+            for part in _split(blanked(group), group, 0, len(group), ",")
+            if "(" in part
+        ]
+        numbers = [int(number) for number in re.findall(r"%(\d+)", instruction[2])] if instruction else []
+        if instruction is None or any(number >= len(operands) for number in numbers):
+            raise RewriteError(f"line {line(code, opening)}: the shim knows single instructions of PTX only")
+        name = instruction[1].replace(".", "_")
+        lines = "\n" * text.count("\n", match.start(), end)
+        call = f"polyc_shim::ptx_{name}({', '.join(operands[number].strip() for number in numbers)})"
+        pieces += [text[done : match.start()], call, lines]
+        done = end + 1
+    return "".join([*pieces, text[done:]])
+
+
+def _split(code: str, text: str, start: int, end: int, at: str) -> list[str]:
+    """The parts of a text between separators that stand in no parentheses; `code` is the text without literals."""
+    parts, depth, begin = [], 0, start
+    for place in range(start, end):
+        depth += (code[place] in CLOSING) - (code[place] in CLOSING.values())
+        if depth == 0 and code[place] == at:
+            parts.append(text[begin:place])
+            begin = place + 1
+    return [*parts, text[begin:end]]
 
 
 def rewrite_launches(text: str) -> str:

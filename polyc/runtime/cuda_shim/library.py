@@ -13,7 +13,7 @@ from polyc.runtime.build import FLAGS, run_compiler
 from polyc.runtime.cuda_shim.launches import rewrite
 
 HERE = Path(__file__).parent
-PARTS = ("memory.cpp", "fibers.cpp", "shadow.cpp")
+PARTS = ("memory.cpp", "fibers.cpp", "shadow.cpp", "tensor.cpp")
 COMPILE = [flag for flag in FLAGS if flag not in ("-shared", "-std=gnu11") and not flag.startswith("-Wl,")]
 CXX = ["-std=gnu++17", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"]
 SHIM = ["-O2", "-fvisibility=hidden", "-U_FORTIFY_SOURCE"]

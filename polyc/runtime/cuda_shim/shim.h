@@ -1,5 +1,5 @@
 // What the parts of the shim share: memory.cpp (allocations, the API), fibers.cpp (launches, barriers),
-// shadow.cpp (the check of each access).
+// shadow.cpp (the check of each access), tensor.cpp (what a warp computes together).
 //
 // Time is a count of epochs. Each launch, block and barrier interval begins a new one, and a warp's barrier gives this
 // warp a new one: so one number says in which launch, block and interval an access was. Blocks run one after another.
@@ -72,6 +72,7 @@ bool tell(const char *kind, uintptr_t where, const char *format, ...) __attribut
 
 // fibers.cpp
 [[noreturn]] void abandon();  // ends the launch
+void meet_in_warp(uintptr_t site, int line);  // all 32 threads of a warp, at one place; orders no accesses to memory
 void restart_orders();        // blocks and threads run in the orders of a program's start
 const char *who(uint32_t epoch, unsigned thread, char *text, size_t size);
 

@@ -192,3 +192,65 @@ extern "C" void vectors(int n, float *x)
   CHECK(cudaGetLastError());
   from_device(x, (float *)dx, 4L * n);
 }
+
+// A product of tensor cores by one warp, and a shuffle. Lane 4 * g + t has the elements that the PTX ISA names.
+__global__ void tensor_1(const float *a, const float *b, float *c, unsigned *turned)
+{
+  const int g = threadIdx.x / 4, t = threadIdx.x % 4;
+  unsigned a4[4], b2[2];
+  for (int k = 0; k < 4; k++) {
+    float value = a[(g + k % 2 * 8) * 8 + t + k / 2 * 4];
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(a4[k]) : "f"(value));
+  }
+  for (int k = 0; k < 2; k++)
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(b2[k]) : "f"(b[(t + 4 * k) * 8 + g]));
+  float *d = c + g * 8 + 2 * t;
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+               "{ %0, %1, %2, %3 }, { %4, %5, %6, %7 }, { %8, %9 }, { %0, %1, %2, %3 };"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[64]), "+f"(d[65])
+               : "r"(a4[0]), "r"(a4[1]), "r"(a4[2]), "r"(a4[3]), "r"(b2[0]), "r"(b2[1]));
+  turned[threadIdx.x] = __shfl_sync(0xffffffffu, threadIdx.x, 31 - (int)threadIdx.x);
+}
+
+// Halves, in one instruction and in two: c += a b, with c[16][8], a[16][16], b[16][8].
+__global__ void halves_1(const unsigned short *a, const unsigned short *b, float *c, float *again)
+{
+  const int g = threadIdx.x / 4, t = threadIdx.x % 4;
+  unsigned a4[4], b2[2];
+  for (int k = 0; k < 4; k++) {
+    const unsigned short *two = a + (g + k % 2 * 8) * 16 + 2 * t + k / 2 * 8;
+    a4[k] = two[0] | (unsigned)two[1] << 16;
+  }
+  for (int k = 0; k < 2; k++)
+    b2[k] = b[(2 * t + 8 * k) * 8 + g] | (unsigned)b[(2 * t + 1 + 8 * k) * 8 + g] << 16;
+  float *d = c + g * 8 + 2 * t, *e = again + g * 8 + 2 * t;
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+               "{ %0, %1, %2, %3 }, { %4, %5, %6, %7 }, { %8, %9 }, { %0, %1, %2, %3 };"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[64]), "+f"(d[65])
+               : "r"(a4[0]), "r"(a4[1]), "r"(a4[2]), "r"(a4[3]), "r"(b2[0]), "r"(b2[1]));
+  for (int k = 0; k < 2; k++)
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+                 "{ %0, %1, %2, %3 }, { %4, %5 }, { %6 }, { %0, %1, %2, %3 };"
+                 : "+f"(e[0]), "+f"(e[1]), "+f"(e[64]), "+f"(e[65])
+                 : "r"(a4[2 * k]), "r"(a4[2 * k + 1]), "r"(b2[k]));
+}
+
+extern "C" void halves(unsigned short *a, unsigned short *b, float *c, float *again)
+{
+  unsigned short *da = to_device(a, 256), *db = to_device(b, 128);
+  float *dc = to_device(c, 128), *dagain = to_device(again, 128);
+  halves_1<<<1, 32>>>(da, db, dc, dagain);
+  CHECK(cudaGetLastError());
+  from_device(c, dc, 128);
+  from_device(again, dagain, 128);
+}
+
+extern "C" void tensor(float *a, float *b, float *c, unsigned *turned)
+{
+  float *da = to_device(a, 128), *db = to_device(b, 64), *dc = to_device(c, 128);
+  unsigned *dt = to_device(turned, 32);
+  tensor_1<<<1, 32>>>(da, db, dc, dt);
+  CHECK(cudaGetLastError());
+  from_device(c, dc, 128);
+  from_device(turned, dt, 32);
+}

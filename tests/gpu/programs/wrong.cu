@@ -229,3 +229,48 @@ extern "C" void copies_the_wrong_way(void)
   cudaMemcpy(host, array(64), sizeof host, cudaMemcpyHostToDevice); // copies_the_wrong_way: bounds *
 }
 extern "C" int last_error(void) { return cudaGetLastError(); }
+
+// What a warp runs together, half of it does not come to.
+__global__ void half_a_warp_1(float *a)
+{
+  float d[4] = {0, 0, 0, 0};
+  if (threadIdx.x < 16)
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+                 "{ %0, %1, %2, %3 }, { %4, %4, %4, %4 }, { %4, %4 }, { %0, %1, %2, %3 };"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(threadIdx.x));
+  a[threadIdx.x] = d[0];
+}
+extern "C" void half_a_warp(void) { half_a_warp_1<<<1, 32>>>(array(32)); } // half_a_warp: divergent barrier *
+
+// The halves of a warp come to two of them.
+__global__ void two_products_1(float *a)
+{
+  float d[4] = {0, 0, 0, 0};
+  if (threadIdx.x < 16)
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+                 "{ %0, %1, %2, %3 }, { %4, %4, %4, %4 }, { %4, %4 }, { %0, %1, %2, %3 };"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(threadIdx.x));
+  else
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+                 "{ %0, %1, %2, %3 }, { %4, %4, %4, %4 }, { %4, %4 }, { %0, %1, %2, %3 };"
+                 : "+f"(d[3]), "+f"(d[2]), "+f"(d[1]), "+f"(d[0])
+                 : "r"(threadIdx.x));
+  a[threadIdx.x] = d[0];
+}
+extern "C" void two_products(void) { two_products_1<<<1, 32>>>(array(32)); } // two_products: divergent barrier *
+
+// They wait for each other, but what one wrote need not be there for another.
+__global__ void product_as_a_barrier_1(float *a)
+{
+  __shared__ float tile[32];
+  float d[4] = {0, 0, 0, 0};
+  tile[threadIdx.x] = a[threadIdx.x];
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+               "{ %0, %1, %2, %3 }, { %4, %4, %4, %4 }, { %4, %4 }, { %0, %1, %2, %3 };"
+               : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+               : "r"(threadIdx.x));
+  a[threadIdx.x] = tile[31 - threadIdx.x] + d[0]; // product_as_a_barrier: race
+}
+extern "C" void product_as_a_barrier(void) { product_as_a_barrier_1<<<1, 32>>>(array(32)); }

@@ -13,6 +13,7 @@ from tests.mutation.faults import (
     private,
     promotion,
     registers,
+    tensor,
 )
 from tests.mutation.runner import Fault
 
@@ -20,7 +21,7 @@ FAULTS: list[Fault] = [
     fault
     for module in (
         *(before_tiles, every_pass, basteln, promotion, loops, inline, private, codegen),
-        *(registers, coalesce, gpu_reductions, kernels),
+        *(registers, tensor, coalesce, gpu_reductions, kernels),
     )
     for fault in module.FAULTS
 ]

@@ -1,4 +1,4 @@
-// A CPU's stand-in for CUDA's header of the same name: half precision in memory, its conversions, and nothing else.
+// A CPU's stand-in for CUDA's header of the same name: half precision in memory, its conversions and bits, and nothing else.
 #pragma once
 #include <cuda_runtime.h>
 
@@ -47,5 +47,8 @@ static inline __half __double2half(double value)
 
 static inline __half __float2half(float value) { return __double2half(value); }
 static inline __half __float2half_rn(float value) { return __double2half(value); }
+
+static inline unsigned short __half_as_ushort(__half value) { return value.bits; }
+static inline __half __ushort_as_half(unsigned short bits) { return {bits}; }
 
 #pragma GCC visibility pop

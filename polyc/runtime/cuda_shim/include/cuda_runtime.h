@@ -94,6 +94,9 @@ void polyc_shim_barrier(int site, int line);
 void polyc_shim_warp_barrier(int site, int line, unsigned mask = 0xffffffffu);
 void *polyc_shim_dynamic_shared(void);
 void polyc_shim_launch(const char *kernel, dim3 grid, dim3 block, size_t shared_bytes, void (*body)(void *), void *data);
+unsigned polyc_shim_shuffle(unsigned value, int lane, int line);
+void polyc_shim_mma_tf32(float *d, const unsigned *a, const unsigned *b, const float *c, int line);
+void polyc_shim_mma_half(float *d, const unsigned *a, const unsigned *b, const float *c, int depth, int line);
 void polyc_shim_atomic(const void *address, size_t size_bytes);
 cudaError_t polyc_shim_malloc(void **address, size_t size_bytes);
 
@@ -155,6 +158,66 @@ POLYC_SHIM_UNCHECKED static void launch(const char *name, void (*kernel)(P...), 
 {
     auto body = [&]() POLYC_SHIM_UNCHECKED { kernel(arguments...); };
     polyc_shim_launch(name, config.grid, config.block, config.shared_bytes, call<decltype(body)>, &body);
+}
+}  // namespace polyc_shim
+
+static inline unsigned __float_as_uint(float value)
+{
+    unsigned bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+static inline float __uint_as_float(unsigned bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+// All 32 threads of a warp come here together.
+__forceinline__ static unsigned __shfl_sync(unsigned, unsigned value, int lane, int line = __builtin_LINE())
+{
+    return polyc_shim_shuffle(value, lane, line);
+}
+
+// Instructions of PTX: `asm("cvt.rna.tf32.f32 %0, %1;" : ...)` is rewritten as a call (launches.py).
+namespace polyc_shim {
+// To ten bits of mantissa, ties away from zero.
+static inline void ptx_cvt_rna_tf32_f32(unsigned &rounded, float value)
+{
+    rounded = __float_as_uint(value);
+    if ((rounded & 0x7f800000u) != 0x7f800000u)
+        rounded = (rounded + 0x1000u) & 0xffffe000u;
+}
+__forceinline__ static void ptx_mma_sync_aligned_m16n8k8_row_col_f32_tf32_tf32_f32(
+    float &d0, float &d1, float &d2, float &d3, unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0,
+    unsigned b1, float c0, float c1, float c2, float c3, int line = __builtin_LINE())
+{
+    const unsigned a[4] = {a0, a1, a2, a3}, b[2] = {b0, b1};
+    const float c[4] = {c0, c1, c2, c3};
+    float d[4];
+    polyc_shim_mma_tf32(d, a, b, c, line);
+    d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3];
+}
+__forceinline__ static void ptx_mma_sync_aligned_m16n8k16_row_col_f32_f16_f16_f32(
+    float &d0, float &d1, float &d2, float &d3, unsigned a0, unsigned a1, unsigned a2, unsigned a3, unsigned b0,
+    unsigned b1, float c0, float c1, float c2, float c3, int line = __builtin_LINE())
+{
+    const unsigned a[4] = {a0, a1, a2, a3}, b[2] = {b0, b1};
+    const float c[4] = {c0, c1, c2, c3};
+    float d[4];
+    polyc_shim_mma_half(d, a, b, c, 16, line);
+    d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3];
+}
+__forceinline__ static void ptx_mma_sync_aligned_m16n8k8_row_col_f32_f16_f16_f32(
+    float &d0, float &d1, float &d2, float &d3, unsigned a0, unsigned a1, unsigned b0, float c0, float c1, float c2,
+    float c3, int line = __builtin_LINE())
+{
+    const unsigned a[4] = {a0, a1, 0, 0}, b[2] = {b0, 0};
+    const float c[4] = {c0, c1, c2, c3};
+    float d[4];
+    polyc_shim_mma_half(d, a, b, c, 8, line);
+    d0 = d[0], d1 = d[1], d2 = d[2], d3 = d[3];
 }
 }  // namespace polyc_shim
 

@@ -295,7 +295,7 @@ def _of_failure(program: Program) -> tuple[Remark, ...]:
 def _faults(program: Program, original: Scop) -> list[Fault]:
     context = program.scop.domain.get_ctx()
     try:
-        return checked_by_isl(context, 3 * program.options.budget, lambda: check(program, original))
+        return checked_by_isl(context, 5 * program.options.budget, lambda: check(program, original))
     except OverBudget:
         return [Fault(OVER_BUDGET, "the check did not end within its budget of isl operations", "")]
     except isl.Error as error:

@@ -51,6 +51,7 @@ def to_isl(tree: Domain) -> Annotated:
     bands: dict[str, tuple[Band, int]] = {}
     marks: dict[str, tuple[Mark, int]] = {}
     deepest = barriers = 0
+    regions = regions_of(tree.child)
 
     def text(node: Node, depth: int) -> str:
         """The node as `key: value` pairs without the outer braces; "" for a leaf."""
@@ -93,20 +94,19 @@ def to_isl(tree: Domain) -> Annotated:
         bands[name] = (band, depth)
         inner = depth + len(band.members)
         deepest = max(deepest, inner)
-        tile = mark.region.set_tuple_name(f"{TILE}{len(bands)}")
+        tile = regions[id(mark)]
         values = isl.MultiAff.identity_on_domain_space(tile.get_space()).reset_tuple_id(isl.dim_type.out)
         schedule = isl.MultiUnionPwAff.from_multi_aff(values)
         added = isl.UnionMap.from_multi_union_pw_aff(partial_schedule(band.members)).reverse()
         ran = added.range()
         return (
-            f'extension: "{isl.UnionMap.from_range(isl.UnionSet.from_set(tile))}", child: {{ mark: "{name}", '
-            f'child: {{ schedule: "{schedule}", child: {{ extension: "{added}", '
-            f'child: {{ filter: "{ran}"' + below(band.child, inner) + " } } } }"
+            f'mark: "{name}", child: {{ schedule: "{schedule}", child: {{ extension: "{added}", '
+            f'child: {{ filter: "{ran}"' + below(band.child, inner) + " } } }"
         )
 
     def step(item: Filter, depth: int) -> str:
         inside = met if item.barrier else below
-        return f'{{ filter: "{item.filter}"' + inside(item.child, depth) + " }"
+        return f'{{ filter: "{with_tiles(item.filter, item.child, regions)}"' + inside(item.child, depth) + " }"
 
     def met(node: Node, depth: int) -> str:
         nonlocal barriers
@@ -117,20 +117,25 @@ def to_isl(tree: Domain) -> Annotated:
         inner = text(node, depth)
         return f", child: {{ {inner} }}" if inner else ""
 
-    listed = tree.domain.subtract(in_tiles(tree.child))
-    whole = f'{{ domain: "{listed}"' + below(tree.child, 0) + " }"
+    whole = f'{{ domain: "{with_tiles(tree.domain, tree.child, regions)}"' + below(tree.child, 0) + " }"
     schedule = isl.Schedule.read_from_str(tree.domain.get_ctx(), whole)
     return Annotated(schedule, bands, marks, deepest, barriers)
 
 
-def in_tiles(node: Node) -> isl.UnionSet:
-    """What runs below marks of kind `tiles`, which add it themselves."""
-    found = isl.UnionSet.read_from_str(isl.DEFAULT_CONTEXT, "{ }")
+def regions_of(node: Node) -> dict[int, isl.Set]:
+    """The tiles of each mark of kind `tiles`, by its identity, with names of their own."""
+    marks = [n for n in walk(node) if isinstance(n, Mark) and n.kind == "tiles"]
+    return {id(m): m.region.set_tuple_name(f"{TILE}{k}") for k, m in enumerate(marks) if m.region is not None}
+
+
+def with_tiles(instances: isl.UnionSet, node: Node, regions: dict[int, isl.Set]) -> isl.UnionSet:
+    """Instances, with tiles in the place of those that run below marks of kind `tiles`, which add them themselves."""
     for mark in walk(node):
-        if isinstance(mark, Mark) and mark.kind == "tiles":
+        if isinstance(mark, Mark) and id(mark) in regions:
             assert isinstance(mark.child, Band)
-            found = found.union(mark.child.members[0].schedule.domain())
-    return found
+            instances = instances.subtract(mark.child.members[0].schedule.domain())
+            instances = instances.union(isl.UnionSet.from_set(regions[id(mark)]))
+    return instances
 
 
 def _whole(band: Band) -> str:

@@ -163,7 +163,7 @@ def _keeps_order(program: Program, now: Expanded, array: str, original: Original
     Then (1) to (4) hold, and nothing of the new program's flow has to be computed. False says nothing.
     math: theta = order . c^-1 is a function on the region's instances, and theta(x) < theta(y) for every dependence
     """
-    if any(out_name(relation) != array for relation in maps(after.all)):
+    if any(out_name(relation) != array and not relation.is_empty() for relation in maps(after.all)):
         return False
     return _in_order(program, now, original, after.all.domain())
 

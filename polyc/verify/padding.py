@@ -102,14 +102,19 @@ def _unwritten_faults(
 ) -> Iterator[Fault]:
     """Check (5): what lies outside reads nothing that has no value. `running`: without what conditions leave out."""
     written = whole.accesses.all_writes.intersect_domain(running).range()
-    for cells in sets(whole.accesses.reads.intersect_domain(outside).range()):
-        if set_name(cells) not in program.buffers:
-            continue
-        read = isl.UnionSet.from_set(cells.intersect_params(program.scop.known))
-        here = written.intersect(isl.UnionSet.from_set(isl.Set.universe(cells.get_space())))
-        if not read.is_subset(here):
-            message = f"what lies outside of a domain reads {set_name(cells)} where nobody has written it"
-            yield Fault("padding", message, str(read.subtract(here).sample_point()))
+    for run, accesses in whole.per_run:
+        beyond = isl.UnionSet.from_set(run.instances).intersect(outside)
+        if program.padded.get(run.statement) not in ("free", "neutral") or beyond.is_empty():
+            continue  # stores of zero read nothing
+        for access, relation in accesses:
+            if access.kind is not AccessKind.READ or out_name(relation) not in program.buffers:
+                continue
+            # As pairs: it is their projection to cells that would take isl long.
+            read = isl.UnionMap.from_map(relation).intersect_domain(beyond).intersect_params(program.scop.known)
+            missing = read.subtract_range(written)
+            if not missing.is_empty():
+                message = f"what lies outside of a domain reads {out_name(relation)} where nobody has written it"
+                yield Fault("padding", message, str(missing.range().sample_point()))
 
 
 def _everywhere(statement: Statement, only_stores: bool) -> Statement | None:
@@ -179,9 +184,10 @@ def _free_faults(program: Program, whole: Expanded, name: str, outside: isl.Unio
 
 def _register_faults(program: Program, whole: Expanded) -> Iterator[Fault]:
     """Check (6) for each register buffer: for boxes of instances first, since what holds for more holds for these."""
-    simple = [_in_a_box(run, accesses) for run, accesses in whole.per_run]
-    for buffer in program.buffers.values():
-        if buffer.storage == "register" and list(_place_faults(program, simple, buffer)):
+    registers = [buffer for buffer in program.buffers.values() if buffer.storage == "register"]
+    simple = [_in_a_box(run, accesses) for run, accesses in whole.per_run] if registers else []
+    for buffer in registers:
+        if list(_place_faults(program, simple, buffer)):
             yield from _place_faults(program, whole.per_run, buffer)
 
 

@@ -43,6 +43,7 @@ class _Users:
     """Who uses an array: itself, its register buffer, its panels."""
 
     direct: Uses = field(default_factory=list)
+    """Copies of panels and of other register buffers are among them: what they move is in the array meanwhile."""
     direct_writers: Uses = field(default_factory=list)
     """Copies out of registers are among them."""
     kept: Uses = field(default_factory=list)
@@ -135,12 +136,12 @@ def _users(
                 pass  # copies move its values, and these touch the array
             elif place != array:
                 return None
-            elif writes:
-                found.direct_writers.append((run, relation))
-                if not copying:
-                    found.direct.append((run, relation))
-            elif not copying:
+            else:
                 found.direct.append((run, relation))
+                if writes:
+                    found.direct_writers.append((run, relation))
+    own = {id(run) for run, _ in (*found.into, *found.out)}
+    found.direct = [(run, relation) for run, relation in found.direct if id(run) not in own]
     return found
 
 

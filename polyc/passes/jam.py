@@ -289,7 +289,21 @@ class _Jam:
         whole = whole.coalesce()
         if whole.is_empty():
             raise _NotJammed("no block of them is whole")
+        if self.is_banded(domain):
+            raise _NotJammed("both ends of each sum move with it, so that what is left over has too many forms")
         return whole, domain.subtract(whole).coalesce()
+
+    def is_banded(self, domain: isl.Set) -> bool:
+        """Whether the loop that sums up begins and ends elsewhere for each iteration of the point loop."""
+        space = domain.get_space()
+        dims = [dimension_of(value_on(m.schedule, space)) for m in (self.point, self.sum.chain[-1])]
+        (piece,) = domain.get_basic_sets()
+        together = [
+            one
+            for one in piece.get_constraints()
+            if all(d is not None and one.involves_dims(isl.dim_type.set, d, 1) for d in dims)
+        ]
+        return len(together) > 1
 
     def end(self, member: Member, size: int, place: int, space: isl.Space) -> isl.Map:
         """`{ S[i] -> S[i'] }`: to a place of the block that an instance lies in.

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from polyc.frontend.extract import initialisation
 from polyc.model import ctree as c
 
 
 def bare(node: c.Node) -> c.Node:
-    """A value without the casts that give it its type."""
+    """A value without the casts that give it its type, and without the labels that tell its references apart."""
     while isinstance(node, c.Cast):
         node = node.operand
-    return node
+    return c.rewrite(node, _unlabelled)
+
+
+def _unlabelled(node: c.Node) -> c.Node | None:
+    if isinstance(node, c.ArrayRef) and node.ref:
+        return c.rewrite(replace(node, ref=""), _unlabelled)
+    return None
 
 
 def flat(node: c.Stmt) -> Iterator[c.Stmt]:

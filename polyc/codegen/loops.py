@@ -22,6 +22,8 @@ from polyc.poly import kind_of, maps, operation_of
 LINE_BYTES = 64
 """What vectors are aligned to, so that none lies in two lines of a cache."""
 MOST_UNROLLED = 32
+ITERATIONS_AT_ONCE = 8
+"""That a thread takes of a loop without tiles, where they are not equally long."""
 """Register tiles are smaller, so that their loops go away."""
 
 
@@ -234,7 +236,7 @@ class LoopPrinter:
         if not (isinstance(condition, c.Binary) and condition.op in ("<", "<=")):
             return ()  # not the canonical form that OpenMP asks for
         if member.parallel:
-            return ("omp parallel for" + self.reductions(member),)
+            return ("omp parallel for" + _sharing(member) + self.reductions(member),)
         # A vector loop may hold no other loop: with a window unrolled inside, gcc alone is faster than with the pragma
         # (59 against 82 ms in the demo). Calls that it cannot turn into vector code would make clang complain.
         if member.vector and not any(_keeps_scalar(n) for n in c.walk(body)):
@@ -274,6 +276,13 @@ class LoopPrinter:
         items = body.body if isinstance(body, c.Block) and not _declares(body) else (body,)
         printed = (printer.note("at"), *items, printer.note("end"))
         return (c.Block((*named, *printed)),) if named else printed
+
+
+def _sharing(member: Member) -> str:
+    """How threads share the iterations of a parallel loop: in equal parts, or as they come where some are longer."""
+    if not member.uneven:
+        return ""
+    return " schedule(dynamic)" if member.role is Role.TILE else f" schedule(dynamic, {ITERATIONS_AT_ONCE})"
 
 
 def declared_here(declaration: c.Decl) -> tuple[c.Stmt, ...]:

@@ -55,6 +55,8 @@ class Member:
     """Tile size, for role TILE; how many values there are, for a loop that is mapped to one of WARP_AXES."""
     parallel: bool = False
     """Print as a parallel loop."""
+    uneven: bool = False
+    """For a parallel loop: some of its iterations take much longer than others."""
     vector: bool = False
     """Print as a vector loop."""
     reductions: tuple[tuple[str, str], ...] = ()

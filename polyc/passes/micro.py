@@ -24,7 +24,7 @@ from polyc.passes.registers import Tiler, alone_in, contraction_size, tiled_by
 from polyc.passes.widen import Widening
 from polyc.poly import affine_of, empty_map, union_of
 
-PANEL_BYTES = 512 * 1024
+PANEL_BYTES = 1024 * 1024
 """What the panels of one contraction may take of a thread's stack."""
 LINE_BYTES = 64
 

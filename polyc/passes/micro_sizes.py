@@ -14,9 +14,10 @@ DEPTHS = (128, 384)
 """How deep panels are at least and at most: below, results come and go too often."""
 WIDEST = 2304
 """Columns of a tile, about: a tile that is wider shares nothing more."""
-ROWS = (64, 128)
-"""Of a tile at least and at most: with fewer, filling the panel of columns takes too much of the time; with more, there
-are too few tiles for many cores."""
+ROWS = (64, 256)
+"""Of a tile at least and at most: with fewer, filling the panel of columns takes too much of the time."""
+USUAL = 2000
+"""Rows and columns, where their number is not known: how many tiles there are for the cores depends on it."""
 IN_PLACE_ROWS = 32
 """Of a tile that reads what it writes: the triangle on its diagonal is summed up without registers."""
 TILES_OF_A_CORE = 4
@@ -69,15 +70,17 @@ def micro_sizes(
     depth = max(DEPTHS[0], min(DEPTHS[1], depth // 32 * 32, room // ROWS[0] // 32 * 32))
     if k is not None:
         depth = _even(k, depth, 8)
-    block_m = max(rows, min(room // depth, ROWS[1]) // rows * rows)
-    if in_place:
+    wanted = TILES_OF_A_CORE // 2 * machine.cores
+    block_m = max(rows, min(room // depth, ROWS[1], max(ROWS[0], USUAL // wanted)) // rows * rows)
+    block_n = WIDEST // columns * columns
+    if in_place:  # its columns are what runs in parallel
         block_m = min(block_m, IN_PLACE_ROWS // rows * rows)
+        block_n = max(8 * columns, min(WIDEST, (n or USUAL) // wanted) // columns * columns)
     if m is not None:
         tiles = ceil(m / block_m)
         if tiles > machine.cores and tiles < TILES_OF_A_CORE * machine.cores:
             tiles = ceil(tiles / machine.cores) * machine.cores
         block_m = max(rows, min(block_m, ceil(m / tiles / rows) * rows))
-    block_n = WIDEST // columns * columns
     reason = f"{machine.vector_registers} registers of {machine.vector_bytes} bytes"
     return [MicroSize(block_m, block_n, depth, rows, columns, lanes, reason)]
 

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import islpy as isl
+
 from polyc.model.program import Program
-from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Node, Role, Sequence, child_nodes, walk
+from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Member, Node, Role, Sequence, child_nodes, walk
+from polyc.passes.balance import is_uneven
+from polyc.passes.cost import sample_parameters
+from polyc.poly import budget, share
 
 STAGE = "parallel"
 
@@ -17,9 +22,16 @@ def mark_loops(program: Program) -> Program:
               `vector` on a coincident member with no loop below
     requires: coincidence as isl or a pass that proved it set it
     ensures:  at most one parallel loop on a path; an innermost loop inside sequential loops is left to the vector
-              unit, since starting threads for it costs more than it runs
+              unit, since starting threads for it costs more than it runs; threads take the iterations as they come
+              where some are much longer than others
     """
     child = _vector(_parallel(program.tree.child, sequential_above=False))
+    if program.options.target == "openmp" and not all(s.domain.is_box() for s in program.scop.statements.values()):
+        try:
+            with budget(program.scop.domain.get_ctx(), share(program.options.budget, 5)):
+                child = _balanced(program, sample_parameters(program), child, ())
+        except isl.Error:
+            pass  # equal parts are right as well
     return replace(program, tree=Domain(program.tree.domain, child))
 
 
@@ -42,6 +54,27 @@ def _parallel(node: Node, sequential_above: bool) -> Node:
             return replace(node, child=_parallel(node.child, True))
         case _:
             return replace(node, child=_parallel(node.child, sequential_above))
+
+
+def _balanced(program: Program, at: isl.Set, node: Node, above: tuple[Member, ...]) -> Node:
+    """Parallel loops with iterations of different lengths are marked so."""
+    match node:
+        case Leaf():
+            return node
+        case Sequence(children=steps):
+            return Sequence(tuple(replace(s, child=_balanced(program, at, s.child, above)) for s in steps))
+        case Band(members=members):
+            for position, member in enumerate(members):
+                if member.parallel:
+                    if member.reductions or not is_uneven(program, at, above + members[:position], member):
+                        return node
+                    return replace(
+                        node,
+                        members=(*members[:position], replace(member, uneven=True), *members[position + 1 :]),
+                    )
+            return replace(node, child=_balanced(program, at, node.child, above + members))
+        case _:
+            return replace(node, child=_balanced(program, at, node.child, above))
 
 
 def _vector(node: Node) -> Node:

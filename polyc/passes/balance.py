@@ -1,0 +1,58 @@
+"""Whether the iterations of a parallel loop are equally long, at a sample size."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from polyc.model.program import Program
+from polyc.model.tree import Member
+from polyc.passes.cost import box_volume, middle_tile
+from polyc.passes.nests import values
+from polyc.poly import set_name, sets
+
+RATIO = 1.5
+"""Between a long and a short iteration, from which on threads get iterations as they come."""
+
+
+def is_uneven(program: Program, at: isl.Set, above: tuple[Member, ...], member: Member) -> bool:
+    """Whether late iterations have more to do than early ones, or less, as in a triangle.
+
+    at: the sample sizes; above: the loops around it, of which one iteration in the middle is looked at
+    """
+    found: list[isl.Map] = []
+    for piece in sets(member.schedule.domain()):
+        domain = program.statements[set_name(piece)].domain
+        if domain.is_box():
+            continue
+        instances = domain.intersect(piece).intersect_params(at)
+        around = isl.Map.from_union_map(values(above, isl.UnionSet.from_set(instances))) if above else None
+        if around is not None:
+            middle = middle_tile(around.range()) if not around.is_empty() else None
+            if middle is None:
+                continue
+            instances = around.intersect_range(middle).domain()
+        if not instances.is_empty():
+            found.append(isl.Map.from_union_map(values((member,), isl.UnionSet.from_set(instances))))
+    if not found:
+        return False
+    bounds = [(v.range().dim_min_val(0), v.range().dim_max_val(0)) for v in found]
+    if not all(low.is_int() and high.is_int() for low, high in bounds):
+        return False
+    low = min(int(one.to_python()) for one, _ in bounds)
+    high = max(int(one.to_python()) for _, one in bounds)
+    early = sum(_volume(v, low + (high - low) // 8, high) for v in found)
+    late = sum(_volume(v, high - (high - low) // 8, low) for v in found)
+    return max(early, late) > RATIO * min(early, late)
+
+
+def _volume(value: isl.Map, wanted: int, towards: int) -> float:
+    """Of what runs for the value that is nearest to the one wanted, on its side of another one: whole tiles."""
+    context = value.get_ctx()
+    if towards > wanted:
+        there = value.lower_bound_val(isl.dim_type.out, 0, isl.Val.int_from_si(context, wanted)).range()
+    else:
+        there = value.upper_bound_val(isl.dim_type.out, 0, isl.Val.int_from_si(context, wanted)).range()
+    if there.is_empty():
+        return 0.0
+    at = there.dim_min_val(0) if towards > wanted else there.dim_max_val(0)
+    return box_volume(value.fix_val(isl.dim_type.out, 0, at).domain())

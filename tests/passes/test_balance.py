@@ -1,0 +1,46 @@
+"""Which parallel loops deal out their iterations as they come: those with iterations of different lengths."""
+
+from __future__ import annotations
+
+import pytest
+
+from polyc.frontend.read import read_text
+from polyc.model.program import InputOptions, Options
+from polyc.pipeline import compile_region
+
+RECTANGLE = """
+void f(int n, double A[n][n]) {
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            A[i][j] = A[i][j] * 2 + 1;
+#pragma endscop
+}
+"""
+CASES = {
+    "rectangle": (RECTANGLE, "omp parallel for\n"),
+    "triangle": (RECTANGLE.replace("j < n", "j <= i"), "omp parallel for schedule(dynamic, 8)\n"),
+    "other triangle": (RECTANGLE.replace("j = 0", "j = i"), "omp parallel for schedule(dynamic, 8)\n"),
+    "band": (
+        RECTANGLE.replace("j = 0; j < n", "j = i; j < i + 64").replace("int i = 0; i < n", "int i = 0; i < n - 64"),
+        "omp parallel for\n",
+    ),
+    "steps": (
+        RECTANGLE.replace("for (int i = 0", "for (int k = 0; k < n; k++) for (int i = k + 1")
+        .replace("j = 0", "j = k + 1")
+        .replace("* 2", "+ A[k][k] * 2"),
+        "omp parallel for\n",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_parallel_loops(name):
+    """A loop around a triangle has dynamic chunks; one whose rows are equally long in each step of `k` has not."""
+    source, pragma = CASES[name]
+    (region,) = read_text(source, InputOptions()).regions
+    compiled = compile_region(region, Options(budget=0, time_tile=("none", ())))
+    assert compiled.verified
+    loops = [line + "\n" for line in compiled.text.splitlines() if "omp parallel for" in line]
+    assert loops
+    assert all(line.endswith(pragma) for line in loops), compiled.text

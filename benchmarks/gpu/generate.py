@@ -15,7 +15,7 @@ from pathlib import Path
 from records import DTYPES, Argument, Operator, Problem, save
 
 from polyc import __version__
-from polyc.codegen import render_device_files
+from polyc.codegen.gpu.render import render_device_files
 from polyc.codegen.gpu.memory import DeviceArray, device_arrays
 from polyc.frontend import read
 from polyc.model import ctree as c

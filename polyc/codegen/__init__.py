@@ -1,6 +1,6 @@
 """From the schedule tree to C text. Decides nothing: all that it needs stands in the tree and the buffers."""
 
-from polyc.codegen.gpu import NotMappable, obstacle, render_device_files
+from polyc.codegen.gpu.words import NotMappable, obstacle
 from polyc.codegen.render import Rendered, render_as_written, render_file, render_other_files, render_region
 
 __all__ = [
@@ -8,7 +8,6 @@ __all__ = [
     "Rendered",
     "obstacle",
     "render_as_written",
-    "render_device_files",
     "render_file",
     "render_other_files",
     "render_region",

@@ -9,7 +9,6 @@ import islpy as isl
 
 from polyc import __version__
 from polyc.codegen.exprs import MACROS, ExprPrinter
-from polyc.codegen.gpu import render_device_files, render_kernels, within_arrays
 from polyc.codegen.loops import print_loops
 from polyc.codegen.printer import expression, statement
 from polyc.codegen.templating import IDENTIFIER, environment
@@ -36,6 +35,9 @@ class Rendered:
 def render_region(program: Program, region: Region, verified: bool) -> Rendered:
     """The C text of a program. Raises NotMappable where a GPU cannot run it."""
     if program.options.gpu:
+        from polyc.codegen.gpu.memory import within_arrays
+        from polyc.codegen.gpu.render import render_kernels
+
         program = within_arrays(program)
         kernels = render_kernels(program, region, Path(region.scop.span.file).stem)
         condition = _guard(program)
@@ -149,6 +151,8 @@ def render_other_files(source: Source, compiled: list[Compiled], options: Option
     """The files of kernels that belong to a GPU target's C file, by what their names end in."""
     if not options.gpu:
         return {}
+    from polyc.codegen.gpu.render import render_device_files
+
     return render_device_files(source.path, [one.device for one in compiled if one.device], options.target)
 
 

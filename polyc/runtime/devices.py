@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from polyc.codegen import render_device_files
+from polyc.codegen.gpu.render import render_device_files
 from polyc.model.program import Compiled
 from polyc.model.scop import Region
 from polyc.runtime import cuda_shim

@@ -77,7 +77,7 @@ def padding_faults(program: Program, inside: Expanded) -> list[Fault]:
     outside = empty_set(program.scop.domain)
     for run in whole.runs:
         if run.statement in running:
-            outside = outside.union(isl.UnionSet.from_set(run.instances)).subtract(known)
+            outside = outside.union(isl.UnionSet.from_set(run.instances).subtract(known))
     every = whole.accesses
     written = every.all_writes.intersect_domain(outside).intersect_params(program.scop.known)
     faults += [

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from subprocess import CompletedProcess
 
-from polyc.codegen import render_device_files
+from polyc.codegen.gpu.render import render_device_files
 from polyc.model.program import Options
 from polyc.runtime import cuda_shim
 from polyc.runtime.build import BuildError

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from polyc.codegen import render_device_files
+from polyc.codegen.gpu.render import render_device_files
 from polyc.codegen.gpu.dialect import CUDA
 from polyc.codegen.gpu.halves import HalfWords, lowered, plain_literal, spelled
 from polyc.codegen.gpu.words import NotMappable

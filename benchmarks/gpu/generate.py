@@ -15,8 +15,8 @@ from pathlib import Path
 from records import DTYPES, Argument, Operator, Problem, save
 
 from polyc import __version__
-from polyc.codegen.gpu.render import render_device_files
 from polyc.codegen.gpu.memory import DeviceArray, device_arrays
+from polyc.codegen.gpu.render import render_device_files
 from polyc.frontend import read
 from polyc.model import ctree as c
 from polyc.model.program import Compiled, InputOptions, Options

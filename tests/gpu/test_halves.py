@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from polyc.codegen.gpu.render import render_device_files
 from polyc.codegen.gpu.dialect import CUDA
 from polyc.codegen.gpu.halves import HalfWords, lowered, plain_literal, spelled
+from polyc.codegen.gpu.render import render_device_files
 from polyc.codegen.gpu.words import NotMappable
 from polyc.codegen.printer import statement
 from polyc.model import ctree as c

@@ -60,7 +60,7 @@ def live_ranges(program: Program, array: str) -> list[tuple[str, ...]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Obstacle:
+class Hindrance:
     """Why a temporary stays where it is."""
 
     reason: str
@@ -145,15 +145,14 @@ def _updates(statement: Statement, array: str) -> bool:
 
 
 def _stored(scop: Scop, statement: Statement, array: str) -> Access | None:
-    """The write of a statement that stores what it computes from a scalar in an element of an array of its type."""
+    """The write of a statement that stores what it computes from a scalar in an element of an array."""
     if assigned(statement) is None or not any(a.array == array for a in statement.accesses):
         return None
     (write,) = (a for a in statement.accesses if a.kind is not AccessKind.READ)
     place = scop.arrays[write.array]
-    typed = place.element == scop.arrays[array].element and place.element.kind in ("int", "float")
     if write.kind is not AccessKind.WRITE or not write.exact or len(_target(statement).subscripts) != place.rank:
         return None
-    return write if place.rank and typed and place.name not in scop.privatizable else None
+    return write if place.rank and place.name not in scop.privatizable else None
 
 
 def _target(statement: Statement) -> c.ArrayRef:
@@ -240,27 +239,36 @@ class _LiveRange:
 
     # --- is it allowed?
 
-    def obstacle(self) -> Obstacle | None:
+    def obstacle(self) -> Hindrance | None:
         """The first reason not to do it."""
         statements = [self.scop.statements[name] for name in self.names]
-        if not all(self.is_plain(s) for s in statements):
-            return Obstacle("data-dependent", "a statement does more than to assign it, or does so where data say")
+        if self.scop.arrays[self.place].element != self.scop.arrays[self.array].element:
+            return Hindrance("other-type", "its values would be rounded otherwise")
+        if not all(self.is_plain(s) for s in statements) or self.may_be_written():
+            return Hindrance(
+                "data-dependent", "whether one of the two is written depends on data, or on more than an assignment"
+            )
         if not self.write.relation.is_injective():
-            return Obstacle("stored-together", "several of its values are stored to one element")
+            return Hindrance("stored-together", "several of its values are stored to one element")
         if not self.has_places(statements):
-            return Obstacle("not-stored", "some of its values are stored nowhere")
+            return Hindrance("not-stored", "some of its values are stored nowhere")
         if not self.begins_once(statements):
-            return Obstacle("several-beginnings", "it is not clear which statement begins what is stored")
+            return Hindrance("several-beginnings", "it is not clear which statement begins what is stored")
         if not all(self.is_before_store(s.name) for s in statements):
-            return Obstacle("read-later", "it is read again after it was stored")
+            return Hindrance("read-later", "it is read again after it was stored")
         if (other := self.in_between()) is not None:
-            return Obstacle("place-in-use", f"{other} uses the element before it is stored")
+            return Hindrance("place-in-use", f"{other} uses the element before it is stored")
         return None
 
     def is_plain(self, statement: Statement) -> bool:
         exact = all(a.exact and a.kind is not AccessKind.MAY_WRITE for a in statement.accesses if a.array == self.array)
         same = statement.loops[: len(self.store.loops)] == self.store.loops
         return exact and same and not statement.opaque and assigned(statement) is not None
+
+    def may_be_written(self) -> bool:
+        """Whether there are writes of the place, anywhere, that may happen or not."""
+        every = (access for statement in self.scop.statements.values() for access in statement.accesses)
+        return any(access.array == self.place and access.kind is AccessKind.MAY_WRITE for access in every)
 
     def has_places(self, statements: list[Statement]) -> bool:
         """Whether each instance belongs to one of the store's, the same for all that hand on a value.
@@ -318,9 +326,6 @@ class _LiveRange:
                 mine = access is self.write or (first and access.kind is AccessKind.READ)
                 if access.array == self.place and not mine and not access.relation.is_disjoint(cell):
                     return name
-        for statement in self.scop.statements.values():
-            if any(a.array == self.place and a.kind is AccessKind.MAY_WRITE for a in statement.accesses):
-                return statement.name
         return None
 
     # --- doing it

@@ -33,6 +33,10 @@ def other_cells(change: Callable[[isl.Map], isl.Map]) -> Install:
 
     def install(patch: Patch) -> None:
         patch.setattr(LIVE_RANGE, "cell", lambda self, name: change(right(self, name)))
+        patch.setattr(LIVE_RANGE, "sums", lambda self: [n for n in self.names if updates(self, n)])
+
+    def updates(self: Any, name: str) -> bool:
+        return bool(temporaries._updates(self.scop.statements[name], self.array))
 
     return install
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 import islpy as isl
 
 from polyc.analysis.dependences import compute_dependences, no_dependences
+from polyc.analysis.order import runs
 from polyc.bounded import checked_by_isl, isl_in_child
 from polyc.codegen import NotMappable, Rendered, obstacle, render_as_written, render_region
 from polyc.errors import InternalError
@@ -38,6 +39,7 @@ from polyc.poly import OverBudget, budget, share
 from polyc.reread import NotComparable, text_faults
 from polyc.stack import room_for_depth
 from polyc.verify import INLINING, RELOCATION, Fault, check
+from polyc.verify.expand import buffer_of
 
 Pass = Callable[[Program], Program]
 OVER_BUDGET = "budget"
@@ -153,6 +155,10 @@ class _Run:
             with self.timed(name):
                 programs.append(_declined_at_budget(name, run, programs[-1]))
             self.snapshots.append(Snapshot(name, programs[-1].tree, self.timings[-1][1]))
+            # What is in no tile now comes into none any more.
+            if name == "basteln" and initial.options.expand and in_memory(programs[-1]):
+                del self.snapshots[1:]
+                return self.transformed(replace(initial, options=replace(initial.options, expand=False)))
         with self.timed("verify"):
             return _last_right(programs) if self.options.verify else (programs[-1], False)
 
@@ -270,7 +276,7 @@ def _last_right(programs: list[Program]) -> tuple[Program, bool]:
             continue
         tried = candidate
         remade = _declined_at_budget("privatize", _finished, candidate)
-        if remade.tree is final.tree:
+        if remade.tree is final.tree or in_memory(remade):
             continue
         left = _faults(remade, initial.scop)
         if not left:
@@ -281,6 +287,17 @@ def _last_right(programs: list[Program]) -> tuple[Program, bool]:
             over = True  # a simpler program also takes too long; the next one would too while it has tiles
     # What was written is right by itself.
     return _with_failure(initial, final, faults), True
+
+
+def in_memory(program: Program) -> bool:
+    """Whether a temporary's new array is needed as a whole: it might be larger than the stack."""
+    step = program.relocated
+    made = set() if step is None else set(step.after.arrays) - set(step.before.arrays)
+    return bool(made) and any(
+        access.array in made and buffer_of(program, run, access) is None
+        for run in runs(program.tree)
+        for access in program.statements[run.statement].accesses
+    )
 
 
 def _finished(program: Program) -> Program:

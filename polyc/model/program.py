@@ -37,6 +37,8 @@ class Options:
     """Whether elementwise producers are computed at their readers."""
     relocate: bool = True
     """Whether temporaries may live where their results go; nobody but the pipeline says no, after a failure."""
+    expand: bool = True
+    """Whether they may have arrays of their own, of which tiles keep parts; the pipeline says no where they do not."""
     budget: int = 2_000_000
     """isl operations that one pass may take before it declines; 0: as many as it takes."""
     machine: str = "generic"

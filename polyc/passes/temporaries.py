@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import chain, combinations, count
 
 import islpy as isl
 
@@ -12,12 +12,13 @@ from polyc.analysis.elementwise import assigned
 from polyc.analysis.order import Run, parting, runs
 from polyc.model import ctree as c
 from polyc.model.program import Move, Program, Relocation
-from polyc.model.scop import Access, AccessKind, Scop, Statement
+from polyc.model.scop import Access, AccessKind, Array, Scop, Statement, Storage
 from polyc.model.tree import Domain, Member, Step, restrict
 from polyc.passes.registers import SHORTEST, SMALLEST
 from polyc.poly import affine_of, in_name, maps, out_name
 
 STAGE = "temporaries"
+_SET = isl.dim_type.set
 
 
 def relocate_temporaries(program: Program) -> Program:
@@ -76,6 +77,8 @@ class _Relocator:
     dropped: tuple[str, ...] = ()
     statements: dict[str, Statement] | None = None
     """Those that are changed."""
+    made: tuple[Array, ...] = ()
+    """Arrays that the region did not have."""
 
     def visit(self, array: str, names: tuple[str, ...]) -> None:
         """Move one live range, or say why not, where that would make a sum of products of it."""
@@ -87,16 +90,33 @@ class _Relocator:
         candidates = [_LiveRange.of(self.program, array, names, store) for store in stores]
         ranges = [found for found in candidates if found is not None and found.sums()]
         if not ranges:
+            self.expand(array, names, around)
             return
         obstacles = [found.obstacle() for found in ranges]
         for live, obstacle in zip(ranges, obstacles, strict=True):
             if obstacle is None:
                 self.move(live)
                 return
+        if self.expand(array, names, around):
+            return
         assert obstacles[0] is not None
         live, name = ranges[0], scop.arrays[array].c_name
         message = f"{name} does not live in {scop.arrays[live.place].c_name}: {obstacles[0].why}"
         self.program = self.program.remark("not-relocated", STAGE, message, live.names, reason=obstacles[0].reason)
+
+    def expand(self, array: str, names: tuple[str, ...], around: list[Statement]) -> bool:
+        """Give each iteration of the loops around a reader an element of a new array; whether that is possible."""
+        if not self.program.options.expand:
+            return False
+        for reader in around:
+            if any(a.array == array and a.kind is AccessKind.READ for a in reader.accesses):
+                made = _made_for(self.program.scop, array, reader, self.made)
+                live = _LiveRange.of(self.program, array, names, reader, made) if made is not None else None
+                if made is not None and live is not None and live.sums() and live.is_private():
+                    self.made = (*self.made, made)
+                    self.move(live)
+                    return True
+        return False
 
     def move(self, live: _LiveRange) -> None:
         scop = self.program.scop
@@ -111,11 +131,15 @@ class _Relocator:
                 statements[name] = live.changed(statements[name])
         self.statements = statements
         sums = tuple(live.sums())
+        if live.made is None:
+            where = f"the elements of {scop.arrays[live.place].c_name} that it is stored to"
+        else:
+            where = f"an array of its own, {live.place}, of which each tile has a part"
         self.program = self.program.remark(
             "relocated",
             STAGE,
-            f"{scop.arrays[live.array].c_name} lives in the elements of {scop.arrays[live.place].c_name} that it is "
-            f"stored to, where {', '.join(sums)} {'is a sum' if len(sums) == 1 else 'are sums'} of products",
+            f"{scop.arrays[live.array].c_name} lives in {where}, where {', '.join(sums)} "
+            f"{'is a sum' if len(sums) == 1 else 'are sums'} of products",
             live.names,
             array=live.place,
         )
@@ -128,7 +152,8 @@ class _Relocator:
         domain = scop.tree.domain
         for name in self.dropped:
             domain = domain.subtract(isl.UnionSet.from_set(scop.statements[name].domain))
-        after = replace(scop, statements=self.statements, tree=Domain(domain, scop.tree.child))
+        arrays = scop.arrays | {made.name: made for made in self.made} if self.made else scop.arrays
+        after = replace(scop, arrays=arrays, statements=self.statements, tree=Domain(domain, scop.tree.child))
         return replace(
             program,
             scop=after,
@@ -155,6 +180,31 @@ def _stored(scop: Scop, statement: Statement, array: str) -> Access | None:
     return write if place.rank and place.name not in scop.privatizable else None
 
 
+def _made_for(scop: Scop, array: str, reader: Statement, others: tuple[Array, ...]) -> Array | None:
+    """A new array with one element for each iteration of the loops around a statement, by the values of these loops;
+    None where some may be negative, or have no end."""
+    domain = reader.domain.intersect_params(scop.known)
+    loops = range(len(reader.loops))
+    zero = isl.Val.zero(domain.get_ctx())
+    if assigned(reader) is None or not all(domain.is_subset(domain.lower_bound_val(_SET, k, zero)) for k in loops):
+        return None
+    if not all(domain.dim_has_upper_bound(_SET, k) for k in loops):
+        return None
+    taken = scop.used_names | scop.arrays.keys() | {made.name for made in others}
+    wish = f"{scop.arrays[array].c_name}_each"
+    name = next(n for n in chain([wish], (f"{wish}{k}" for k in count(2))) if n not in taken)
+    ends = tuple(reader.domain.dim_max(k).add_constant_val(isl.Val.one(domain.get_ctx())) for k in loops)
+    return Array(name, name, scop.arrays[array].element, ends, (None,) * len(loops), Storage.REGION)
+
+
+def _element_of(made: Array, reader: Statement) -> Access:
+    """`{ S[p] -> T[p] }`."""
+    identity = isl.Map.identity(reader.domain.get_space().map_from_set())
+    ident = isl.Id.read_from_str(reader.domain.get_ctx(), made.name)
+    relation = identity.set_tuple_id(isl.dim_type.out, ident).intersect_domain(reader.domain)
+    return Access("", made.name, AccessKind.WRITE, relation, True)
+
+
 def _target(statement: Statement) -> c.ArrayRef:
     assign = assigned(statement)
     assert assign is not None
@@ -175,11 +225,15 @@ class _LiveRange:
     """Of the store."""
     runs: dict[str, Run]
     """Of each statement of the region that runs in the loops around the store."""
+    made: Array | None = None
+    """A new array, where the "store" is just a reader, and stores elsewhere."""
 
     @staticmethod
-    def of(program: Program, array: str, names: tuple[str, ...], store: Statement) -> _LiveRange | None:
+    def of(
+        program: Program, array: str, names: tuple[str, ...], store: Statement, made: Array | None = None
+    ) -> _LiveRange | None:
         """None where the statements of the live range do not share these loops."""
-        write = _stored(program.scop, store, array)
+        write = _stored(program.scop, store, array) if made is None else _element_of(made, store)
         found = runs(program.scop.tree)
         (own, *others) = (run for run in found if run.statement == store.name)
         if write is None or others or _depth(own) != len(store.loops):
@@ -187,7 +241,9 @@ class _LiveRange:
         around = [step for step in own.path.steps if isinstance(step, Member)]
         inside = {run.statement: run for run in found if _members(run)[: len(around)] == around}
         once = all(sum(run.statement == name for run in found) == 1 for name in names)
-        return _LiveRange(program, array, names, store, write, inside) if once and set(names) <= set(inside) else None
+        if not once or not set(names) <= set(inside):
+            return None
+        return _LiveRange(program, array, names, store, write, inside, made)
 
     @property
     def scop(self) -> Scop:
@@ -264,6 +320,11 @@ class _LiveRange:
         exact = all(a.exact and a.kind is not AccessKind.MAY_WRITE for a in statement.accesses if a.array == self.array)
         same = statement.loops[: len(self.store.loops)] == self.store.loops
         return exact and same and not statement.opaque and assigned(statement) is not None
+
+    def is_private(self) -> bool:
+        """Whether each iteration may have an element of its own: no value goes from one to another."""
+        statements = [self.scop.statements[name] for name in self.names]
+        return all(self.is_plain(s) for s in statements) and self.has_places(statements)
 
     def may_be_written(self) -> bool:
         """Whether there are writes of the place, anywhere, that may happen or not."""
@@ -348,6 +409,8 @@ class _LiveRange:
     def changed(self, statement: Statement) -> Statement:
         """The statement with the element instead of the scalar."""
         subscripts = _target(self.store).subscripts
+        if self.made is not None:
+            subscripts = tuple(c.Name(loop) for loop in self.store.loops)
 
         def change(node: c.Node) -> c.Node | None:
             if isinstance(node, c.ArrayRef) and node.array == self.array:

@@ -8,7 +8,7 @@ math: let S' be a statement of the new region, S the one of the region before, D
         (1) the text of S' is that of S, with a reference to the place instead of each to the temporary, and S' touches
             what S touches, and M instead of the temporary; both have elements of one type, so that nothing is rounded
             otherwise,
-        (2) M is a function on all instances of S, into cells that the region before touches,
+        (2) M is a function on all instances of S, into cells that the region before touches, or into a new array,
         (3) an instance of D stores in one cell what it reads of another, of which M makes the same cell,
         (4) the other instances are those of before, in the same order,
         (5) each reference sees the value of the same instance, or the same cell from before the region, and each
@@ -30,8 +30,9 @@ from polyc.analysis.order import order_map, runs
 from polyc.flow import compute_flow
 from polyc.model import ctree as c
 from polyc.model.program import Program, Relocation
-from polyc.model.scop import Access, AccessKind, Scop, Statement
+from polyc.model.scop import Access, AccessKind, Array, Scop, Statement, Storage
 from polyc.poly import empty_map, empty_set, out_name
+from polyc.verify.dataflow import below
 from polyc.verify.fault import Fault
 from polyc.verify.wellformed import scop_faults
 
@@ -52,7 +53,8 @@ def relocation_faults(program: Program, step: Relocation) -> list[Fault]:
 def _form_faults(step: Relocation) -> Iterator[Fault]:
     before, after = step.before, step.after
     for one in fields(Scop):
-        if one.name not in ("statements", "tree") and getattr(before, one.name) is not getattr(after, one.name):
+        kept = getattr(before, one.name) is getattr(after, one.name)
+        if one.name not in ("statements", "tree", "arrays") and not kept:
             yield Fault(KIND, f"moving temporaries changed the region's {one.name}", "")
     moved = {(move.statement, move.array) for move in step.moves}
     lost = set(before.statements) - set(after.statements)
@@ -65,6 +67,10 @@ def _form_faults(step: Relocation) -> Iterator[Fault]:
         gone = gone.union(isl.UnionSet.from_set(before.statements[name].domain))
     if after.tree.child is not before.tree.child or not after.domain.is_equal(before.domain.subtract(gone)):
         yield Fault(KIND, "moving temporaries changed the order", "")
+    for name, array in before.arrays.items():
+        if after.arrays.get(name) is not array:
+            yield Fault(KIND, f"moving temporaries changed {name}", "")
+    yield from _made_faults(step)
     yield from _place_faults(step)
     for name, own in before.statements.items():
         places = _places(step, name)
@@ -78,18 +84,32 @@ def _form_faults(step: Relocation) -> Iterator[Fault]:
             yield Fault(KIND, f"{own.name} was changed, and has no temporary", own.text)
 
 
+def _made_faults(step: Relocation) -> Iterator[Fault]:
+    """New arrays: nobody else knows of them, and what comes after the region does not either."""
+    scop = step.before
+    for name, array in step.after.arrays.items():
+        if name in scop.arrays:
+            continue
+        clash = {name, array.c_name} & (scop.used_names | scop.arrays.keys() | {p.name for p in scop.parameters})
+        if name != array.name or array.c_name != name or clash:
+            yield Fault(KIND, f"the name of the new array {name} is not new", "")
+        known = name in scop.live_out | scop.privatizable | scop.unset
+        if known or array.storage is not Storage.REGION or array.constant or any(e is None for e in array.extents):
+            yield Fault(KIND, f"the new array {name} does not belong to the region alone", "")
+
+
 def _place_faults(step: Relocation) -> Iterator[Fault]:
     """(2), and what holds for all that is read or written there."""
-    scop = step.before
+    scop, arrays = step.before, step.after.arrays
     touched = accesses_of(scop).all.range().intersect_params(scop.known)
     for move in step.moves:
         statement, place = scop.statements.get(move.statement), out_name(move.relation)
-        if statement is None or statement.opaque or move.array not in scop.arrays or place not in scop.arrays:
+        if statement is None or statement.opaque or move.array not in scop.arrays or place not in arrays:
             yield Fault(KIND, f"{move.statement} has no temporary {move.array} that can live in {place}", "")
             return
         if not all(a.exact for a in statement.accesses if a.array == move.array):
             yield Fault(KIND, f"what {move.statement} touches of {move.array} depends on data", statement.text)
-        one, other = scop.arrays[move.array], scop.arrays[place]
+        one, other = arrays[move.array], arrays[place]
         if one.element != other.element or one.element.kind not in ("int", "float") or other.constant:
             yield Fault(KIND, f"{place} has other elements than {move.array}", "")
         if move.array in scop.live_out or place in scop.privatizable:
@@ -100,8 +120,8 @@ def _place_faults(step: Relocation) -> Iterator[Fault]:
         missing = statement.domain.intersect_params(scop.known).subtract(relation.domain())
         if not missing.is_empty():
             yield Fault(KIND, f"{move.statement} has no cell for {move.array}", str(missing.sample_point()))
-        outside = isl.UnionMap.from_map(relation).subtract_range(touched)
-        if not outside.is_empty():
+        inside = touched if place in scop.arrays else isl.UnionSet.from_set(_cells(other, relation.range()))
+        if not isl.UnionMap.from_map(relation).subtract_range(inside).is_empty():
             yield Fault(KIND, f"{move.statement} touches cells of {place} that nobody touched", "")
     for name in sorted(_involved(step)):
         writers = [s for s in scop.statements.values() if any(a.array == name and _writes(a) for a in s.accesses)]
@@ -109,6 +129,16 @@ def _place_faults(step: Relocation) -> Iterator[Fault]:
             yield Fault(KIND, f"a statement that writes {name} writes something else as well", "")
         if any(a.kind is AccessKind.MAY_WRITE for s in writers for a in s.accesses):
             yield Fault(KIND, f"whether {name} is written depends on data", "")
+
+
+def _cells(array: Array, like: isl.Set) -> isl.Set:
+    """All elements of a new array."""
+    space = like.get_space()
+    found = isl.Set.universe(space)
+    for position, extent in enumerate(array.extents):
+        if extent is not None:
+            found = found.intersect(below(space, position, extent))
+    return found
 
 
 def _involved(step: Relocation) -> set[str]:
@@ -161,7 +191,7 @@ def _statement_faults(step: Relocation, own: Statement, now: Statement, wanted: 
         elif then.relation is not found.relation and not _equal(then.relation, found.relation, step.before.known):
             yield Fault(KIND, f"{own.name} touches another element of {found.array}", str(found.relation.sample()))
     instead = {(a.array, a.ref): w.array for a, w in zip(own.accesses, wanted, strict=True) if a.array != w.array}
-    if not _Text(step.before, instead).same(own.body, now.body):
+    if not _Text(step.after, instead).same(own.body, now.body):
         yield Fault(KIND, f"the text of {own.name} is not its own with other places", own.text)
 
 

@@ -113,7 +113,7 @@ def test_what_is_left(body: str, expected: list[str], tmp_path: Path) -> None:
     ids=["type", "read by the store", "read between", "condition", "data", "two stores", "later", "may", "same cell"],
 )
 def test_what_stays(body: str, reason: str | None, tmp_path: Path) -> None:
-    program = relocated(nest(body), tmp_path)
+    program = relocated(nest(body), tmp_path, expand=False)
     assert program.relocated is None
     assert remarks(program) == ([("not-relocated", reason)] if reason else [])
 
@@ -157,3 +157,62 @@ def test_where_nobody_makes_register_tiles(options: dict[str, object], tmp_path:
     program = relocated(nest(f"w = 0.0; {PRODUCT} C[i][j] = w;"), tmp_path, **options)
     assert program.relocated is None
     assert remarks(program) == []
+
+
+# --- arrays of their own ---------------------------------------------------------------------------------------------
+
+SYMM = """
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            w = 0.0;
+            for (int k = 0; k < i; k++) {
+                C[k][j] += 0.5 * B[i][j] * A[i][k];
+                w += B[k][j] * A[i][k];
+            }
+            C[i][j] = 0.25 * C[i][j] + B[i][j] * A[i][i] + w;
+        }"""
+
+
+def test_an_array_of_its_own(tmp_path: Path) -> None:
+    """symm's second sum: each tile has the part of the array that it needs."""
+    program = relocated(region(SYMM), tmp_path)
+    assert remarks(program) == [("relocated", "w_each")]
+    assert [text for text in texts(program) if "w_each" in text] == [
+        "w_each[i][j] = 0.0",
+        "w_each[i][j] += B[k][j] * A[i][k]",
+        "C[i][j] = 0.25 * C[i][j] + B[i][j] * A[i][i] + w_each[i][j]",
+    ]
+    assert check(program) == []
+    result = compiled(region(SYMM), tmp_path)
+    assert result.verified
+    assert [b.array for b in result.program.buffers.values() if b.storage == "tile"].count("w_each") == 1
+    assert "w_each[" not in result.text
+
+
+def test_a_name_that_is_taken(tmp_path: Path) -> None:
+    text = region(SYMM).replace("    double w;", "    double w, w_each = 1.0;\n    D[0][0] = w_each;")
+    assert remarks(relocated(text, tmp_path)) == [("relocated", "w_each2")]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"w = 0.0; {PRODUCT} C[i][j] = 0.5 * C[i][j] + w;",
+        f"w = 0.0; {PRODUCT} E[i][j] = w;",
+    ],
+    ids=["read by the store", "type"],
+)
+def test_no_array_as_a_whole(body: str, tmp_path: Path) -> None:
+    """Where no tile keeps a part of it, the array is not made: it might be larger than the stack."""
+    assert relocated(nest(body), tmp_path).relocated is not None
+    result = compiled(nest(body), tmp_path)
+    assert result.verified
+    assert result.program.relocated is None
+    assert [r.code for r in result.program.remarks if r.stage == "temporaries"] == ["not-relocated"]
+    assert "w_each" not in result.text
+
+
+def test_loops_below_zero(tmp_path: Path) -> None:
+    """No element has a negative subscript."""
+    body = SYMM.replace("int i = 0; i < n", "int i = -3; i < n - 3").replace("[i]", "[i + 3]")
+    assert relocated(region(body), tmp_path).relocated is None

@@ -14,7 +14,7 @@ import polyc.passes.temporaries as temporaries
 import polyc.pipeline as pipeline
 from polyc.model import ctree as c
 from polyc.model.program import Move, Options, Program, Relocation
-from polyc.model.scop import AccessKind, Statement
+from polyc.model.scop import AccessKind, Statement, Storage
 from polyc.model.tree import Domain, restrict
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check as run_and_compare
@@ -243,4 +243,67 @@ def test_copies_of_other_elements_dropped(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("text", [PRODUCT, SCALED])
 def test_equal_values(text: str, tmp_path: Path) -> None:
     region = region_of(text, tmp_path)
+    assert run_and_compare(region, compile_region(region, Options()), sizes=(1, 5, 40)) == []
+
+
+# --- arrays of their own ---------------------------------------------------------------------------------------------
+
+SYMM = text_of(
+    "w = 0.0; for (int k = 0; k < i; k++) { C[k][j] += B[i][j] * A[i][k]; w += B[k][j] * A[i][k]; } "
+    "C[i][j] = 0.5 * C[i][j] + w;"
+)
+
+
+@pytest.fixture
+def expanded(tmp_path: Path) -> Program:
+    found = after(region_of(SYMM, tmp_path), "temporaries")
+    assert found.relocated is not None
+    assert "w_each" in found.scop.arrays
+    assert check(found, found.relocated.before) == []
+    return found
+
+
+def with_array(program: Program, **changes: Any) -> Program:
+    made = replace(program.scop.arrays["w_each"], **changes)
+    return with_step(program, after=replace(program.scop, arrays=program.scop.arrays | {"w_each": made}))
+
+
+def test_an_array_that_is_too_small(expanded: Program) -> None:
+    first, second = expanded.scop.arrays["w_each"].extents
+    assert first is not None
+    less = first.add_constant_val(isl.Val.int_from_si(first.get_ctx(), -1))
+    assert RELOCATION in kinds(with_array(expanded, extents=(less, second)))
+    assert RELOCATION in kinds(with_array(expanded, extents=(None, second)))
+
+
+def test_an_array_that_others_know(expanded: Program) -> None:
+    assert RELOCATION in kinds(with_array(expanded, storage=Storage.GLOBAL))
+    assert RELOCATION in kinds(with_array(expanded, c_name="D"))
+    single = replace(expanded.scop.arrays["B"].element, text="float", size_bytes=4)
+    assert RELOCATION in kinds(with_array(expanded, element=single))
+
+
+def test_an_array_changed_as_well(expanded: Program) -> None:
+    other = replace(expanded.scop.arrays["B"], constant=True)
+    changed = replace(expanded.scop, arrays=expanded.scop.arrays | {"B": other})
+    assert RELOCATION in kinds(with_step(expanded, after=changed))
+
+
+def test_one_element_for_all_rows(expanded: Program) -> None:
+    """Also where its extents allow it, and the order would: what is shown is the flow of the region as it was."""
+    once = isl.Map("{ w_each[i, j] -> w_each[i - 1, j] }")
+    assert RELOCATION in kinds(with_moves(expanded, lambda m: replace(m, relation=m.relation.apply_range(once))))
+
+
+def test_values_go_from_one_iteration_to_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LIVE_RANGE, "is_private", lambda self: True)
+    region = region_of(text_of(f"if (j == 0) w = 0.0; {SUM} C[i][j] = 0.5 * C[i][j] + w;"), tmp_path)
+    moved = after(region, "temporaries")
+    assert moved.relocated is not None
+    assert {fault.kind for fault in check(moved, region.scop)} == {RELOCATION}
+
+
+@pytest.mark.slow
+def test_equal_values_in_tiles(tmp_path: Path) -> None:
+    region = region_of(SYMM, tmp_path)
     assert run_and_compare(region, compile_region(region, Options()), sizes=(1, 5, 40)) == []

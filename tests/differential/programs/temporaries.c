@@ -148,10 +148,9 @@ static void conditional(int n, double A[n][n], double B[n][n], double C[n][n], d
         }
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
+            u = 1.0;
             if (j > i)
                 u = D[i][j];
-            else
-                u = 1.0;
             for (int k = 0; k < n; k++)
                 u += A[i][k] * B[k][j];
             D[i][j] = -u;

@@ -9,9 +9,10 @@ from typing import Any
 import islpy as isl
 
 import polyc.passes.temporaries as temporaries
+import polyc.pipeline as pipeline
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import AccessKind, Scop, Statement
+from polyc.model.scop import AccessKind, Array, Scop, Statement, Storage
 from polyc.model.tree import Domain, restrict
 from polyc.poly import sets
 from tests.mutation.install import Install, adding_to, together
@@ -156,6 +157,33 @@ def old_dependences(patch: Patch) -> None:
     patch.setattr(temporaries._Relocator, "relocated", relocated)
 
 
+def of_made(change: Callable[[Array], Array]) -> Edit:
+    """Change all arrays that the region did not have."""
+
+    def edit(program: Program) -> Program:
+        if program.relocated is None:
+            return program
+        old = program.relocated.before.arrays
+        arrays = {name: a if name in old else change(a) for name, a in program.scop.arrays.items()}
+        return with_region(program, replace(program.scop, arrays=arrays))
+
+    return edit
+
+
+def one_row_less(array: Array) -> Array:
+    first, *others = array.extents
+    assert first is not None
+    return replace(array, extents=(first.add_constant_val(isl.Val.int_from_si(first.get_ctx(), -1)), *others))
+
+
+def made_global(array: Array) -> Array:
+    return replace(array, storage=Storage.GLOBAL)
+
+
+def in_memory(patch: Patch) -> None:
+    patch.setattr(pipeline, "in_memory", lambda _program: False)
+
+
 _KEPT: dict[str, Any] = {}
 
 TEMPORARIES: list[tuple[str, str, Install]] = [
@@ -182,6 +210,9 @@ TEMPORARIES: list[tuple[str, str, Install]] = [
     ("step not told", "another region, and no word of it", after_pass("temporaries", untold)),
     ("a move not told", "the last one", after_pass("temporaries", first_moves_only)),
     ("what is dropped not told", "statements are gone", after_pass("temporaries", nothing_dropped)),
+    ("arrays too small", "by a row", after_pass("temporaries", of_made(one_row_less))),
+    ("arrays that outlive the region", "global ones", after_pass("temporaries", of_made(made_global))),
+    ("arrays as a whole", "that no tile keeps", in_memory),
     ("old dependences", "those of the scalar", old_dependences),
 ]
 for name_, what_, install_ in TEMPORARIES:

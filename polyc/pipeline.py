@@ -10,6 +10,7 @@ from dataclasses import replace
 import islpy as isl
 
 from polyc.analysis.dependences import compute_dependences, no_dependences
+from polyc.analysis.order import runs
 from polyc.bounded import checked_by_isl, isl_in_child
 from polyc.codegen import NotMappable, Rendered, obstacle, render_as_written, render_region
 from polyc.errors import InternalError
@@ -31,12 +32,14 @@ from polyc.passes.privatize import place_private_arrays
 from polyc.passes.reductions import mark_reductions
 from polyc.passes.registers import tile_contractions
 from polyc.passes.schedule import schedule_nests
+from polyc.passes.temporaries import relocate_temporaries
 from polyc.passes.time_tiles import tile_time_loops
 from polyc.passes.vectorize import sink_vector_loops
 from polyc.poly import OverBudget, budget, share
 from polyc.reread import NotComparable, text_faults
 from polyc.stack import room_for_depth
-from polyc.verify import INLINING, Fault, check
+from polyc.verify import INLINING, RELOCATION, Fault, check
+from polyc.verify.expand import buffer_of
 
 Pass = Callable[[Program], Program]
 OVER_BUDGET = "budget"
@@ -48,6 +51,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
     common: list[tuple[str, Pass]] = [
         # Algorithm 5, first, so that all others see fewer nests. What fuses without overlap is left to `pretiling`.
         ("inline", inline_elementwise),
+        # Before the scheduler, which would take a loop that sums up into a scalar for one that has to stay inside.
+        ("temporaries", relocate_temporaries),
         # isl finds each nest's permutable bands and coincident loops; with `--fuse basteln` it fuses nothing.
         ("schedule", schedule_nests),
         # Algorithm 1: what needs no overlap is fused before tiling.
@@ -133,9 +138,10 @@ class _Run:
         if self.options.gpu and (reason := obstacle(scop)) is not None:
             return self.as_written(_not_mapped(initial, reason), initial)
         final, verified = self.transformed(initial)
-        if final.tree is initial.tree and any(p.code == "inlined" for p in final.remarks):
-            # Whatever it was: without inlined producers there is less to go wrong, and to check.
-            left_out = replace(initial, options=replace(self.options, inline=False), remarks=_of_failure(final))
+        if final.tree is initial.tree and any(p.code in ("inlined", "relocated") for p in final.remarks):
+            # Whatever it was: with the region as it was written there is less to go wrong, and to check.
+            chosen = replace(self.options, inline=False, relocate=False)
+            left_out = replace(initial, options=chosen, remarks=_of_failure(final))
             del self.snapshots[1:]
             final, verified = self.transformed(left_out)
         if (self.options.verify and not verified) or (self.options.gpu and final.tree is initial.tree):
@@ -149,6 +155,10 @@ class _Run:
             with self.timed(name):
                 programs.append(_declined_at_budget(name, run, programs[-1]))
             self.snapshots.append(Snapshot(name, programs[-1].tree, self.timings[-1][1]))
+            # What is in no tile now comes into none any more.
+            if name == "basteln" and initial.options.expand and in_memory(programs[-1]):
+                del self.snapshots[1:]
+                return self.transformed(replace(initial, options=replace(initial.options, expand=False)))
         with self.timed("verify"):
             return _last_right(programs) if self.options.verify else (programs[-1], False)
 
@@ -260,13 +270,13 @@ def _last_right(programs: list[Program]) -> tuple[Program, bool]:
         return final, True
     tried = final
     over = False
-    wrong_region = any(fault.kind == INLINING for fault in faults)  # all later programs are orders of it
+    wrong_region = any(fault.kind in (INLINING, RELOCATION) for fault in faults)  # all later programs are orders of it
     for candidate in reversed(programs[1:-1]) if not wrong_region else ():
         if candidate.tree is tried.tree or candidate.tree is initial.tree or (over and candidate.groups):
             continue
         tried = candidate
         remade = _declined_at_budget("privatize", _finished, candidate)
-        if remade.tree is final.tree:
+        if remade.tree is final.tree or in_memory(remade):
             continue
         left = _faults(remade, initial.scop)
         if not left:
@@ -277,6 +287,17 @@ def _last_right(programs: list[Program]) -> tuple[Program, bool]:
             over = True  # a simpler program also takes too long; the next one would too while it has tiles
     # What was written is right by itself.
     return _with_failure(initial, final, faults), True
+
+
+def in_memory(program: Program) -> bool:
+    """Whether a temporary's new array is needed as a whole: it might be larger than the stack."""
+    step = program.relocated
+    made = set() if step is None else set(step.after.arrays) - set(step.before.arrays)
+    return bool(made) and any(
+        access.array in made and buffer_of(program, run, access) is None
+        for run in runs(program.tree)
+        for access in program.statements[run.statement].accesses
+    )
 
 
 def _finished(program: Program) -> Program:

@@ -35,6 +35,10 @@ class Options:
     up the products of one instruction in an order of their own."""
     inline: bool = True
     """Whether elementwise producers are computed at their readers."""
+    relocate: bool = True
+    """Whether temporaries may live where their results go; nobody but the pipeline says no, after a failure."""
+    expand: bool = True
+    """Whether they may have arrays of their own, of which tiles keep parts; the pipeline says no where they do not."""
     budget: int = 2_000_000
     """isl operations that one pass may take before it declines; 0: as many as it takes."""
     machine: str = "generic"
@@ -193,6 +197,28 @@ class Inlining:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Move:
+    """The place that one statement has instead of a temporary."""
+
+    statement: str
+    array: str
+    """The temporary."""
+    relation: isl.Map
+    """`[n] -> { S[i] -> A[x] }`: the cell that stands for it in an instance of the statement."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relocation:
+    """Temporaries that live where their results go: a region, and the region that computes the same without them."""
+
+    moves: tuple[Move, ...]
+    dropped: tuple[str, ...]
+    """Statements that are no more: they would copy a cell to itself."""
+    before: Scop
+    after: Scop
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Hoist:
     """A panel that holds the value of an expression of each cell: copies into it store that, and codegen puts its cell
     in the place of the expression in its readers."""
@@ -219,7 +245,7 @@ class Snapshot:
 @dataclass(frozen=True, slots=True, eq=False)
 class Program:
     scop: Scop
-    """The region, with producers that were inlined."""
+    """The region, with producers that were inlined and temporaries that were given another place."""
     options: Options
     dependences: Dependences
     tree: Domain
@@ -237,7 +263,9 @@ class Program:
     """Expressions that are computed where panels are filled (`verify/hoisted.py` shows that it is the same)."""
     remarks: tuple[Remark, ...] = ()
     inlined: tuple[Inlining, ...] = ()
-    """How the region became `scop`, step by step; empty where `scop` is what the frontend read."""
+    """How the region lost its producers, step by step; empty where none was inlined."""
+    relocated: Relocation | None = None
+    """How it lost temporaries after that: `relocated.after` is `scop`, whose sizes may be guarded."""
 
     def remark(self, code: str, stage: str, message: str, statements: tuple[str, ...] = (), **data: Any) -> Program:
         """The program with one more remark, placed at the first of its statements."""

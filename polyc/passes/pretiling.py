@@ -85,11 +85,11 @@ class _Merger:
         parallel = {min(b.coincident_prefix, common) for b in bands if b is not None}
         if len(parallel) != 1:
             return None
-        if all(between(self.flow, g, nest).is_empty() for g in group):
-            return None
-        for member in group:
+        flows = [outer.same_iteration(between(self.flow, g, nest)) for g in group]
+        if all(flow.is_empty() for flow in flows):
+            return None  # what another iteration of the outer loops hands on is no nearer for it
+        for member, flow in zip(group, flows, strict=True):
             dependence = outer.same_iteration(between(self.every, member, nest))
-            flow = outer.same_iteration(between(self.flow, member, nest))
             if not self.quasi_identity(dependence, flow, member, nest, common):
                 return None
         # What is lost when a deeper band is cut to the common loops: its tilability below (condition of 4.1 that

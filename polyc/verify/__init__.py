@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from polyc.model.program import Program
 from polyc.model.scop import Scop
 from polyc.verify.dataflow import dataflow_faults
@@ -15,6 +17,8 @@ from polyc.verify.layout import layout_faults
 from polyc.verify.mapped import mapping_faults
 from polyc.verify.padding import padding_faults, without_borders
 from polyc.verify.races import race_faults
+from polyc.verify.relocated import KIND as RELOCATION
+from polyc.verify.relocated import relocation_faults
 from polyc.verify.stages import stage_faults
 from polyc.verify.wellformed import form_faults, scop_faults
 
@@ -25,13 +29,10 @@ def check(program: Program, original: Scop | None = None) -> list[Fault]:
     `original`: the region as the frontend read it; without it the program's own scop is trusted.
     """
     whole, program = program, without_borders(program)
-    if program.inlined:
-        faults = inlining_faults(program, original or program.inlined[0].before)
-    else:
-        faults = scop_faults(program.scop, original) if original is not None else []
+    faults = _region_faults(program, original)
     expanded = expand(program)
     faults += form_faults(program, expanded)
-    if any(fault.kind in ("form", "region", INLINING) for fault in faults):
+    if any(fault.kind in ("form", "region", INLINING, RELOCATION) for fault in faults):
         return faults  # the rest takes for granted what does not hold
     faults += dataflow_faults(program, expanded) + race_faults(program, expanded)
     faults += mapping_faults(program, expanded) + padding_faults(whole, expanded)
@@ -39,4 +40,16 @@ def check(program: Program, original: Scop | None = None) -> list[Fault]:
     return [*faults, *fragment_faults(whole)]
 
 
-__all__ = ["INLINING", "Fault", "check"]
+def _region_faults(program: Program, original: Scop | None) -> list[Fault]:
+    """What the passes made of the region itself: first without producers, then without temporaries."""
+    step, whole = program.relocated, program
+    if step is not None:
+        program = replace(program, scop=step.before)
+    if program.inlined:
+        faults = inlining_faults(program, original or program.inlined[0].before)
+    else:
+        faults = scop_faults(program.scop, original) if original is not None else []
+    return faults if faults or step is None else relocation_faults(whole, step)
+
+
+__all__ = ["INLINING", "RELOCATION", "Fault", "check"]

@@ -93,13 +93,14 @@ def test_every_error_and_note_stands_in_a_table() -> None:
 
 
 def test_every_remark_stands_in_a_table() -> None:
-    starts = r"^A remark `not-fused`|^A remark `not-inlined`|^The summary line"
+    starts = r"^A remark `not-fused`|^A remark `not-inlined`|^A remark `not-relocated`|^The summary line"
     tables = re.split(starts, sections(LANGUAGE)["Remarks"], flags=re.MULTILINE)
-    remarks, reasons, obstacles, summary = (sorted(codes_in(table)) for table in tables)
+    remarks, reasons, obstacles, hindrances, summary = (sorted(codes_in(table)) for table in tables)
     passes = [*(ROOT / "polyc" / "passes").glob("*.py"), ROOT / "polyc" / "pipeline.py"]
     assert remarks == sorted(codes_of("remark", passes))
     assert reasons == sorted(codes_of("Declined", passes))
     assert obstacles == sorted(codes_of("Obstacle", passes))
+    assert hindrances == sorted(codes_of("Hindrance", passes))
     assert summary == sorted(codes_of("Reason", [Path(nests.__file__)]))
 
 

@@ -31,12 +31,14 @@ TILES: dict[str, tuple[int, ...] | str | None] = {
     "chain": None,
     **dict.fromkeys(("product", "made_panel", "short_rows", "not_short_rows", "sums", "begun", "ordered"), "auto"),
     "tensor": "auto",
+    **dict.fromkeys(("accumulated", "not_accumulated", "expanded"), "auto"),
 }
 """None: without tiles, so that no array has a buffer before the pass; auto: for passes that choose their own."""
 TENSOR_CORES = frozenset({"tensor"})
 WHERE = {
     "dependences": ("triangular", "private", "stencil_chain", "may_write"),
     "inline": ("inlined", "not_inlined"),
+    "temporaries": ("accumulated", "not_accumulated", "expanded"),
     "schedule": ("conv_relu", "jacobi", "may_write"),
     "pretiling": ("conv_relu", "shared_producer", "jacobi"),
     "basteln": ("conv_relu", "stencil_chain", "outputs"),

@@ -13,6 +13,7 @@ from tests.mutation.faults import (
     private,
     promotion,
     registers,
+    temporaries,
     tensor,
 )
 from tests.mutation.runner import Fault
@@ -20,7 +21,7 @@ from tests.mutation.runner import Fault
 FAULTS: list[Fault] = [
     fault
     for module in (
-        *(before_tiles, every_pass, basteln, promotion, loops, inline, private, codegen),
+        *(before_tiles, every_pass, basteln, promotion, loops, inline, temporaries, private, codegen),
         *(registers, tensor, coalesce, gpu_reductions, kernels),
     )
     for fault in module.FAULTS

@@ -1,0 +1,218 @@
+"""Temporaries: which scalars live in the element that they are stored to, and which do not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polyc.codegen.printer import expression
+from polyc.model import ctree as c
+from polyc.model.program import Program
+from polyc.model.scop import Statement
+from polyc.verify import check
+from tests.programs import after, compiled, region_of
+
+HEADER = "void f(int n, double A[n][n], double B[n][n], double C[n][n], double D[n][n], float E[n][n])\n"
+PRODUCT = "for (int k = 0; k < n; k++) w += A[i][k] * B[k][j];"
+
+
+def region(body: str, type_: str = "double") -> str:
+    return f"{HEADER}{{\n    {type_} w;\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+
+
+def nest(body: str) -> str:
+    return region(f"for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {{ {body} }}")
+
+
+def relocated(text: str, folder: Path, **options: object) -> Program:
+    return after(region_of(text, folder), "temporaries", **options)
+
+
+def remarks(program: Program) -> list[tuple[str, object]]:
+    return [(r.code, r.data.get("reason", r.data.get("array"))) for r in program.remarks if r.stage == "temporaries"]
+
+
+def texts(program: Program) -> list[str]:
+    return [text_of(statement) for statement in program.scop.statements.values()]
+
+
+def text_of(statement: Statement) -> str:
+    assert isinstance(statement.body, c.ExprStmt)
+    return expression(statement.body.expr)
+
+
+def test_copies_go(tmp_path: Path) -> None:
+    """A product with a scalar is the product without it."""
+    program = relocated(nest(f"w = 0.0; {PRODUCT} C[i][j] = w;"), tmp_path)
+    assert remarks(program) == [("relocated", "C")]
+    assert texts(program) == ["C[i][j] = 0.0", "C[i][j] += A[i][k] * B[k][j]"]
+    assert check(program) == []
+
+
+def test_a_factorisation_is_blocked(tmp_path: Path) -> None:
+    """ludcmp's first part becomes lu's."""
+    body = """
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < i; j++) {
+            w = A[i][j];
+            for (int k = 0; k < j; k++) w -= A[i][k] * A[k][j];
+            A[i][j] = w / A[j][j];
+        }
+        for (int j = i; j < n; j++) {
+            w = A[i][j];
+            for (int k = 0; k < i; k++) w -= A[i][k] * A[k][j];
+            A[i][j] = w;
+        }
+    }"""
+    program = relocated(region(body), tmp_path)
+    assert texts(program) == [
+        "A[i][j] -= A[i][k] * A[k][j]",
+        "A[i][j] = A[i][j] / A[j][j]",
+        "A[i][j] -= A[i][k] * A[k][j]",
+    ]
+    result = compiled(region(body), tmp_path)
+    assert result.verified
+    codes = [r.code for r in result.program.remarks]
+    assert codes.count("blocked") == codes.count("register-tile") == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (f"w = 0.5 * C[i][j]; {PRODUCT} C[i][j] = w;", ["C[i][j] = 0.5 * C[i][j]"]),
+        (
+            f"w = C[i][j]; {PRODUCT} w = 2.0 * w; C[i][j] = w + 1.0;",
+            ["C[i][j] = 2.0 * C[i][j]", "C[i][j] = C[i][j] + 1.0"],
+        ),
+        (f"w = C[j][i]; {PRODUCT} C[i][j] = w;", ["C[i][j] = C[j][i]"]),
+        (f"w = D[i][j]; {PRODUCT} B[j][i] = w; D[i][j] = w;", ["B[j][i] = D[i][j]"]),
+        (f"w = 0.0; {PRODUCT} C[i][j] = w; D[j][i] = w;", ["D[j][i] = 0.0", "C[i][j] = D[j][i]"]),
+    ],
+    ids=["begins with the element", "updated twice", "begins with another element", "an operand", "stored twice"],
+)
+def test_what_is_left(body: str, expected: list[str], tmp_path: Path) -> None:
+    program = relocated(nest(body), tmp_path)
+    assert [text for text in texts(program) if "A[" not in text] == expected
+    assert check(program) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (f"w = 0.0; {PRODUCT} E[i][j] = w;", "other-type"),
+        (f"w = 0.0; {PRODUCT} C[i][j] = 0.5 * C[i][j] + w;", "place-in-use"),
+        (f"w = 0.0; {PRODUCT} D[i][j] = C[i][j]; C[i][j] = w;", "place-in-use"),
+        (f"w = 0.0; {PRODUCT} if (j < i) C[i][j] = w;", "not-stored"),
+        (f"w = 0.0; {PRODUCT} if (D[i][j] > 0) C[i][j] = w;", None),
+        (f"w = 0.0; {PRODUCT} C[i][j] = w; w = w * w; C[i][j] = w * 2.0;", "read-later"),
+        (f"w = 0.0; {PRODUCT} C[i][j] = w; D[0][0] = w;", "read-later"),
+        (f"w = 0.0; {PRODUCT} C[i][j] = w; if (D[i][j] > 0) C[j][i] = 1.0;", "data-dependent"),
+        (f"for (int l = 0; l < n; l++) {{ w = l; {PRODUCT} C[i][j] = w; }}", "stored-together"),
+    ],
+    ids=["type", "read by the store", "read between", "condition", "data", "two stores", "later", "may", "same cell"],
+)
+def test_what_stays(body: str, reason: str | None, tmp_path: Path) -> None:
+    program = relocated(nest(body), tmp_path, expand=False)
+    assert program.relocated is None
+    assert remarks(program) == ([("not-relocated", reason)] if reason else [])
+
+
+def test_a_sum_over_all_columns_stays(tmp_path: Path) -> None:
+    """It goes on from one j to the next."""
+    body = f"for (int i = 0; i < n; i++) {{ w = 0.0; for (int j = 0; j < n; j++) {{ {PRODUCT} C[i][j] = w; }} }}"
+    program = relocated(region(body), tmp_path)
+    assert program.relocated is None
+    assert remarks(program) == []
+
+
+def test_two_beginnings(tmp_path: Path) -> None:
+    """Either of them, on disjoint iterations, may begin what is stored."""
+    body = f"if (j < i) w = 1.0; if (j >= i) w = 2.0; {PRODUCT} C[i][j] = w;"
+    program = relocated(nest(body), tmp_path)
+    assert remarks(program) == [("relocated", "C")]
+    assert check(program) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for (int i = 0; i < n; i++) { w = A[i][0]; for (int j = 0; j < i; j++) w -= B[i][j] * A[j][0]; A[i][0] = w; }",
+        "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { w = A[i][j] * 2.0; C[i][j] = w; }",
+        "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) "
+        "{ w = 0; for (int k = 0; k < 4; k++) w += A[i][k] * B[k][j]; C[i][j] = w; }",
+        "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { w = 0; "
+        "for (int k = 0; k < 9; k++) for (int l = 0; l < 9; l++) w += A[i + k][j + l] * B[k][l]; C[i][j] = w; }",
+    ],
+    ids=["a solve", "no sum", "a short sum", "a window"],
+)
+def test_nothing_to_gain(body: str, tmp_path: Path) -> None:
+    program = relocated(region(body), tmp_path)
+    assert program.relocated is None
+    assert remarks(program) == []
+
+
+@pytest.mark.parametrize("options", [{"tile_sizes": (8, 8)}, {"fuse": "max"}, {"target": "cuda"}, {"relocate": False}])
+def test_where_nobody_makes_register_tiles(options: dict[str, object], tmp_path: Path) -> None:
+    program = relocated(nest(f"w = 0.0; {PRODUCT} C[i][j] = w;"), tmp_path, **options)
+    assert program.relocated is None
+    assert remarks(program) == []
+
+
+# --- arrays of their own ---------------------------------------------------------------------------------------------
+
+SYMM = """
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            w = 0.0;
+            for (int k = 0; k < i; k++) {
+                C[k][j] += 0.5 * B[i][j] * A[i][k];
+                w += B[k][j] * A[i][k];
+            }
+            C[i][j] = 0.25 * C[i][j] + B[i][j] * A[i][i] + w;
+        }"""
+
+
+def test_an_array_of_its_own(tmp_path: Path) -> None:
+    """symm's second sum: each tile has the part of the array that it needs."""
+    program = relocated(region(SYMM), tmp_path)
+    assert remarks(program) == [("relocated", "w_each")]
+    assert [text for text in texts(program) if "w_each" in text] == [
+        "w_each[i][j] = 0.0",
+        "w_each[i][j] += B[k][j] * A[i][k]",
+        "C[i][j] = 0.25 * C[i][j] + B[i][j] * A[i][i] + w_each[i][j]",
+    ]
+    assert check(program) == []
+    result = compiled(region(SYMM), tmp_path)
+    assert result.verified
+    assert [b.array for b in result.program.buffers.values() if b.storage == "tile"].count("w_each") == 1
+    assert "w_each[" not in result.text
+
+
+def test_a_name_that_is_taken(tmp_path: Path) -> None:
+    text = region(SYMM).replace("    double w;", "    double w, w_each = 1.0;\n    D[0][0] = w_each;")
+    assert remarks(relocated(text, tmp_path)) == [("relocated", "w_each2")]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"w = 0.0; {PRODUCT} C[i][j] = 0.5 * C[i][j] + w;",
+        f"w = 0.0; {PRODUCT} E[i][j] = w;",
+    ],
+    ids=["read by the store", "type"],
+)
+def test_no_array_as_a_whole(body: str, tmp_path: Path) -> None:
+    """Where no tile keeps a part of it, the array is not made: it might be larger than the stack."""
+    assert relocated(nest(body), tmp_path).relocated is not None
+    result = compiled(nest(body), tmp_path)
+    assert result.verified
+    assert result.program.relocated is None
+    assert [r.code for r in result.program.remarks if r.stage == "temporaries"] == ["not-relocated"]
+    assert "w_each" not in result.text
+
+
+def test_loops_below_zero(tmp_path: Path) -> None:
+    """No element has a negative subscript."""
+    body = SYMM.replace("int i = 0; i < n", "int i = -3; i < n - 3").replace("[i]", "[i + 3]")
+    assert relocated(region(body), tmp_path).relocated is None

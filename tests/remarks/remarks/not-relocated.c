@@ -1,0 +1,13 @@
+/* polyc compile */
+void product(int n, double A[n][n], double B[n][n], double C[n][n], float D[n][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            double sum = 0.0;
+            for (int k = 0; k < n; k++)
+                sum += A[i][k] * B[k][j];
+            D[i][j] = sum;
+        }
+#pragma endscop
+}

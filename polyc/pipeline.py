@@ -26,6 +26,7 @@ from polyc.passes.inline import inline_elementwise
 from polyc.passes.jam import jam_sums
 from polyc.passes.mapping import map_to_kernels, place_barriers
 from polyc.passes.micro import tile_contractions_for_cpu
+from polyc.passes.orders import straighten_nests
 from polyc.passes.parallel import mark_loops
 from polyc.passes.pretiling import fuse_quasi_identical
 from polyc.passes.privatize import place_private_arrays
@@ -61,6 +62,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         ("blocking", block_updates),
         # Before tiles of space: what they would cut up anew in each step is tiled over steps as a whole.
         ("timetiles", tile_time_loops),
+        # What isl skewed and no time tile took: before it gets tiles of space, which would be skewed as well.
+        ("orders", straighten_nests),
         # Algorithms 2 to 4: tile the outputs, and pull into each tile what it reads.
         ("basteln", fuse_tiles),
     ]

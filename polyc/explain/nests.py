@@ -185,6 +185,8 @@ class Reasons:
             return None
         if what == "tiled":
             codes = {m.code for m in self.program.remarks if set(m.statements) & set(statements)}
+            if "straightened" in codes:
+                return Reason("straightened", "its order was chosen for consecutive memory, and has no tiles")
             if "coalesced" in codes:
                 return Reason("coalesced", "several of its loops share an index")
             if "reduction" in codes and self.program.options.gpu:

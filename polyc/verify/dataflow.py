@@ -28,6 +28,7 @@ from polyc.model.program import Program
 from polyc.model.scop import Scop
 from polyc.model.tree import THREAD_AXES, WARP_AXES, Member
 from polyc.poly import empty_map, maps, names, out_name
+from polyc.verify.commuting import commuting_dependences
 from polyc.verify.expand import Expanded, expand, place_in_buffer
 from polyc.verify.fault import Fault
 from polyc.verify.filled import filled_before_read, made_before_read
@@ -50,6 +51,7 @@ class Original:
     """What the region does with one array as it was written; computed when it is asked for."""
 
     def __init__(self, scop: Scop, array: str) -> None:
+        self.scop, self.array = scop, array
         self.accesses = accesses_of(scop, frozenset([array]))
         self.order = order_map(runs(scop.tree))
 
@@ -66,6 +68,11 @@ class Original:
         """All pairs that have to stay in their order, where each instance runs once."""
         every_pair = not self.accesses.may_writes.is_empty()
         return self.flow.dependence.union(compute_false(self.accesses, self.order, every_pair)).coalesce()
+
+    @cached_property
+    def commuting(self) -> isl.UnionMap | None:
+        """Those of them that are left where updates of a cell may change places; None where none may."""
+        return commuting_dependences(self.scop, self.array, self.order)
 
 
 _KEPT: OrderedDict[tuple[int, int, str], tuple[Scop, Original]] = OrderedDict()
@@ -160,12 +167,16 @@ def _deals(member: Member) -> bool:
 def _keeps_order(program: Program, now: Expanded, array: str, original: Original, after: Accesses) -> bool:
     """Whether all that uses the array runs exactly once, on the array itself, and no dependence is turned round.
 
-    Then (1) to (4) hold, and nothing of the new program's flow has to be computed. False says nothing.
+    Then (1) to (4) hold, and nothing of the new program's flow has to be computed. False says nothing. Where updates of
+    a cell may change places, (1) holds but for their own cells (`commuting.py`): all other reads see the same values.
     math: theta = order . c^-1 is a function on the region's instances, and theta(x) < theta(y) for every dependence
     """
     if any(out_name(relation) != array and not relation.is_empty() for relation in maps(after.all)):
         return False
-    return _in_order(program, now, original, after.all.domain())
+    instances = after.all.domain()
+    if _in_order(program, now, original, instances):
+        return True
+    return original.commuting is not None and _in_order(program, now, original, instances, original.commuting)
 
 
 def _renamed(program: Program, now: Expanded, array: str, original: Original, after: Accesses) -> bool:
@@ -184,15 +195,22 @@ def _renamed(program: Program, now: Expanded, array: str, original: Original, af
     return keeps_values(program, now, array, original.flow, final, original.accesses.writes)
 
 
-def _in_order(program: Program, now: Expanded, original: Original, instances: isl.UnionSet) -> bool:
-    """Whether all that uses the array runs once, and no dependence is turned round."""
+def _in_order(
+    program: Program,
+    now: Expanded,
+    original: Original,
+    instances: isl.UnionSet,
+    dependences: isl.UnionMap | None = None,
+) -> bool:
+    """Whether all that uses the array runs once, and no dependence is turned round: all of them, or those given."""
     known = program.scop.known
     once = now.contraction.intersect_domain(instances).intersect_params(known)
     every = original.accesses.all.domain().intersect_params(known)
     if not (once.range().is_equal(every) and once.is_injective()):
         return False
     time = once.reverse().apply_range(now.order)
-    ordered = original.dependences.intersect_params(known).apply_domain(time).apply_range(time)
+    pairs_then = original.dependences if dependences is None else dependences
+    ordered = pairs_then.intersect_params(known).apply_domain(time).apply_range(time)
     return all(pairs.is_subset(isl.Map.lex_lt(pairs.get_space().domain())) for pairs in maps(ordered))
 
 

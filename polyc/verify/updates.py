@@ -75,8 +75,15 @@ def _is_of_type(value: c.Expr, wanted: tuple[int, bool], arrays: Mapping[str, Ar
             return text.isdigit() and int(text) <= 0x7FFFFFFF
         case c.Binary(op="+" | "-" | "*") if wanted[0] >= 4:
             return all(_is_of_type(part, wanted, arrays) for part in (value.left, value.right))
+        case c.Ternary(condition=test, then=then, otherwise=otherwise) if wanted[0] >= 4:
+            return _only_reads(test) and all(_is_of_type(part, wanted, arrays) for part in (then, otherwise))
         case _:
             return False
+
+
+def _only_reads(value: c.Expr) -> bool:
+    """Whether an expression has only the simplest parts, none of which does anything."""
+    return all(isinstance(n, c.ArrayRef | c.Literal | c.Name | c.Binary | c.Ternary) for n in c.walk(value))
 
 
 def _is(node: c.Expr, target: c.ArrayRef) -> bool:
@@ -101,3 +108,31 @@ def _is_whole(value: c.Expr, arrays: Mapping[str, Array]) -> bool:
 def _text(node: c.Expr) -> c.Expr:
     """The expression without labels, which tell references of one statement apart."""
     return c.rewrite(node, lambda n: replace(n, ref="") if isinstance(n, c.ArrayRef) and n.ref else None)
+
+
+def exact_update(statement: Statement, array: str, arrays: Mapping[str, Array]) -> tuple[str, frozenset[str]] | None:
+    """`(operator, labels)` of a statement that combines a value into one cell of an array of whole numbers, such that
+    the same values combined in any order leave the same bits; the labels are those of its references to that cell.
+
+    The value may read other cells of the array. Sums are none of these: they may overflow in another order.
+    """
+    if statement.opaque or not isinstance(statement.body, c.ExprStmt) or arrays[array].element.kind != "int":
+        return None
+    update = statement.body.expr
+    if not isinstance(update, c.Assign) or not isinstance(update.target, c.ArrayRef) or update.target.array != array:
+        return None
+    target, element = update.target, arrays[array].element
+    match update.value:
+        case c.Ternary(condition=c.Binary(left=left, right=right)) as choice if update.op == "=":
+            operator = next((op for op in ("max", "min") if _chooses(choice, op, target, arrays)), "")
+            value = right if _is(left, target) else left
+        case value if update.op in ("&=", "|=", "^="):
+            operator = update.op[0]
+        case _:
+            return None
+    if not operator or not _is_of_type(value, (element.size_bytes, element.signed), arrays):
+        return None
+    own = [n for n in c.walk(update) if isinstance(n, c.ArrayRef) and _is(n, target)]
+    if any(_is(n, target) for n in c.walk(value) if isinstance(n, c.ArrayRef)) or not all(n.ref for n in own):
+        return None
+    return operator, frozenset(n.ref for n in own)

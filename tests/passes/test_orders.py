@@ -1,0 +1,125 @@
+"""Skewed nests in the order that was written, or in one near it: the trees, the values, and what is not allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from polyc.explain.tree_text import render_tree
+from polyc.model.program import Options
+from polyc.model.tree import Band, Domain, walk
+from polyc.passes import orders
+from polyc.passes.orders import straighten_nests
+from polyc.pipeline import compile_region
+from polyc.runtime.check import check
+from polyc.verify import check as faults_of
+from polyc.verify.commuting import commuting_dependences
+from tests.programs import after, compiled, region_in, region_of
+
+FILES = sorted((Path(__file__).parent / "orders").glob("*.c"))
+FOLD = (Path(__file__).parent / "orders" / "fold.c").read_text()
+FAILURES = {"verification-failed", "text-not-checked", "budget", "not-printed", "not-straightened"}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
+def test_tree(file: Path, golden: Callable[[Path, str], None]) -> None:
+    result = compile_region(region_in(file), Options())
+    assert result.verified
+    assert not {remark.code for remark in result.program.remarks} & FAILURES
+    trees = {s.name: render_tree(s.tree) for s in result.passes}
+    said = [r.message for r in result.program.remarks if r.stage == "orders"]
+    golden(file.with_suffix(".golden"), "\n".join([trees["orders"], *said, ""]))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
+def test_values(file: Path) -> None:
+    """Bit by bit."""
+    region = region_in(file)
+    assert check(region, compile_region(region, Options()), sizes=(1, 2, 3, 9, 33, 70)) == []
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
+def test_innermost_loops_are_vectors(file: Path) -> None:
+    """No loop runs over a combination of loops, and the deepest ones are vector loops."""
+    program = compile_region(region_in(file), Options()).program
+    innermost = [n for n in walk(program.tree.child) if isinstance(n, Band) and not list(_loops_below(n))]
+    assert any(n.members[-1].vector for n in innermost)
+
+
+def _loops_below(band: Band) -> list[Band]:
+    return [n for n in walk(band.child) if isinstance(n, Band)]
+
+
+OTHERS = {
+    "floats": FOLD.replace("int t[n][n]", "float t[n][n]"),
+    "another type": FOLD.replace("t[k + 1][j]", "t[k + 1][j] + s[k]").replace("int s[n]", "unsigned s[n]"),
+    "a sum": FOLD.replace(
+        "t[i][j] >= t[i][k] + t[k + 1][j] ? t[i][j] : t[i][k] + t[k + 1][j]", "t[i][j] + t[i][k] + t[k + 1][j]"
+    ),
+    "the smaller after the larger": FOLD.replace("t[i][j] >= t[i][k] +", "t[i][j] <= t[i][k] +"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_updates_keep_their_order(name: str, tmp_path: Path) -> None:
+    """What would leave other bits in another order: a sum, floats, a comparison of two types, two operators."""
+    region = region_of(OTHERS[name], tmp_path)
+    result = compile_region(region, Options())
+    assert result.verified
+    assert "in another order" not in " ".join(remark.message for remark in result.program.remarks)
+    assert check(region, result, sizes=(1, 2, 9, 33)) == []
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_the_check_refuses_them(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pass that takes them for exact is caught."""
+    monkeypatch.setattr(orders, "_respects", lambda *_: True)
+    monkeypatch.setattr(orders, "_is_better", lambda new, _old: new is not None and new[0])
+    program = after(region_of(OTHERS[name], tmp_path), "timetiles")
+    wrong = straighten_nests(program)
+    assert "in another order" in " ".join(remark.message for remark in wrong.remarks)
+    assert faults_of(wrong)
+
+
+def test_a_later_value_is_refused(tmp_path: Path) -> None:
+    """The maxima of a cell may change places; what reads the cell may not come before them."""
+    program = after(region_of(FOLD, tmp_path), "orders")
+    assert faults_of(program) == []
+
+    def backwards(band: Band) -> Band:
+        member = band.members[0]
+        return replace(band, members=(replace(member, schedule=member.schedule.neg()),))
+
+    mark = program.tree.child
+    assert not isinstance(mark, Band)
+    (outer,) = [n for n in walk(mark) if isinstance(n, Band)][:1]
+    inner = outer.child
+    assert isinstance(inner, Band)
+    for wrong in (backwards(outer), replace(outer, child=backwards(inner))):
+        assert faults_of(replace(program, tree=Domain(program.tree.domain, wrong)))
+
+
+def test_a_value_that_reads_its_own_cell_is_no_update(tmp_path: Path) -> None:
+    text = """
+void f(int n, int a[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        a[i] = a[i] > a[i] - 1 ? a[i] : a[i] - 1;
+#pragma endscop
+}
+"""
+    scop = region_of(text, tmp_path).scop
+    result = compiled(text, tmp_path)
+    assert result.verified
+    assert commuting_dependences(scop, "a", result.program.dependences.flow) is None
+
+
+def test_none_for_a_gpu_or_with_sizes(tmp_path: Path) -> None:
+    region = region_of(FOLD, tmp_path)
+    for options in (Options(target="opencl"), Options(tile_sizes=(8,)), Options(fuse="max")):
+        codes = {remark.code for remark in compile_region(region, options).program.remarks}
+        assert not codes & {"straightened", "not-straightened"}

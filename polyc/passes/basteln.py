@@ -17,8 +17,8 @@ from polyc.passes.nests import (
     all_instances,
     at_sequences,
     coincident_first,
-    in_time_tiles,
     inside,
+    is_finished,
     sequence,
 )
 from polyc.passes.parallel import has_loops
@@ -75,7 +75,7 @@ class _Composer:
             if nest is None:
                 continue
             waiting[position] = None
-            if in_time_tiles(nest.node):
+            if is_finished(nest.node):
                 placed[position] = nest
                 continue
             band = output_band(nest)

@@ -109,7 +109,8 @@ class _Jammer:
         """The loop p in tiles, and each step below in a tile of its own."""
         around = nest.outer
         if not _is_tiled(nest, above, reach):
-            around = (*around, *tile_members((nest.along,), (tile_of_sums(self.program, nest),)))
+            size = tile_of_sums(self.program, nest, _is_in_row_blocks(nest, above, reach))
+            around = (*around, *tile_members((nest.along,), (size,)))
         point = replace(nest.along, role=Role.POINT)
         inside = _inside(reach, around)
         steps: list[Filter] = []
@@ -402,6 +403,13 @@ def _is_tiled(nest: SumNest, above: tuple[Member, ...], reach: isl.UnionMap) -> 
     tiles = [member for member in above if member.role is Role.TILE]
     spaces = [piece.get_space() for piece in sets(reach.domain()) if set_name(piece) in nest.sums]
     return any(_follows(tile, nest.along, space) for tile in tiles for space in spaces)
+
+
+def _is_in_row_blocks(nest: SumNest, above: tuple[Member, ...], reach: isl.UnionMap) -> bool:
+    """Whether a tile loop above cuts the loop that sums up, so that its values are in a cache."""
+    tiles = [member for member in above if member.role is Role.TILE]
+    spaces = {set_name(piece): piece.get_space() for piece in sets(reach.domain())}
+    return any(_follows(t, s.chain[-1], spaces[name]) for t in tiles for name, s in nest.sums.items() if name in spaces)
 
 
 def _follows(tile: Member, loop: Member, space: isl.Space) -> bool:

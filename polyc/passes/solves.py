@@ -87,9 +87,7 @@ def _blocked(
     return Band(blocks, False, Sequence((*steps, Filter(rest, left)))), found
 
 
-def _sum_in(
-    program: Program, row: Member, instances: isl.UnionSet, node: Node
-) -> tuple[Sum, isl.UnionMap] | None:
+def _sum_in(program: Program, row: Member, instances: isl.UnionSet, node: Node) -> tuple[Sum, isl.UnionMap] | None:
     """The sum by rows that is all of a step, and `{ S[i] -> [j] }`, its order in a row."""
     chain = _loops(node)
     own = names(instances)

@@ -96,12 +96,15 @@ def chains(machine: Cpu) -> int:
     return count
 
 
-def tile_of_sums(program: Program, nest: SumNest) -> int:
-    """How many iterations of its coincident loop a thread takes at a time."""
+def tile_of_sums(program: Program, nest: SumNest, blocked: bool = False) -> int:
+    """How many iterations of its coincident loop a thread takes at a time.
+
+    blocked: the values that it adds up come from a cache, so that short rows of them are as good as long ones
+    """
     machine = load_cpu(program.options.machine)
     size, least = ROWS, chains(machine)
     if any(s.form is Form.COLUMNS for s in nest.sums.values()):
-        size, least = COLUMNS, ROWS
+        size, least = COLUMNS // 4 if blocked else COLUMNS, ROWS
     extents = [extent_of(program, nest.along, name) for name in nest.sums]
     longest = max((e for e in extents if e is not None), default=None)
     while longest is not None and size > least and longest < 2 * size * machine.cores:

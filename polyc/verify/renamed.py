@@ -191,7 +191,7 @@ def _in_one_span(program: Program, users: _Users, buffer: Buffer, copied: bool) 
 
 
 def _uses_others(program: Program, run: Run, cells: isl.Map, inner: Uses, buffer: Buffer) -> bool:
-    """Whether a run below the declaration of a register buffer touches, of the array itself, cells that are not in it."""
+    """Whether a run below the declaration of a register buffer touches only other cells of the array itself."""
     if not any(buffer.key in mark.names for mark in run.path.marks):
         return False
     known = program.scop.known

@@ -335,6 +335,7 @@ class _Jam:
         moved = moved.add_constant_val(isl.Val.int_from_si(context, place))
         moved = moved.scale_val(index.get_coefficient_val(isl.dim_type.in_, position))
         result = isl.MultiAff.identity(space.map_from_set()).align_params(moved.get_space().params())
+        moved = moved.align_params(result.get_space().params())
         return isl.Map.from_multi_aff(result.set_aff(position, result.get_aff(position).add(moved)))
 
     def member(self, of: Member, size: int) -> Member:

@@ -9,6 +9,7 @@ import islpy as isl
 from polyc.machine import load_cpu
 from polyc.model.program import Program
 from polyc.model.tree import LEAF, Band, Filter, Leaf, Member, Node, Sequence, restrict
+from polyc.passes.blocking import largest_part
 from polyc.passes.nests import Outer, values
 from polyc.passes.sums import Form, Sum, chains, sum_nest
 from polyc.passes.tiling import tile_members
@@ -46,7 +47,7 @@ def solve_in_blocks(program: Program, instances: isl.UnionSet) -> Solve | None:
               index-set splitting by the dependences alone, as in `blocking.py`
     """
     node = restrict(program.scop.tree.child, instances)
-    if not isinstance(node, Band) or len(node.members) > 1 or not isinstance(node.child, Sequence):
+    if not isinstance(node, Band) or len(node.members) > 1:
         return None
     machine = load_cpu(program.options.machine)
     rows = chains(machine)
@@ -64,13 +65,12 @@ def _blocked(
     (row,) = node.members
     blocks = tile_members((row,), (sizes[0],))
     inside = Outer((*above, *blocks)).same_iteration(_own(program.dependences.all, instances))
-    assert isinstance(node.child, Sequence)
     steps: list[Filter] = []
     rest = instances
-    for step in node.child.children:
+    for step in node.child.children if isinstance(node.child, Sequence) else (Filter(instances, node.child),):
         sums = _sum_in(program, row, step.filter.intersect(instances), step.child)
         early = _ahead(program, sums[0], sums[1], step.filter.intersect(instances), inside) if sums else None
-        if sums is None or early is None:
+        if sums is None or early is None or not _reaches_all_rows(early, row, sizes[0]):
             continue
         chain = tuple(replace(m, schedule=m.schedule.intersect_domain(early)) for m in sums[0].chain)
         along = replace(row, schedule=row.schedule.intersect_domain(early), coincident=True)
@@ -80,7 +80,7 @@ def _blocked(
         return None
     rest = rest.coalesce()
     left = restrict(node, rest)
-    if len(sizes) > 1 and isinstance(left, Band) and isinstance(left.child, Sequence):
+    if len(sizes) > 1 and isinstance(left, Band):
         deeper = _blocked(program, left, rest, (*above, *blocks), sizes[1:])
         left = deeper[0] if deeper is not None else left
     found = tuple(name for step in steps for name in names(step.filter))
@@ -124,14 +124,15 @@ def _ahead(
     (space,) = {piece.get_space() for piece in sets(isl.UnionSet.from_set(isl.Set.from_union_set(order.range())))}
     after = order.apply_range(isl.UnionMap.from_map(isl.Map.lex_lt(space))).apply_range(order.reverse())
     late = late.union(late.apply(after.intersect(at_one_cell)))
-    (every,), parts = sets(own), sets(own.subtract(late).coalesce())
-    if len(parts) != 1:
-        return None
-    (early,) = parts
-    hull = isl.Set.from_basic_set(early.simple_hull())
-    if not every.intersect(hull).is_subset(early):
-        return None
-    return isl.UnionSet.from_set(every.intersect(hull.gist(every)).coalesce())
+    return largest_part(program, own.subtract(late).coalesce(), own)
+
+
+def _reaches_all_rows(early: isl.UnionSet, row: Member, size: int) -> bool:
+    """Whether the last row of a block has something ahead, and not the first ones alone."""
+    value = isl.Val.int_from_si(row.schedule.get_ctx(), size)
+    place = isl.UnionMap.from_union_pw_aff(row.schedule.mod_val(value)).intersect_domain(early)
+    last = isl.UnionSet(f"{{ [{size - 1}] }}")
+    return not place.intersect_range(last).is_empty()
 
 
 def _own(relation: isl.UnionMap, instances: isl.UnionSet) -> isl.UnionMap:

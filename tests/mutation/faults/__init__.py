@@ -13,6 +13,7 @@ from tests.mutation.faults import (
     private,
     promotion,
     registers,
+    streams,
     tensor,
 )
 from tests.mutation.runner import Fault
@@ -21,7 +22,7 @@ FAULTS: list[Fault] = [
     fault
     for module in (
         *(before_tiles, every_pass, basteln, promotion, loops, inline, private, codegen),
-        *(registers, tensor, coalesce, gpu_reductions, kernels),
+        *(streams, registers, tensor, coalesce, gpu_reductions, kernels),
     )
     for fault in module.FAULTS
 ]

@@ -32,6 +32,7 @@ from polyc.passes.pretiling import fuse_quasi_identical
 from polyc.passes.privatize import place_private_arrays
 from polyc.passes.reductions import mark_reductions
 from polyc.passes.registers import tile_contractions
+from polyc.passes.row_blocks import block_rows
 from polyc.passes.schedule import schedule_nests
 from polyc.passes.temporaries import relocate_temporaries
 from polyc.passes.time_tiles import tile_time_loops
@@ -56,6 +57,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         ("temporaries", relocate_temporaries),
         # isl finds each nest's permutable bands and coincident loops; with `--fuse basteln` it fuses nothing.
         ("schedule", schedule_nests),
+        # Triangular solves: blocks of rows that earlier rows serve first. Before nests are joined that stand alone yet.
+        ("rowblocks", block_rows),
         # Algorithm 1: what needs no overlap is fused before tiling.
         ("pretiling", fuse_quasi_identical),
         # Factorisations: updates that a block of steps does not need wait for its end (not on a GPU).

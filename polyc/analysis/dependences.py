@@ -61,6 +61,7 @@ def compute_dependences(scop: Scop) -> Dependences:
     start = empty_map(scop.domain)
     order = order_map(runs(scop.tree))
     flow, false, private_false, live_in = start, start, start, start
+    of_dead = start
     tagged_flow, tagged_false, last = start, start, start
     flow_by_array: dict[str, isl.UnionMap] = {}
     for name in scop.arrays:
@@ -82,18 +83,20 @@ def compute_dependences(scop: Scop) -> Dependences:
             dead = one.all_writes.domain().subtract(found.dependence.domain())
             # A write that nobody reads has no live range that would keep it away from the others'.
             unordered = compute_false(one, order, every_pair=True)
-            false = false.union(unordered.intersect_domain(dead)).union(unordered.intersect_range(dead))
+            of_dead = of_dead.union(unordered.intersect_domain(dead)).union(unordered.intersect_range(dead))
         else:
             false = false.union(compute_false(one, order))
+    lasting = false.coalesce()
     return Dependences(
         flow.coalesce(),
-        false.coalesce(),
+        lasting if of_dead.is_empty() else false.union(of_dead).coalesce(),
         private_false,
         flow_by_array,
         live_in,
         last,
         tagged_flow,
         tagged_false,
+        lasting,
     )
 
 
@@ -126,4 +129,4 @@ def tag_of(access: Access, label: str) -> isl.Map:
 def no_dependences(scop: Scop) -> Dependences:
     """What stands for the dependences of a region that nobody is going to transform."""
     none = empty_map(scop.domain)
-    return Dependences(none, none, none, {}, none, none, none, none)
+    return Dependences(none, none, none, {}, none, none, none, none, none)

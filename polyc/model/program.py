@@ -97,7 +97,7 @@ class Dependences:
     flow: isl.UnionMap
     """Value-based: from the last writer to the reader."""
     false: isl.UnionMap
-    """Anti and output dependences of arrays that cannot be privatised."""
+    """Anti and output dependences of arrays that cannot be privatised, and of values that nobody reads."""
     private_false: isl.UnionMap
     """Anti and output dependences of arrays that can be privatised: they order live ranges, and hold no loop."""
     flow_by_array: dict[str, isl.UnionMap]
@@ -108,6 +108,8 @@ class Dependences:
     tagged_flow: isl.UnionMap
     """`{ [S[i] -> ref[]] -> [T[j] -> ref[]] }`, of privatizable arrays, for isl's conditional validity."""
     tagged_private_false: isl.UnionMap
+    lasting_false: isl.UnionMap
+    """`false` without those of values that nobody reads: copies of an array for each iteration take these away."""
 
     @property
     def all(self) -> isl.UnionMap:

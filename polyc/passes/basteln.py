@@ -18,7 +18,7 @@ from polyc.passes.nests import (
     at_sequences,
     coincident_first,
     inside,
-    is_placed,
+    is_finished,
     sequence,
 )
 from polyc.passes.parallel import has_loops
@@ -75,7 +75,7 @@ class _Composer:
             if nest is None:
                 continue
             waiting[position] = None
-            if is_placed(nest.node):
+            if is_finished(nest.node):
                 placed[position] = nest
                 continue
             band = output_band(nest)

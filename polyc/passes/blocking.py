@@ -133,37 +133,38 @@ class _Blocker:
         others = from_own.subtract_range(own).union(from_own.intersect_range(own).subtract(at_one_cell))
         in_block = block.same_iteration(isl.UnionMap.from_domain_and_range(own, own).intersect(at_one_cell))
         needed = others.domain().apply(in_block)
-        far = self.largest(own.subtract(needed).coalesce(), own)
+        far = largest_part(self.program, own.subtract(needed).coalesce(), own)
         if far is None:
             return None
         leaving = inside.intersect_domain(far)
         elsewhere = leaving.subtract_range(far).union(leaving.intersect_range(far).subtract(at_one_cell))
         return far if elsewhere.is_empty() else None
 
-    def largest(self, waiting: isl.UnionSet, own: isl.UnionSet) -> isl.UnionSet | None:
-        """The largest convex part of what may wait, with as few conditions as it takes: what is left over would make
-        loops of its own."""
-        (every,), parts = sets(own), sets(waiting)
-        if len(parts) != 1:
-            return None
-        at = sample_parameters(self.program)
-        pieces = parts[0].get_basic_sets()
-        volumes = [box_volume(isl.Set.from_basic_set(p).intersect_params(at)) for p in pieces]
-        piece = pieces[volumes.index(max(volumes))]
-        # What is there for one value only (the last element, which nobody needs) would spoil the hull.
-        large = [p for p, volume in zip(pieces, volumes, strict=True) if volume >= LARGE_PART * max(volumes)]
-        together = isl.Set.from_basic_set(large[0])
-        for other in large[1:]:
-            together = together.union(isl.Set.from_basic_set(other))
-        if every.intersect(isl.Set.from_basic_set(together.simple_hull())).is_subset(parts[0]):
-            piece = together.simple_hull()
-        needed = isl.Set.from_basic_set(piece).gist(every).get_basic_sets()[0].get_constraints()
-        kept = list(needed)
-        for one in needed:
-            fewer = [constraint for constraint in kept if constraint is not one]
-            if _all_of(every, fewer).is_subset(parts[0]):
-                kept = fewer
-        return isl.UnionSet.from_set(_all_of(every, kept))
+
+def largest_part(program: Program, waiting: isl.UnionSet, own: isl.UnionSet) -> isl.UnionSet | None:
+    """The largest convex part of what may wait, with as few conditions as it takes: what is left over would make
+    loops of its own."""
+    (every,), parts = sets(own), sets(waiting)
+    if len(parts) != 1:
+        return None
+    at = sample_parameters(program)
+    pieces = parts[0].get_basic_sets()
+    volumes = [box_volume(isl.Set.from_basic_set(p).intersect_params(at)) for p in pieces]
+    piece = pieces[volumes.index(max(volumes))]
+    # What is there for one value only (the last element, which nobody needs) would spoil the hull.
+    large = [p for p, volume in zip(pieces, volumes, strict=True) if volume >= LARGE_PART * max(volumes)]
+    together = isl.Set.from_basic_set(large[0])
+    for other in large[1:]:
+        together = together.union(isl.Set.from_basic_set(other))
+    if every.intersect(isl.Set.from_basic_set(together.simple_hull())).is_subset(parts[0]):
+        piece = together.simple_hull()
+    needed = isl.Set.from_basic_set(piece).gist(every).get_basic_sets()[0].get_constraints()
+    kept = list(needed)
+    for one in needed:
+        fewer = [constraint for constraint in kept if constraint is not one]
+        if _all_of(every, fewer).is_subset(parts[0]):
+            kept = fewer
+    return isl.UnionSet.from_set(_all_of(every, kept))
 
 
 def _all_of(instances: isl.Set, constraints: list[isl.Constraint]) -> isl.Set:

@@ -27,7 +27,7 @@ from polyc.passes.absorb import absorb_sums
 from polyc.passes.boxes import bounding_box
 from polyc.passes.cost import sample_parameters
 from polyc.passes.naming import fresh
-from polyc.passes.nests import values
+from polyc.passes.nests import Outer, values
 from polyc.passes.panels import Panel, copying
 from polyc.passes.promotion import copy_statement
 from polyc.passes.sums import LINE_BYTES, Form, Sum, SumNest, chains, streams, sum_nest, tile_of_sums
@@ -59,7 +59,7 @@ def jam_sums(program: Program) -> Program:
     """
     if not streams(program.options):
         return program
-    jammer = _Jammer(absorb_sums(program))
+    jammer = _Jammer(absorb_sums(program), frozenset(program.buffers))
     tree = jammer.program.tree
     child = jammer.at(tree.child, (), values((), tree.domain))
     return replace(jammer.program, tree=Domain(tree.domain, child) if jammer.made else program.tree)
@@ -68,6 +68,8 @@ def jam_sums(program: Program) -> Program:
 @dataclass(slots=True)
 class _Jammer:
     program: Program
+    given: frozenset[str] = frozenset()
+    """Buffers of earlier passes."""
     made: bool = False
     numbers: count[int] = field(default_factory=lambda: count(1))
 
@@ -85,7 +87,7 @@ class _Jammer:
             case Mark():
                 return replace(node, child=self.at(node.child, above, reach))
             case Band():
-                nest = sum_nest(self.program, node)
+                nest = sum_nest(self.program, node, Outer(above))
                 if nest is not None:
                     return self.jammed(node, nest, above, reach)
                 return replace(node, child=self.at(node.child, above + node.members, _inside(reach, node.members)))
@@ -107,7 +109,8 @@ class _Jammer:
         """The loop p in tiles, and each step below in a tile of its own."""
         around = nest.outer
         if not _is_tiled(nest, above, reach):
-            around = (*around, *tile_members((nest.along,), (tile_of_sums(self.program, nest),)))
+            size = tile_of_sums(self.program, nest, _is_in_row_blocks(nest, above, reach))
+            around = (*around, *tile_members((nest.along,), (size,)))
         point = replace(nest.along, role=Role.POINT)
         inside = _inside(reach, around)
         steps: list[Filter] = []
@@ -142,7 +145,7 @@ class _Jam:
         if not self.reach.is_single_valued():
             raise _NotJammed("its tiles overlap")
         refs = {(one.statement, a.ref) for a in one.result}
-        if any(refs & b.accesses for b in jammer.program.buffers.values()):
+        if any(refs & jammer.program.buffers[given].accesses for given in jammer.given):
             raise _NotJammed("its result is in a buffer of the tile")
 
     def steps(self) -> list[Filter]:
@@ -152,6 +155,8 @@ class _Jam:
 
     def rows(self) -> list[Filter]:
         """`for i by 8 { whole: for j for the 8 i; rest: for i for j }`."""
+        if self.is_one_block():  # there is nothing to run in parallel
+            self.point = replace(self.point, coincident=False)
         along = self.member(self.point, self.count)
         whole, rest = self.split([(self.point, self.count)])
         digit = Member(self.digit(self.point, 1, self.count, whole), True, self.point.name, Role.REGISTER)
@@ -164,6 +169,11 @@ class _Jam:
         child = steps[0].child if len(steps) == 1 else Sequence(tuple(steps))
         mine = isl.UnionSet.from_set(self.instances)
         return [Filter(mine, Band((along,), True, child))]
+
+    def is_one_block(self) -> bool:
+        """Whether a tile of the loop above has as many iterations as run at once."""
+        tiles = [m for m in self.above if m.role is Role.TILE and m.size == self.count]
+        return any(_follows(m, self.point, self.instances.get_space()) for m in tiles)
 
     def columns(self) -> list[Filter]:
         """`before: for j for i; for j by 8 for i by a line { for the 8 j for the i of a line }; after: for j for i`."""
@@ -289,9 +299,15 @@ class _Jam:
         whole = whole.coalesce()
         if whole.is_empty():
             raise _NotJammed("no block of them is whole")
-        if self.is_banded(domain):
+        rest = domain.subtract(whole).coalesce()
+        if self.is_banded(domain) and not self.is_apart(whole, rest):
             raise _NotJammed("both ends of each sum move with it, so that what is left over has too many forms")
-        return whole, domain.subtract(whole).coalesce()
+        return whole, rest
+
+    def is_apart(self, whole: isl.Set, rest: isl.Set) -> bool:
+        """Whether a sum is in whole blocks with all of its values, or with none."""
+        cell = self.sum.result[0].relation.reset_tuple_id(isl.dim_type.out)
+        return bool(whole.apply(cell).is_disjoint(rest.apply(cell)))
 
     def is_banded(self, domain: isl.Set) -> bool:
         """Whether the loop that sums up begins and ends elsewhere for each iteration of the point loop."""
@@ -319,6 +335,7 @@ class _Jam:
         moved = moved.add_constant_val(isl.Val.int_from_si(context, place))
         moved = moved.scale_val(index.get_coefficient_val(isl.dim_type.in_, position))
         result = isl.MultiAff.identity(space.map_from_set()).align_params(moved.get_space().params())
+        moved = moved.align_params(result.get_space().params())
         return isl.Map.from_multi_aff(result.set_aff(position, result.get_aff(position).add(moved)))
 
     def member(self, of: Member, size: int) -> Member:
@@ -385,15 +402,22 @@ def _inside(reach: isl.UnionMap, members: tuple[Member, ...]) -> isl.UnionMap:
 def _is_tiled(nest: SumNest, above: tuple[Member, ...], reach: isl.UnionMap) -> bool:
     """Whether a tile loop above already shares out the iterations of p."""
     tiles = [member for member in above if member.role is Role.TILE]
-    for piece in sets(reach.domain()):
-        space = piece.get_space()
-        position = dimension_of(value_on(nest.along.schedule, space)) if set_name(piece) in nest.sums else None
-        corners = [affine_of(value_on(member.schedule, space)) for member in tiles]
-        if position is not None and any(
-            c is not None and c.involves_dims(isl.dim_type.in_, position, 1) for c in corners
-        ):
-            return True
-    return False
+    spaces = [piece.get_space() for piece in sets(reach.domain()) if set_name(piece) in nest.sums]
+    return any(_follows(tile, nest.along, space) for tile in tiles for space in spaces)
+
+
+def _is_in_row_blocks(nest: SumNest, above: tuple[Member, ...], reach: isl.UnionMap) -> bool:
+    """Whether a tile loop above cuts the loop that sums up, so that its values are in a cache."""
+    tiles = [member for member in above if member.role is Role.TILE]
+    spaces = {set_name(piece): piece.get_space() for piece in sets(reach.domain())}
+    return any(_follows(t, s.chain[-1], spaces[name]) for t in tiles for name, s in nest.sums.items() if name in spaces)
+
+
+def _follows(tile: Member, loop: Member, space: isl.Space) -> bool:
+    """Whether a tile loop above depends on the index that a loop runs through."""
+    position = dimension_of(value_on(loop.schedule, space))
+    corner = affine_of(value_on(tile.schedule, space))
+    return position is not None and corner is not None and corner.involves_dims(isl.dim_type.in_, position, 1)
 
 
 def _on(member: Member, instances: isl.UnionSet) -> Member:

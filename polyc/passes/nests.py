@@ -83,7 +83,7 @@ def at_sequences_below(
     match node:
         case Leaf():
             return node
-        case _ if is_placed(node):
+        case _ if is_finished(node):
             return node
         case Sequence(children=steps):
             return change(tuple(Nest(instances.intersect(s.filter), s.child) for s in steps), outer)
@@ -96,9 +96,9 @@ def at_sequences_below(
             return replace(node, child=at_sequences_below(node.child, instances, outer, change))
 
 
-def is_placed(node: Node) -> bool:
-    """Whether the nest was tiled over time, or its order was chosen (`orders.py`): it is left as it is."""
-    return isinstance(node, Mark) and (node.kind in ("group", "tiles"))
+def is_finished(node: Node) -> bool:
+    """Whether an earlier pass has chosen all loops of the nest: it is left as it is."""
+    return isinstance(node, Mark) and node.kind in ("group", "tiles")
 
 
 def between(relation: isl.UnionMap, first: Nest, second: Nest) -> isl.UnionMap:

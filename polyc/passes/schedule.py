@@ -14,8 +14,10 @@ from polyc.bounded import isl_in_child
 from polyc.codegen.to_isl import from_isl
 from polyc.flow import compute_flow
 from polyc.model.program import Program
-from polyc.model.tree import Domain, Filter, Node, Sequence, rewrite
+from polyc.model.scop import AccessKind
+from polyc.model.tree import Band, Domain, Filter, Member, Node, Sequence, rewrite
 from polyc.passes.naming import name_members
+from polyc.passes.nests import Outer
 from polyc.poly import budget, empty_map, is_over_budget, maps, names
 
 STAGE = "schedule"
@@ -80,7 +82,8 @@ def schedule_nests(program: Program) -> Program:
         else:
             raise
         return program.remark(code, STAGE, f"isl's scheduler {why}; the original order stays", tuple(scop.statements))
-    return replace(program, tree=name_members(in_source_order(tree, program), scop))
+    tree = with_private_loops(in_source_order(tree, program), program)
+    return replace(program, tree=name_members(tree, scop))
 
 
 def scheduled(constraints: isl.ScheduleConstraints, program: Program) -> Domain:
@@ -113,6 +116,45 @@ def keeps_live_ranges(tree: Domain, program: Program) -> bool:
         if not now.intersect_params(scop.known).is_equal(then.intersect_params(scop.known)):
             return False
     return True
+
+
+def with_private_loops(tree: Domain, program: Program) -> Domain:
+    """The tree with outer loops coincident that only values hold back which nobody reads.
+
+    rewrite:  for i { t = 0; for j { A[i][j] = t; t = B[i][j]; } }, where the last value of t is never read
+    math:     such a write has no live range that isl could see to stay in one iteration. For a loop v with all flow
+              and lasting anti and output dependences in one iteration, and no value of an array that can be private
+              coming from outside of the nest or leaving it, a copy for each iteration has all that is left
+    """
+    d = program.dependences
+    if d.lasting_false is d.false or program.options.fuse not in ("basteln", "min"):
+        return tree
+    order = d.flow.union(d.lasting_false).intersect_params(program.scop.context)
+
+    def step(node: Node, instances: isl.UnionSet) -> Node:
+        match node:
+            case Sequence(children=steps):
+                return Sequence(tuple(replace(s, child=step(s.child, instances.intersect(s.filter))) for s in steps))
+            case Band(members=(member,)) if not member.coincident and _is_private(member, instances):
+                return replace(node, members=(replace(member, coincident=True),))
+            case _:
+                return node
+
+    def _is_private(member: Member, instances: isl.UnionSet) -> bool:
+        inside = Outer((member,))
+        own = order.intersect_domain(instances).intersect_range(instances)
+        if not own.is_subset(inside.same_iteration(own)):
+            return False
+        accesses = [a for name in names(instances) for a in program.scop.statements[name].accesses]
+        written = {a.array for a in accesses if a.kind is not AccessKind.READ}
+        for array in written & program.scop.privatizable & d.flow_by_array.keys():
+            flow = d.flow_by_array[array].intersect_params(program.scop.context)
+            here = flow.intersect_domain(instances).union(flow.intersect_range(instances))
+            if not here.is_subset(own):
+                return False
+        return True
+
+    return Domain(tree.domain, step(tree.child, tree.domain))
 
 
 def by_distance(dependences: isl.UnionMap) -> isl.UnionMap:

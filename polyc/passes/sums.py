@@ -12,10 +12,12 @@ from polyc.model.program import Options, Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Leaf, Member, Node, Role, Sequence
 from polyc.passes.contractions import contraction_of, extent_of
+from polyc.passes.nests import Outer
 from polyc.passes.tiling import moves
 from polyc.passes.vectorize import UNROLLED, dimension_of, step_of
 from polyc.poly import affine_of, names, value_on
 
+NOWHERE = Outer()
 LINE_BYTES = 64
 ROWS, COLUMNS = 64, 512
 """Iterations of the outer loop that a thread takes at a time: rows of long sums, and neighbours in memory."""
@@ -62,37 +64,47 @@ def streams(options: Options) -> bool:
     return not options.gpu and options.tile_sizes == "auto" and options.fuse == "basteln"
 
 
-def sum_nest(program: Program, band: Band) -> SumNest | None:
-    """The sums that a band runs, if it is a nest of them and no contraction."""
+def sum_nest(program: Program, band: Band, outer: Outer | None = NOWHERE) -> SumNest | None:
+    """The sums that a band runs, if it is a nest of them and no contraction.
+
+    outer: the loops above. A sum may read cells of its own array that no iteration of the band writes while they stay
+           what they are; None: whatever it reads there, since the band is still to be cut
+    """
     prefix = band.coincident_prefix
     if not prefix or any(m.role in (Role.TILE, Role.REGISTER) for m in band.members):
         return None
     if contraction_of(program, band) is not None:
         return None
-    outer, along, inner = band.members[: prefix - 1], band.members[prefix - 1], band.members[prefix:]
+    around, along, inner = band.members[: prefix - 1], band.members[prefix - 1], band.members[prefix:]
     found: dict[str, Sum] = {}
     for name, chain in _steps(band, inner):
-        one = _sum_of(program, name, outer, along, chain)
+        one = _sum_of(program, name, around, along, chain, outer)
         if one is not None:
             found[name] = one
-    return SumNest(outer, along, found) if found else None
+    return SumNest(around, along, found) if found else None
 
 
 def chains(machine: Cpu) -> int:
-    """How many sums have to run at once, so that none waits for its last addition: a power of two."""
+    """How many sums have to run at once, so that none waits for its last addition: a power of two.
+
+    Eight at least: a machine that has few units for its widest vectors still runs several scalar additions in a cycle.
+    """
     least = machine.fma_latency_cycles * machine.fma_per_cycle
-    count = 4
+    count = 8
     while count < least and count < 16:
         count *= 2
     return count
 
 
-def tile_of_sums(program: Program, nest: SumNest) -> int:
-    """How many iterations of its coincident loop a thread takes at a time."""
+def tile_of_sums(program: Program, nest: SumNest, blocked: bool = False) -> int:
+    """How many iterations of its coincident loop a thread takes at a time.
+
+    blocked: the values that it adds up come from a cache, so that short rows of them are as good as long ones
+    """
     machine = load_cpu(program.options.machine)
     size, least = ROWS, chains(machine)
     if any(s.form is Form.COLUMNS for s in nest.sums.values()):
-        size, least = COLUMNS, ROWS
+        size, least = COLUMNS // 4 if blocked else COLUMNS, ROWS
     extents = [extent_of(program, nest.along, name) for name in nest.sums]
     longest = max((e for e in extents if e is not None), default=None)
     while longest is not None and size > least and longest < 2 * size * machine.cores:
@@ -128,7 +140,12 @@ def _chain(node: Node) -> tuple[Member, ...] | None:
 
 
 def _sum_of(
-    program: Program, name: str, outer: tuple[Member, ...], along: Member, chain: tuple[Member, ...]
+    program: Program,
+    name: str,
+    outer: tuple[Member, ...],
+    along: Member,
+    chain: tuple[Member, ...],
+    above: Outer | None,
 ) -> Sum | None:
     statement = program.statements.get(name)
     if statement is None or not chain or name in program.copies or name in program.padded or statement.opaque:
@@ -137,11 +154,12 @@ def _sum_of(
     if len(written) != 1 or written[0].kind is not AccessKind.WRITE or not all(a.exact for a in statement.accesses):
         return None
     (target,) = written
-    result = tuple(a for a in statement.accesses if a.array == target.array)
-    reads = [a for a in statement.accesses if a.array != target.array and a.relation.dim(isl.dim_type.out)]
+    same = [a for a in statement.accesses if a.array == target.array]
+    result = tuple(a for a in same if a.relation.is_equal(target.relation))
+    reads = [a for a in statement.accesses if a not in result and a.relation.dim(isl.dim_type.out)]
     if not target.relation.dim(isl.dim_type.out) or len(result) < 2 or not reads:
         return None
-    if any(not a.relation.is_equal(target.relation) for a in result):
+    if above is not None and len(result) < len(same) and not _keeps_to_itself(statement, target, along, above):
         return None
     if not moves(target.relation, along) or any(moves(target.relation, m) for m in chain):
         return None
@@ -152,6 +170,18 @@ def _sum_of(
         return None  # a window, which tiles serve better
     form = _form(statement, along, chain[-1], target, reads)
     return Sum(name, target.array, form, chain, result) if form is not None and iterations > UNROLLED else None
+
+
+def _keeps_to_itself(statement: Statement, target: Access, along: Member, above: Outer) -> bool:
+    """Whether a sum reads no cell that it writes, but each instance its own one by the references to it.
+
+    math: for R the other references to the array: R . W^-1 is empty in each iteration of the loops above
+    """
+    own = along.schedule.domain()
+    others = [a for a in statement.accesses if a.array == target.array and not a.relation.is_equal(target.relation)]
+    written = isl.UnionMap.from_map(target.relation).intersect_domain(own).reverse()
+    read = [isl.UnionMap.from_map(a.relation).intersect_domain(own) for a in others]
+    return all(above.same_iteration(r.apply_range(written)).is_empty() for r in read)
 
 
 def _meets_once(access: Access, statement: Statement, loops: tuple[Member, ...]) -> bool:

@@ -5,7 +5,8 @@ math: nothing is lost, and every read sees what it saw, if
         (1) each instance runs once, and no dependence of the original is turned round;
         (2) p is a function: the cells K[p, x] have different x;
         (3) copies into K(x) come before, and copies out of it after all else that uses K(x): in the sequence right
-            below p; what uses the array itself lies before or after all of these, never between them;
+            below p; what uses the array itself lies before or after all of these, never between them; or, with (8), in
+            iteration p, where it uses no cell x that has a K(x);
         (4) what uses K reads only what was written there, or it is copied in;
         (5) what is written in K and needed elsewhere, or in the end, is copied out;
         (6) what is copied out was written in K, or copied in;
@@ -78,13 +79,13 @@ def keeps_values(
         return False
     known = [(b, users) for b in registers if (users := by_key[b.key]) is not None]
     if all(_copied_each_time(program, users) for _, users in known):
-        return all(_in_one_span(users, b) and _panels_hold_it(program, users) for b, users in known)
+        return all(_in_one_span(program, users, b, True) and _panels_hold_it(program, users) for b, users in known)
     if len(known) > 1:
         return False
     (buffer, users) = known[0]
     return (
         _one_place_a_cell(users, buffer)
-        and _in_one_span(users, buffer)
+        and _in_one_span(program, users, buffer, False)
         and _copied(program, array, users, flow, final, written)
         and _panels_hold_it(program, users)
     )
@@ -161,8 +162,11 @@ def _one_place_a_cell(users: _Users, buffer: Buffer) -> bool:
     return bool(whole.project_out(isl.dim_type.out, 0, buffer.depth).is_injective())
 
 
-def _in_one_span(users: _Users, buffer: Buffer) -> bool:
-    """(3), by positions in the tree alone: two instances that touch one K[p, x] agree in all loops of p."""
+def _in_one_span(program: Program, users: _Users, buffer: Buffer, copied: bool) -> bool:
+    """(3), by positions in the tree: two instances that touch one K[p, x] agree in all loops of p.
+
+    copied: by (8), so that what is read of the array itself is there
+    """
     inner = [*users.kept, *users.into, *users.out]
     for run, _ in users.into:
         for other, _ in (*users.kept, *users.out):
@@ -172,15 +176,27 @@ def _in_one_span(users: _Users, buffer: Buffer) -> bool:
         for other, _ in users.kept:
             if not _comes_before(other, run, buffer.depth):
                 return False
-    for inside, _ in inner if users.direct else ():
+    direct = users.direct
+    if copied:
+        direct = [(run, cells) for run, cells in direct if not _uses_others(program, run, cells, inner, buffer)]
+    for inside, _ in inner if direct else ():
         declared = [
             steps
             for mark, steps in zip(inside.path.marks, inside.path.mark_steps, strict=True)
             if buffer.key in mark.names
         ]
-        if not declared or any(not _stays_outside(run, inside, inner, declared[0]) for run, _ in users.direct):
+        if not declared or any(not _stays_outside(run, inside, inner, declared[0]) for run, _ in direct):
             return False
     return True
+
+
+def _uses_others(program: Program, run: Run, cells: isl.Map, inner: Uses, buffer: Buffer) -> bool:
+    """Whether a run below the declaration of a register buffer touches only other cells of the array itself."""
+    if not any(buffer.key in mark.names for mark in run.path.marks):
+        return False
+    known = program.scop.known
+    touched = through_buffer(cells, run, buffer).range().intersect_params(known)
+    return all(touched.is_disjoint(relation.range()) for _, relation in inner)
 
 
 def _stays_outside(outside: Run, inside: Run, inner: Uses, declared: int) -> bool:

@@ -22,6 +22,8 @@ from polyc.runtime import compare
 FOLDER = Path(__file__).parent / "programs"
 PROGRAMS = tuple(file.stem for file in sorted(FOLDER.glob("*.c")))
 SIZES = (1, 4, 9, 23, 40)
+MORE_ROWS = {"streams": (1, 9, 67, 135), "solve": (1, 9, 67, 135)}
+"""Sizes around those of their blocks."""
 SEEDS = (0, 1)
 UNINITIALISED = "-ftrivial-auto-var-init=pattern"
 """What nobody wrote is not by chance what stood there in the iteration before."""
@@ -32,6 +34,7 @@ TILES: dict[str, tuple[int, ...] | str | None] = {
     **dict.fromkeys(("product", "made_panel", "short_rows", "not_short_rows", "sums", "begun", "ordered"), "auto"),
     "tensor": "auto",
     **dict.fromkeys(("accumulated", "not_accumulated", "expanded"), "auto"),
+    **dict.fromkeys(("streams", "solve"), "auto"),
 }
 """None: without tiles, so that no array has a buffer before the pass; auto: for passes that choose their own."""
 TENSOR_CORES = frozenset({"tensor"})
@@ -49,6 +52,8 @@ WHERE = {
     "reductions": ("reduction", "private"),
     "privatize": ("private", "conv_relu"),
     "codegen": ("conv_relu", "stencil_chain"),
+    "rowblocks": ("streams", "solve"),
+    "jam": ("streams", "solve"),
     "registers": ("product", "made_panel"),
     "tensor-cores": ("tensor",),
     "coalesce": ("short_rows", "not_short_rows"),
@@ -210,12 +215,12 @@ def differences(name: str, compiled: Compiled) -> str:
         # Sizes come from the scop of the file, so that a fault in what is assumed does not choose the sizes.
         region = region_of(name)
         program = replace(compiled.program, scop=region.scop)
-        found = ""
+        found, sizes = "", MORE_ROWS.get(name, SIZES)
         with Patch.context() as patch:
             patch.setattr(build, "FLAGS", (*build.FLAGS, UNINITIALISED))
             patch.setattr(library, "COMPILE", [*library.COMPILE, UNINITIALISED])
             for seed in SEEDS:
-                report = compare(region, replace(compiled, program=program), SIZES, seed=seed, limit_seconds=20)
+                report = compare(region, replace(compiled, program=program), sizes, seed=seed, limit_seconds=20)
                 assert report.rows or report.differences, report.skipped
                 if report.differences:
                     found = report.differences[0].message

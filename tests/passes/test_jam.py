@@ -62,7 +62,7 @@ void f(int n, double A[n][n], double x[n])
 #pragma scop
     for (int i = 0; i < n; i++)
         for (int j = 0; j < i; j++)
-            x[i] -= A[i][j] * x[j];
+            x[i] -= A[i][j] * x[i - 1];
 #pragma endscop
 }
 """,

@@ -13,6 +13,7 @@ from tests.mutation.faults import (
     private,
     promotion,
     registers,
+    streams,
     temporaries,
     tensor,
 )
@@ -22,7 +23,7 @@ FAULTS: list[Fault] = [
     fault
     for module in (
         *(before_tiles, every_pass, basteln, promotion, loops, inline, temporaries, private, codegen),
-        *(registers, tensor, coalesce, gpu_reductions, kernels),
+        *(streams, registers, tensor, coalesce, gpu_reductions, kernels),
     )
     for fault in module.FAULTS
 ]

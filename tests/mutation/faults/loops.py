@@ -46,12 +46,12 @@ def first_loop_sinks(_original: Any) -> Any:
 
 add("vectorize", "loops that carry sink", "all count as coincident", patched(vectorize, "_sunk", any_loop_sinks))
 add("vectorize", "first loop sinks", "whatever it carries", patched(vectorize, "_sunk", first_loop_sinks))
-add("vectorize", "private values cross", "_private_across says no", always(vectorize, "_private_across", False))
+add("vectorize", "private values cross", "private_across says no", always(vectorize, "private_across", False))
 add(
     "vectorize",
     "private values cross, first loop sinks",
     "both",
-    together(always(vectorize, "_private_across", False), patched(vectorize, "_sunk", any_loop_sinks)),
+    together(always(vectorize, "private_across", False), patched(vectorize, "_sunk", any_loop_sinks)),
 )
 add("vectorize", "windows are not unrolled", "unrolled_below says no", always(vectorize, "unrolled_below", False))
 add(

@@ -1,0 +1,124 @@
+"""Faults of `rowblocks` and `jam`: rows in blocks, sums in registers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import polyc.passes.jam as jam
+import polyc.passes.one_pass as one_pass
+import polyc.passes.solves as solves
+import polyc.passes.sums as sums
+from polyc.model.tree import Band, Filter, Member, Node, Role, Sequence
+from tests.mutation import edits as e
+from tests.mutation.install import Install, adding_to, always, patched
+from tests.mutation.runner import Fault, after_pass
+
+FAULTS: list[Fault] = []
+add = adding_to(FAULTS)
+
+
+def of_blocks(change: Callable[[Member], Member]) -> Install:
+    """Change the loops over blocks of rows."""
+
+    def at(node: Node) -> Node | None:
+        match node:
+            case Band(members=(*others, block)) if block.role is Role.TILE and not block.coincident:
+                return replace(node, members=(*others, change(block)))
+            case _:
+                return None
+
+    return after_pass("rowblocks", e.everywhere(at))
+
+
+# --- rowblocks -------------------------------------------------------------------------------------------------------
+
+add("rowblocks", "blocks backwards", "the last one first", of_blocks(lambda m: replace(m, schedule=m.schedule.neg())))
+add("rowblocks", "blocks coincident", "they run in parallel", of_blocks(lambda m: replace(m, coincident=True)))
+add("rowblocks", "steps of a block reversed", "", after_pass("rowblocks", e.everywhere(e.reversed_steps)))
+add("rowblocks", "first steps dropped", "", after_pass("rowblocks", e.everywhere(e.first_step_dropped)))
+add("rowblocks", "first steps twice", "", after_pass("rowblocks", e.everywhere(e.first_step_twice)))
+add("rowblocks", "a row lost", "in last steps", after_pass("rowblocks", e.everywhere(e.filter_loses_a_row)))
+add("rowblocks", "rows in any order", "dependences not looked at", always(one_pass, "_related", True))
+add("rowblocks", "all is ahead", "of its block", patched(solves, "_ahead", lambda _o: lambda _p, _s, _c, own, _i: own))
+add("rowblocks", "what is late not seen", "", patched(solves, "_own", lambda _o: lambda r, _i: r.subtract(r)))
+add(
+    "rowblocks",
+    "loops coincident",
+    "all of each band",
+    after_pass("rowblocks", e.everywhere(e.band_edit(e.all_coincident))),
+)
+
+# --- jam -------------------------------------------------------------------------------------------------------------
+
+
+def digit_of(weight: int, size: int) -> Callable[[Any], Any]:
+    """Another digit of a loop's value in registers."""
+
+    def make(original: Any) -> Any:
+        return lambda self, of, w, s, whole: original(self, of, max(w, weight), s + size, whole)
+
+    return make
+
+
+def register_loops(change: Callable[[Member], Member]) -> Install:
+    def at(node: Node) -> Node | None:
+        match node:
+            case Band(members=members) if any(m.role is Role.REGISTER for m in members):
+                return replace(node, members=tuple(change(m) if m.role is Role.REGISTER else m for m in members))
+            case _:
+                return None
+
+    return after_pass("jam", e.everywhere(at))
+
+
+def rest_first(node: Node) -> Node | None:
+    match node:
+        case Sequence(children=(Filter() as whole, *rest)) if rest and "fill" not in str(whole.filter):
+            return Sequence((*rest, whole))
+        case _:
+            return None
+
+
+def copies(change: Callable[[tuple[Filter, ...]], tuple[Filter, ...]]) -> Install:
+    """Change the steps around a sum in registers: in, sum, out."""
+
+    def at(node: Node) -> Node | None:
+        match node:
+            case Sequence(children=steps) if len(steps) == 3 and "fill" in str(steps[0].filter):
+                return Sequence(change(steps))
+            case _:
+                return None
+
+    return after_pass("jam", e.everywhere(at))
+
+
+add("jam", "not filled", "no copy in", copies(lambda s: s[1:]))
+add("jam", "not written back", "no copy out", copies(lambda s: s[:2]))
+add("jam", "filled after", "", copies(lambda s: (s[1], s[0], s[2])))
+add("jam", "written back before", "", copies(lambda s: (s[0], s[2], s[1])))
+add("jam", "written back twice", "", copies(lambda s: (*s, s[2])))
+add("jam", "rest first", "what is left over of a sum", after_pass("jam", e.everywhere(rest_first)))
+add("jam", "rows of a vector backwards", "", register_loops(lambda m: replace(m, schedule=m.schedule.neg())))
+add("jam", "register loops as points", "", register_loops(lambda m: replace(m, role=Role.POINT)))
+add("jam", "all lanes", "vectors of all register loops", register_loops(lambda m: replace(m, vector=True, lanes=8)))
+add("jam", "half of the lanes", "", register_loops(lambda m: replace(m, lanes=m.lanes // 2)))
+add("jam", "digits of more", "than there are", patched(jam._Jam, "digit", digit_of(1, 1)))
+add("jam", "digits weigh two", "", patched(jam._Jam, "digit", digit_of(2, 0)))
+add("jam", "buffers one place aside", "", after_pass("jam", e.buffer_edit(e.corner_moved(0, 1))))
+add("jam", "buffers one place short", "", after_pass("jam", e.buffer_edit(e.extent_changed(0, -1))))
+add("jam", "an access lost", "it stays on the array", after_pass("jam", e.buffer_edit(e.access_lost(0))))
+add("jam", "another access lost", "it stays on the array", after_pass("jam", e.buffer_edit(e.access_lost(-1))))
+add("jam", "nothing declared", "marks dropped", after_pass("jam", e.everywhere(e.allocation_dropped)))
+add("jam", "declared above the blocks", "", after_pass("jam", e.everywhere(e.allocation_above_the_band)))
+add("jam", "declared below the sum", "", after_pass("jam", e.everywhere(e.allocation_below_the_next_band)))
+add("jam", "declared in each step", "", after_pass("jam", e.everywhere(e.allocation_into_each_step)))
+add("jam", "loops coincident", "all of each band", after_pass("jam", e.everywhere(e.band_edit(e.all_coincident))))
+add("jam", "last loops backwards", "", after_pass("jam", e.everywhere(e.band_edit(e.reversed_last))))
+add("jam", "first loops backwards", "", after_pass("jam", e.everywhere(e.band_edit(e.reversed_first))))
+add("jam", "loops interchanged", "", after_pass("jam", e.everywhere(e.band_edit(e.swapped_members))))
+add("jam", "other cells of its own read", "not asked for", always(sums, "_keeps_to_itself", True))
+add("jam", "banded sums", "not seen", always(jam._Jam, "is_banded", False))
+add("jam", "parts not counted", "are_parts says yes", always(jam._Jam, "are_parts", True))
+add("jam", "ends turned", "before and after", patched(jam._Jam, "beyond", lambda o: lambda s, i, m: o(s, i, m)[::-1]))

@@ -13,7 +13,7 @@ from polyc.flow import compute_false, compute_flow
 from polyc.model.program import Group, Program
 from polyc.model.tree import LEAF, Band, Domain, Filter, Mark, Member, Node, Sequence, restrict, walk
 from polyc.passes.naming import name_members
-from polyc.passes.nests import is_placed
+from polyc.passes.nests import is_finished
 from polyc.passes.parallel import has_loops
 from polyc.passes.splitting import Splitter
 from polyc.passes.vectorize import dimension_of, gain_of
@@ -53,7 +53,7 @@ def straighten_nests(program: Program) -> Program:
 
 def _straightened(program: Program, instances: isl.UnionSet, node: Node) -> tuple[Program, Node]:
     """The nest in another order, if it is skewed and another order is better; a remark says so."""
-    if is_placed(node) or not any(_is_skewed(m) for n in walk(node) if isinstance(n, Band) for m in n.members):
+    if is_finished(node) or not any(_is_skewed(m) for n in walk(node) if isinstance(n, Band) for m in n.members):
         return program, node
     statements = tuple(names(instances))
     skewed = _innermost(program, node)

@@ -88,14 +88,31 @@ def tile_members_of(program: Program, band: Band) -> int:
 
 
 def result_first(program: Program, band: Band) -> Band:
-    """A permutable band of one statement with the loops of its result outside of those that sum up."""
+    """A permutable band of one statement with the loops of its result outside of those that sum up, in the order of
+    the result's subscripts: its rows, of which there are many tiles, are for the threads."""
     own = names(band.members[0].schedule.domain())
     if not band.permutable or len(own) != 1 or band.coincident_prefix == 0:
         return band
     written = [a for a in program.statements[own[0]].accesses if a.kind is not AccessKind.READ]
     if len(written) != 1:
         return band
-    return replace(band, members=tuple(sorted(band.members, key=lambda m: not moves(written[0].relation, m))))
+    domain, rank = program.statements[own[0]].domain, written[0].relation.dim(isl.dim_type.out)
+
+    def place(member: Member) -> tuple[int, int]:
+        if not moves(written[0].relation, member):
+            return 2, 0
+        along = (k for k in range(rank) if varies(_subscript(written[0], k), member, domain))
+        return int(not member.coincident), next(along, rank)
+
+    return replace(band, members=tuple(sorted(band.members, key=place)))
+
+
+def _subscript(access: Access, position: int) -> Access:
+    """The access to an array with one of the subscripts only."""
+    relation = access.relation.reset_tuple_id(isl.dim_type.out)
+    rest = relation.dim(isl.dim_type.out) - position - 1
+    one = relation.project_out(isl.dim_type.out, position + 1, rest).project_out(isl.dim_type.out, 0, position)
+    return replace(access, relation=one)
 
 
 def _is_same(access: Access, target: Access) -> bool:

@@ -182,7 +182,7 @@ def _stored(scop: Scop, statement: Statement, array: str) -> Access | None:
 
 def _made_for(scop: Scop, array: str, reader: Statement, others: tuple[Array, ...]) -> Array | None:
     """A new array with one element for each iteration of the loops around a statement, by the values of these loops;
-    None where some may be negative, or have no end."""
+    None where some may be negative, or have no end, or several."""
     domain = reader.domain.intersect_params(scop.known)
     loops = range(len(reader.loops))
     zero = isl.Val.zero(domain.get_ctx())
@@ -194,7 +194,23 @@ def _made_for(scop: Scop, array: str, reader: Statement, others: tuple[Array, ..
     wish = f"{scop.arrays[array].c_name}_each"
     name = next(n for n in chain([wish], (f"{wish}{k}" for k in count(2))) if n not in taken)
     ends = tuple(reader.domain.dim_max(k).add_constant_val(isl.Val.one(domain.get_ctx())) for k in loops)
-    return Array(name, name, scop.arrays[array].element, ends, (None,) * len(loops), Storage.REGION)
+    texts = tuple(_text_of(scop, end) for end in ends)
+    if any(text is None for text in texts):
+        return None
+    return Array(name, name, scop.arrays[array].element, ends, texts, Storage.REGION)
+
+
+def _text_of(scop: Scop, value: isl.PwAff) -> c.Expr | None:
+    """An affine expression in the parameters as C; None where it has several cases, or divisions."""
+    only = affine_of(value)
+    if only is None or only.dim(isl.dim_type.div):
+        return None
+    found: c.Expr = c.Literal(str(only.get_constant_val().to_python()))
+    for parameter in scop.parameters:
+        position = only.find_dim_by_name(isl.dim_type.param, parameter.name)
+        if position >= 0 and not (factor := only.get_coefficient_val(isl.dim_type.param, position)).is_zero():
+            found = c.Binary("+", c.Binary("*", c.Literal(str(factor.to_python())), parameter.expr), found)
+    return found
 
 
 def _element_of(made: Array, reader: Statement) -> Access:

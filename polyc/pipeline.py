@@ -208,7 +208,7 @@ class _Run:
         try:
             faults = checked_by_isl(
                 self.context,
-                share(self.options.budget, 2),  # less than the compile itself
+                share(2 * self.options.budget, 3),  # less than the compile itself
                 lambda: text_faults(program, self.region, rendered.body, rendered.guard),
                 (NotComparable,),
             )

@@ -277,7 +277,7 @@ class Modeller:
             statements,
             build_tree(items, placed, region),
             live,
-            self.privatizable(region, arrays, placed, live, context),
+            self.privatizable(region, arrays, placed, live, context) if self.options.private else frozenset(),
             self.file_names | self.function_names(),
             tuple(dict.fromkeys(symbol.c_name for symbol in orphans)),
             frozenset(symbol.c_name for symbol in orphans if symbol.key in region.read),

@@ -73,6 +73,9 @@ class InputOptions:
     """The C compiler whose preprocessor reads the file."""
     budget: int = 2_000_000
     """isl operations that reading one region may take; 0: as many as it takes."""
+    private: bool = True
+    """Whether to find out which arrays each thread may have for itself: nobody asks that of a text that is only
+    compared."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from polyc.poly import empty_map, empty_set, maps, names, out_name
 
 HULL_SLACK = 1.1
 MOST_PIECES = 2
-STACK_BYTES = 256 * 1024
+STACK_BYTES = 320 * 1024
 """What the buffers of one tile may take of a thread's stack, or of the memory that a block's threads share."""
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from polyc.model.program import Program
+from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind
-from polyc.model.tree import Band, Domain, Filter, Leaf, Member, Node, Role, Sequence, rewrite, walk
+from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Member, Node, Role, Sequence, rewrite, walk
 from polyc.poly import set_name, sets
 
 STAGE = "vectorize"
@@ -26,12 +26,69 @@ def sink_vector_loops(program: Program) -> Program:
     source:   the intra-tile distribution of Zhao et al. 2024, Section 5.1 ([70] there)
     """
 
+    program = turned_buffers(program)
+    return replace(program, tree=Domain(program.tree.domain, _all_sunk(program.tree.child, program)))
+
+
+def _all_sunk(node: Node, program: Program) -> Node:
     def change(node: Node) -> Node:
         if isinstance(node, Band) and all(m.role is not Role.TILE for m in node.members) and not _in_registers(node):
             return _sunk(node, program)
         return node
 
-    return replace(program, tree=Domain(program.tree.domain, rewrite(program.tree.child, change)))
+    return rewrite(node, change)
+
+
+def turned_buffers(program: Program) -> Program:
+    """Store the buffers of a tile with another dimension innermost, where its loops like that better.
+
+    rewrite:  double q_tile[8][1000];  for i for j q_tile[i][j] = f(u[j][i], q_tile[i][j - 1]);
+              -> double q_tile[1000][8];  for j for i q_tile[j][i] = f(u[j][i], q_tile[j - 1][i]);
+    requires: nothing is copied into or out of them
+    ensures:  the same values: a buffer's layout is a map on its index space
+    """
+    for mark in [n for n in walk(program.tree.child) if isinstance(n, Mark) and n.kind == "allocate"]:
+        mine = [program.buffers[name] for name in mark.names]
+        if not mine or any(_is_fixed(b, program) for b in mine) or _in_registers_below(mark.child):
+            continue
+        best = _liked(mark.child, program), program
+        for last in range(min(len(b.extents) for b in mine) - 1):
+            orders = {b.key: (*(d for d in range(len(b.extents)) if d != last), last) for b in mine}
+            turned = {key: replace(program.buffers[key], order=order) for key, order in orders.items()}
+            tried = replace(program, buffers=program.buffers | turned)
+            score = _liked(mark.child, tried)
+            if score > best[0]:
+                best = score, tried
+        if best[1] is not program:
+            arrays = ", ".join(b.name for b in mine)
+            below = tuple(sorted({name for b in mine for name, _ in b.accesses}))
+            verb = "lie" if len(mine) > 1 else "lies"
+            message = f"{arrays} {verb} in the tile with another dimension innermost: vector loops run along it"
+            program = best[1].remark("turned", STAGE, message, below)
+    return program
+
+
+def _is_fixed(buffer: Buffer, program: Program) -> bool:
+    """Whether a buffer keeps its layout: it has one, has one dimension, sizes that are not known, or copies."""
+    constant = all(extent.is_cst() for extent in buffer.extents)
+    copied = any(name in program.copies for name, _ in buffer.accesses)
+    return buffer.storage != "tile" or bool(buffer.order) or len(buffer.extents) < 2 or not constant or copied
+
+
+def _in_registers_below(node: Node) -> bool:
+    return any(isinstance(n, Band) and _in_registers(n) for n in walk(node))
+
+
+def _liked(node: Node, program: Program) -> float:
+    """How well the vector loops of the statements with the most loops like the memory, once they are sunk."""
+    found: list[tuple[int, float]] = []
+    for band in walk(_all_sunk(node, program)):
+        if isinstance(band, Band) and not any(isinstance(n, Band) for n in walk(band.child)):
+            member = band.members[-1]
+            depth = max(len(program.statements[set_name(s)].loops) for s in sets(member.schedule.domain()))
+            found.append((depth, max(0.0, gain_of(member, program)) if member.coincident else 0.0))
+    most = max((depth for depth, _ in found), default=0)
+    return sum(gain for depth, gain in found if depth == most)
 
 
 def _in_registers(band: Band) -> bool:
@@ -181,7 +238,7 @@ def _strides(member: Member, program: Program) -> _Strides:
                 other.ref == access.ref and other.kind is not AccessKind.READ for other in statement.accesses
             ):
                 continue
-            step = step_of(access, position)
+            step = step_of(access, position, _last_stored(program, statement.name, access))
             consecutive += step == 1
             still += step == 0
             far += step == 2
@@ -199,8 +256,19 @@ def dimension_of(piece: isl.PwAff) -> int | None:
     return moved[0] if len(moved) == 1 else None
 
 
-def step_of(access: Access, position: int) -> int:
-    """0: the cell stays, 1: it moves to the next one in memory, 2: it moves further."""
+def _last_stored(program: Program, statement: str, access: Access) -> int | None:
+    """The subscript along which neighbours lie together, where a buffer has them in another order."""
+    for buffer in program.buffers.values():
+        if buffer.order and (statement, access.ref) in buffer.accesses:
+            return buffer.order[-1]
+    return None
+
+
+def step_of(access: Access, position: int, last: int | None = None) -> int:
+    """0: the cell stays, 1: it moves to the next one in memory, 2: it moves further.
+
+    `last`: the subscript along which neighbours lie together, if that is not the last one.
+    """
     if not access.exact:
         return 2
     relation = isl.PwMultiAff.from_map(access.relation)
@@ -214,7 +282,10 @@ def step_of(access: Access, position: int) -> int:
             if not value.involves_dims(isl.dim_type.in_, position, 1):
                 continue
             coefficient = value.get_coefficient_val(isl.dim_type.in_, position)
-            if d == rank - 1 and abs(coefficient.to_python() if coefficient.is_int() else 2) <= 1:
+            if (
+                d == (rank - 1 if last is None else last)
+                and abs(coefficient.to_python() if coefficient.is_int() else 2) <= 1
+            ):
                 worst = max(worst, 1)
             else:
                 worst = 2

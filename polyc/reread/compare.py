@@ -33,7 +33,7 @@ from polyc.reread.nodes import bare, flat
 from polyc.reread.pragmas import pragma_faults, storage_faults
 from polyc.reread.program import NotComparable, read_again
 from polyc.runtime.csource import plain_name
-from polyc.verify.dataflow import below, dataflow_faults
+from polyc.verify.dataflow import below, dataflow_faults, is_panel
 from polyc.verify.expand import Expanded
 from polyc.verify.fault import Fault
 from polyc.verify.races import carried_by
@@ -412,7 +412,8 @@ class _Text:
 
     def text_program(self) -> Program:
         buffers = {}
-        ordered = {b.name: b.order for b in self.program.buffers.values()}
+        panels = [b for b in self.program.buffers.values() if is_panel(self.program, b)]
+        ordered = {b.name: b.order for b in panels}
         for part in self.parts:
             for then, now, _ in part.pairs:
                 local = self.local_of(now)

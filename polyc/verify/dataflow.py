@@ -24,7 +24,7 @@ import islpy as isl
 from polyc.analysis.dependences import accesses_of, last_writers
 from polyc.analysis.order import constant_column, order_map, runs
 from polyc.flow import Accesses, Flow, compute_false, compute_flow
-from polyc.model.program import Program
+from polyc.model.program import Buffer, Program
 from polyc.model.scop import Scop
 from polyc.model.tree import THREAD_AXES, WARP_AXES, Member
 from polyc.poly import empty_map, maps, names, out_name
@@ -182,7 +182,7 @@ def _keeps_order(program: Program, now: Expanded, array: str, original: Original
 def _renamed(program: Program, now: Expanded, array: str, original: Original, after: Accesses) -> bool:
     """The same, for an array that is in registers for a while, see `renamed.py`."""
     mine = [b for b in program.buffers.values() if b.array == array]
-    if not now.listed or not any(b.storage == "register" or b.order for b in mine):
+    if not now.listed or not any(b.storage == "register" or is_panel(program, b) for b in mine):
         return False
     copying = empty_map(after.all).domain()
     for run in now.runs:
@@ -193,6 +193,15 @@ def _renamed(program: Program, now: Expanded, array: str, original: Original, af
     nothing = empty_map(after.all)
     final = original.final if array in program.scop.live_out else nothing
     return keeps_values(program, now, array, original.flow, final, original.accesses.writes)
+
+
+def is_panel(program: Program, buffer: Buffer) -> bool:
+    """Whether a buffer with another order holds copies; one whose order alone is another is like any buffer.
+
+    In a text, buffers do not say who uses them.
+    """
+    copied = not buffer.accesses or any(name in program.copies for name, _ in buffer.accesses)
+    return bool(buffer.order) and copied
 
 
 def _in_order(

@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
 
-.PHONY: help setup demo test fast fuzz mutation nvcc lint format golden polybench bench bench-compile clean
+.PHONY: help setup demo test test-all fast fuzz mutation nvcc lint format golden polybench bench bench-compile clean
 
 help:
 	@echo "make demo           compile a convolution, run original and result, compare values and times"
 	@echo "make test           all tests"
+	@echo "make test-all       all tests, each in all modes, and each fault: hours"
 	@echo "make fast           the tests that run in-process, in about a minute"
 	@echo "make fuzz           generated programs against gcc -O0 (COUNT=400, SEED=1, JOBS=2, TARGETS=cpu|gpu|all)"
 	@echo "make mutation       break each pass in many ways, and show that the check catches it"
@@ -32,6 +33,9 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -q -rs -n $(JOBS)
+
+test-all: $(STAMP)
+	POLYC_ALL_MODES=1 POLYC_ALL_NVCC=1 $(BIN)/python -m pytest -q -rs -n $(JOBS)
 
 fast: $(STAMP)
 	$(BIN)/python -m pytest -q -n $(JOBS) -m "not slow"

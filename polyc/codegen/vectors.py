@@ -69,6 +69,8 @@ class _Vectors:
             return None
         assert isinstance(node.init, c.Decl)
         try:
+            if not _runs(node, node.init, node.lanes):
+                raise _NotAVector("another number of iterations")
             return c.Block(tuple(self.statement(s, node.init.name, node.lanes) for s in _statements(node.body)))
         except _NotAVector:
             return replace(node, lanes=0, pragmas=(SIMD,) if self.program.options.target == "openmp" else ())
@@ -111,6 +113,19 @@ class _Vectors:
                 return node, False
             case _:
                 raise _NotAVector("an operation that vectors do not have")
+
+
+def _runs(node: c.For, start: c.Decl, lanes: int) -> bool:
+    """Whether the loop runs from 0 to the number of lanes, whatever the loops around it are at."""
+    match start.init, node.condition, node.step:
+        case (
+            c.Literal(text="0"),
+            c.Binary(op="<", left=c.Name(name=name), right=c.Literal(text=end)),
+            c.Postfix(op="++"),
+        ):
+            return name == start.name and end == str(lanes)
+        case _:
+            return False
 
 
 def _statements(body: c.Stmt) -> tuple[c.Stmt, ...]:

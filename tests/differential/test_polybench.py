@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import replace
 from functools import cache
@@ -21,6 +20,7 @@ from toolbox import (
 )
 
 from polyc.model.program import InputOptions
+from tests.turns import turn
 
 POLYBENCH = Path(__file__).parents[2] / "polybench"
 HARNESS = POLYBENCH / "harness"
@@ -32,13 +32,12 @@ OTHERS = EVERY_RUN[1:-2]
 
 
 def runs() -> list[tuple[str, str, str]]:
-    """Each kernel in the default mode, and small, and in half of the other modes; with POLYC_ALL_MODES=1, in each."""
-    every = bool(os.environ.get("POLYC_ALL_MODES"))
+    """Each kernel in the default mode, in one that is small, and in a third of the others; with POLYC_ALL_MODES=1, in
+    each."""
     return [
         (kernel, *run)
         for number, kernel in enumerate(KERNELS)
-        for run in EVERY_RUN
-        if every or run not in OTHERS or OTHERS.index(run) % 2 == number % 2
+        for run in (EVERY_RUN[0], *turn(OTHERS, number, 3), *turn(EVERY_RUN[-2:], number))
     ]
 
 

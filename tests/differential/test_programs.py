@@ -1,13 +1,12 @@
 """Regions as users write them: what polyc makes of a program prints the same bytes, in every mode.
 
 Each file of `programs` is a whole program that runs its region at several sizes and prints all results. So that all
-tests end within ten minutes, a program runs in the default mode, in the two that sanitizers look at, and in half of the
-others; with POLYC_ALL_MODES=1, in each.
+tests end soon, a program runs in the two modes that sanitizers look at, of which one is the default, and in a quarter
+of the others; with POLYC_ALL_MODES=1, in each.
 """
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from toolbox import (
 )
 
 from polyc.model.program import InputOptions, Options
+from tests.turns import turn
 
 FOLDER = Path(__file__).parent / "programs"
 PROGRAMS = {file.stem: file for file in sorted(FOLDER.glob("*.c"))}
@@ -46,13 +46,10 @@ def flags_for(name: str) -> tuple[str, ...]:
 
 
 def modes_of(name: str) -> dict[str, Options]:
-    """Neighbouring programs take the two halves in turn, so that each mode sees half of them."""
+    """Neighbouring programs take the quarters in turn, so that each mode sees a quarter of them."""
     every = {**MODES, **FORCED}
-    if os.environ.get("POLYC_ALL_MODES"):
-        return every
-    others = [mode for mode in every if mode not in SANITIZED]
-    half = others[list(PROGRAMS).index(name) % 2 :: 2]
-    return {mode: options for mode, options in every.items() if mode in SANITIZED or mode in half}
+    others = turn([mode for mode in every if mode not in SANITIZED], list(PROGRAMS).index(name), 4)
+    return {mode: options for mode, options in every.items() if mode in SANITIZED or mode in others}
 
 
 def built_and_run(file: Path, *flags: str) -> str:
@@ -108,9 +105,7 @@ def test_small_budgets(name, tmp_path):
     flags = flags_for(name)
     seen: set[str] = set()
     budgets = (1, 10_000, 30_000, 100_000, 300_000)
-    if not os.environ.get("POLYC_ALL_MODES"):
-        budgets = budgets[list(PROGRAMS).index(name) % 2 :: 2]
-    for number, operations in enumerate(budgets):
+    for number, operations in enumerate(turn(budgets, list(PROGRAMS).index(name), 3)):
         source, regions, text = compiled_file(PROGRAMS[name], INPUTS, replace(MODES["default"], budget=operations))
         assert all(region.verified for region in regions)
         assert_rest_unchanged(source, regions, text)

@@ -14,9 +14,10 @@ from polyc.runtime.opencl import missing
 from tests.fuzz import gpu
 from tests.fuzz.case import BUILDS, Case, check, drawn_case, numbered_case
 from tests.fuzz.run import BATCH, Worker, stored
+from tests.turns import EVERYTHING
 
 SEED = 0
-BATCHES = 12
+BATCHES = 12 if EVERYTHING else 8
 FOR_A_GPU = 10
 """Programs of each of its targets."""
 RACING = (6, 8)

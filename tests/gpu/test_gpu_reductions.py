@@ -16,6 +16,7 @@ from tests.gpu.test_kernels import INPUTS, KERNELS, TARGETS, assert_same
 from tests.gpu.test_printed import compiled as printed
 from tests.gpu.test_printed import run_quiet
 from tests.programs import compiled, region_of
+from tests.turns import on_targets, turn
 
 SIZES = (1, 31, 1000, 100_000)
 ROWS_SIZES = (1, 31, 300)
@@ -234,8 +235,7 @@ def test_short_reductions_in_a_loop_share_a_kernel_with_their_neighbours(tmp_pat
 
 
 @pytest.mark.slow
-@TARGETS
-@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize(("name", "target"), on_targets(LARGE))
 def test_large(name: str, target: str, tmp_path: Path) -> None:
     """Whole numbers come out the same, to the bit; others within the tolerance for `--reassociate`."""
     assert_reduced(LARGE[name], SIZES, Options(target=target, reassociate=True), tmp_path)
@@ -251,8 +251,7 @@ def test_nothing_to_add(name: str, target: str, tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.slow
-@TARGETS
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize(("name", "target"), on_targets(ROWS))
 def test_rows(name: str, target: str, tmp_path: Path) -> None:
     assert_reduced(ROWS[name], ROWS_SIZES, Options(target=target, reassociate=True), tmp_path)
 
@@ -262,13 +261,13 @@ def test_rows(name: str, target: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(("grid", "block"), [((3,), (48,)), ((2000,), (32,)), (None, (1,)), ((7, 2), (1024,))])
 def test_any_grid_and_block(grid: tuple[int, ...] | None, block: tuple[int, ...], target: str, tmp_path: Path) -> None:
     options = Options(target=target, reassociate=True, grid=grid, block=block)
-    for text in (LARGE["long"], LARGE["double"], ROWS["rows"], ROWS["two loops"]):
+    texts = [LARGE["long"], ROWS["rows"], LARGE["double"], ROWS["two loops"]]
+    for text in turn(texts, len(block) + (target == "cuda"), 2) if grid else texts[:2]:
         assert_reduced(text, (1, 31, 200), options, tmp_path)
 
 
 @pytest.mark.slow
-@TARGETS
-@pytest.mark.parametrize("name", ["atax", "bicg", "mvt", "gesummv", "gramschmidt", "durbin"])
+@pytest.mark.parametrize(("name", "target"), on_targets(["atax", "bicg", "mvt", "gesummv", "gramschmidt", "durbin"]))
 def test_polybench(name: str, target: str) -> None:
     wanted = (5,) if name == "gramschmidt" else (5, 40)  # at 40 it has more columns than rows: zeros, and what is left
     for region in read(str(KERNELS[name]), INPUTS).regions:

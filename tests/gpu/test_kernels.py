@@ -14,6 +14,7 @@ from polyc.runtime import compare
 from polyc.runtime.opencl import missing, support
 from tests.half import needs_half
 from tests.programs import region_of
+from tests.turns import on_targets
 
 ROOT = Path(__file__).parents[2]
 POLYBENCH = ROOT / "polybench"
@@ -95,8 +96,7 @@ TARGETS = pytest.mark.parametrize("target", ["cuda", "opencl"])
 
 
 @pytest.mark.slow
-@TARGETS
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize(("name", "target"), on_targets(KERNELS))
 def test_kernel(name: str, target: str) -> None:
     if target == "opencl" and name in ROUNDED_DIFFERENTLY:
         pytest.skip("its exp and pow are the library's")
@@ -105,8 +105,7 @@ def test_kernel(name: str, target: str) -> None:
 
 
 @pytest.mark.slow
-@TARGETS
-@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize(("name", "target"), on_targets(OPERATORS))
 def test_operator(name: str, target: str) -> None:
     """The twenty sub-graphs of the paper's Table 3, small: one kernel each."""
     (region,) = read(str(OPERATORS[name]), SMALL).regions
@@ -116,8 +115,7 @@ def test_operator(name: str, target: str) -> None:
 
 
 @pytest.mark.slow
-@TARGETS
-@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize(("name", "target"), on_targets(OPERATORS))
 def test_operator_in_half_precision(name: str, target: str) -> None:
     needs_half()
     (region,) = read(str(OPERATORS[name]), SMALL_HALVES).regions

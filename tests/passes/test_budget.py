@@ -16,6 +16,7 @@ from polyc.passes.schedule import schedule_nests
 from polyc.pipeline import compile_region, initial_program
 from polyc.poly import OverBudget, budget, share
 from polyc.verify import Fault
+from tests.turns import turn
 
 PROGRAMS = Path(__file__).parents[1] / "differential" / "programs"
 NAMES = (
@@ -36,8 +37,9 @@ def compiled(name: str, operations: int) -> list[Compiled]:
     return [compile_region(region, Options(budget=operations)) for region in source.regions]
 
 
-@pytest.mark.parametrize("operations", OPERATIONS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "operations"), [(name, o) for k, name in enumerate(NAMES) for o in turn(OPERATIONS, k)]
+)
 def test_a_small_budget_ends_well(name: str, operations: int) -> None:
     for one in compiled(name, operations):
         codes = [remark.code for remark in one.program.remarks]

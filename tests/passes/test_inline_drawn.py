@@ -6,7 +6,6 @@ every other element of it, types differ, and some inputs are overwritten on the 
 
 from __future__ import annotations
 
-import os
 import random
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from polyc.model.scop import Region
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check
 from tests.programs import region_of
+from tests.turns import EVERYTHING
 
 TYPES = ("float", "double", "int", "unsigned char", "short", "long", "unsigned")
 FLOATING = ("float", "double")
@@ -107,6 +107,6 @@ def test_drawn_programs(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_more_drawn_programs(tmp_path: Path) -> None:
-    """With POLYC_ALL_MODES=1, ten times as many."""
-    for seed in range(1000, 1300 if os.environ.get("POLYC_ALL_MODES") else 1030):
+    """With POLYC_ALL_MODES=1, twenty times as many."""
+    for seed in range(1000, 1300 if EVERYTHING else 1015):
         outcome(seed, tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,9 @@ from polyc.pipeline import compile_region, initial_program, passes_for
 from polyc.runtime.check import check
 from polyc.verify import check as faults_of
 from tests.programs import after, region_in, region_of
+from tests.turns import turn
 
+MACHINES = ("generic", "zen4", "aarch64")
 FILES = sorted((Path(__file__).parent / "sums").glob("*.c"))
 ROOM = 10_000_000
 """isl operations: more than by default, so that each text is read again."""
@@ -35,8 +38,11 @@ def test_tree(file: Path, golden: Callable[[Path, str], None]) -> None:
     golden(file.with_suffix(".golden"), "\n".join(["# before", trees["registers"], "# after", trees["jam"], *said, ""]))
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
-@pytest.mark.parametrize("machine", ["generic", "zen4", "aarch64"])
+@pytest.mark.parametrize(
+    ("file", "machine"),
+    [(file, machine) for k, file in enumerate(FILES) for machine in turn(MACHINES, k, len(MACHINES))],
+    ids=lambda v: v.stem if isinstance(v, Path) else v,
+)
 def test_values(file: Path, machine: str) -> None:
     """Bit by bit, at sizes around those of blocks and tiles."""
     region = region_in(file)
@@ -93,6 +99,7 @@ def test_given_tiles_stay() -> None:
 # --- the check sees what breaks it -----------------------------------------------------------------------------------
 
 
+@cache
 def jammed(name: str) -> Program:
     file = next(f for f in FILES if f.stem == name)
     found = after(region_in(file), "jam")

@@ -11,8 +11,10 @@ from polyc.model.tree import Band, walk
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check
 from tests.programs import compiled, region_of
+from tests.turns import turn
 
 MACHINES = ("x86-64-v3", "x86-64-v4", "aarch64")
+LENGTHS = (1, 7, 24, 61, 150)
 
 PRODUCT = """
 void f(int n, int m, int l, {t} alpha, {t} beta, {t} A[n][l], {t} B[l][m], {t} C[n][m])
@@ -129,35 +131,32 @@ def remarks(result: Compiled, code: str) -> list[str]:
     return [r.message for r in result.program.remarks if r.code == code]
 
 
-@pytest.mark.parametrize(("name", "machine"), [(name, MACHINES[-k % 3]) for k, name in enumerate(NESTS)])
-def test_a_register_tile_that_is_shown_to_be_right(name: str, machine: str, tmp_path: Path) -> None:
-    result = compiled(NESTS[name], tmp_path, machine=machine)
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "machine"), [(n, m) for k, n in enumerate(NESTS) for m in turn(MACHINES, k, 3)])
+def test_values_stay_the_same(name: str, machine: str, tmp_path: Path) -> None:
+    region = region_of(NESTS[name], tmp_path)
+    result = compile_region(region, Options(machine=machine))
     assert result.verified
     assert len(remarks(result, "register-tile")) == 1
     assert not remarks(result, "verification-failed")
     assert "vector_size" in result.text
+    assert check(region, result, sizes=LENGTHS) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FACTORISATIONS)
 def test_factorisations_are_blocked(name: str, tmp_path: Path) -> None:
-    result = compiled(FACTORISATIONS[name], tmp_path, machine="x86-64-v4")
+    region = region_of(FACTORISATIONS[name], tmp_path)
+    result = compile_region(region, Options(machine="x86-64-v4"))
     assert result.verified
+    assert not remarks(result, "verification-failed")
     assert remarks(result, "blocked")
     assert remarks(result, "register-tile")
     (size,) = {
         int(r.data["steps"]) for r in result.program.remarks if r.code == "blocked"
     }  # tiles of 8 x 24 begin where a block ends
     assert size % 24 == 0
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "machine"), [(name, MACHINES[k % 3]) for k, name in enumerate([*NESTS, *FACTORISATIONS])]
-)
-def test_values_stay_the_same(name: str, machine: str, tmp_path: Path) -> None:
-    region = region_of((NESTS | FACTORISATIONS)[name], tmp_path)
-    result = compile_region(region, Options(machine=machine))
-    assert check(region, result, sizes=(1, 7, 24, 61, 150)) == []
+    assert check(region, result, sizes=LENGTHS) == []
 
 
 def test_an_invariant_factor_is_multiplied_where_the_panel_is_filled(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from polyc.runtime.check import check
 from polyc.verify import check as faults_of
 from tests.docs.pages import ROOT
 from tests.programs import after, region_of
+from tests.turns import EVERYTHING, turn
 
 HERE = Path(__file__).parent / "time_tiles"
 KERNELS = ROOT / "polybench" / "kernels"
@@ -119,7 +120,7 @@ def codes(result: Compiled) -> set[str]:
 @pytest.mark.parametrize("name", FORCED)
 def test_stencils_compute_the_same(name: str) -> None:
     region = kernel(name)
-    for kind, sizes in FORCED[name]:
+    for kind, sizes in turn(FORCED[name], len(name)):
         result = compiled(region, kind, sizes)
         assert result.verified
         assert "time-tiled" in codes(result)
@@ -131,12 +132,13 @@ def test_stencils_compute_the_same(name: str) -> None:
 def test_programs_compute_the_same(name: str, tmp_path: Path) -> None:
     region = region_of(PROGRAMS[name], tmp_path)
     tiled = 0
-    for kind, sizes in (("skewed", (3, 5)), ("skewed", (2, 4, 6)), ("diamond", (6,)), ("diamond", (9, 4))):
+    tiles = [("skewed", (3, 5)), ("diamond", (9, 4)), ("skewed", (2, 4, 6)), ("diamond", (6,))]
+    for kind, sizes in turn(tiles, len(name)):
         result = compiled(region, kind, sizes)
         assert "verification-failed" not in codes(result)
         tiled += "time-tiled" in codes(result)
         assert check(region, result, sizes=(1, 2, 3, 6, 17)) == [], (kind, sizes)
-    assert tiled >= 2
+    assert tiled >= (2 if EVERYTHING else 1)
 
 
 def test_what_travels_too_far_is_left_alone(tmp_path: Path) -> None:

@@ -158,3 +158,15 @@ def test_lanes_that_depend_on_each_other(product: Program) -> None:
         return node
 
     assert "race" in found(with_tree(product, change))
+
+
+@pytest.mark.parametrize("lanes", [2, 3, 8])
+def test_vectors_of_another_length_than_their_loop(product: Program, lanes: int) -> None:
+    def change(node: Node) -> Node:
+        match node:
+            case Band(members=(*others, last)) if last.lanes:
+                return replace(node, members=(*others, replace(last, lanes=lanes)))
+            case _:
+                return node
+
+    assert f"does not run {lanes} lanes" in found(with_tree(product, change))

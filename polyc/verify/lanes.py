@@ -1,8 +1,9 @@
 """Vectors are whole: a loop that is printed as operations on vectors has the iterations that a vector has lanes.
 
 math: for such a loop with L lanes, P the values of all loops and steps around it, and v its own: the instances that run
-      have all (p, v) with 0 <= v < L for each p that one of them has, and no others. It is the innermost one. Indices of
-      the statement that v does not depend on stand for the loops that only they decide: that asks more, of fewer terms
+      have all (p, v) with 0 <= v < L for each p that one of them has, and no others. It is the innermost one.
+      Indices of the statement that v does not depend on stand for the loops that only they decide: that asks for
+      more, in fewer terms
 """
 
 from __future__ import annotations

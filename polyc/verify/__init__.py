@@ -13,6 +13,7 @@ from polyc.verify.fragments import fragment_faults
 from polyc.verify.hoisted import hoist_faults
 from polyc.verify.inlining import KIND as INLINING
 from polyc.verify.inlining import inlining_faults
+from polyc.verify.lanes import lane_faults
 from polyc.verify.layout import layout_faults
 from polyc.verify.mapped import mapping_faults
 from polyc.verify.padding import padding_faults, without_borders
@@ -37,7 +38,7 @@ def check(program: Program, original: Scop | None = None) -> list[Fault]:
     faults += dataflow_faults(program, expanded) + race_faults(program, expanded)
     faults += mapping_faults(program, expanded) + padding_faults(whole, expanded)
     faults += [*stage_faults(program, expanded), *layout_faults(whole), *hoist_faults(program)]
-    return [*faults, *fragment_faults(whole)]
+    return [*faults, *lane_faults(whole), *fragment_faults(whole)]
 
 
 def _region_faults(program: Program, original: Scop | None) -> list[Fault]:

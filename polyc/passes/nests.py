@@ -98,7 +98,9 @@ def at_sequences_below(
 
 def in_time_tiles(node: Node) -> bool:
     """Whether the nest was tiled over time: it is left as it is."""
-    return isinstance(node, Mark) and any(isinstance(n, Mark) and n.kind == "tiles" for n in (node, node.child))
+    while isinstance(node, Mark) and node.kind != "tiles":
+        node = node.child
+    return isinstance(node, Mark)
 
 
 def between(relation: isl.UnionMap, first: Nest, second: Nest) -> isl.UnionMap:

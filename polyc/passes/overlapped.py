@@ -248,9 +248,12 @@ class _Maker:
                 return f"{array.c_name}: no box holds what its steps use"
             self.next_buffers.append(target)
         else:
-            fill = ran.apply_range(first_reads).coalesce()
-            if not fill.is_empty():
-                added = added.union(self.copy(array, f"fill_{key}", fill, True, accesses))
+            # A border has several sides: one copy for each, since their loops have nothing in common.
+            around = self.around(lower, extents, array.name)
+            for number, side in enumerate(self.sides(first_reads)):
+                added = added.union(
+                    self.copy(array, f"fill{number}_{key}", around.intersect_range(side), True, accesses)
+                )
             store = self.final(array.name)
             if not store.is_empty():
                 added = added.union(self.copy(array, f"store_{key}", store, False, accesses))
@@ -259,6 +262,12 @@ class _Maker:
                             frozenset(accesses)))  # fmt: skip
         self.tile_buffers.append(key)
         return added, size
+
+    def sides(self, first_reads: isl.UnionMap) -> list[isl.UnionSet]:
+        """The convex parts of what the steps read and never write."""
+        cells = first_reads.range().intersect_params(self.steps.known).coalesce()
+        parts = [p for piece in sets(cells) for p in basic_sets(piece.remove_redundancies())]
+        return [isl.UnionSet.from_set(isl.Set.from_basic_set(part)) for part in parts]
 
     def all_cells(self, array: Array, touched: isl.UnionSet) -> isl.UnionSet:
         """What the steps touch, as a box where the array has all its cells: the corners that a cross leaves out would
@@ -403,6 +412,11 @@ class _Maker:
         return tuple(
             isl.PwAff.val_on_domain(isl.Set.universe(params), isl.Val.int_from_si(context, e)) for e in extents
         )
+
+
+def basic_sets(piece: isl.Set) -> list[isl.BasicSet]:
+    found = piece.get_basic_set_list()
+    return [found.get_at(k) for k in range(found.n_basic_set())]
 
 
 def cells_of(written: isl.UnionMap) -> isl.UnionSet:

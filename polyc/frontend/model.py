@@ -295,6 +295,8 @@ class Modeller:
         context: isl.Set,
     ) -> frozenset[str]:
         """Small local arrays that each thread may have for itself."""
+        if not self.options.find_private:
+            return frozenset()
         candidates: set[str] = set()
         for key in arrays:
             symbol = region.scope.symbols[key]

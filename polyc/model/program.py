@@ -69,6 +69,8 @@ class InputOptions:
     """The C compiler whose preprocessor reads the file."""
     budget: int = 2_000_000
     """isl operations that reading one region may take; 0: as many as it takes."""
+    find_private: bool = True
+    """Whether to find out what each thread may have for itself: not for a text that was printed, and is only compared."""
 
 
 @dataclass(frozen=True, slots=True)

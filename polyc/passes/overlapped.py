@@ -20,7 +20,7 @@ from polyc.passes.wavefronts import ordered_points
 from polyc.poly import empty_map, maps, names, out_name, sets, value_on
 
 OVERLAPPED = "overlapped"
-MOST_BYTES = 1 << 19
+MOST_BYTES = 1 << 20
 """Of a tile's copies, which lie on a thread's stack."""
 
 

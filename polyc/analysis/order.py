@@ -118,6 +118,8 @@ def _extended_run(path: Path, piece: isl.Set, number: int) -> Run | None:
 
 def _iterations(path: Path) -> isl.Set:
     """`{ [v0, …] }`: the iterations of the bands above an extension node, as the instances that reach it make them."""
+    if path.tiles is not None:
+        return path.tiles
     assert path.reaching is not None
     members = [step for step in path.steps if isinstance(step, Member)][: path.depth_of_extension]
     found: isl.Set | None = None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 LARGEST_TILE = 1 << 20
-TIME_TILES = {"skewed": 2, "diamond": 1}
+TIME_TILES = {"skewed": 2, "diamond": 1, "overlapped": 2}
 """How many sizes a kind of time tiles has at least."""
 LEAST_TO_READ = 5_000_000
 """isl operations that reading and showing a region may take, however few its passes may."""

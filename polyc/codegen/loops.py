@@ -164,7 +164,13 @@ class LoopPrinter:
             assert isinstance(innermost, c.Literal)
             extents = (*extents[:-1], c.Literal(str(int(innermost.text) + buffer.pad)))
         return declared_here(
-            c.Decl(self.element(buffer), buffer.name, extents, aligned=LINE_BYTES if buffer.order else 0)
+            c.Decl(
+                self.element(buffer),
+                buffer.name,
+                extents,
+                aligned=LINE_BYTES if buffer.order else 0,
+                heap=buffer.storage == "heap",
+            )
         )
 
     def element(self, buffer: Buffer) -> str:

@@ -100,11 +100,14 @@ def statement(node: c.Stmt, depth: int = 0) -> list[str]:
     match node:
         case c.ExprStmt(expr=expr):
             return [f"{pad}{expression(expr)};"]
+        case c.Decl(heap=True):
+            return [f"{pad}{line}" for line in _allocation(node)]
         case c.Decl():
             return [f"{pad}{declaration(node)};"]
         case c.Block(body=body):
             inner = [line for item in body for line in statement(item, depth + 1)]
-            return [f"{pad}{{", *inner, f"{pad}}}"]
+            freed = [f"{pad}{INDENT}__builtin_free({d.name});" for d in body if isinstance(d, c.Decl) and d.heap]
+            return [f"{pad}{{", *inner, *freed, f"{pad}}}"]
         case c.If(condition=condition, then=then, otherwise=otherwise):
             lines = _headed(f"{pad}if ({expression(condition)})", then, depth, force=otherwise is not None)
             if otherwise is not None:
@@ -142,6 +145,18 @@ def declaration(node: c.Decl) -> str:
     if node.aligned:
         text += f" __attribute__((aligned({node.aligned})))"
     return text if node.init is None else f"{text} = {_at_least(node.init, _ASSIGN)}"
+
+
+def _allocation(node: c.Decl) -> list[str]:
+    """A pointer to what would be too large for the stack, used like the array; its block frees it."""
+    extents = "".join(f"[{expression(e)}]" for e in node.extents)
+    rows = "".join(f"[{expression(e)}]" for e in node.extents[1:])
+    pointer = f"(*{node.name}){rows}" if rows else f"*{node.name}"
+    return [
+        f"{node.type} {pointer} = __builtin_malloc(sizeof({node.type}{extents}));",
+        f"if (!{node.name})",
+        f"{INDENT}__builtin_abort();",
+    ]
 
 
 def _for_part(part: c.Decl | c.Expr | None) -> str:

@@ -77,6 +77,10 @@ def to_isl(tree: Domain) -> Annotated:
                 marks[name] = (node, depth)
                 # isl wants something below a mark.
                 return f'mark: "{name}"' + (below(node.child, depth) or ", child: { leaf }")
+            case Extension(whole=True):
+                ran = node.relation.range()
+                inner = f'child: {{ filter: "{ran}"' + below(node.child, depth) + " }"
+                return f'extension: "{node.relation}", {inner}'
             case Extension():
                 return f'extension: "{node.relation}"' + below(node.child, depth)
             case Sequence():
@@ -97,6 +101,8 @@ def to_isl(tree: Domain) -> Annotated:
         tile = regions[id(mark)]
         values = isl.MultiAff.identity_on_domain_space(tile.get_space()).reset_tuple_id(isl.dim_type.out)
         schedule = isl.MultiUnionPwAff.from_multi_aff(values)
+        if any(isinstance(n, Extension) and n.whole for n in walk(band.child)):
+            return f'mark: "{name}", child: {{ schedule: "{schedule}"' + below(band.child, inner) + " }"
         added = isl.UnionMap.from_multi_union_pw_aff(partial_schedule(band.members)).reverse()
         ran = added.range()
         return (

@@ -182,6 +182,8 @@ class Decl:
     span: Span | None = dataclass_field(default=None, compare=False, repr=False)
     aligned: int = 0
     """Bytes that its address is a multiple of; 0: whatever its type asks for."""
+    heap: bool = False
+    """An array too large for a stack, in a block of its own: printed with its allocation, and freed where that ends."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,6 +146,9 @@ class Extension:
 
     relation: isl.UnionMap
     child: Node
+    whole: bool = False
+    """Below a mark of kind `tiles`: the instances that reach it do not run, and the relation has all that do, in each
+    tile of the mark's region. So a tile may run what belongs to others as well."""
 
 
 Node: TypeAlias = Band | Sequence | Mark | Extension | Leaf
@@ -264,6 +267,8 @@ class Path:
     """How many band members stood above that extension."""
     reaching: isl.UnionSet | None = None
     """What reached that extension from above: it adds instances only in iterations that these have."""
+    tiles: isl.Set | None = None
+    """Where the extension is all that runs in time tiles: the region of their loops, which decides instead."""
     marks: tuple[Mark, ...] = field(default=())
     mark_depths: tuple[int, ...] = field(default=())
     """How many band members stand above each of them."""
@@ -288,6 +293,18 @@ def paths(tree: Domain) -> list[Path]:
                 marks, depths = (*path.marks, node), (*path.mark_depths, depth)
                 above = (*path.mark_steps, len(path.steps))
                 descend(node.child, replace(path, marks=marks, mark_depths=depths, mark_steps=above), depth)
+            case Extension(relation=relation, whole=True):
+                regions = [mark.region for mark in path.marks if mark.kind == "tiles"]
+                all_of_it = replace(
+                    path,
+                    instances=relation.range(),
+                    extension=relation,
+                    depth_of_extension=depth,
+                    reaching=path.instances,
+                    tiles=regions[-1] if regions else None,
+                    nested=path.extension is not None,
+                )
+                descend(node.child, all_of_it, depth)
             case Extension() if path.instances.is_empty() and depth:
                 pass  # nothing reaches it
             case Extension(relation=relation):

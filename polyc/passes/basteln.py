@@ -8,7 +8,7 @@ from itertools import permutations
 import islpy as isl
 
 from polyc.model.program import Buffer, ExtensionSchedule, Group, Program
-from polyc.model.tree import Band, Extension, Filter, Mark, Member, Node, Sequence, restrict, rewrite
+from polyc.model.tree import Band, Extension, Filter, Mark, Node, Sequence, restrict, rewrite
 from polyc.passes.clusters import Cluster, Declined, Fuser, output_band
 from polyc.passes.naming import fresh
 from polyc.passes.nests import (
@@ -22,7 +22,7 @@ from polyc.passes.nests import (
     sequence,
 )
 from polyc.passes.parallel import has_loops
-from polyc.passes.promotion import DataTile, copy_statement
+from polyc.passes.promotion import DataTile, copy_statement, loops_over
 from polyc.passes.registers import apart
 from polyc.passes.sizes import Sizes
 from polyc.passes.tiling import point_members, tile_members, worth_tiling
@@ -401,9 +401,7 @@ class _Composer:
                 copies=self.program.copies | {statement.name},
             )
             ran = isl.UnionSet.from_set(relation.range())
-            copies.append(
-                (Filter(ran, _loops_over(statement.loops, relation.range())), isl.UnionMap.from_map(relation))
-            )
+            copies.append((Filter(ran, loops_over(statement.loops, relation.range())), isl.UnionMap.from_map(relation)))
         params = scop.context.get_space().params()
         extents = tuple(
             isl.PwAff.val_on_domain(isl.Set.universe(params), isl.Val.int_from_si(params.get_ctx(), e))
@@ -429,25 +427,6 @@ class _Composer:
                 "kept in the tile: " + ", ".join(self.program.scop.arrays[d.array].c_name for d in cluster.data)
             )
         return "\n".join(lines)
-
-
-def _loops_over(names_: tuple[str, ...], cells: isl.Set) -> Node:
-    """A band that visits the cells of an array in order, for copies."""
-    from polyc.model.tree import LEAF
-
-    space = cells.get_space()
-    local = isl.LocalSpace.from_space(space)
-    members = tuple(
-        Member(
-            isl.UnionPwAff.from_pw_aff(
-                isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, d)).intersect_domain(cells)
-            ),
-            coincident=True,
-            name=name,
-        )
-        for d, name in enumerate(names_)
-    )
-    return Band(members, True, LEAF)
 
 
 __all__ = ["fuse_tiles", "in_name"]

@@ -98,7 +98,9 @@ def at_sequences_below(
 
 def is_finished(node: Node) -> bool:
     """Whether an earlier pass has chosen all loops of the nest: it is left as it is."""
-    return isinstance(node, Mark) and node.kind in ("group", "tiles")
+    while isinstance(node, Mark) and node.kind not in ("group", "tiles"):
+        node = node.child
+    return isinstance(node, Mark)
 
 
 def between(relation: isl.UnionMap, first: Nest, second: Nest) -> isl.UnionMap:

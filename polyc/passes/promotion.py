@@ -12,6 +12,7 @@ from polyc.flow import Accesses, Flow, compute_flow
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Array, Statement
+from polyc.model.tree import LEAF, Band, Member, Node
 from polyc.passes.boxes import Box, bounding_box, constant_of
 from polyc.passes.nests import Nest, Outer
 from polyc.poly import empty_map, in_name, maps, names
@@ -249,4 +250,21 @@ def copy_statement(program: Program, array: Array, prefix: str, to_buffer: bool)
     return Statement(name, source, loops, (long,) * array.rank, accesses, body, text, program.scop.span)
 
 
-__all__ = ["DataTile", "RefFlow", "copy_statement", "in_name", "plan_buffer"]
+def loops_over(names_: tuple[str, ...], cells: isl.Set) -> Node:
+    """A band that visits the cells of an array in order, for copies."""
+    space = cells.get_space()
+    local = isl.LocalSpace.from_space(space)
+    members = tuple(
+        Member(
+            isl.UnionPwAff.from_pw_aff(
+                isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, d)).intersect_domain(cells)
+            ),
+            coincident=True,
+            name=name,
+        )
+        for d, name in enumerate(names_)
+    )
+    return Band(members, True, LEAF)
+
+
+__all__ = ["DataTile", "RefFlow", "copy_statement", "in_name", "loops_over", "plan_buffer"]

@@ -24,6 +24,8 @@ class Hyperplane:
     """Which subscript x is, of those that spread in space."""
     sign: int
     slope: int
+    shift: int
+    """The largest of the statements'."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,7 +135,9 @@ def hyperplane(steps: Steps, dimension: int, sign: int = 1) -> Hyperplane | None
         known = [(source, target, -least) for source, target, least in edges if least is not None]
         shifts = _longest_paths(list(steps.cells), known) if len(known) == len(edges) else None
         if shifts is not None:
-            return Hyperplane(_schedule(steps, dimension, sign, slope, shifts), dimension, sign, slope)
+            return Hyperplane(
+                _schedule(steps, dimension, sign, slope, shifts), dimension, sign, slope, max(shifts.values())
+            )
     return None
 
 

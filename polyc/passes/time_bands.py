@@ -122,7 +122,7 @@ def _band(
             numbers["wave"] = numbers.pop("front")
             numbers["second"] = numbers.get("second", 0) - numbers["wave"]
         of_numbers = isl.Map.read_from_str(context, f"{{ {space} -> [{_sum(numbers)}] }}")
-        bounds = _hull([v.apply_range(of_values).range() for v in exact], low, high)
+        bounds = hull_of([v.apply_range(of_values).range() for v in exact], low, high)
         region = region.intersect(bounds.apply(of_numbers.reverse()))
     return members, region
 
@@ -131,7 +131,7 @@ def _sum(form: dict[str, int]) -> str:
     return " + ".join(f"{c}*{name}" for name, c in form.items())
 
 
-def _hull(ran: list[isl.Set], low: int, high: int) -> isl.Set:
+def hull_of(ran: list[isl.Set], low: int, high: int) -> isl.Set:
     """`{ [v] : u + low <= v <= u + high }` for the u of some sets, or a larger set, by linear conditions alone."""
     every = ran[0]
     for one in ran[1:]:

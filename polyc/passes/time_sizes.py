@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
 from math import ceil, prod
 from typing import Any
 
@@ -14,6 +15,7 @@ from polyc.machine.cpu import Level, Memory
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.passes.cost import operations, sample_parameters
+from polyc.passes.overlapped import MOST_BYTES, OVERLAPPED, overlapped_planes
 from polyc.passes.skew import Hyperplane, Steps, hyperplane
 from polyc.passes.time_bands import DIAMOND, SKEWED
 from polyc.poly import names, set_name, sets, value_on
@@ -30,6 +32,13 @@ GAIN = 0.85
 """Of the time without tiles: what they have to get below, since tiles cost what the model does not count."""
 CLOSE = 1.05
 """A smaller tile that takes at most so much longer than the best is preferred: it leaves more tiles for the cores."""
+OVERLAPPED_CELLS: dict[int, tuple[tuple[int, ...], ...]] = {
+    1: (CELLS_OF_ROWS,),
+    2: ((32, 64, 96), (128, 256, 512)),
+    3: ((8, 16, 24), (8, 16, 24), (32, 64)),
+}
+"""Tried for tiles that copy their data, which have a size in each dimension: long rows, that halos lengthen little."""
+OVERLAPPED_STEPS = (2, 4, 8, 16, 32)
 FEWEST_STEPS = 4
 SHORTEST_SECONDS = 1e-3
 """Of all steps: the first parallel loop of a program also starts its threads."""
@@ -74,6 +83,8 @@ class _Work:
     """No loop of a step is parallel."""
     planes: tuple[tuple[Hyperplane | None, Hyperplane | None], ...]
     """For each dimension, those that lean to either side."""
+    halo: tuple[int, ...]
+    """Cells along each dimension that a step more needs on both sides together; () where no tile can have them."""
 
     @property
     def cells(self) -> int:
@@ -88,13 +99,20 @@ def shape_for(program: Program, steps: Steps) -> Shape | Untiled:
     """The kind and the sizes of the tiles: the user's, or those with the least predicted time."""
     kind, sizes = program.options.time_tile
     if kind != "auto" and sizes:
+        if kind == OVERLAPPED:
+            every = (*sizes, *sizes[-1:] * steps.rank)[: steps.rank + 1]
+            return Shape(kind, every, "as --time-tile asks")
         wanted = 1 if kind == DIAMOND else 2
         if len(sizes) < wanted:
             return Untiled(f"{kind} tiles have at least {wanted} sizes")
         return Shape(kind, sizes[: steps.rank + wanted - 1], "as --time-tile asks")
     if kind == "auto" and (program.options.tile_sizes != "auto" or steps.rank < steps.subscripts):
         return Untiled("")  # where each step writes cells of its own, no step finds those of the last one in a cache
-    work, machine = _work(program, steps), load_cpu(program.options.machine)
+    overlapped = overlapped_planes(program, steps) if kind in ("auto", OVERLAPPED) else ""
+    if isinstance(overlapped, str) and kind == OVERLAPPED:
+        return Untiled(overlapped)
+    halo = () if isinstance(overlapped, str) else tuple(right.slope + left.slope for right, left in overlapped)
+    work, machine = _work(program, steps, halo), load_cpu(program.options.machine)
     tried = [one for one in _candidates(work) if kind in ("auto", one[0])]
     if not tried:
         return Untiled("values travel so far in a step, or both ways within one, that no skewed tile holds them")
@@ -118,7 +136,7 @@ def shape_for(program: Program, steps: Steps) -> Shape | Untiled:
 # --- what it does ----------------------------------------------------------------------------------------------------
 
 
-def _work(program: Program, steps: Steps) -> _Work:
+def _work(program: Program, steps: Steps, halo: tuple[int, ...]) -> _Work:
     at = sample_parameters(program)
     statements = names(steps.instances)
     ran: isl.Set | None = None
@@ -151,7 +169,7 @@ def _work(program: Program, steps: Steps) -> _Work:
     planes = tuple((hyperplane(steps, d), hyperplane(steps, d, -1)) for d in range(max(1, steps.rank - 1)))
     count = _extent(ticks, 0)
     count = min(count, STEPS) if _unknown_sizes(program) else count
-    return _Work(extents, count, cell_bytes, max(8, moved), max(1.0, work), chained, planes)
+    return _Work(extents, count, cell_bytes, max(8, moved), max(1.0, work), chained, planes, halo)
 
 
 def _unknown_sizes(program: Program) -> bool:
@@ -178,6 +196,21 @@ def _chained(steps: Steps) -> bool:
 
 
 def _candidates(work: _Work) -> Iterator[tuple[str, tuple[int, ...]]]:
+    yield from _leaning(work)
+    if work.halo:
+        for sizes in product(OVERLAPPED_STEPS, *OVERLAPPED_CELLS.get(len(work.extents), ())):
+            steps, *cells = sizes
+            fits = all(2 * n <= extent for n, extent in zip(cells, work.extents, strict=False))
+            if cells and fits and prod(_with_halo(work, steps, cells)) * work.cell_bytes <= MOST_BYTES:
+                yield OVERLAPPED, sizes
+
+
+def _with_halo(work: _Work, steps: int, cells: Sequence[int]) -> tuple[int, ...]:
+    """The cells along each dimension that a tile has for so many steps."""
+    return tuple(n + steps * h for n, h in zip(cells, work.halo, strict=True))
+
+
+def _leaning(work: _Work) -> Iterator[tuple[str, tuple[int, ...]]]:
     rank = len(work.extents)
     cells = CELLS if rank > 1 else CELLS_OF_ROWS
     for first in cells:
@@ -201,6 +234,8 @@ def _seconds(work: _Work, machine: Cpu, kind: str, sizes: tuple[int, ...]) -> fl
     Of a tile's data, what one step touches has to stay in a cache; what a step adds at one side and leaves at the other
     comes from farther. Beyond that cache a step moves `share` of what it moves without tiles.
     """
+    if kind == OVERLAPPED:
+        return _overlapped_seconds(work, machine, sizes[0], sizes[1:])
     cells = sizes if kind == DIAMOND else sizes[1:]
     right, left = work.planes[0]
     assert right is not None
@@ -222,6 +257,25 @@ def _seconds(work: _Work, machine: Cpu, kind: str, sizes: tuple[int, ...]) -> fl
     begun = 1 + machine.lanes(8) / row  # of each row some cells before its vectors
     alone = _computing(work, machine, chained=False) * begun + _moving(work, machine, window, min(1.0, share))
     return alone * ceil(at_once / machine.cores) / at_once + machine.parallel_region_us * 1e-6 / height
+
+
+def _overlapped_seconds(work: _Work, machine: Cpu, steps: int, cells: tuple[int, ...]) -> float:
+    """For one step on all cores, of tiles that compute some cells of their neighbours as well.
+
+    Once in a tile's steps what it needs is read, and what it makes is written, to which a line is read first.
+    """
+    own = prod(cells)
+    ran = sum(prod(_with_halo(work, left, cells)) for left in range(steps)) / (steps * own)
+    held = prod(_with_halo(work, steps, cells))
+    share = (held / own + 2) * work.cell_bytes / (work.moved_bytes * steps)
+    begun = 1 + machine.lanes(8) / cells[-1]
+    # In the tile's own buffers each step moves what it would move in an array of their size.
+    inner = replace(work, extents=_with_halo(work, steps, cells), halo=())
+    moving = _moving(inner, machine, held * work.cell_bytes, 1.0) * work.cells / own
+    alone = _computing(work, machine, chained=False) * begun * ran + moving
+    alone += _moving(work, machine, held * work.cell_bytes, min(1.0, share))
+    at_once = work.extents[0] / cells[0] + 1
+    return alone * ceil(at_once / machine.cores) / at_once + 2 * machine.parallel_region_us * 1e-6 / steps
 
 
 def _plain_seconds(work: _Work, machine: Cpu) -> float:

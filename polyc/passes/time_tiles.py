@@ -8,10 +8,11 @@ import islpy as isl
 
 from polyc.model.program import Group, Program
 from polyc.model.tree import Band, Domain, Mark, Node, Sequence, walk
+from polyc.passes.overlapped import OVERLAPPED, overlapped_tiles
 from polyc.passes.registers import is_sum
 from polyc.passes.skew import NotSteps, Steps, time_steps, where_all_run
 from polyc.passes.time_bands import DIAMOND, SKEWED, TimeBand, diamond_band, skewed_band
-from polyc.passes.time_sizes import Untiled, shape_for
+from polyc.passes.time_sizes import Shape, Untiled, shape_for
 from polyc.passes.wavefronts import ordered_points
 from polyc.poly import names
 
@@ -56,6 +57,8 @@ def _tiled(program: Program, instances: isl.UnionSet, node: Node) -> tuple[Progr
     shape = shape_for(program, steps)
     if isinstance(shape, Untiled):
         return _left(program, statements, shape.reason, **shape.data), node
+    if shape.kind == OVERLAPPED:
+        return _overlapped(program, steps, shape, statements, node)
     band = made(steps, shape.kind, shape.sizes)
     if band is None:
         return _left(program, statements, _NO_PLANE[shape.kind]), node
@@ -65,21 +68,45 @@ def _tiled(program: Program, instances: isl.UnionSet, node: Node) -> tuple[Progr
         band = made(replace(steps, known=guard), shape.kind, shape.sizes)
         assert band is not None
         if not band.region.is_bounded():
-            return _left(program, statements, "no condition on its sizes bounds its tiles"), node
+            return _left(program, statements, _UNBOUNDED), node
         program = replace(program, scop=replace(program.scop, assumed=program.scop.assumed.intersect(guard)))
     points = ordered_points(steps.node.child, steps.same_step)
     tiles = Mark("tiles", Band(band.members, False, points), region=band.region)
+    text = f"{', '.join(statements)} in {_described(band)}"
+    program = _told(program, shape, statements, band.kind, band.sizes, text)
+    return program, Mark("group", tiles, text=text)
+
+
+def _overlapped(
+    program: Program, steps: Steps, shape: Shape, statements: tuple[str, ...], node: Node
+) -> tuple[Program, Node]:
+    """The nest in tiles that copy what they need, or a remark that says why not."""
+    # Sizes at which a statement never runs keep the original text: no second array has a size of 0 then.
+    guard = where_all_run(steps)
+    found = overlapped_tiles(program, replace(steps, known=guard), shape.sizes)
+    if isinstance(found, str):
+        return _left(program, statements, found), node
+    if not found.region.is_bounded():
+        return _left(program, statements, _UNBOUNDED), node
+    scop = replace(found.program.scop, assumed=found.program.scop.assumed.intersect(guard))
+    found = replace(found, program=replace(found.program, scop=scop))
+    height, *cells = found.sizes
     what = ", ".join(statements)
-    text = _described(band)
-    group = Group(statements, statements, (), band.sizes, True)
+    text = f"{what} in overlapped tiles of {height} steps x {' x '.join(map(str, cells))} cells"
+    return _told(found.program, shape, statements, OVERLAPPED, found.sizes, text), Mark("group", found.node, text=text)
+
+
+def _told(
+    program: Program, shape: Shape, statements: tuple[str, ...], kind: str, sizes: tuple[int, ...], text: str
+) -> Program:
+    """The program with a group, and a remark, for a nest in time tiles."""
+    group = Group(statements, statements, (), sizes, True)
     program = replace(program, groups=(*program.groups, group))
-    message = f"{what} in {text}: {shape.reason}"
-    program = program.remark(
-        "time-tiled", STAGE, message, statements, kind=band.kind, sizes=list(band.sizes), **shape.data
-    )
-    return program, Mark("group", tiles, text=f"{what} in {text}")
+    message = f"{text}: {shape.reason}"
+    return program.remark("time-tiled", STAGE, message, statements, kind=kind, sizes=list(sizes), **shape.data)
 
 
+_UNBOUNDED = "no condition on its sizes bounds its tiles"
 _NO_PLANE = {
     SKEWED: "a step reads values from so far, or from both sides within a step, that no skewed tile has them",
     DIAMOND: "values travel in one direction within a step, so that tiles cannot lean to both sides",

@@ -34,6 +34,10 @@ from polyc.verify.fault import Fault
 from polyc.verify.filled import filled_before_read, made_before_read
 from polyc.verify.renamed import keeps_values
 
+MOST_COPIES = 4
+"""That a value passes from its writer to its reader: out of a tile's buffer into a second array, and into the buffer of
+another tile; and the same once more, where there is nothing to compute between."""
+
 
 def dataflow_faults(program: Program, expanded: Expanded | None = None) -> list[Fault]:
     """Everything in which the program's dataflow differs from its scop's; empty means equal."""
@@ -247,7 +251,7 @@ def _seen_through_copies(program: Program, now: Expanded, flow: Flow) -> Flow:
         if run.statement in program.copies:
             copying = copying.union(isl.UnionSet.from_set(run.instances))
     dependence, live_in = flow.dependence, flow.live_in
-    for _ in range(3):  # out of a buffer, and into another one
+    for _ in range(MOST_COPIES):
         through = dependence.intersect_domain(copying)
         if through.is_empty():
             break
@@ -260,15 +264,27 @@ def _seen_through_copies(program: Program, now: Expanded, flow: Flow) -> Flow:
 def _final_writers(program: Program, now: Expanded, in_array: Accesses, flow: Flow, checked: bool) -> isl.UnionMap:
     """Last writers of the array itself; a copy-out stands for the writer of the value that it copies.
 
-    `flow`: through the array and its buffers, copies not yet looked through.
+    `flow`: through the array and its buffers, copies not yet looked through. The value may have come through several
+    copies. One that was in the cell before the region leaves it as it was; what was in a buffer before is no value, and
+    its copy stays.
     """
     final = last_writers(in_array, now.order, checked).dependence
     resolved = empty_map(final)
-    for piece in maps(final):
-        one = isl.UnionMap.from_map(piece)
-        if any(name in program.copies for name in names(one.domain().apply(now.contraction))):
-            one = flow.dependence.intersect_range(one.domain()).apply_range(one)
-        resolved = resolved.union(one)
+    copies_of_nothing = _to(flow.live_in, {b.key for b in program.buffers.values()}).domain()
+    for _ in range(MOST_COPIES + 1):
+        copied = empty_map(final)
+        for piece in maps(final):
+            one = isl.UnionMap.from_map(piece)
+            if any(name in program.copies for name in names(one.domain().apply(now.contraction))):
+                copied = copied.union(one)
+            else:
+                resolved = resolved.union(one)
+        if copied.is_empty():
+            break
+        resolved = resolved.union(copied.intersect_domain(copies_of_nothing))
+        final = flow.dependence.intersect_range(copied.domain()).apply_range(copied)
+    else:
+        resolved = resolved.union(final)
     return resolved.apply_domain(now.contraction)
 
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import islpy as isl
 
+from polyc.analysis.rows import with_rows
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import AccessKind, Scop, Statement, Storage
-from polyc.model.tree import Band, Mark, partial_schedule, walk
+from polyc.model.tree import Band, Extension, Mark, partial_schedule, walk
 from polyc.poly import empty_set
 from polyc.verify.expand import Expanded, buffer_of
 from polyc.verify.fault import Fault
@@ -122,21 +123,32 @@ def instance_faults(program: Program, now: Expanded) -> list[Fault]:
 
 
 def _foreign_cells(program: Program, name: str, runs_of: isl.UnionMap) -> list[Fault]:
-    """Cells that a copy touches and no statement does: the array may be smaller."""
+    """Cells that a copy touches, in a row of which no statement touches one: the array may be smaller."""
     array = program.statements[name].accesses[0].array
     touched = runs_of.apply_range(isl.UnionMap.from_map(program.statements[name].accesses[0].relation))
     for statement in program.scop.statements.values():
         for access in statement.accesses:
             if access.array == array:
-                touched = touched.subtract_range(isl.UnionSet.from_set(access.relation.range()))
+                there = with_rows(program.scop.arrays[array], access.relation.range())
+                touched = touched.subtract_range(isl.UnionSet.from_set(there))
     if touched.is_empty():
         return []
     return [Fault("form", f"{name} copies cells that the region does not touch", str(touched.range().sample_point()))]
 
 
 def _tile_faults(program: Program) -> list[Fault]:
-    """Tiles with instances over which the printed loops would not run."""
+    """Tiles with instances over which the printed loops would not run; and instances that a tile is to run instead of
+    its own where none is printed to do so."""
     faults: list[Fault] = []
+    alone = [n for n in walk(program.tree.child) if isinstance(n, Extension) and n.whole]
+    for node in walk(program.tree.child):
+        if isinstance(node, Mark) and node.kind == "tiles" and isinstance(node.child, Band):
+            below = node.child.child
+            while isinstance(below, Mark):
+                below = below.child
+            alone = [n for n in alone if n is not below]
+    if alone:
+        faults.append(Fault("form", "instances in the place of others, and no tiles around them", ""))
     for node in walk(program.tree.child):
         if not isinstance(node, Mark) or node.kind != "tiles":
             continue

@@ -15,7 +15,7 @@ from polyc.model.program import Compiled, InputOptions, Options, Program
 from polyc.model.scop import Region
 from polyc.model.tree import Band, Domain, Mark, Node, rewrite, walk
 from polyc.passes.skew import NotSteps, hyperplane, time_steps
-from polyc.passes.time_bands import _hull
+from polyc.passes.time_bands import hull_of
 from polyc.pipeline import compile_region, initial_program
 from polyc.runtime.check import check
 from polyc.verify import check as faults_of
@@ -26,8 +26,14 @@ from tests.turns import EVERYTHING, turn
 HERE = Path(__file__).parent / "time_tiles"
 KERNELS = ROOT / "polybench" / "kernels"
 FORCED: dict[str, list[tuple[str, tuple[int, ...]]]] = {
-    "jacobi-1d": [("skewed", (3, 7)), ("skewed", (8, 16)), ("diamond", (6,))],
-    "jacobi-2d": [("skewed", (3, 5)), ("skewed", (2, 6, 5)), ("diamond", (7,)), ("diamond", (8, 6))],
+    "jacobi-1d": [("skewed", (3, 7)), ("skewed", (8, 16)), ("diamond", (6,)), ("overlapped", (3, 7))],
+    "jacobi-2d": [
+        ("skewed", (3, 5)),
+        ("skewed", (2, 6, 5)),
+        ("diamond", (7,)),
+        ("diamond", (8, 6)),
+        ("overlapped", (2, 5)),
+    ],
     "heat-3d": [("skewed", (2, 5)), ("skewed", (2, 4, 3)), ("diamond", (6, 4))],
     "fdtd-2d": [("skewed", (3, 4)), ("skewed", (4, 4, 5)), ("diamond", (5,))],
     "seidel-2d": [("skewed", (3, 4)), ("skewed", (4, 4))],
@@ -241,4 +247,4 @@ def test_tiles_without_their_skew_are_seen(tmp_path: Path) -> None:
 
 def test_hull_is_wider_by_the_slack() -> None:
     ran = [isl.Set("[n] -> { [u] : 0 <= u < n and u mod 3 = 0 }"), isl.Set("[n] -> { [u] : 2 <= u <= n + 1 }")]
-    assert _hull(ran, -4, 0).is_equal(isl.Set("[n] -> { [u] : -4 <= u <= n + 1 and n >= -1 }"))
+    assert hull_of(ran, -4, 0).is_equal(isl.Set("[n] -> { [u] : -4 <= u <= n + 1 and n >= -1 }"))

@@ -60,7 +60,7 @@ def compute_dependences(scop: Scop) -> Dependences:
     """
     start = empty_map(scop.domain)
     order = order_map(runs(scop.tree))
-    flow, false, private_false, live_in = start, start, start, start
+    flow, false, held, private_false, live_in = start, start, start, start, start
     tagged_flow, tagged_false, last = start, start, start
     flow_by_array: dict[str, isl.UnionMap] = {}
     for name in scop.arrays:
@@ -84,10 +84,12 @@ def compute_dependences(scop: Scop) -> Dependences:
             unordered = compute_false(one, order, every_pair=True)
             false = false.union(unordered.intersect_domain(dead)).union(unordered.intersect_range(dead))
         else:
-            false = false.union(compute_false(one, order))
+            hard = compute_false(one, order)
+            false, held = false.union(hard), held.union(hard)
     return Dependences(
         flow.coalesce(),
         false.coalesce(),
+        held.coalesce(),
         private_false,
         flow_by_array,
         live_in,
@@ -126,4 +128,4 @@ def tag_of(access: Access, label: str) -> isl.Map:
 def no_dependences(scop: Scop) -> Dependences:
     """What stands for the dependences of a region that nobody is going to transform."""
     none = empty_map(scop.domain)
-    return Dependences(none, none, none, {}, none, none, none, none)
+    return Dependences(none, none, none, none, {}, none, none, none, none)

@@ -10,8 +10,10 @@ from polyc import bounded
 from polyc.bounded import OutOfTime, StepError, in_child
 from polyc.frontend import read
 from polyc.model.program import InputOptions, Options
+from polyc.model.tree import Band, walk
 from polyc.passes.schedule import keeps_live_ranges, schedule_nests
 from polyc.pipeline import compile_region, initial_program
+from polyc.runtime.check import check
 from tests.programs import region_of
 
 WRITTEN_ANEW = """
@@ -97,3 +99,28 @@ def test_steps_in_a_child() -> None:
 
 def failing(message: str) -> str:
     raise ValueError(message)
+
+
+def test_last_value_of_a_private_scalar_holds_no_loop(tmp_path: Path) -> None:
+    """What the last step of a filter leaves for the next one nobody reads: each row may have its own."""
+    text = """
+void f(int w, int h, float in[w][h], float out[w][h])
+{
+    float y;
+#pragma scop
+    for (int i = 0; i < w; i++) {
+        y = 0.0f;
+        for (int j = 0; j < h; j++) {
+            out[i][j] = in[i][j] + 0.5f * y;
+            y = out[i][j];
+        }
+    }
+#pragma endscop
+}
+"""
+    region = region_of(text, tmp_path)
+    result = compile_region(region, Options())
+    assert result.verified
+    bands = [n for n in walk(result.program.tree.child) if isinstance(n, Band)]
+    assert any(member.parallel and member.name == "i" for band in bands for member in band.members)
+    assert check(region, result, sizes=(1, 2, 9, 33)) == []

@@ -60,12 +60,8 @@ def compute_dependences(scop: Scop) -> Dependences:
     """
     start = empty_map(scop.domain)
     order = order_map(runs(scop.tree))
-<<<<<<< HEAD
     flow, false, private_false, live_in = start, start, start, start
     of_dead = start
-=======
-    flow, false, held, private_false, live_in = start, start, start, start, start
->>>>>>> slow
     tagged_flow, tagged_false, last = start, start, start
     flow_by_array: dict[str, isl.UnionMap] = {}
     for name in scop.arrays:
@@ -89,20 +85,11 @@ def compute_dependences(scop: Scop) -> Dependences:
             unordered = compute_false(one, order, every_pair=True)
             of_dead = of_dead.union(unordered.intersect_domain(dead)).union(unordered.intersect_range(dead))
         else:
-<<<<<<< HEAD
             false = false.union(compute_false(one, order))
     lasting = false.coalesce()
     return Dependences(
         flow.coalesce(),
         lasting if of_dead.is_empty() else false.union(of_dead).coalesce(),
-=======
-            hard = compute_false(one, order)
-            false, held = false.union(hard), held.union(hard)
-    return Dependences(
-        flow.coalesce(),
-        false.coalesce(),
-        held.coalesce(),
->>>>>>> slow
         private_false,
         flow_by_array,
         live_in,
@@ -142,8 +129,4 @@ def tag_of(access: Access, label: str) -> isl.Map:
 def no_dependences(scop: Scop) -> Dependences:
     """What stands for the dependences of a region that nobody is going to transform."""
     none = empty_map(scop.domain)
-<<<<<<< HEAD
     return Dependences(none, none, none, {}, none, none, none, none, none)
-=======
-    return Dependences(none, none, none, none, {}, none, none, none, none)
->>>>>>> slow

@@ -100,13 +100,7 @@ class Dependences:
     flow: isl.UnionMap
     """Value-based: from the last writer to the reader."""
     false: isl.UnionMap
-<<<<<<< HEAD
     """Anti and output dependences of arrays that cannot be privatised, and of values that nobody reads."""
-=======
-    """Anti and output dependences of arrays that cannot be privatised, and of writes to others that nobody reads."""
-    held: isl.UnionMap
-    """Those of them that hold a loop back: not a write that nobody reads, where each iteration has its own copy."""
->>>>>>> slow
     private_false: isl.UnionMap
     """Anti and output dependences of arrays that can be privatised: they order live ranges, and hold no loop."""
     flow_by_array: dict[str, isl.UnionMap]

@@ -85,7 +85,7 @@ def _orders(program: Program, instances: isl.UnionSet) -> Iterator[_Order]:
     """Other orders of a nest, with their coincident loops marked; the one that was written first."""
     written = name_members(Domain(instances, restrict(program.scop.tree.child, instances)), program.scop).child
     d = program.dependences
-    strict = _inside(d.flow.union(d.held), instances)
+    strict = _inside(d.flow.union(d.lasting_false), instances)
     splitter = Splitter()
     node = splitter.marked(written, instances, strict)
     cut = f", with a cut of {' and '.join(dict.fromkeys(name for name, _ in splitter.splits))}"

@@ -59,11 +59,10 @@ def schedule_nests(program: Program) -> Program:
     """
     scop, dependences = program.scop, program.dependences
     # Inside the context: isl crashes on a dependence that contradicts it.
-    kinds = (dependences.flow, dependences.false, dependences.held)
-    flow, false, held = (d.intersect_params(scop.context) for d in kinds)
-    flow, order, coincidence = by_distance(flow), by_distance(flow.union(false)), by_distance(flow.union(held))
+    flow, false = (d.intersect_params(scop.context) for d in (dependences.flow, dependences.false))
+    flow, order = by_distance(flow), by_distance(flow.union(false))
     constraints = isl.ScheduleConstraints.on_domain(scop.domain).set_context(scop.context)
-    constraints = constraints.set_coincidence(coincidence).set_proximity(flow)
+    constraints = constraints.set_coincidence(order).set_proximity(flow)
     kept_apart = constraints.set_validity(order)
     if not dependences.tagged_private_false.is_empty():
         kept_apart = kept_apart.set_conditional_validity(

@@ -34,6 +34,7 @@ from polyc.passes.reductions import mark_reductions
 from polyc.passes.registers import tile_contractions
 from polyc.passes.row_blocks import block_rows
 from polyc.passes.schedule import schedule_nests
+from polyc.passes.spread import spread_scalars
 from polyc.passes.temporaries import relocate_temporaries
 from polyc.passes.time_tiles import tile_time_loops
 from polyc.passes.vectorize import sink_vector_loops
@@ -93,6 +94,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         ("registers", tile_contractions_for_cpu),
         # Sums that stream through an array: several at once, before their loops are sunk.
         ("jam", jam_sums),
+        # Recurrences of neighbouring columns: what would keep their loop outside gets a place for each of them.
+        ("spread", spread_scalars),
         # Inside a tile, after fusion has fixed what is there: the loop along consecutive memory goes innermost.
         ("vectorize", sink_vector_loops),
         # What stays in one iteration needs no array, once the loops are where they stay.

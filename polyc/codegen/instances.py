@@ -16,7 +16,7 @@ from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, AccessKind, Array, CType, Statement, Storage, Value
 from polyc.model.tree import Member, partial_schedule, paths
 from polyc.passes.boxes import constant_of
-from polyc.poly import empty_map, everywhere, maps, project_range
+from polyc.poly import empty_map, everywhere, in_name, maps, project_range
 from polyc.verify.expand import shift
 
 NOTED = "polyc_"
@@ -209,14 +209,17 @@ class InstancePrinter:
         buffer = self._buffer(node)
         name = c_name(array) if buffer is None else buffer.name
         if access is not None and access.exact and len(node.subscripts) == array.rank:
-            relation = self.to_instance.apply_range(access.relation)
+            place = self._place(buffer)
+            relation = self.to_instance.apply_range(access.relation if place is None else place)
             if buffer is not None and buffer.corner is not None:
                 relation = self._outer(buffer.depth).range_product(relation).apply_range(shift(buffer))
-            if array.rank == 0 or (buffer is not None and is_single(buffer)):
+            if (array.rank == 0 and (buffer is None or buffer.places is None)) or (
+                buffer is not None and is_single(buffer)
+            ):
                 return self.cell(array, buffer, name, (), node.ref)
             if relation.intersect_params(self.program.scop.known).is_empty():
                 # Under a condition that never holds here. isl has no expression for it, C asks for one.
-                return self.cell(array, buffer, name, (c.Literal("0"),) * array.rank, node.ref)
+                return self.cell(array, buffer, name, (c.Literal("0"),) * relation.dim(isl.dim_type.out), node.ref)
             index = self.visit.build.access_from_pw_multi_aff(isl.PwMultiAff.from_map(relation))
             return self.cell(array, buffer, name, self.exprs.subscripts(index), node.ref)
         if buffer is not None and buffer.corner is not None:
@@ -230,6 +233,13 @@ class InstancePrinter:
         if buffer is not None and buffer.order and subscripts:
             subscripts = tuple(subscripts[d] for d in buffer.order)
         return c.ArrayRef(name, subscripts, ref)
+
+    def _place(self, buffer: Buffer | None) -> isl.Map | None:
+        """`{ S[i] -> t[v] }` for a scalar that has a place for each iteration of a loop."""
+        if buffer is None or buffer.places is None:
+            return None
+        found = [m for m in maps(buffer.places) if in_name(m) == self.statement.name]
+        return found[0] if found else None
 
     def _buffer(self, node: c.ArrayRef) -> Buffer | None:
         for buffer in reversed(self.buffers):

@@ -164,7 +164,8 @@ class Buffer:
     """Sizes, affine in the parameters (constants where possible)."""
     storage: str
     """`tile` for a tile-local array, `private` for a privatised scalar or small array, `register` for one whose cells
-    are dealt out to the threads of a block with the iterations that touch them."""
+    are dealt out to the threads of a block with the iterations that touch them, `spread` for a private scalar with a
+    place for each iteration of a loop."""
     accesses: frozenset[tuple[str, str]]
     """(statement, ref) of the accesses that use it instead of the array."""
     registers: tuple[int, ...] = ()
@@ -173,6 +174,8 @@ class Buffer:
     """The dimensions in the order in which they are stored; () for the array's own order."""
     pad: int = 0
     """Elements that each innermost row has beyond what is used, so that a column's cells lie in different banks."""
+    places: isl.UnionMap | None = None
+    """For storage `spread`: `{ S[i] -> t[v] }`, the place of the scalar t that an instance uses, as `corner` counts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -234,12 +234,16 @@ class _Composer:
             code, why = "not-tiled", "the loops around it carry dependences, and it has none of its own"
         elif nest.band is None:
             code, why = "not-tiled", "it is not a loop nest"
+        elif band is None and nest.band.coincident_prefix:
+            # Only values that nobody reads held it back: private copies free the loop, and nothing can be tiled.
+            code, why = "not-tiled", "its outer loop runs in parallel as it is"
         elif band is None:
             code, why = (
                 "not-parallel",
                 "each loop of its outer band carries a dependence, so that it has no tiles either",
             )
-        self._record(nest.statements, (), (), band is not None, code, why)
+        parallel = band is not None or (nest.band is not None and nest.band.coincident_prefix > 0)
+        self._record(nest.statements, (), (), parallel, code, why)
         return replace(nest, node=node)
 
     def _record(

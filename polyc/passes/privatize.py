@@ -25,7 +25,7 @@ def place_private_arrays(program: Program) -> Program:
     for name in sorted(program.scop.privatizable):
         array = program.scop.arrays[name]
         flow = program.dependences.flow_by_array.get(name)
-        if flow is None or any(b.array == name for b in program.buffers.values()):
+        if flow is None or any(b.array == name and b.places is None for b in program.buffers.values()):
             continue  # never read, or an iteration's own already
         users = frozenset(s.name for s in program.statements.values() if any(a.array == name for a in s.accesses))
         placed = _Placing(program, array, flow, users)
@@ -56,6 +56,8 @@ class _Placing:
         match node:
             case Leaf():
                 return self._declare(node, depth, concurrent)
+            case Mark(kind="allocate", names=names) if any(self._is_own(key) for key in names):
+                return node
             case Mark() | Extension():
                 # A kernel of one thread has no parallel loop, and keeps its scalars to itself all the same.
                 within = concurrent or (isinstance(node, Mark) and node.kind == "kernel")
@@ -76,6 +78,11 @@ class _Placing:
                 rest = replace(node, members=members[inside:])
                 below = self._declare(rest, depth + inside, concurrent)
                 return replace(node, members=members[:inside], child=below)
+
+    def _is_own(self, key: str) -> bool:
+        """Whether a buffer is of the array."""
+        buffer = self.program.buffers.get(key)
+        return buffer is not None and buffer.array == self.array.name
 
     def _step(self, step: Filter, depth: int, concurrent: bool) -> Filter:
         if not self._reaches(step):

@@ -130,7 +130,7 @@ def _sunk(band: Band, program: Program) -> Node:
         return band
     if len(band.members) == 1 and band.members[0] is best and not loops_below:
         return band
-    below = _sink(best, band.child)
+    below = sink(best, band.child)
     rest = tuple(m for m in band.members if m is not best)
     return replace(band, members=rest, child=below) if rest else below
 
@@ -162,14 +162,15 @@ def _iterations(member: Member, program: Program) -> int | None:
     return int(high.to_python() - low.to_python() + 1)
 
 
-def _sink(member: Member, node: Node) -> Node:
+def sink(member: Member, node: Node) -> Node:
+    """The subtree with the loop below all others."""
     match node:
         case Leaf():
             return Band((member,), True, node)
         case Band():
-            return replace(node, child=_sink(member, node.child))
+            return replace(node, child=sink(member, node.child))
         case Sequence(children=steps) if any(isinstance(n, Band) for s in steps for n in walk(s.child)):
-            return Sequence(tuple(Filter(s.filter, _sink(_restricted(member, s.filter), s.child)) for s in steps))
+            return Sequence(tuple(Filter(s.filter, sink(_restricted(member, s.filter), s.child)) for s in steps))
         case _:
             return Band((member,), True, node)
 

@@ -46,6 +46,8 @@ def text_faults(program: Program, region: Region, body: tuple[c.Stmt, ...], guar
     """
     if program.padded:
         raise NotComparable("its tiles run whole at the border of the iteration space")
+    if any(buffer.places is not None for buffer in program.buffers.values()):
+        raise NotComparable("a scalar has a place for each iteration of a loop")
     faults = pragma_faults(program, body) + storage_faults(body)
     if faults:
         return faults

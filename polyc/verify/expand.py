@@ -10,7 +10,7 @@ from polyc.analysis.order import Run, order_map, runs
 from polyc.flow import Accesses
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind
-from polyc.poly import empty_map
+from polyc.poly import empty_map, maps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +45,8 @@ def expand(program: Program) -> Expanded:
             relation = run.contraction.apply_range(access.relation)
             buffer = buffer_of(program, run, access)
             if buffer is not None:
-                relation = through_buffer(relation, run, buffer)
+                place = places_of(run, buffer)
+                relation = through_buffer(relation if place is None else place, run, buffer)
             by_kind[access.kind] = by_kind[access.kind].union(isl.UnionMap.from_map(relation))
             one.append((access, relation))
         per_run.append((run, tuple(one)))
@@ -71,6 +72,17 @@ def through_buffer(relation: isl.Map, run: Run, buffer: Buffer) -> isl.Map:
     """`instance -> A[x]` as `instance -> buffer[tile, x]`: a tile has storage of its own, and loses it at its end."""
     name = isl.Id.read_from_str(relation.get_ctx(), buffer.key)
     return run.in_tile(relation, buffer.depth).flatten_range().set_tuple_id(isl.dim_type.out, name)
+
+
+def places_of(run: Run, buffer: Buffer) -> isl.Map | None:
+    """`instance -> t[v]` for a buffer that has a place for each iteration of a loop."""
+    if buffer.places is None:
+        return None
+    own = isl.UnionSet.from_set(isl.Set.universe(run.contraction.get_space().range()))
+    found = maps(buffer.places.intersect_domain(own))
+    if not found:  # `wellformed.py` tells of it
+        found = [maps(own.identity())[0].subtract(maps(own.identity())[0])]
+    return run.contraction.apply_range(found[0])
 
 
 def place_in_buffer(buffer: Buffer) -> isl.Map:

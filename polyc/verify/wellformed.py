@@ -202,6 +202,9 @@ def _declaration_faults(program: Program, now: Expanded) -> list[Fault]:
         rank = program.scop.arrays[buffer.array].rank
         if buffer.depth != depth:
             faults.append(Fault("form", f"{buffer.name} is declared inside {depth} loops, not {buffer.depth}", ""))
+        if buffer.places is not None:
+            rank = 1  # a scalar's place
+            faults += _place_faults(program, buffer)
         if len(buffer.extents) != rank:
             faults.append(Fault("form", f"{buffer.name} has {len(buffer.extents)} dimensions, not {rank}", ""))
         if (buffer.corner is None) != (buffer.storage == "private"):
@@ -209,6 +212,19 @@ def _declaration_faults(program: Program, now: Expanded) -> list[Fault]:
         if buffer.corner is not None and buffer.corner.dim(isl.dim_type.in_) != depth:
             faults.append(Fault("form", f"the corner of {buffer.name} is not that of its tile", ""))
     return faults
+
+
+def _place_faults(program: Program, buffer: Buffer) -> list[Fault]:
+    """A scalar with places has one for each instance that uses it."""
+    assert buffer.places is not None
+    users = {name for name, _ in buffer.accesses}
+    whole = empty_set(program.scop.domain)
+    for name in users:
+        whole = whole.union(isl.UnionSet.from_set(program.statements[name].domain))
+    scalar = program.scop.arrays[buffer.array].rank == 0 and buffer.storage == "spread"
+    if scalar and buffer.places.is_single_valued() and whole.is_subset(buffer.places.domain()):
+        return []
+    return [Fault("form", f"{buffer.name} has no place for some of what uses it, or several", "")]
 
 
 def _name_faults(program: Program, now: Expanded) -> list[Fault]:

@@ -38,7 +38,7 @@ def first_loop_sinks(_original: Any) -> Any:
     """The outermost loop goes innermost, whatever it carries."""
 
     def sunk(band: Band, _program: Program) -> Node:
-        below = vectorize._sink(band.members[0], band.child)
+        below = vectorize.sink(band.members[0], band.child)
         return replace(band, members=band.members[1:], child=below) if len(band.members) > 1 else below
 
     return sunk

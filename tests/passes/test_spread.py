@@ -1,0 +1,172 @@
+"""Recurrences of neighbouring columns beside each other; as a tree, and run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import islpy as isl
+import pytest
+
+from polyc.explain.tree_text import render_tree
+from polyc.model.program import Buffer, Options, Program
+from polyc.model.tree import Band, Domain, Mark, Node, rewrite
+from polyc.pipeline import compile_region
+from polyc.runtime.check import check
+from polyc.verify import check as faults_of
+from tests.programs import after, region_in, region_of
+
+FILES = sorted((Path(__file__).parent / "strips").glob("*.c"))
+FAILURES = {"verification-failed", "budget", "not-printed"}
+SIZES = (1, 7, 33, 64, 65, 130)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
+def test_tree(file: Path, golden: Callable[[Path, str], None]) -> None:
+    """The tree before the pass, and after it, with what it says."""
+    result = compile_region(region_in(file), Options())
+    codes = {remark.code for remark in result.program.remarks}
+    assert result.verified
+    assert "spread" in codes
+    assert not codes & FAILURES
+    trees = {s.name: render_tree(s.tree) for s in result.passes}
+    said = [r.message for r in result.program.remarks if r.stage == "spread"]
+    golden(file.with_suffix(".golden"), "\n".join(["# before", trees["jam"], "# after", trees["spread"], *said, ""]))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
+@pytest.mark.parametrize("target", ["openmp", "c"])
+def test_values(file: Path, target: str) -> None:
+    """Bit by bit, at sizes around those of strips."""
+    region = region_in(file)
+    result = compile_region(region, Options(target=target))
+    assert "spread" in {remark.code for remark in result.program.remarks}
+    assert check(region, result, sizes=SIZES) == []
+
+
+LEFT_ALONE = {
+    "rows": """
+void f(int n, double A[n][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        double t = 0.0;
+        for (int j = 0; j < n; j++) {
+            A[i][j] = A[i][j] + t;
+            t = 0.5 * A[i][j];
+        }
+    }
+#pragma endscop
+}
+""",
+    "a value that goes from column to column": """
+void f(int n, double A[n][n], double out[1])
+{
+    double t = 1.0;
+#pragma scop
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < n; i++) {
+            A[i][j] = A[i][j] + t;
+            t = 0.5 * A[i][j];
+        }
+    out[0] = t;
+#pragma endscop
+}
+""",
+    "a window": """
+void f(int n, double A[n + 3], double B[n])
+{
+#pragma scop
+    for (int j = 0; j < n; j++) {
+        double t = 0.0;
+        for (int k = 0; k < 3; k++)
+            t = 0.5 * t + A[j + k];
+        B[j] = t;
+    }
+#pragma endscop
+}
+""",
+}
+
+
+@pytest.mark.parametrize("name", LEFT_ALONE)
+def test_other_nests_stay(name: str, tmp_path: Path) -> None:
+    region = region_of(LEFT_ALONE[name], tmp_path)
+    result = compile_region(region, Options())
+    assert "spread" not in {r.code for r in result.program.remarks}
+    assert check(region, result, sizes=(1, 9, 67)) == []
+
+
+# --- the check sees what breaks it -----------------------------------------------------------------------------------
+
+
+def spread(name: str) -> Program:
+    file = next(f for f in FILES if f.stem == name)
+    found = after(region_in(file), "parallel")
+    assert faults_of(found) == []
+    return found
+
+
+def with_buffers(program: Program, change: Callable[[Buffer], Buffer]) -> Program:
+    return replace(program, buffers={key: change(b) for key, b in program.buffers.items()})
+
+
+def one_place(buffer: Buffer) -> Buffer:
+    """All iterations of a strip share the first place."""
+    assert buffer.places is not None
+    size = isl.Val.int_from_si(buffer.places.get_ctx(), 32)
+    pieces = buffer.places.get_map_list()
+    found = isl.UnionMap.empty(buffer.places.get_space())
+    for k in range(pieces.n_map()):
+        piece = pieces.get_at(k)
+        value = isl.PwMultiAff.from_map(piece).get_pw_aff(0).scale_down_val(size).floor().scale_val(size)
+        one = isl.Map.from_pw_aff(value).set_tuple_id(isl.dim_type.out, piece.get_tuple_id(isl.dim_type.out))
+        found = found.union(isl.UnionMap.from_map(one))
+    return replace(buffer, places=found)
+
+
+def fewer_places(buffer: Buffer) -> Buffer:
+    return replace(
+        buffer, extents=tuple(e.add_constant_val(isl.Val.int_from_si(e.get_ctx(), -1)) for e in buffer.extents)
+    )
+
+
+def without_some(buffer: Buffer) -> Buffer:
+    """Instances of one statement have no place."""
+    assert buffer.places is not None
+    first = buffer.places.get_map_list().get_at(0)
+    return replace(buffer, places=buffer.places.subtract(isl.UnionMap.from_map(first)))
+
+
+@pytest.mark.parametrize("change", [one_place, fewer_places, without_some], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("name", ["filter", "one_sum"])
+def test_wrong_places_are_seen(name: str, change: Callable[[Buffer], Buffer]) -> None:
+    assert faults_of(with_buffers(spread(name), change))
+
+
+@pytest.mark.parametrize("name", ["filter", "one_sum"])
+def test_a_scalar_without_places_is_seen(name: str) -> None:
+    """The loop inside, and one scalar for all."""
+
+    def change(node: Node) -> Node:
+        return node.child if isinstance(node, Mark) and node.kind == "allocate" else node
+
+    program = spread(name)
+    assert faults_of(replace(program, tree=Domain(program.tree.domain, rewrite(program.tree.child, change))))
+
+
+def test_places_for_each_step_are_seen() -> None:
+    """Declared inside of the loop that carries their values."""
+
+    def change(node: Node) -> Node:
+        match node:
+            case Mark(kind="allocate", child=below):
+                return below
+            case Band(members=(member,)) if not member.coincident:
+                return replace(node, child=Mark("allocate", node.child, names=tuple(program.buffers)))
+            case _:
+                return node
+
+    program = spread("filter")
+    assert faults_of(replace(program, tree=Domain(program.tree.domain, rewrite(program.tree.child, change))))

@@ -216,3 +216,21 @@ def test_loops_below_zero(tmp_path: Path) -> None:
     """No element has a negative subscript."""
     body = SYMM.replace("int i = 0; i < n", "int i = -3; i < n - 3").replace("[i]", "[i + 3]")
     assert relocated(region(body), tmp_path).relocated is None
+
+
+@pytest.mark.parametrize(
+    ("begins", "stores", "place"), [("T[j][i]", "w", "C"), ("0.0", "0.5 * C[i][j] + w - T[j][i]", "w_each")]
+)
+def test_after_inlining(begins: str, stores: str, place: str, tmp_path: Path) -> None:
+    """The producer's expression goes first: both steps are shown to be right."""
+    made = "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) T[i][j] = D[j][i] * 2.0;"
+    total = "for (int k = 0; k < i; k++) w += A[i][k] * B[k][j];"
+    body = f"for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {{ w = {begins}; {total} C[i][j] = {stores}; }}"
+    text = region(f"{made}\n{body}").replace("double w;", "double w, T[n][n];")
+    program = relocated(text, tmp_path)
+    assert len(program.inlined) == 1
+    assert remarks(program) == [("relocated", place)]
+    assert check(program) == []
+    result = compiled(text, tmp_path)
+    assert result.verified
+    assert result.program.relocated is not None

@@ -25,7 +25,7 @@ class Options:
     """`auto`, None for no tiling, or sizes for the dimensions of a tile band (the last one repeats)."""
     time_tile: tuple[str, tuple[int, ...]] = ("auto", ())
     """Which tiles an iterated stencil gets over time, and their sizes, () for those of the model: `auto`, `none`,
-    `skewed`, `diamond`."""
+    `skewed`, `diamond`, `overlapped`."""
     max_recompute: float | None = None
     """Percentage of repeated instances that fusion may cost; None: let the cost decide."""
     verify: bool = True
@@ -70,7 +70,7 @@ class InputOptions:
     budget: int = 2_000_000
     """isl operations that reading one region may take; 0: as many as it takes."""
     find_private: bool = True
-    """Whether to find out what each thread may have for itself: not for a text that was printed, and is only compared."""
+    """Whether to find out what each thread may have for itself: not for a text that was printed, which is compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,8 @@ class Buffer:
     """Sizes, affine in the parameters (constants where possible)."""
     storage: str
     """`tile` for a tile-local array, `private` for a privatised scalar or small array, `register` for one whose cells
-    are dealt out to the threads of a block with the iterations that touch them."""
+    are dealt out to the threads of a block with the iterations that touch them, `heap` for a second array beside a
+    whole one, which no stack holds."""
     accesses: frozenset[tuple[str, str]]
     """(statement, ref) of the accesses that use it instead of the array."""
     registers: tuple[int, ...] = ()

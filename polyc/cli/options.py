@@ -211,7 +211,8 @@ TRANSFORM = (
         type=TimeTile(),
         default="auto",
         show_default=True,
-        help="Tiles over the steps of a stencil: skewed[:STEPS,CELLS,...] or diamond[:CELLS,...].",
+        help="Tiles over the steps of a stencil: skewed[:STEPS,CELLS,...], diamond[:CELLS,...] or "
+        "overlapped[:STEPS,CELLS,...].",
     ),
     click.option(
         "--max-recompute",

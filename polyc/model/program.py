@@ -25,7 +25,7 @@ class Options:
     """`auto`, None for no tiling, or sizes for the dimensions of a tile band (the last one repeats)."""
     time_tile: tuple[str, tuple[int, ...]] = ("auto", ())
     """Which tiles an iterated stencil gets over time, and their sizes, () for those of the model: `auto`, `none`,
-    `skewed`, `diamond`."""
+    `skewed`, `diamond`, `overlapped`."""
     max_recompute: float | None = None
     """Percentage of repeated instances that fusion may cost; None: let the cost decide."""
     verify: bool = True
@@ -165,7 +165,7 @@ class Buffer:
     storage: str
     """`tile` for a tile-local array, `private` for a privatised scalar or small array, `register` for one whose cells
     are dealt out to the threads of a block with the iterations that touch them, `spread` for a private scalar with a
-    place for each iteration of a loop."""
+    place for each iteration of a loop, `heap` for a second array beside a whole one, which no stack holds."""
     accesses: frozenset[tuple[str, str]]
     """(statement, ref) of the accesses that use it instead of the array."""
     registers: tuple[int, ...] = ()

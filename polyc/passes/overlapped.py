@@ -381,7 +381,8 @@ class _Maker:
             copies=self.program.copies | {statement.name},
         )
         every = isl.Set.universe(relation.get_space().range())
-        step = Filter(isl.UnionSet.from_set(every), loops_over(statement.loops, every))
+        # No pragmas, which would have to be checked: compilers see that these loops copy.
+        step = Filter(isl.UnionSet.from_set(every), loops_over(statement.loops, every, False))
         (self.copies_in if into else self.copies_out).append(step)
         return isl.UnionMap.from_map(relation)
 

@@ -250,8 +250,8 @@ def copy_statement(program: Program, array: Array, prefix: str, to_buffer: bool)
     return Statement(name, source, loops, (long,) * array.rank, accesses, body, text, program.scop.span)
 
 
-def loops_over(names_: tuple[str, ...], cells: isl.Set) -> Node:
-    """A band that visits the cells of an array in order, for copies."""
+def loops_over(names_: tuple[str, ...], cells: isl.Set, coincident: bool = True) -> Node:
+    """A band that visits the cells of an array in order, for copies; `coincident`: they may get pragmas."""
     space = cells.get_space()
     local = isl.LocalSpace.from_space(space)
     members = tuple(
@@ -259,7 +259,7 @@ def loops_over(names_: tuple[str, ...], cells: isl.Set) -> Node:
             isl.UnionPwAff.from_pw_aff(
                 isl.PwAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, d)).intersect_domain(cells)
             ),
-            coincident=True,
+            coincident=coincident,
             name=name,
         )
         for d, name in enumerate(names_)

@@ -28,7 +28,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Array, Parameter, Region, Scop, Statement, Storage, Value
 from polyc.model.tree import LEAF, Mark, Member, Path
-from polyc.poly import empty_map
+from polyc.poly import empty_map, everywhere
 from polyc.reread.nodes import bare, flat
 from polyc.reread.pragmas import pragma_faults, storage_faults
 from polyc.reread.program import NotComparable, read_again
@@ -309,6 +309,8 @@ class _Text:
         found: list[Fault] = []
         for key, local in self.locals.items():
             stands: isl.Map | None = None
+            every: isl.Map | None = None
+            """What the first reference says of R, for all elements: most others agree, which is simple to see."""
             names: set[str] = set()
             for part in self.parts:
                 for then, now, item in part.pairs:
@@ -327,11 +329,17 @@ class _Text:
                     life = part.run.prefix(local.depth)
                     wanted, printed = (life.range_product(relation).flatten_range() for relation in pair)
                     wanted, printed = (m.reset_tuple_id(isl.dim_type.out) for m in (wanted, printed))
+                    if every is not None and wanted.apply_range(every).is_subset(printed):
+                        continue
                     here = wanted.reverse().apply_range(printed)
                     stands = here if stands is None else stands.union(here)
+                    every = every or _one_to_one(here)
             if len(names) > 1:
                 found.append(Fault("text", f"{local.array.c_name} stands for several arrays", ", ".join(sorted(names))))
-            elif stands is not None and not (stands.is_single_valued() and stands.is_injective()):
+                continue
+            if stands is not None and every is not None:
+                stands = stands.union(every)
+            if stands is not None and not (stands.is_single_valued() and stands.is_injective()):
                 message = f"two elements that live at once share one of {local.array.c_name}, or one has two"
                 found.append(Fault("text", message, str(stands.sample())))
         return found
@@ -493,3 +501,9 @@ def _box(space: isl.Space, array: Array) -> isl.Set:
         if extent is not None:
             box = box.intersect(below(space, position, extent.project_domain_on_params()))
     return box
+
+
+def _one_to_one(relation: isl.Map) -> isl.Map | None:
+    """An affine function without its domain, if it is one-to-one."""
+    wide = everywhere(relation)
+    return wide if wide is not None and wide.is_injective() else None

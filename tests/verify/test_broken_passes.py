@@ -202,7 +202,7 @@ void product(int n, double A[n][n], double B[n][n], double C[n][n])
         for (int j = 0; j < n; j++) {
             double acc = 0;
             for (int k = 0; k < n; k++)
-                acc = acc * 0.5 + A[i][k] * B[j][k];
+                acc += A[i][k] * B[k][j] * A[j][i];
             C[i][j] = acc;
         }
 #pragma endscop

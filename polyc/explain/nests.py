@@ -192,7 +192,12 @@ class Reasons:
             if "reduction" in codes and self.program.options.gpu:
                 return Reason("reduction", "all threads of a block combine what goes into one result")
             return self.not_tiled(found)
-        return self.not_parallel(found) if what == "parallel" else None
+        if what != "parallel":
+            return None
+        small = {s for m in self.program.remarks if m.code == "small-region" for s in m.statements}
+        if small & set(statements):
+            return Reason("small-region", "threads would take longer to start than they save")
+        return self.not_parallel(found)
 
     def not_tiled(self, found: list[Facts]) -> Reason | None:
         if max(fact.widest_band for fact in found) < 2:

@@ -1,12 +1,16 @@
-"""Whether the iterations of a parallel loop are equally long, at a sample size."""
+"""What threads get of a parallel loop: whether it is worth starting them, and whether its iterations are equally long.
+
+All at sample sizes (`cost.py`), in one iteration of the loops around, in their middle.
+"""
 
 from __future__ import annotations
 
 import islpy as isl
 
+from polyc.machine import Cpu
 from polyc.model.program import Program
 from polyc.model.tree import Member
-from polyc.passes.cost import box_volume, middle_tile
+from polyc.passes.cost import OPERATIONS_PER_CYCLE, box_volume, middle_tile, operations
 from polyc.passes.nests import values
 from polyc.poly import set_name, sets
 
@@ -14,24 +18,32 @@ RATIO = 1.5
 """Between a long and a short iteration, from which on threads get iterations as they come."""
 
 
-def is_uneven(program: Program, at: isl.Set, above: tuple[Member, ...], member: Member) -> bool:
-    """Whether late iterations have more to do than early ones, or less, as in a triangle.
+def saved_seconds(
+    program: Program, machine: Cpu, at: isl.Set, above: tuple[Member, ...], member: Member
+) -> float | None:
+    """What running the loop on all cores saves, if its data are in a cache; None where that is not known.
 
-    at: the sample sizes; above: the loops around it, of which one iteration in the middle is looked at
+    at: the sample sizes; above: the loops around it
     """
+    count = 0.0
+    for piece in sets(member.schedule.domain()):
+        statement = program.statements[set_name(piece)]
+        instances = _in_the_middle(statement.domain.intersect(piece).intersect_params(at), above)
+        if instances is None:
+            return None
+        count += box_volume(instances) * operations(statement)
+    return count / (OPERATIONS_PER_CYCLE * machine.clock_ghz * 1e9) * (1 - 1 / machine.cores)
+
+
+def is_uneven(program: Program, at: isl.Set, above: tuple[Member, ...], member: Member) -> bool:
+    """Whether late iterations have more to do than early ones, or less, as in a triangle."""
     found: list[isl.Map] = []
     for piece in sets(member.schedule.domain()):
         domain = program.statements[set_name(piece)].domain
         if domain.is_box():
             continue
-        instances = domain.intersect(piece).intersect_params(at)
-        around = isl.Map.from_union_map(values(above, isl.UnionSet.from_set(instances))) if above else None
-        if around is not None:
-            middle = middle_tile(around.range()) if not around.is_empty() else None
-            if middle is None:
-                continue
-            instances = around.intersect_range(middle).domain()
-        if not instances.is_empty():
+        instances = _in_the_middle(domain.intersect(piece).intersect_params(at), above)
+        if instances is not None and not instances.is_empty():
             found.append(isl.Map.from_union_map(values((member,), isl.UnionSet.from_set(instances))))
     if not found:
         return False
@@ -43,6 +55,15 @@ def is_uneven(program: Program, at: isl.Set, above: tuple[Member, ...], member: 
     early = sum(_volume(v, low + (high - low) // 8, high) for v in found)
     late = sum(_volume(v, high - (high - low) // 8, low) for v in found)
     return max(early, late) > RATIO * min(early, late)
+
+
+def _in_the_middle(instances: isl.Set, above: tuple[Member, ...]) -> isl.Set | None:
+    """Those of one iteration of the loops around; None where these have no bounds."""
+    if not above or instances.is_empty():
+        return instances
+    around = isl.Map.from_union_map(values(above, isl.UnionSet.from_set(instances)))
+    middle = middle_tile(around.range())
+    return None if middle is None else around.intersect_range(middle).domain()
 
 
 def _volume(value: isl.Map, wanted: int, towards: int) -> float:

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import islpy as isl
 
+from polyc.machine import load_cpu
 from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Member, Node, Role, Sequence, child_nodes, walk
-from polyc.passes.balance import is_uneven
+from polyc.passes.balance import is_uneven, saved_seconds
 from polyc.passes.cost import sample_parameters
-from polyc.poly import budget, share
+from polyc.poly import budget, names, share
 
 STAGE = "parallel"
 
@@ -22,17 +23,19 @@ def mark_loops(program: Program) -> Program:
               `vector` on a coincident member with no loop below
     requires: coincidence as isl or a pass that proved it set it
     ensures:  at most one parallel loop on a path; an innermost loop inside sequential loops is left to the vector
-              unit, since starting threads for it costs more than it runs; threads take the iterations as they come
-              where some are much longer than others
+              unit, since starting threads for it costs more than it runs, and so is what is too little to be worth
+              it; threads take the iterations as they come where some are much longer than others
     """
-    child = _vector(_parallel(program.tree.child, sequential_above=False))
-    if program.options.target == "openmp" and not all(s.domain.is_box() for s in program.scop.statements.values()):
+    child = _parallel(program.tree.child, sequential_above=False)
+    if program.options.target == "openmp" and has_parallel(child):
         try:
             with budget(program.scop.domain.get_ctx(), share(program.options.budget, 5)):
-                child = _balanced(program, sample_parameters(program), child, ())
+                shares = _Shares(program)
+                child = shares.below(child, ())
+                program = shares.program
         except isl.Error:
             pass  # equal parts are right as well
-    return replace(program, tree=Domain(program.tree.domain, child))
+    return replace(program, tree=Domain(program.tree.domain, _vector(child)))
 
 
 def _parallel(node: Node, sequential_above: bool) -> Node:
@@ -56,25 +59,50 @@ def _parallel(node: Node, sequential_above: bool) -> Node:
             return replace(node, child=_parallel(node.child, sequential_above))
 
 
-def _balanced(program: Program, at: isl.Set, node: Node, above: tuple[Member, ...]) -> Node:
-    """Parallel loops with iterations of different lengths are marked so."""
-    match node:
-        case Leaf():
-            return node
-        case Sequence(children=steps):
-            return Sequence(tuple(replace(s, child=_balanced(program, at, s.child, above)) for s in steps))
-        case Band(members=members):
-            for position, member in enumerate(members):
-                if member.parallel:
-                    if member.reductions or not is_uneven(program, at, above + members[:position], member):
-                        return node
-                    return replace(
-                        node,
-                        members=(*members[:position], replace(member, uneven=True), *members[position + 1 :]),
-                    )
-            return replace(node, child=_balanced(program, at, node.child, above + members))
-        case _:
-            return replace(node, child=_balanced(program, at, node.child, above))
+class _Shares:
+    """Looks at each parallel loop: a region that is started again and again has to be worth it, and parts of unequal
+    length are dealt out as they come."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.machine = load_cpu(program.options.machine)
+        self.at = sample_parameters(program)
+
+    def below(self, node: Node, above: tuple[Member, ...]) -> Node:
+        match node:
+            case Leaf():
+                return node
+            case Sequence(children=steps):
+                return Sequence(tuple(replace(s, child=self.below(s.child, above)) for s in steps))
+            case Band(members=members):
+                for position, member in enumerate(members):
+                    if member.parallel:
+                        changed = self.shared(member, above + members[:position])
+                        return replace(node, members=(*members[:position], changed, *members[position + 1 :]))
+                return replace(node, child=self.below(node.child, above + members))
+            case _:
+                return replace(node, child=self.below(node.child, above))
+
+    def shared(self, member: Member, above: tuple[Member, ...]) -> Member:
+        if above and not self.is_worth_it(member, above):
+            return replace(member, parallel=False)
+        if member.reductions or not is_uneven(self.program, self.at, above, member):
+            return member
+        return replace(member, uneven=True)
+
+    def is_worth_it(self, member: Member, above: tuple[Member, ...]) -> bool:
+        saved = saved_seconds(self.program, self.machine, self.at, above, member)
+        cost = self.machine.parallel_region_us * 1e-6
+        if saved is None or saved >= cost:
+            return True
+        statements = tuple(names(member.schedule.domain()))
+        message = (
+            f"{', '.join(statements)} not parallel: threads for the loop over {member.name} would save "
+            f"{saved * 1e6:.1f} us of each iteration around it, and take {cost * 1e6:.1f} us to start"
+        )
+        data = {"saved_us": round(saved * 1e6, 2), "start_us": round(cost * 1e6, 2)}
+        self.program = self.program.remark("small-region", STAGE, message, statements, **data)
+        return False
 
 
 def _vector(node: Node) -> Node:

@@ -22,7 +22,7 @@ from polyc.runtime import compare
 FOLDER = Path(__file__).parent / "programs"
 PROGRAMS = tuple(file.stem for file in sorted(FOLDER.glob("*.c")))
 SIZES = (1, 4, 9, 23, 40)
-MORE_ROWS = {"streams": (1, 9, 67, 135), "solve": (1, 9, 67, 135)}
+MORE_ROWS = {"streams": (1, 9, 67, 135), "solve": (1, 9, 67, 135), "filter": (1, 9, 67)}
 """Sizes around those of their blocks."""
 SEEDS = (0, 1)
 UNINITIALISED = "-ftrivial-auto-var-init=pattern"
@@ -34,7 +34,7 @@ TILES: dict[str, tuple[int, ...] | str | None] = {
     **dict.fromkeys(("product", "made_panel", "short_rows", "not_short_rows", "sums", "begun", "ordered"), "auto"),
     "tensor": "auto",
     **dict.fromkeys(("accumulated", "not_accumulated", "expanded"), "auto"),
-    **dict.fromkeys(("streams", "solve"), "auto"),
+    **dict.fromkeys(("streams", "solve", "filter"), "auto"),
 }
 """None: without tiles, so that no array has a buffer before the pass; auto: for passes that choose their own."""
 TENSOR_CORES = frozenset({"tensor"})
@@ -54,6 +54,7 @@ WHERE = {
     "codegen": ("conv_relu", "stencil_chain"),
     "rowblocks": ("streams", "solve"),
     "jam": ("streams", "solve"),
+    "spread": ("filter",),
     "registers": ("product", "made_panel"),
     "tensor-cores": ("tensor",),
     "coalesce": ("short_rows", "not_short_rows"),

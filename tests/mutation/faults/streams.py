@@ -1,4 +1,4 @@
-"""Faults of `rowblocks` and `jam`: rows in blocks, sums in registers."""
+"""Faults of `rowblocks`, `jam` and `spread`: rows in blocks, sums in registers, recurrences beside each other."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import islpy as isl
+
 import polyc.passes.jam as jam
 import polyc.passes.one_pass as one_pass
 import polyc.passes.solves as solves
+import polyc.passes.spread as spread
 import polyc.passes.sums as sums
+from polyc.model.program import Buffer
 from polyc.model.tree import Band, Filter, Member, Node, Role, Sequence
+from polyc.poly import maps
 from tests.mutation import edits as e
 from tests.mutation.install import Install, adding_to, always, patched
 from tests.mutation.runner import Fault, after_pass
@@ -122,3 +127,46 @@ add("jam", "other cells of its own read", "not asked for", always(sums, "_keeps_
 add("jam", "banded sums", "not seen", always(jam._Jam, "is_banded", False))
 add("jam", "parts not counted", "are_parts says yes", always(jam._Jam, "are_parts", True))
 add("jam", "ends turned", "before and after", patched(jam._Jam, "beyond", lambda o: lambda s, i, m: o(s, i, m)[::-1]))
+
+# --- spread ----------------------------------------------------------------------------------------------------------
+
+
+def places_divided(by: int) -> Callable[[Buffer], Buffer | None]:
+    """Several iterations share a place."""
+
+    def change(buffer: Buffer) -> Buffer | None:
+        assert buffer.places is not None
+        size = isl.Val.int_from_si(buffer.places.get_ctx(), by)
+        found = isl.UnionMap.empty(buffer.places.get_space())
+        for piece in maps(buffer.places):
+            value = isl.PwMultiAff.from_map(piece).get_pw_aff(0).scale_down_val(size).floor().scale_val(size)
+            moved = isl.Map.from_pw_aff(value).set_tuple_id(isl.dim_type.out, piece.get_tuple_id(isl.dim_type.out))
+            found = found.union(isl.UnionMap.from_map(moved))
+        return replace(buffer, places=found)
+
+    return change
+
+
+def of_places(change: Callable[[Buffer], Buffer | None]) -> Install:
+    return after_pass("spread", e.buffer_edit(change, "spread"))
+
+
+add("spread", "one place for two", "", of_places(places_divided(2)))
+add("spread", "one place for all", "", of_places(places_divided(32)))
+add("spread", "no places", "the scalar itself", of_places(lambda b: replace(b, places=None)))
+add("spread", "one place short", "", of_places(e.extent_changed(0, -1)))
+add("spread", "one place aside", "", of_places(e.corner_moved(0, 1)))
+add("spread", "an access lost", "it stays on the scalar", of_places(e.access_lost(0)))
+add("spread", "another access lost", "it stays on the scalar", of_places(e.access_lost(-1)))
+add("spread", "nothing declared", "marks dropped", after_pass("spread", e.everywhere(e.allocation_dropped)))
+add("spread", "declared above the strips", "", after_pass("spread", e.everywhere(e.allocation_above_the_band)))
+add("spread", "declared in each step", "", after_pass("spread", e.everywhere(e.allocation_into_each_step)))
+add("spread", "steps reversed", "", after_pass("spread", e.everywhere(e.reversed_steps)))
+add("spread", "last loops backwards", "", after_pass("spread", e.everywhere(e.band_edit(e.reversed_last))))
+add("spread", "loops coincident", "all of each band", after_pass("spread", e.everywhere(e.band_edit(e.all_coincident))))
+add(
+    "spread",
+    "values that leave a column",
+    "not looked at",
+    patched(spread.Outer, "same_iteration", lambda _o: lambda _s, r: r),
+)

@@ -10,6 +10,7 @@ from tests.mutation.faults import (
     inline,
     kernels,
     loops,
+    overlapped,
     private,
     promotion,
     registers,
@@ -22,6 +23,7 @@ FAULTS: list[Fault] = [
     for module in (
         *(before_tiles, every_pass, basteln, promotion, loops, inline, private, codegen),
         *(registers, tensor, coalesce, gpu_reductions, kernels),
+        overlapped,
     )
     for fault in module.FAULTS
 ]

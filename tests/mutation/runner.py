@@ -44,6 +44,7 @@ WHERE = {
     "temporaries": ("accumulated", "not_accumulated", "expanded"),
     "schedule": ("conv_relu", "jacobi", "may_write"),
     "pretiling": ("conv_relu", "shared_producer", "jacobi"),
+    "overlapped": ("overlapped",),
     "basteln": ("conv_relu", "stencil_chain", "outputs"),
     "promotion": ("conv_relu", "stencil_chain", "partly_defined"),
     "vectorize": ("vectors", "private", "conv_relu"),
@@ -135,13 +136,14 @@ class Outcome:
 
 def options_for(name: str, target: str = "openmp") -> Options:
     """Small tiles, so that small sizes have several, and as much fusion as there can be."""
-    return Options(
+    found = Options(
         target=target,
         tile_sizes=TILES.get(name, (6, 10)),
         max_recompute=1e6,
         reassociate=name in REASSOCIATED,
         allow_tf32=name in TENSOR_CORES,
     )
+    return replace(found, time_tile=("overlapped", (3, 7))) if name == "overlapped" else found
 
 
 def target_of(fault: Fault) -> str:

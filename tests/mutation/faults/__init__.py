@@ -10,6 +10,7 @@ from tests.mutation.faults import (
     inline,
     kernels,
     loops,
+    overlapped,
     private,
     promotion,
     registers,
@@ -24,6 +25,7 @@ FAULTS: list[Fault] = [
     for module in (
         *(before_tiles, every_pass, basteln, promotion, loops, inline, temporaries, private, codegen),
         *(streams, registers, tensor, coalesce, gpu_reductions, kernels),
+        overlapped,
     )
     for fault in module.FAULTS
 ]

@@ -13,9 +13,9 @@ from benchmarks.cpu.tools import Tool, Tools
 
 HERE = Path(__file__).parent
 FORMS = ("arrays", "flat")
-NAMES = ("unsharp", "harris", "bilateral", "camera")
+NAMES = ("unsharp", "harris", "bilateral", "camera", "multiscale", "laplacian")
 """In the order of the table."""
-STAGES = {"unsharp": 4, "harris": 11, "bilateral": 7, "camera": 32}
+STAGES = {"unsharp": 4, "harris": 11, "bilateral": 7, "camera": 32, "multiscale": 49, "laplacian": 84}
 INCLUDES = ("-I", str(ROOT / "polybench" / "harness"), "-I", str(HERE / "harness"))
 OPTIMISE = ("-O3", "-march=native")
 EXACT = ("-O2", "-march=native", "-ffp-contract=off")

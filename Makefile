@@ -5,7 +5,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
 
-.PHONY: help setup demo test test-all fast fuzz mutation nvcc lint format golden polybench bench bench-compile clean
+.PHONY: help setup demo test test-all fast fuzz mutation nvcc lint format golden polybench bench bench-pipelines bench-compile \
+        clean
 
 help:
 	@echo "make demo           compile a convolution, run original and result, compare values and times"
@@ -19,6 +20,7 @@ help:
 	@echo "make golden         rewrite the golden files (then read the diff)"
 	@echo "make polybench      the thirty kernels, plain and through polyc, dumps compared (DATASET=MINI)"
 	@echo "make bench          the kernels' times beside gcc, clang and the peers that are there (KERNELS=, DATASET=LARGE, ROUNDS=5)"
+	@echo "make bench-pipelines  six image pipelines, with and without page faults (PIPELINES=, DATASET=LARGE, ROUNDS=5)"
 	@echo "make bench-compile  how long polyc takes for each kernel"
 
 setup: $(STAMP)
@@ -58,6 +60,7 @@ lint: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/mypy --strict tests/fuzz
 	$(BIN)/mypy --strict -p benchmarks.cpu
+	$(BIN)/mypy --strict -p benchmarks.pipelines
 
 format: $(STAMP)
 	$(BIN)/ruff format polyc tests benchmarks
@@ -76,6 +79,11 @@ BENCH_FLAGS ?=
 bench: DATASET := $(if $(filter command% environment%,$(origin DATASET)),$(DATASET),LARGE)
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks.cpu run $(KERNELS) --dataset $(DATASET) --rounds $(ROUNDS) $(BENCH_FLAGS)
+
+PIPELINES ?=
+bench-pipelines: DATASET := $(if $(filter command% environment%,$(origin DATASET)),$(DATASET),LARGE)
+bench-pipelines: $(STAMP)
+	$(BIN)/python -m benchmarks.pipelines $(PIPELINES) --dataset $(DATASET) --rounds $(ROUNDS) $(BENCH_FLAGS)
 
 bench-compile: $(STAMP)
 	$(BIN)/python benchmarks/compile_time.py

@@ -105,6 +105,8 @@ class Region:
         for known in self.parameters.values():
             if known.expr == expr:
                 return variable(known.name)
+        if name[0].isdigit():  # `3 * n * m`: neither isl nor C takes 3_n_m for a name
+            name = f"v{name}"
         base = f"{name}_" if name in ISL_WORDS else name
         fresh, count = base, 1
         while fresh in self.parameters or (fresh in self.scope.symbols and not isinstance(expr, c.Name)):

@@ -11,7 +11,7 @@ from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Member, Node, Role, Sequence, child_nodes, walk
 from polyc.passes.balance import is_uneven, saved_seconds
 from polyc.passes.cost import sample_parameters
-from polyc.poly import budget, names, share
+from polyc.poly import budget, names, sets, share
 
 STAGE = "parallel"
 
@@ -22,11 +22,12 @@ def mark_loops(program: Program) -> Program:
     tree:     band[cc] … -> the same with `parallel` on the first coincident member of each path,
               `vector` on a coincident member with no loop below
     requires: coincidence as isl or a pass that proved it set it
-    ensures:  at most one parallel loop on a path; an innermost loop inside sequential loops is left to the vector
+    ensures:  at most one parallel loop on a path, and none of one iteration where the band has a longer one (three
+              planes of an image in tiles of eight); an innermost loop inside sequential loops is left to the vector
               unit, since starting threads for it costs more than it runs, and so is what is too little to be worth
               it; threads take the iterations as they come where some are much longer than others
     """
-    child = _parallel(program.tree.child, sequential_above=False)
+    child = _parallel(program.tree.child, program.tree.domain, sequential_above=False)
     if program.options.target == "openmp" and has_parallel(child):
         try:
             with budget(program.scop.domain.get_ctx(), share(program.options.budget, 5)):
@@ -38,25 +39,34 @@ def mark_loops(program: Program) -> Program:
     return replace(program, tree=Domain(program.tree.domain, _vector(child)))
 
 
-def _parallel(node: Node, sequential_above: bool) -> Node:
+def _parallel(node: Node, domain: isl.UnionSet, sequential_above: bool) -> Node:
     match node:
         case Leaf():
             return node
         case Sequence(children=steps):
-            return Sequence(tuple(replace(s, child=_parallel(s.child, sequential_above)) for s in steps))
+            return Sequence(tuple(replace(s, child=_parallel(s.child, domain, sequential_above)) for s in steps))
         case Band(members=members):
             for position, member in enumerate(members):
                 if not member.coincident:
                     sequential_above = True
+                    continue
+                longer = any(m.coincident and not _runs_once(m, domain) for m in members[position + 1 :])
+                if longer and _runs_once(member, domain):
                     continue
                 innermost = position == len(members) - 1 and not has_loops(node.child)
                 if innermost and sequential_above:
                     return node
                 changed = (*members[:position], replace(member, parallel=True), *members[position + 1 :])
                 return replace(node, members=changed)
-            return replace(node, child=_parallel(node.child, True))
+            return replace(node, child=_parallel(node.child, domain, True))
         case _:
-            return replace(node, child=_parallel(node.child, sequential_above))
+            return replace(node, child=_parallel(node.child, domain, sequential_above))
+
+
+def _runs_once(member: Member, domain: isl.UnionSet) -> bool:
+    """Whether the loop has one iteration, whatever the loops around it are."""
+    values = sets(isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(domain).range())
+    return len(values) == 1 and values[0].is_singleton()
 
 
 class _Shares:

@@ -193,6 +193,11 @@ def test_invariants_are_parameters(scop: Modeller) -> None:
     assert set(found.arrays) == {"a"}
 
 
+def test_a_product_that_starts_with_a_number_has_a_name(scop: Modeller) -> None:
+    found = scop(one("for (int j = 0; j < n; j++) a[j + 3 * n * m] = 0;", arguments="int n, int m, double *a"))
+    assert [p.name for p in found.parameters] == ["n", "m", "v3_n_m"]
+
+
 def test_a_value_that_is_only_read_is_a_scalar(scop: Modeller, relations: Relations) -> None:
     found = scop(one("a[i] = s * w;", arguments="int n, double *a, float s, int w"))
     assert [p.name for p in found.parameters] == ["n"]

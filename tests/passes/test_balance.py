@@ -44,3 +44,30 @@ def test_parallel_loops(name):
     loops = [line + "\n" for line in compiled.text.splitlines() if "omp parallel for" in line]
     assert loops
     assert all(line.endswith(pragma) for line in loops), compiled.text
+
+
+PLANES = """
+void f(const float in[3][200][300], float out[3][200][300]) {
+    float mid[3][200][300];
+#pragma scop
+    for (int c = 0; c < 3; c++)
+        for (int i = 0; i < 199; i++)
+            for (int j = 0; j < 300; j++)
+                mid[c][i][j] = in[c][i][j] + in[c][i + 1][j];
+    for (int c = 0; c < 3; c++)
+        for (int i = 0; i < 199; i++)
+            for (int j = 0; j < 299; j++)
+                out[c][i][j] = mid[c][i][j] * mid[c][i][j + 1];
+#pragma endscop
+}
+"""
+
+
+def test_a_loop_of_one_tile_is_not_the_parallel_one():
+    """Three planes in tiles of eight: threads share the rows of tiles, since there is one step over planes only."""
+    (region,) = read_text(PLANES, InputOptions()).regions
+    compiled = compile_region(region, Options(tile_sizes=(8, 16, 64)))
+    assert compiled.verified
+    lines = compiled.text.splitlines()
+    (at,) = [k for k, line in enumerate(lines) if "omp parallel for" in line]
+    assert "long it = 0" in next(line for line in lines[at:] if "for (long" in line), compiled.text

@@ -13,6 +13,7 @@ from polyc.model.program import InputOptions, Options
 from polyc.model.tree import Band, walk
 from polyc.passes.schedule import keeps_live_ranges, schedule_nests
 from polyc.pipeline import compile_region, initial_program
+from polyc.poly import budget
 from polyc.runtime.check import check
 from tests.programs import region_of
 
@@ -124,3 +125,14 @@ void f(int w, int h, float in[w][h], float out[w][h])
     bands = [n for n in walk(result.program.tree.child) if isinstance(n, Band)]
     assert any(member.parallel and member.name == "i" for band in bands for member in band.members)
     assert check(region, result, sizes=(1, 2, 9, 33)) == []
+
+
+def test_sixty_stages_take_few_steps(tmp_path: Path) -> None:
+    """Putting the nests back into the user's order looks at each dependence once, not at all of them for each pair."""
+    nests = "".join(
+        f"    for (int i = 0; i < 99; i++)\n        a[{k + 1}][i] = a[{k}][i] + a[{k}][i + 1];\n" for k in range(60)
+    )
+    region = region_of(f"void chain(float a[61][100])\n{{\n#pragma scop\n{nests}#pragma endscop\n}}\n", tmp_path)
+    program = initial_program(region.scop, Options())
+    with budget(region.scop.domain.get_ctx(), 200_000):
+        schedule_nests(program)

@@ -1,0 +1,88 @@
+"""The pipelines and the commands that build them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.cpu.contestants import Command, Step
+from benchmarks.cpu.kernels import ROOT
+from benchmarks.cpu.tools import Tool, Tools
+
+HERE = Path(__file__).parent
+FORMS = ("arrays", "flat")
+NAMES = ("unsharp", "harris", "bilateral", "camera", "multiscale", "laplacian")
+"""In the order of the table."""
+STAGES = {"unsharp": 4, "harris": 11, "bilateral": 7, "camera": 32, "multiscale": 49, "laplacian": 84}
+INCLUDES = ("-I", str(ROOT / "polybench" / "harness"), "-I", str(HERE / "harness"))
+OPTIMISE = ("-O3", "-march=native")
+EXACT = ("-O2", "-march=native", "-ffp-contract=off")
+"""With these, every contestant has to give the naive nests' values to the last bit."""
+PAGES = ("kept", "fresh")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A pipeline to build: its form, its size, and the folder for what is made of it."""
+
+    name: str
+    form: str
+    dataset: str
+    folder: Path
+    tools: Tools
+    polyc_options: tuple[str, ...] = ()
+
+    @property
+    def source(self) -> Path:
+        return HERE / self.form / f"{self.name}.c"
+
+    @property
+    def transformed(self) -> Path:
+        return self.folder / f"{self.name}.polyc.c"
+
+    @property
+    def defines(self) -> Command:
+        return (f"-D{self.dataset}_DATASET",)
+
+    def program(self, contestant: str) -> Path:
+        return self.folder / f"{self.name}.{contestant}"
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """Somebody who makes a program of a pipeline: a C compiler, of the nests or of what polyc makes of them."""
+
+    name: str
+    tool: Callable[[Tools], Tool]
+    polyc: bool = False
+
+    def text(self, job: Job) -> Path:
+        return job.transformed if self.polyc else job.source
+
+
+def translated(job: Job) -> Step:
+    """The step that writes polyc's text."""
+    argv = (sys.executable, "-m", "polyc", "compile", str(job.source), *INCLUDES, *job.defines, *job.polyc_options)
+    return Step("polyc", (*argv, "-q", "-o", str(job.transformed)))
+
+
+def compiled(job: Job, contestant: Contestant, flags: Command) -> list[Step]:
+    """Steps that compile the contestant's text, and link it with the timed harness of benchmarks/cpu."""
+    program = job.program(contestant.name)
+    kernel = str(program.with_suffix(f".{contestant.name}.o"))
+    openmp = ("-fopenmp",) if contestant.polyc else ()
+    command = (*contestant.tool(job.tools).command, *flags, *openmp, *job.defines, *INCLUDES)
+    files = (kernel, str(ROOT / "benchmarks" / "cpu" / "harness" / "bench.c"), str(HERE / "harness" / "pages.c"))
+    return [
+        Step("cc", (*command, "-Dmain=bench_kernel_main", "-c", str(contestant.text(job)), "-o", kernel)),
+        Step("link", (*command, *files, "-o", str(program), "-lm")),
+    ]
+
+
+CONTESTANTS = (
+    Contestant("gcc", lambda t: t.gcc),
+    Contestant("clang", lambda t: t.clang),
+    Contestant("polyc", lambda t: t.gcc, polyc=True),
+)

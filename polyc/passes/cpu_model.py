@@ -18,7 +18,7 @@ LINES_IN_FLIGHT = 10
 START = 0.4
 """Of a latency: what a long stretch of memory costs until it is fetched ahead, with others that start beside it."""
 STREAMS = 16
-"""Stretches that are fetched ahead beside each other: what an innermost loop touches of more rows comes line by line."""
+"""Stretches that are fetched ahead beside each other: what an innermost loop touches of more rows comes by lines."""
 STORED = 0.25
 """Of that, for what is only written: a store waits for nothing."""
 ROW_CYCLES = 20.0
@@ -76,8 +76,8 @@ class TileModel:
     """One tile band, and the nests in its tiles.
 
     math:   of the loops from the innermost outwards, those whose data fit into a level find them there again. The next
-            one moves, each time that it runs, all data that it sweeps over: traffic = times * data. Time is the longest of
-            arithmetic and each level's traffic, with a part of the others, as in the execution-cache-memory model
+            one moves, each time that it runs, all data that it sweeps over: traffic = times * data. Time is the longest
+            of arithmetic and each level's traffic, with a part of the others, as in the execution-cache-memory model
     source: ROLLER (Zhu et al. 2022), Section 4.2, the micro-performance model; for caches Stengel, Treibig, Hager,
             Wellein, "Quantifying performance bottlenecks of stencil computations using the execution-cache-memory
             model", ICS 2015: layer conditions
@@ -97,6 +97,12 @@ class TileModel:
     @property
     def output(self) -> TileFootprints:
         return self.nests[-1].prints
+
+    @property
+    def known(self) -> tuple[int | None, ...]:
+        """The extents of the loops, None for those that are only bounded from above."""
+        pairs = zip(self.output.extents, self.extents, strict=True)
+        return tuple(extent if extent == typical else None for extent, typical in pairs)
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -141,7 +147,7 @@ class TileModel:
         """
         axis = self.dealt(tile)
         count = self.extents[axis] if tile[axis] == WHOLE else parts[axis]
-        if self.output.extents[axis] is None and count >= self.cores:
+        if self.known[axis] is None and count >= self.cores:
             return 1 + (self.cores - 1) / 2 / count
         return ceil(count / self.cores) * self.cores / count
 
@@ -177,12 +183,10 @@ class TileModel:
             apart = [self._sweeps(self._arrays(), [*tiles, *self._points(self.nests[0], box)], self._ones())]
         else:
             joint = self._sweeps(self._arrays(), tiles, box)
-            apart = [
-                self._sweeps(
-                    {a.array: [a] for a in n.prints.arrays}, [*tiles, *self._points(n, box)], self._ones(), True
-                )
-                for n in self.nests
-            ]
+            apart = []
+            for nest in self.nests:
+                own = {array.array: [array] for array in nest.prints.arrays}
+                apart.append(self._sweeps(own, [*tiles, *self._points(nest, box)], self._ones(), True))
         found = []
         places: list[Level | Memory] = [*self.machine.levels[1:], self.machine.memory]
         for level, beyond in zip(self.machine.levels, places, strict=True):

@@ -135,9 +135,7 @@ class CpuSizes:
     def _grouped(
         self, program: Program, outer: Outer, outputs: tuple[Nest, ...], producers: tuple[Nest, ...], band: Band
     ) -> Construction | None:
-        stages: list[Stage] = []
-        for output in reversed(outputs):
-            stages.append(self._output(program, outer, output))
+        stages = [self._output(program, outer, output) for output in reversed(outputs)]
         for k in range(len(producers)):
             stage = self._stage(program, outer, outputs, producers[: k + 1], stages)
             if stage is None:

@@ -92,19 +92,19 @@ def construct(model: TileModel, steps: tuple[int, ...], room: float = float("inf
     """Tiles for a band, the best first.
 
     steps:   what the size of each loop is a multiple of: a line's elements where some access runs along memory.
-    room:    bytes for what only lives in a tile (`model.kept`); a loop of unknown length is cut then, since a buffer has
-             a constant size.
+    room:    bytes for what only lives in a tile (`model.kept`); a loop of unknown length is cut then, since a buffer
+             has a constant size.
     ensures: the same list for the same input. Sizes are multiples of `steps`, and of a known extent the last tile is
              less than a step for each tile shorter than the others.
     source:  ROLLER (Zhu et al. 2022), Section 4.3: scale up along the axis with the best data-reuse score, then scale
-             out. There a tile is a tensor's, and grows in all axes of its operands; here it is a band's, whose loops have
-             any accesses, and the score is the predicted time instead of traffic, which also counts short rows
+             out. There a tile is a tensor's, and grows in all axes of its operands; here it is a band's, whose loops
+             have any accesses, and the score is the predicted time instead of traffic, which also counts short rows
     """
     fused = bool(model.kept) or len(model.nests) > 1
-    fixed = model.output.extents
+    fixed = model.known
+    cut = bool(model.kept)
     axes = tuple(
-        _axis(n, known, step, cut=bool(model.kept) and known is None)
-        for n, known, step in zip(model.extents, fixed, steps, strict=True)
+        _axis(n, known, step, cut and known is None) for n, known, step in zip(model.extents, fixed, steps, strict=True)
     )
     builder = _Builder(model, axes, room)
     inner = model.nests[-1].inner

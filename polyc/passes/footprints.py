@@ -85,7 +85,7 @@ class TileFootprints:
 
     arrays: tuple[ArrayFootprint, ...]
     extents: tuple[int | None, ...]
-    """Of the band's parallel loops; None where the sizes of a run decide."""
+    """Of the band's parallel loops, at most; None where the sizes of a run decide."""
     typical: tuple[int, ...]
     """The same at the typical sizes."""
     work: tuple[tuple[float, Box], ...]

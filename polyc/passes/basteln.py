@@ -106,15 +106,20 @@ class _Composer:
             tried.append((cluster, self.program, list(waiting)))
             smaller = self.sizes.smaller(self.program, band, fuser.outer, sizes) if too_large else None
             found = tuple(p.nest for p in reversed(cluster.producers))
-            if smaller is None and expected is not None and found != expected:
-                # Some of those that pay may not be fused: sizes for what is left.
-                smaller = self.sizes.grouped(self.program, fuser.outer, cluster.outputs, found, alone)
-                smaller, expected = (None if smaller == sizes else smaller), None
+            joined = len(cluster.outputs) > 1
+            if smaller is None and expected is not None and (found != expected or joined):
+                if not found and not joined:
+                    return fuser.cluster(position, nest, band, alone)
+                # Some of those that pay may not be fused: once more, with sizes for what is left.
+                smaller, expected = self.sizes.grouped(self.program, fuser.outer, cluster.outputs, found, alone), None
+                smaller = None if smaller == sizes else smaller
             if smaller is None:
                 break
             # A producer did not fit: try once more with a smaller tile.
             self.program, waiting[:] = before[0], before[1]
             sizes = smaller
+        if not cluster.producers and len(cluster.outputs) == 1 and self.sizes.models(self.program, band):
+            return fuser.cluster(position, nest, band, alone)
         if self.program.options.gpu:  # a smaller tile that fuses no more than a larger one is worse
             cluster, self.program, waiting[:] = max(tried, key=lambda one: len(one[0].producers))
         return cluster

@@ -12,10 +12,9 @@ from polyc.model.scop import AccessKind
 from polyc.model.tree import Band
 from polyc.passes.cost import LARGE, sample_parameters
 from polyc.passes.cpu_model import Prediction, TiledNest, TileModel
-from polyc.passes.cpu_tiles import Construction, construct, only
+from polyc.passes.cpu_tiles import Construction, construct
 from polyc.passes.footprints import Probes, footprints_at, probes_of
 from polyc.passes.nests import Nest, Outer, values
-from polyc.passes.tiling import sizes_for
 from polyc.passes.vectorize import dimension_of, gain_of, step_of
 from polyc.poly import budget, is_over_budget, set_name, share
 
@@ -78,9 +77,6 @@ class CpuSizes:
         machine = load_cpu(program.options.machine)
         model = TileModel(machine, _cores(program, machine), nests, band.coincident_prefix, kept, bool(outer.members))
         steps = _steps(program, band, machine, len(model.extents))
-        given = program.options.tile_sizes
-        if isinstance(given, tuple):
-            return only(model, sizes_for(program.options, band)[: len(steps)])
         return construct(model, steps, STACK_BYTES)
 
     def at(self, program: Program) -> isl.Set:

@@ -29,7 +29,7 @@ class Construction:
 
 
 @dataclass(slots=True)
-class _Builder:
+class Builder:
     """Grows tiles along their axes, and remembers what was tried."""
 
     model: TileModel
@@ -92,8 +92,8 @@ def construct(model: TileModel, steps: tuple[int, ...], room: float = float("inf
     """Tiles for a band, the best first.
 
     steps:   what the size of each loop is a multiple of: a line's elements where some access runs along memory.
-    room:    bytes for what only lives in a tile (`model.kept`); a loop of unknown length is cut then, since a buffer
-             has a constant size.
+    room:    bytes for what only lives in a tile (`model.kept`). Beside producers a loop of unknown length is cut, since
+             a buffer has a constant size.
     ensures: the same list for the same input. Sizes are multiples of `steps`, and of a known extent the last tile is
              less than a step for each tile shorter than the others.
     source:  ROLLER (Zhu et al. 2022), Section 4.3: scale up along the axis with the best data-reuse score, then scale
@@ -102,11 +102,11 @@ def construct(model: TileModel, steps: tuple[int, ...], room: float = float("inf
     """
     fused = bool(model.kept) or len(model.nests) > 1
     fixed = model.known
-    cut = bool(model.kept)
+    cut = fused
     axes = tuple(
         _axis(n, known, step, cut and known is None) for n, known, step in zip(model.extents, fixed, steps, strict=True)
     )
-    builder = _Builder(model, axes, room)
+    builder = Builder(model, axes, room)
     inner = model.nests[-1].inner
     starts = [tuple(0 for _ in axes), tuple(len(axis) - 1 if k == inner else 0 for k, axis in enumerate(axes))]
     ends = []
@@ -120,12 +120,6 @@ def construct(model: TileModel, steps: tuple[int, ...], room: float = float("inf
     ranked = _ranked(useful)
     why = builder.stopped.get(ranked[0].tile, "") if ranked else ""
     return Construction(tuple(ranked[:TOP]), plain, why or _reason(ranked, model), len(builder.known))
-
-
-def only(model: TileModel, tile: tuple[int, ...]) -> Construction:
-    """The user's tile, judged as the others are."""
-    plain = model.predicted(tuple(WHOLE for _ in tile))
-    return Construction((model.predicted(tile),), plain, "as --tile-sizes asks", 1)
 
 
 def _reason(ranked: list[Prediction], model: TileModel) -> str:
@@ -171,4 +165,4 @@ def even(extent: int, most: int, step: int) -> int:
     return min(most, ceil(extent / parts / step) * step)
 
 
-__all__ = ["Construction", "construct", "even", "only"]
+__all__ = ["Builder", "Construction", "construct", "even"]

@@ -44,13 +44,12 @@ class Sizes:
 
     def construction(self, program: Program, band: Band, outer: Outer) -> Construction | None:
         """A CPU's tiles, where no other pass cuts the band in its own way and the user leaves the choice."""
-        if program.options.tile_sizes != "auto" or not self.models(program, band):
-            return None
-        return self.cpu.construction(program, band, outer)
+        return self.cpu.construction(program, band, outer) if self.models(program, band) else None
 
     def models(self, program: Program, band: Band) -> bool:
-        """Whether the model of a CPU's tiles is about such bands: sums in registers and streams have their own."""
-        if program.options.gpu or not band.permutable:
+        """Whether the model of a CPU's tiles chooses those of a band: sums in registers and streams have their own, and
+        so have users."""
+        if program.options.gpu or program.options.tile_sizes != "auto" or not band.permutable:
             return False
         if id(band) not in self.modelled:
             self.modelled[id(band)] = band, not self.tiles(program, band, Outer())
@@ -64,14 +63,19 @@ class Sizes:
         producers: tuple[Nest, ...] | None,
         alone: tuple[int, ...],
     ) -> tuple[int, ...]:
-        """Tiles of outputs with these producers, the nearest first; `alone` are those without any."""
-        if not producers:
-            return alone
-        found = self.cpu.group(program, outer, outputs, producers)
-        if found is None or not found.best:
-            return alone
-        tile = found.best[0].tile
-        return (*tile, *alone[len(tile) :])
+        """Tiles of outputs with these producers, the nearest first; `alone` are those without any.
+
+        Where the model says nothing, no loop is whole: buffers of a producer's values have a constant size.
+        """
+        found = self.cpu.group(program, outer, outputs, producers) if producers else None
+        if found is not None and found.best:
+            tile = found.best[0].tile
+            return (*tile, *alone[len(tile) :])
+        band = outputs[-1].band
+        assert band is not None
+        usual = sizes_for(program.options, band)
+        count = band.coincident_prefix
+        return (*(a or u for a, u in zip(alone[:count], usual, strict=False)), *alone[count:])
 
     def judged(
         self, program: Program, outer: Outer, outputs: tuple[Nest, ...], producers: tuple[Nest, ...], nest: Nest
@@ -90,6 +94,8 @@ class Sizes:
         best, machine = found.best[0], program.options.machine
         if best.seconds < GAIN * found.plain.seconds:
             return ""
+        if not worth_tiling(program, band):
+            return "no tile would meet its data again"
         return (
             f"tiles save nothing on the machine {machine}: {told_seconds(best.seconds)} predicted in tiles of "
             f"{told_sizes(best.tile)}, {told_seconds(found.plain.seconds)} without"
@@ -164,7 +170,7 @@ class Sizes:
         """A remark that says why a CPU's tiles have their sizes; none where the model did not choose them."""
         band = cluster.outputs[-1].band
         assert band is not None
-        if program.options.tile_sizes != "auto" or not self.models(program, band):
+        if not self.models(program, band):
             return program
         what = ", ".join(statements)
         if cluster.producers:
@@ -180,10 +186,7 @@ class Sizes:
         best, *others = found.best
         bound = "by computing" if best.bound == "computing" else f"by what comes from {best.bound}"
         traffic = ", ".join(f"{told_bytes(moved)} from {name}" for name, moved in best.traffic)
-        then = ""
-        if others:
-            slower = 100 * (others[0].seconds / best.seconds - 1)
-            then = f"; next best {told_sizes(others[0].tile)}, {slower:+.1f} %"
+        then = f", then {told_sizes(others[0].tile)} with {told_seconds(others[0].seconds)}" if others else ""
         message = (
             f"tiles of {told_sizes(best.tile)} for {what}, {told_seconds(best.seconds)} predicted, bound {bound} "
             f"({traffic}); {found.stopped}; the best of {found.tried} for the machine {program.options.machine}{then}"
@@ -192,10 +195,9 @@ class Sizes:
             "bound": best.bound,
             "stopped": found.stopped,
             "seconds": float(f"{best.seconds:.3g}"),
-            "without_tiles": float(f"{found.plain.seconds:.3g}"),
             "traffic_bytes": {name: round(moved) for name, moved in best.traffic},
             "footprint_bytes": round(best.footprint_bytes),
-            "candidates": [[list(p.tile), float(f"{p.seconds:.3g}")] for p in found.best],
+            "candidates": [f"{told_sizes(p.tile)}: {told_seconds(p.seconds)}" for p in found.best],
         }
         return program.remark("cpu-sizes", "basteln", message, statements, **data)
 

@@ -38,6 +38,8 @@ class Prediction:
     """On all cores."""
     alone: float
     """Seconds on one of them, while the others do as much."""
+    computing: float
+    """Of that, seconds of arithmetic, of what is repeated as well."""
     bound: str
     """What takes longest: `computing`, or the place that the data come from."""
     traffic: tuple[tuple[str, float], ...]
@@ -132,7 +134,7 @@ class TileModel:
         seconds = alone * idle / self.cores + self.machine.parallel_region_us * 1e-6
         traffic = tuple((name, moved) for name, moved, _ in moving)
         kept = self.kept_bytes(tile)
-        return Prediction(tile, seconds, alone, bound, traffic, self.footprint(tile), kept, prod(parts))
+        return Prediction(tile, seconds, alone, computing, bound, traffic, self.footprint(tile), kept, prod(parts))
 
     # --- cores -------------------------------------------------------------------------------------------------------
 
@@ -147,8 +149,8 @@ class TileModel:
         """
         axis = self.dealt(tile)
         count = self.extents[axis] if tile[axis] == WHOLE else parts[axis]
-        if self.known[axis] is None and count >= self.cores:
-            return 1 + (self.cores - 1) / 2 / count
+        if self.known[axis] is None:
+            return max(1.0, self.cores / count) + (self.cores - 1) / 2 / count
         return ceil(count / self.cores) * self.cores / count
 
     # --- arithmetic --------------------------------------------------------------------------------------------------

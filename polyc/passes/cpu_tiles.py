@@ -10,7 +10,7 @@ from polyc.passes.tiling import WHOLE
 
 TOP = 8
 """How many candidates are kept."""
-AS_GOOD = 1.02
+AS_GOOD = 1.03
 """Times the least time: what is said to take less than that is as good, and the plainest of them is taken."""
 MOST_STEPS = 40
 
@@ -136,13 +136,15 @@ def _cuts(tile: tuple[int, ...], parallel: int, fused: bool) -> bool:
 
 
 def _ranked(found: list[Prediction]) -> list[Prediction]:
-    """By time; of what is as good as the best, what cuts the fewest loops, then has the longest rows, comes first."""
+    """By time; of what is as good as the best, what cuts the fewest loops, repeats the least work, and has the longest
+    rows comes first."""
     least = min((p.seconds for p in found), default=0.0)
 
     def key(one: Prediction) -> tuple[float, ...]:
-        good = one.seconds <= AS_GOOD * least
         rows = tuple(-(size or float("inf")) for size in reversed(one.tile))
-        return (0.0 if good else one.seconds, sum(size != WHOLE for size in one.tile) if good else 0.0, *rows)
+        if one.seconds > AS_GOOD * least:
+            return (one.seconds, 0.0, 0.0, *rows)
+        return (0.0, sum(size != WHOLE for size in one.tile), float(f"{one.computing:.2g}"), *rows)
 
     return sorted(found, key=key)
 

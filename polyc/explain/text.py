@@ -13,6 +13,7 @@ from polyc.explain.nests import Part, Reason, Reasons, nests, original_nests
 from polyc.explain.tree_text import band_value_name, distinct, render_tree
 from polyc.model.program import Buffer, Compiled, ExtensionSchedule, Group, Program, Remark, Snapshot
 from polyc.model.tree import Band, Extension, Node, child_nodes
+from polyc.passes.tiling import told_sizes
 
 WIDTH = 110
 
@@ -205,7 +206,7 @@ def dependence_lines(program: Program) -> list[str]:
 
 
 def sizes(values: tuple[int, ...]) -> str:
-    return " x ".join(map(str, values))
+    return told_sizes(values)
 
 
 def percent(share: float) -> str:

@@ -10,6 +10,7 @@ import islpy as isl
 from polyc.model.program import Buffer, ExtensionSchedule, Group, Program
 from polyc.model.tree import Band, Extension, Filter, Mark, Node, Sequence, restrict, rewrite
 from polyc.passes.clusters import Cluster, Declined, Fuser, output_band
+from polyc.passes.cpu_sizes import Judged
 from polyc.passes.naming import fresh
 from polyc.passes.nests import (
     Nest,
@@ -25,7 +26,7 @@ from polyc.passes.parallel import has_loops
 from polyc.passes.promotion import DataTile, copy_statement, loops_over
 from polyc.passes.registers import apart
 from polyc.passes.sizes import Sizes
-from polyc.passes.tiling import point_members, tile_members, worth_tiling
+from polyc.passes.tiling import point_members, tile_members, told_sizes, worth_tiling
 from polyc.poly import budget, empty_map, in_name, is_over_budget, maps, names, out_name, share
 
 STAGE = "basteln"
@@ -67,7 +68,7 @@ class _Composer:
 
     def compose(self, nests: tuple[Nest, ...], outer: Outer) -> Node:
         """One sequence: clusters from the last nest to the first, then their trees in order."""
-        fuser = Fuser(self.program, nests, outer)
+        fuser = Fuser(self.program, nests, outer, self.judged)
         waiting: list[Nest | None] = list(nests)
         placed: list[Nest | None] = [None] * len(nests)
         for position in reversed(range(len(nests))):
@@ -98,18 +99,48 @@ class _Composer:
             return fuser.cluster(position, nest, band, sizes)
         before = self.program, list(waiting)
         tried: list[tuple[Cluster, Program, list[Nest | None]]] = []
+        alone, expected = sizes, self.expected(fuser, position, nest, waiting)
+        sizes = self.sizes.grouped(self.program, fuser.outer, (nest,), expected, alone)
         while True:
             cluster, too_large = self.attempt(fuser, fuser.cluster(position, nest, band, sizes), waiting)
             tried.append((cluster, self.program, list(waiting)))
-            smaller = self.sizes.smaller(self.program, band, fuser.outer, sizes)
-            if not too_large or smaller is None:
+            smaller = self.sizes.smaller(self.program, band, fuser.outer, sizes) if too_large else None
+            found = tuple(p.nest for p in reversed(cluster.producers))
+            joined = len(cluster.outputs) > 1
+            if smaller is None and expected is not None and (found != expected or joined):
+                if not found and not joined:
+                    return fuser.cluster(position, nest, band, alone)
+                # Some of those that pay may not be fused: once more, with sizes for what is left.
+                smaller, expected = self.sizes.grouped(self.program, fuser.outer, cluster.outputs, found, alone), None
+                smaller = None if smaller == sizes else smaller
+            if smaller is None:
                 break
             # A producer did not fit: try once more with a smaller tile.
             self.program, waiting[:] = before[0], before[1]
             sizes = smaller
+        if not cluster.producers and len(cluster.outputs) == 1 and self.sizes.models(self.program, band):
+            return fuser.cluster(position, nest, band, alone)
         if self.program.options.gpu:  # a smaller tile that fuses no more than a larger one is worse
             cluster, self.program, waiting[:] = max(tried, key=lambda one: len(one[0].producers))
         return cluster
+
+    def expected(self, fuser: Fuser, position: int, nest: Nest, waiting: list[Nest | None]) -> tuple[Nest, ...] | None:
+        """Producers that pay by the machine's model, the nearest first; whether they may be fused is not asked here.
+
+        None where there is no such model.
+        """
+        if nest.band is None or not self.sizes.models(self.program, nest.band):
+            return None
+        found: tuple[Nest, ...] = ()
+        inside = nest.instances
+        for other in reversed([n for n in waiting[:position] if n is not None]):
+            flow = fuser.flow.intersect_domain(other.instances).intersect_range(inside)
+            if other.band is None or fuser.outer.same_iteration(flow).is_empty():
+                continue
+            judged = self.sizes.judged(self.program, fuser.outer, (nest,), found, other)
+            if judged is not None and judged.fused.seconds <= judged.apart_seconds:
+                found, inside = (*found, other), inside.union(other.instances)
+        return found
 
     def attempt(self, fuser: Fuser, cluster: Cluster, waiting: list[Nest | None]) -> tuple[Cluster, bool]:
         """Grow a cluster with its tile sizes; also whether a producer was too large for them."""
@@ -135,6 +166,11 @@ class _Composer:
             reserved = answer.producers[0].reserved
             waiting[q] = None if reserved.is_empty() else Nest(reserved, restrict(other.node, reserved))
         return cluster, too_large
+
+    def judged(self, cluster: Cluster, nest: Nest, outer: Outer) -> Judged | None:
+        """What the machine's model says of one producer more."""
+        producers = tuple(p.nest for p in reversed(cluster.producers))
+        return self.sizes.judged(self.program, outer, cluster.outputs, producers, nest)
 
     def extended(
         self, fuser: Fuser, cluster: Cluster, q: int, other: Nest, waiting: list[Nest | None]
@@ -271,10 +307,11 @@ class _Composer:
         band = outputs[0].band
         assert band is not None
         statements = tuple(s for o in outputs for s in o.statements)
-        if not cluster.producers and len(outputs) == 1 and not worth_tiling(self.program, band):
+        lone = not cluster.producers and len(outputs) == 1 and not cluster.data
+        why = self.sizes.useless(self.program, band, outer) if lone else ""
+        if why:
             # The only loop inside sequential ones is left to the vector unit (`parallel.py`).
             parallel = not outer.members or len(band.members) > 1 or has_loops(band.child)
-            why = "no tile would meet its data again"
             if not outer.members and self.program.options.target != "c":
                 why += "; its outer loop runs in parallel"
             self._record(statements, (), (), parallel, "not-tiled", why)
@@ -300,6 +337,7 @@ class _Composer:
         first = outputs[-1]  # those that joined it came later, and stand before it
         assert first.band is not None
         self.program, block = self.sizes.block(self.program, first.band, outer, sizes, first.statements)
+        self.program = self.sizes.told(self.program, cluster, outer, statements, sizes)
         node = Mark("group", node, text=self._comment(cluster, sizes), sizes=block)
         group = Group(
             (*fused, *statements),
@@ -331,6 +369,7 @@ class _Composer:
                 recompute_percent=round(found.recompute_percent, 2),
                 extra_cycles=round(found.extra_cycles),
                 saved_cycles=round(found.saved_cycles),
+                **({} if found.fused_us is None else {"fused_us": found.fused_us, "apart_us": found.apart_us}),
             )
         return Nest(instances, node)
 
@@ -370,14 +409,11 @@ class _Composer:
         """What is left of an output below the tile band: tiles of its sequential loops, then points."""
         band = nest.band
         assert band is not None
-        tiled = len(cluster.tile)
+        tiled = band.coincident_prefix
         own = self.sizes.first(self.program, band, outer)
-        sizes = (*cluster.sizes[:tiled], *own[tiled:])
         node: Node = Band(point_members(band.members), band.permutable, band.child)
-        if tiled < len(band.members):
-            rest = tile_members(band.members, sizes)[tiled:]
-            node = Band(rest, band.permutable, node)
-        return node
+        rest = tile_members(band.members[tiled:], own[tiled:])
+        return Band(rest, band.permutable, node) if rest else node
 
     def _arrays_written(self, nest: Nest) -> set[str]:
         return {a.array for s in nest.statements for a in self.program.statements[s].accesses if a.kind.value != "read"}
@@ -421,7 +457,7 @@ class _Composer:
     def _comment(self, cluster: Cluster, sizes: tuple[int, ...]) -> str:
         """What a reader of the printed code should know of the group."""
         outputs = ", ".join(s for o in cluster.outputs for s in o.statements)
-        lines = [f"{outputs} in tiles of {' x '.join(map(str, sizes))}"]
+        lines = [f"{outputs} in tiles of {told_sizes(sizes)}"]
         for producer in cluster.producers:
             percent = producer.estimate.recompute_percent
             cost = f", {percent:.0f} % repeated" if percent >= 1 else ""

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import islpy as isl
 
-from polyc.machine import load_gpu
+from polyc.machine import load_cpu, load_gpu
 from polyc.machine.gpu import STATIC_SHARED_BYTES
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Member
-from polyc.passes.cost import START_CYCLES, Estimate, estimate, middle_tile, sample_parameters
+from polyc.passes.cost import START_CYCLES, Estimate, Rates, estimate, middle_tile, sample_parameters
+from polyc.passes.cpu_sizes import STACK_BYTES, Judged
 from polyc.passes.nests import Nest, Outer, all_instances, values
 from polyc.passes.promotion import DataTile, RefFlow, plan_buffer
-from polyc.passes.tiling import tile_members
+from polyc.passes.tiling import tile_members, told_sizes
 from polyc.poly import empty_map, empty_set, maps, names, out_name
 
 HULL_SLACK = 1.1
 MOST_PIECES = 2
-STACK_BYTES = 320 * 1024
-"""What the buffers of one tile may take of a thread's stack, or of the memory that a block's threads share."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,10 +80,18 @@ class Declined:
 class Fuser:
     """The questions of Algorithms 2 and 4 about the nests of one sequence."""
 
-    def __init__(self, program: Program, nests: tuple[Nest, ...], outer: Outer) -> None:
+    def __init__(
+        self,
+        program: Program,
+        nests: tuple[Nest, ...],
+        outer: Outer,
+        judge: Callable[[Cluster, Nest, Outer], Judged | None] = lambda cluster, nest, outer: None,
+    ) -> None:
+        """judge: what the machine's model says of one producer more, None where it says nothing."""
         self.program = program
         self.nests = nests
         self.outer = outer
+        self.judge = judge
         d = program.dependences
         self.flow = d.flow
         self.false = d.false.union(d.private_false)
@@ -94,7 +102,8 @@ class Fuser:
 
     def cluster(self, position: int, nest: Nest, band: Band, sizes: tuple[int, ...]) -> Cluster:
         """The output alone, its band tiled: relation (11)."""
-        tile = tile_members(band.members, sizes)[: band.coincident_prefix]
+        count = band.coincident_prefix
+        tile = tile_members(band.members[:count], sizes[:count])
         return Cluster(position, (nest,), tile, sizes, values(self.outer.members + tile, nest.instances))
 
     @property
@@ -221,7 +230,7 @@ class Fuser:
         hazard = self._hazard(cluster, between, nest, extension, stays_global)
         if hazard is not None:
             return hazard
-        judged = self._judged(nest, extension, producer_data, twice)
+        judged = self._judged(cluster, nest, extension, producer_data, overlapping)
         if isinstance(judged, Declined):
             return judged
         replaced = {d.array for d in producer_data}
@@ -426,9 +435,13 @@ class Fuser:
         return [a for s in names(instances) for a in self.program.statements[s].accesses if a.array == array]
 
     def _judged(
-        self, nest: Nest, extension: isl.UnionMap, data: list[DataTile], twice: isl.UnionSet
+        self, cluster: Cluster, nest: Nest, extension: isl.UnionMap, data: list[DataTile], overlapping: bool
     ) -> Estimate | Declined:
-        """Section 5.4: fuse where the cost falls, or where the user's threshold allows the recomputation."""
+        """Section 5.4: fuse where the cost falls, or where the user's threshold allows the recomputation.
+
+        The cost is the time that the machine's model predicts for the best sizes of either way; where it says nothing,
+        repeated arithmetic against the traffic that is saved.
+        """
         saved, gone = 0.0, self.program.options.gpu
         for array in self._written_arrays(nest):
             size = self.program.scop.arrays[array].element.size_bytes or 8
@@ -437,8 +450,9 @@ class Fuser:
             inside = kept is not None and kept.copy_out is None
             saved += 3.0 * size if inside else 1.0 * size
             gone = gone and inside
-        found = estimate(self.program, self.typical, extension, nest.instances, saved, len(self.outer.members))
-        numbers = {
+        outer = len(self.outer.members)
+        found = estimate(self.program, self.typical, extension, nest.instances, saved, outer, self._rates())
+        numbers: dict[str, Any] = {
             "recompute_percent": round(found.recompute_percent, 2),
             "extra_cycles": round(found.extra_cycles),
             "saved_cycles": round(found.saved_cycles),
@@ -452,6 +466,18 @@ class Fuser:
                     f"more than --max-recompute {limit:g}",
                     numbers,
                 )
+            return found
+        judged = self.judge(cluster, nest, self.outer)
+        if judged is not None:
+            fused, apart = (float(f"{s * 1e6:.3g}") for s in (judged.fused.seconds, judged.apart_seconds))
+            found = replace(found, fused_us=fused, apart_us=apart)
+            if overlapping and fused > apart:
+                return Declined(
+                    "recompute-cost",
+                    f"fusion would repeat {found.recompute_percent:.0f} % of its instances and take {fused:g} us in "
+                    f"tiles of {told_sizes(judged.fused.tile)}, by the model of the machine, instead of {apart:g} us",
+                    numbers | {"fused_us": fused, "apart_us": apart},
+                )
         elif found.extra_cycles > found.saved_cycles + (START_CYCLES if gone else 0.0):
             return Declined(
                 "recompute-cost",
@@ -460,6 +486,15 @@ class Fuser:
                 numbers,
             )
         return found
+
+    def _rates(self) -> Rates:
+        """What one core does in a cycle while all are busy; for GPUs what any machine does."""
+        options = self.program.options
+        if options.gpu:
+            return Rates()
+        machine = load_cpu(options.machine)
+        cores = machine.cores if options.target == "openmp" else 1
+        return Rates(machine.lanes(8) * machine.fma_per_cycle, machine.bytes_per_cycle(machine.memory, cores))
 
     def _reserved(self, cluster: Cluster, nest: Nest, extension: isl.UnionMap, shared: isl.UnionSet) -> isl.UnionSet:
         """(20), unless nobody who runs needs a value of it.

@@ -14,11 +14,19 @@ from polyc.poly import maps, set_name, sets
 
 LARGE, SMALL = 2000, 5
 """Tried for each parameter that the user gave no value for."""
-OPERATIONS_PER_CYCLE = 4.0
-BYTES_PER_CYCLE = 4.0
-"""Of one core to and from memory, when all cores ask: copy bandwidth over clock on common machines."""
 CALL_OPERATIONS = 10
-START_CYCLES = 5e-6 * 1.4e9 * 64 / OPERATIONS_PER_CYCLE
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What one core does in a cycle; without a machine, what is common."""
+
+    operations: float = 4.0
+    bytes: float = 4.0
+    """To and from memory, when all cores ask: copy bandwidth over clock."""
+
+
+START_CYCLES = 5e-6 * 1.4e9 * 64 / Rates().operations
 """What a kernel less saves on a GPU, whatever it does: starting one takes about 5 microseconds, in which one
 multiprocessor with 64 operations a cycle does so much. It decides for sizes only that do not fill a GPU."""
 
@@ -33,6 +41,10 @@ class Estimate:
     """Instances that run more than once, counted as often as they repeat."""
     extra_cycles: float
     saved_cycles: float
+    fused_us: float | None = None
+    """Predicted for the group with it, in microseconds, where a machine's model says it."""
+    apart_us: float | None = None
+    """The same for the group without it and for the producer by itself."""
 
     @property
     def recompute_percent(self) -> float:
@@ -120,6 +132,7 @@ def estimate(
     instances: isl.UnionSet,
     saved_bytes: float,
     outer: int = 0,
+    rates: Rates | None = None,
 ) -> Estimate:
     """Compare the instances that the tiles run with those that there are.
 
@@ -151,7 +164,8 @@ def estimate(
         around = tiles.project_out(isl.dim_type.set, outer, tiles.dim(isl.dim_type.set) - outer)
         cells = _written_cells(program, piece.intersect_params(at)) * _tile_count(around)
         widest = max(widest, cells)
-    return Estimate(total, ran - total, extra / OPERATIONS_PER_CYCLE, widest * saved_bytes / BYTES_PER_CYCLE)
+    rates = rates or Rates()
+    return Estimate(total, ran - total, extra / rates.operations, widest * saved_bytes / rates.bytes)
 
 
 def _written_cells(program: Program, piece: isl.Set) -> float:

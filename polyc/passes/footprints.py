@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from math import inf, prod
 
 import islpy as isl
@@ -54,11 +55,18 @@ class ArrayFootprint:
     reads: int
     made_here: bool
     """Another nest of the region makes it, and nobody needs it afterwards: it may live in the tile."""
+    written: bool
+    """Whether some of these accesses store."""
 
     def bytes(self, tile: tuple[int, ...], transaction: int = 1) -> float:
         """Accesses that overlap share data: the hull, or the sum where that is less."""
         apart = sum(self._volume(box.extents(tile), transaction) for box in self.boxes)
         return apart if self.hull is None else min(apart, self._volume(self.hull.extents(tile), transaction))
+
+    def rows(self, tile: tuple[int, ...]) -> float:
+        """Stretches of consecutive memory that a tile touches."""
+        apart = sum(prod(box.extents(tile)[:-1]) for box in self.boxes)
+        return apart if self.hull is None else min(apart, prod(self.hull.extents(tile)[:-1]))
 
     def whole_bytes(self, transaction: int = 1) -> float:
         boxes = self.boxes if self.hull is None else (self.hull,)
@@ -77,7 +85,7 @@ class TileFootprints:
 
     arrays: tuple[ArrayFootprint, ...]
     extents: tuple[int | None, ...]
-    """Of the band's parallel loops; None where the sizes of a run decide."""
+    """Of the band's parallel loops, at most; None where the sizes of a run decide."""
     typical: tuple[int, ...]
     """The same at the typical sizes."""
     work: tuple[tuple[float, Box], ...]
@@ -110,17 +118,35 @@ class TileFootprints:
         return sum(count * prod(box.extents(tile)) for count, box in self.work)
 
 
-def footprints_of(program: Program, band: Band, outer: Outer, typical: isl.Set) -> TileFootprints:
+def footprints_of(
+    program: Program, band: Band, outer: Outer, typical: isl.Set, count: int | None = None
+) -> TileFootprints:
     """Measure the boxes of tiles in the middle of the nest, at the typical sizes.
 
+    count: how many of the band's loops have tiles; None for those that are parallel.
     math: the box of an affine access over a tile is base + sum over the loops of slope * (size - 1) in each dimension,
           so that one point and one longer tile for each loop tell it for all tiles
     """
-    count = band.coincident_prefix
+    return footprints_at(program, probes_of(program, band, outer, typical, count))
+
+
+def probes_of(program: Program, band: Band, outer: Outer, typical: isl.Set, count: int | None = None) -> Probes:
+    """Tiles of a band at the typical sizes, as the instances that they run."""
+    count = band.coincident_prefix if count is None else count
     members = outer.members + band.members[:count]
     instances = band.members[0].schedule.domain().intersect(program.tree.domain)
     at = values(members, instances.intersect_params(typical))
-    probes = _probes(at, len(outer.members), count)
+    tiles = _anonymous(at, len(members))
+    wide = [_width(tiles, len(outer.members) + k) for k in range(count)]
+    known = _anonymous(values(members, instances.intersect_params(program.scop.known)), len(members))
+    fixed = [_width(known, len(outer.members) + k) for k in range(count)]
+    extents = tuple(None if width == inf else max(1, int(width)) for width in fixed)
+    return _probes(at, len(outer.members), extents, tuple(1 if width == inf else max(1, int(width)) for width in wide))
+
+
+def footprints_at(program: Program, probes: Probes) -> TileFootprints:
+    """What the instances of some tiles touch and do."""
+    instances = probes.whole
     arrays: dict[str, list[Access]] = {}
     work: list[tuple[float, Box]] = []
     for name in names(instances):
@@ -138,35 +164,45 @@ def footprints_of(program: Program, band: Band, outer: Outer, typical: isl.Set) 
         size = program.scop.arrays[array].element.size_bytes
         refs = {access.ref for access in found}
         reads = {access.ref for access in found if access.kind is AccessKind.READ}
-        prints.append(ArrayFootprint(array, size, boxes, hull, len(refs), len(reads), array in made))
-    tiles = _anonymous(at, len(members))
-    wide = [_width(tiles, len(outer.members) + k) for k in range(count)]
-    known = _anonymous(values(members, instances.intersect_params(program.scop.known)), len(members))
-    fixed = [_width(known, len(outer.members) + k) for k in range(count)]
-    return TileFootprints(
-        tuple(prints),
-        tuple(None if width == inf else max(1, int(width)) for width in fixed),
-        tuple(1 if width == inf else max(1, int(width)) for width in wide),
-        tuple(work),
-    )
+        written = any(access.kind is not AccessKind.READ for access in found)
+        prints.append(ArrayFootprint(array, size, boxes, hull, len(refs), len(reads), array in made, written))
+    return TileFootprints(tuple(prints), probes.extents, probes.typical, tuple(work))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Probes:
+class Probes:
     """Tiles at the typical sizes, as the instances that they run."""
 
     point: isl.UnionSet
     longer: tuple[tuple[int, isl.UnionSet], ...]
     """For each loop a tile of some points along it, and how many more than one these are."""
     whole: isl.UnionSet
+    extents: tuple[int | None, ...]
+    """Of the loops; None where the sizes of a run decide."""
+    typical: tuple[int, ...]
+    """The same at the typical sizes."""
+
+    def of(self, others: Callable[[isl.UnionSet], isl.UnionSet]) -> Probes:
+        """What other nests run for the same tiles."""
+        longer = tuple((more, others(tile)) for more, tile in self.longer)
+        return replace(self, point=others(self.point), longer=longer, whole=others(self.whole))
+
+    def joined(self, other: Probes) -> Probes:
+        """What two nests run for the same tiles."""
+        longer = tuple(
+            (min(n, m), one.union(two)) for (n, one), (m, two) in zip(self.longer, other.longer, strict=True)
+        )
+        return replace(self, point=self.point.union(other.point), longer=longer, whole=self.whole.union(other.whole))
 
 
-def _probes(at: isl.UnionMap, outer: int, count: int) -> _Probes:
+def _probes(at: isl.UnionMap, outer: int, extents: tuple[int | None, ...], typical: tuple[int, ...]) -> Probes:
+    count = len(typical)
     tiles = _anonymous(at, outer + count)
     back = at.reverse()
     middle = None if tiles.is_empty() else middle_tile(tiles)
     if middle is None:
-        return _Probes(at.domain(), tuple((0, at.domain()) for _ in range(count)), at.domain())
+        every = at.domain()
+        return Probes(every, tuple((0, every) for _ in range(count)), every, extents, typical)
     where = [int(middle.dim_min_val(d).to_python()) for d in range(outer + count)]
 
     def instances(lengths: list[int]) -> isl.UnionSet:
@@ -182,14 +218,14 @@ def _probes(at: isl.UnionMap, outer: int, count: int) -> _Probes:
         last = tiles.dim_max_val(outer + k)
         room = min(STEP, int(last.to_python()) - where[outer + k]) if last.is_int() else STEP
         longer.append((room, instances([1 + room * (d == k) for d in range(count)])))
-    return _Probes(instances([1] * count), tuple(longer), at.domain())
+    return Probes(instances([1] * count), tuple(longer), at.domain(), extents, typical)
 
 
-def _box(relation: isl.Map, probes: _Probes) -> Box:
+def _box(relation: isl.Map, probes: Probes) -> Box:
     return _hull([relation], probes)
 
 
-def _hull(relations: list[isl.Map], probes: _Probes) -> Box:
+def _hull(relations: list[isl.Map], probes: Probes) -> Box:
     """The box of all cells that some accesses of one array touch."""
     base = _extents(relations, probes.point)
     slopes = []
@@ -245,4 +281,4 @@ def _made_elsewhere(program: Program, instances: isl.UnionSet) -> set[str]:
     return found
 
 
-__all__ = ["ArrayFootprint", "Box", "TileFootprints", "footprints_of"]
+__all__ = ["ArrayFootprint", "Box", "Probes", "TileFootprints", "footprints_at", "footprints_of", "probes_of"]

@@ -8,12 +8,15 @@ import islpy as isl
 
 from polyc.model.program import Program
 from polyc.model.tree import Band
+from polyc.passes.clusters import Cluster
 from polyc.passes.cost import sample_parameters
+from polyc.passes.cpu_sizes import GAIN, CpuSizes, Judged
+from polyc.passes.cpu_tiles import Construction
 from polyc.passes.gpu_tiles import TileSize, tile_candidates
-from polyc.passes.nests import Outer
+from polyc.passes.nests import Nest, Outer
 from polyc.passes.registers import contraction_size, contraction_sizes, tile_of
 from polyc.passes.sums import streams, sum_nest, tile_of_sums
-from polyc.passes.tiling import sizes_for
+from polyc.passes.tiling import sizes_for, told_sizes, worth_tiling
 from polyc.poly import budget, is_over_budget, share
 
 SMALLEST_TILE = 8
@@ -24,6 +27,8 @@ class Sizes:
     """Proposes tiles for the bands of one program; what it constructed it remembers."""
 
     def __init__(self) -> None:
+        self.cpu = CpuSizes()
+        self.modelled: dict[int, tuple[Band, bool]] = {}
         self.known: dict[Band, list[TileSize]] = {}
         self.failed: dict[Band, str] = {}
         """Bands for which nothing could be constructed, and why."""
@@ -32,7 +37,69 @@ class Sizes:
     def first(self, program: Program, band: Band, outer: Outer) -> tuple[int, ...]:
         """The tile size of each member of a band."""
         tiles = self.tiles(program, band, outer)
-        return tiles[0] if tiles else sizes_for(program.options, band)
+        if tiles:
+            return tiles[0]
+        found = self.construction(program, band, outer)
+        return found.best[0].tile if found is not None and found.best else sizes_for(program.options, band)
+
+    def construction(self, program: Program, band: Band, outer: Outer) -> Construction | None:
+        """A CPU's tiles, where no other pass cuts the band in its own way and the user leaves the choice."""
+        return self.cpu.construction(program, band, outer) if self.models(program, band) else None
+
+    def models(self, program: Program, band: Band) -> bool:
+        """Whether the model of a CPU's tiles chooses those of a band: sums in registers and streams have their own, and
+        so have users."""
+        if program.options.gpu or program.options.tile_sizes != "auto" or not band.permutable:
+            return False
+        if id(band) not in self.modelled:
+            self.modelled[id(band)] = band, not self.tiles(program, band, Outer())
+        return self.modelled[id(band)][1]
+
+    def grouped(
+        self,
+        program: Program,
+        outer: Outer,
+        outputs: tuple[Nest, ...],
+        producers: tuple[Nest, ...] | None,
+        alone: tuple[int, ...],
+    ) -> tuple[int, ...]:
+        """Tiles of outputs with these producers, the nearest first; `alone` are those without any.
+
+        Where the model says nothing, no loop is whole: buffers of a producer's values have a constant size.
+        """
+        found = self.cpu.group(program, outer, outputs, producers) if producers else None
+        if found is not None and found.best:
+            tile = found.best[0].tile
+            return (*tile, *alone[len(tile) :])
+        band = outputs[-1].band
+        assert band is not None
+        usual = sizes_for(program.options, band)
+        count = band.coincident_prefix
+        return (*(a or u for a, u in zip(alone[:count], usual, strict=False)), *alone[count:])
+
+    def judged(
+        self, program: Program, outer: Outer, outputs: tuple[Nest, ...], producers: tuple[Nest, ...], nest: Nest
+    ) -> Judged | None:
+        """What the machine's model says of one producer more; None where it says nothing."""
+        bands = [n.band for n in (*outputs, nest)]
+        if any(band is None or not self.models(program, band) for band in bands):
+            return None
+        return self.cpu.judged(program, outer, outputs, producers, nest)
+
+    def useless(self, program: Program, band: Band, outer: Outer) -> str:
+        """Why tiles of a band save nothing; "" where they are expected to save time."""
+        found = self.construction(program, band, outer)
+        if found is None or not found.best:
+            return "" if worth_tiling(program, band) else "no tile would meet its data again"
+        best, machine = found.best[0], program.options.machine
+        if best.seconds < GAIN * found.plain.seconds:
+            return ""
+        if not worth_tiling(program, band):
+            return "no tile would meet its data again"
+        return (
+            f"tiles save nothing on the machine {machine}: {told_seconds(best.seconds)} predicted in tiles of "
+            f"{told_sizes(best.tile)}, {told_seconds(found.plain.seconds)} without"
+        )
 
     def smaller(self, program: Program, band: Band, outer: Outer, sizes: tuple[int, ...]) -> tuple[int, ...] | None:
         """The next sizes to try where the data of a tile did not fit; None where there are none."""
@@ -79,7 +146,7 @@ class Sizes:
     ) -> tuple[Program, tuple[int, ...]]:
         """The threads for a band's tiles, and a remark that says why; () where nothing was constructed, or registers
         decide (`registers.py`)."""
-        if contraction_size(program, band, sizes) is not None:
+        if contraction_size(program, band, sizes) is not None or not program.options.gpu:
             return program, ()
         shapes = self.shapes(program, band, outer)
         chosen = next((s for s in shapes if s.tile == sizes), None)
@@ -96,3 +163,48 @@ class Sizes:
         )
         data = chosen.data() | {"candidates": len(shapes)}
         return program.remark("gpu-sizes", "basteln", message, statements, **data), chosen.block
+
+    def told(
+        self, program: Program, cluster: Cluster, outer: Outer, statements: tuple[str, ...], sizes: tuple[int, ...]
+    ) -> Program:
+        """A remark that says why a CPU's tiles have their sizes; none where the model did not choose them."""
+        band = cluster.outputs[-1].band
+        assert band is not None
+        if not self.models(program, band):
+            return program
+        what = ", ".join(statements)
+        if cluster.producers:
+            producers = tuple(p.nest for p in reversed(cluster.producers))
+            found = self.cpu.group(program, outer, cluster.outputs, producers)
+        else:
+            found = self.construction(program, band, outer)
+        why = self.cpu.failed.get(id(band))
+        if why is not None:
+            return program.remark("cpu-sizes", "basteln", f"the usual tiles for {what}: {why}", statements)
+        if found is None or not found.best or found.best[0].tile != sizes[: len(found.best[0].tile)]:
+            return program
+        best, *others = found.best
+        bound = "by computing" if best.bound == "computing" else f"by what comes from {best.bound}"
+        traffic = ", ".join(f"{told_bytes(moved)} from {name}" for name, moved in best.traffic)
+        then = f", then {told_sizes(others[0].tile)} with {told_seconds(others[0].seconds)}" if others else ""
+        message = (
+            f"tiles of {told_sizes(best.tile)} for {what}, {told_seconds(best.seconds)} predicted, bound {bound} "
+            f"({traffic}); {found.stopped}; the best of {found.tried} for the machine {program.options.machine}{then}"
+        )
+        data = {
+            "bound": best.bound,
+            "stopped": found.stopped,
+            "seconds": float(f"{best.seconds:.3g}"),
+            "traffic_bytes": {name: round(moved) for name, moved in best.traffic},
+            "footprint_bytes": round(best.footprint_bytes),
+            "candidates": [f"{told_sizes(p.tile)}: {told_seconds(p.seconds)}" for p in found.best],
+        }
+        return program.remark("cpu-sizes", "basteln", message, statements, **data)
+
+
+def told_seconds(seconds: float) -> str:
+    return f"{seconds * 1e3:.3g} ms" if seconds >= 1e-4 else f"{seconds * 1e6:.3g} us"
+
+
+def told_bytes(count: float) -> str:
+    return f"{count / 1e6:.3g} MB" if count >= 1e5 else f"{count / 1e3:.3g} KB"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import islpy as isl
@@ -10,7 +11,10 @@ from polyc.model.program import Options, Program
 from polyc.model.tree import Band, Member, Node, Role
 from polyc.poly import set_name, sets, value_on
 
+WHOLE = 0
+"""The size of a loop that is not cut."""
 AUTO_LAST, AUTO_OTHER, AUTO_OUTER, AUTO_SINGLE = 128, 32, 8, 512
+"""A CPU's tile where nothing was constructed for it (`cpu_tiles.py`)."""
 GPU_SQUARE, GPU_SINGLE = 32, 256
 """A block's tile where nothing was constructed for it (`gpu_tiles.py`): four points for each of 32 x 8 threads, or one
 for each of 256."""
@@ -38,9 +42,12 @@ def sizes_for(options: Options, band: Band) -> tuple[int, ...]:
 
 
 def tile_members(members: tuple[Member, ...], sizes: tuple[int, ...]) -> tuple[Member, ...]:
-    """`{ S[i] -> [T * floor(i / T)] }` for each member: the tile's corner, so that subscripts stay readable."""
+    """`{ S[i] -> [T * floor(i / T)] }` for each member that is cut: the tile's corner, so that subscripts stay
+    readable."""
     found = []
     for member, size in zip(members, sizes, strict=True):
+        if size == WHOLE:
+            continue
         value = isl.Val.int_from_si(member.schedule.get_ctx(), size)
         corner = member.schedule.scale_down_val(value).floor().scale_val(value)
         found.append(replace(member, schedule=corner, role=Role.TILE, size=size))
@@ -80,6 +87,11 @@ def moves(relation: isl.Map, member: Member) -> bool:
     space = relation.get_space().domain()
     value = value_on(member.schedule, space)
     return bool(relation.reverse().apply_range(isl.Map.from_pw_aff(value)).is_single_valued())
+
+
+def told_sizes(sizes: Iterable[int]) -> str:
+    """`32 x 128`, `8 x all`."""
+    return " x ".join("all" if size == WHOLE else str(size) for size in sizes)
 
 
 def tiled(band: Band, sizes: tuple[int, ...], below: Node) -> Node:

@@ -13,8 +13,9 @@ from polyc.pipeline import compile_region
 from polyc.runtime.check import check
 from tests.programs import region_in
 
-GIVEN_SIZES = {"attention": (16, 128), "figure_9": (32, 128, 32)}
-"""Products, whose tiles would be those of their registers (`test_micro.py`): these figures show fusion."""
+GIVEN_SIZES = {"attention": (16, 128), "figure_1a": (32, 128), "figure_9": (32, 128, 32)}
+"""Products, whose tiles would be those of their registers (`test_micro.py`): these figures show fusion. And a tile
+whose relations are looked at."""
 FIGURES = sorted((Path(__file__).parent / "figures").glob("*.c"))
 
 

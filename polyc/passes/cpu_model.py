@@ -1,0 +1,293 @@
+"""How long nests take in tiles of some size on a CPU: arithmetic, and traffic between the levels of its memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, prod
+
+from polyc.machine import Cpu
+from polyc.machine.cpu import Level, Memory
+from polyc.passes.footprints import ArrayFootprint, Box, TileFootprints
+from polyc.passes.tiling import WHOLE
+from polyc.passes.vectorize import UNROLLED
+
+FULL = 0.7
+"""Of a cache: more of it is not sure to stay there, since lines fall on its sets unevenly."""
+LINES_IN_FLIGHT = 10
+"""Misses that a core waits for at once: its line fill buffers, 10 to 16."""
+START = 0.4
+"""Of a latency: what a long stretch of memory costs until it is fetched ahead, with others that start beside it."""
+STREAMS = 16
+"""Stretches that are fetched ahead beside each other: what an innermost loop touches of more rows comes by lines."""
+STORED = 0.25
+"""Of that, for what is only written: a store waits for nothing."""
+ROW_CYCLES = 20.0
+"""To begin and end an innermost loop: its bounds, what is left of its vectors, a branch that is not foreseen."""
+TILE_CYCLES = 100.0
+NOT_HIDDEN = 0.2
+"""Share of arithmetic, and of the traffic of each level, that is not done beside what takes longest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """What is expected of a nest in tiles, at the sample sizes."""
+
+    tile: tuple[int, ...]
+    """The size of each loop; WHOLE where it is not cut."""
+    seconds: float
+    """On all cores."""
+    alone: float
+    """Seconds on one of them, while the others do as much."""
+    computing: float
+    """Of that, seconds of arithmetic, of what is repeated as well."""
+    bound: str
+    """What takes longest: `computing`, or the place that the data come from."""
+    traffic: tuple[tuple[str, float], ...]
+    """Bytes from each place beyond the first level, of all cores together; what is written counts twice."""
+    footprint_bytes: float
+    """What one tile touches."""
+    kept_bytes: float
+    """Of that, what only lives in the tile."""
+    tiles: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TiledNest:
+    """A nest that runs in the tiles, its loops as functions of the tile's."""
+
+    prints: TileFootprints
+    inner: int
+    """The loop that runs innermost."""
+    vectors: bool
+    """Whether it is a vector loop over consecutive memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sweep:
+    """The data of some loops from the innermost outwards, and how often these run."""
+
+    bytes: float
+    moved: float
+    arrays: tuple[tuple[str, float], ...]
+    """`moved` for each array."""
+    times: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TileModel:
+    """One tile band, and the nests in its tiles.
+
+    math:   of the loops from the innermost outwards, those whose data fit into a level find them there again. The next
+            one moves, each time that it runs, all data that it sweeps over: traffic = times * data. Time is the longest
+            of arithmetic and each level's traffic, with a part of the others, as in the execution-cache-memory model
+    source: ROLLER (Zhu et al. 2022), Section 4.2, the micro-performance model; for caches Stengel, Treibig, Hager,
+            Wellein, "Quantifying performance bottlenecks of stencil computations using the execution-cache-memory
+            model", ICS 2015: layer conditions
+    """
+
+    machine: Cpu
+    cores: int
+    nests: tuple[TiledNest, ...]
+    """Producers first."""
+    parallel: int
+    """How many of the band's loops are parallel; the first one that is cut is dealt out to the cores."""
+    kept: frozenset[str] = frozenset()
+    """Arrays that only live in the tile."""
+    repeated: bool = False
+    """A loop around runs the nest again on the same data."""
+
+    @property
+    def output(self) -> TileFootprints:
+        return self.nests[-1].prints
+
+    @property
+    def known(self) -> tuple[int | None, ...]:
+        """The extents of the loops, None for those that are only bounded from above."""
+        pairs = zip(self.output.extents, self.extents, strict=True)
+        return tuple(extent if extent == typical else None for extent, typical in pairs)
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Of the loops, at the sample sizes."""
+        return self.output.typical
+
+    def box(self, tile: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(n if t == WHOLE else min(t, n) for t, n in zip(tile, self.extents, strict=True))
+
+    def footprint(self, tile: tuple[int, ...]) -> float:
+        return self._bytes(self._arrays(), self.box(tile))
+
+    def kept_bytes(self, tile: tuple[int, ...]) -> float:
+        box = self.box(tile)
+        return sum(max(a.bytes(box) for a in found) for name, found in self._arrays().items() if name in self.kept)
+
+    def predicted(self, tile: tuple[int, ...]) -> Prediction:
+        box = self.box(tile)
+        parts = [ceil(n / t) for n, t in zip(self.extents, box, strict=True)]
+        computing = sum(self._cycles(nest, box) for nest in self.nests) / (self.machine.clock_ghz * 1e9)
+        computing += prod(parts) * TILE_CYCLES / (self.machine.clock_ghz * 1e9)
+        moving = self._moving(tile)
+        terms = [("computing", computing), *((name, seconds) for name, _, seconds in moving)]
+        bound, longest = max(terms, key=lambda term: term[1])
+        alone = longest + NOT_HIDDEN * (sum(seconds for _, seconds in terms) - longest)
+        idle = self._idle(tile, parts)
+        seconds = alone * idle / self.cores + self.machine.parallel_region_us * 1e-6
+        traffic = tuple((name, moved) for name, moved, _ in moving)
+        kept = self.kept_bytes(tile)
+        return Prediction(tile, seconds, alone, computing, bound, traffic, self.footprint(tile), kept, prod(parts))
+
+    # --- cores -------------------------------------------------------------------------------------------------------
+
+    def dealt(self, tile: tuple[int, ...]) -> int:
+        """The loop whose tiles, or iterations, are dealt out to the cores."""
+        return next((k for k in range(self.parallel) if tile[k] != WHOLE), 0)
+
+    def _idle(self, tile: tuple[int, ...], parts: list[int]) -> float:
+        """By how much the last core ends later than if all had the same to do.
+
+        Where the sizes are known at run time only, each number of parts that are left over is as likely.
+        """
+        axis = self.dealt(tile)
+        count = self.extents[axis] if tile[axis] == WHOLE else parts[axis]
+        if self.known[axis] is None:
+            return max(1.0, self.cores / count) + (self.cores - 1) / 2 / count
+        return ceil(count / self.cores) * self.cores / count
+
+    # --- arithmetic --------------------------------------------------------------------------------------------------
+
+    def _cycles(self, nest: TiledNest, box: tuple[int, ...]) -> float:
+        """Of one core for all instances; repeated ones count as often as they run."""
+        prints = nest.prints
+        lanes = self.machine.lanes(prints.element_bytes) if nest.vectors else 1
+        loads = sum(a.reads for a in prints.arrays) / max(1, len(prints.work))
+        shares = prod(n / t for n, t in zip(self.extents, box, strict=True))
+        cycles = 0.0
+        for operations, work in prints.work:
+            extents = work.extents(box)
+            along, inside = _row(work, nest.inner, extents)
+            every = prod(work.extents(self.extents))
+            again = 1.0 if nest is self.nests[-1] else max(1.0, shares * prod(extents) / every)
+            rows = every * again / along
+            step = max(operations / self.machine.fma_per_cycle, loads / self.machine.loads_per_cycle)
+            cycles += rows * (ceil(along / lanes) * step + ROW_CYCLES / inside)
+        return cycles
+
+    # --- traffic -----------------------------------------------------------------------------------------------------
+
+    def _moving(self, tile: tuple[int, ...]) -> list[tuple[str, float, float]]:
+        """For each place beyond the first level: its name, bytes from it, seconds of one core."""
+        order = [k for k, t in enumerate(tile) if t != WHOLE]
+        box = self.box(tile)
+        waits = self._waits(box)
+        tiles = [(k, box[k], self.extents[k]) for k in order]
+        if len(self.nests) == 1:
+            joint = None
+            apart = [self._sweeps(self._arrays(), [*tiles, *self._points(self.nests[0], box)], self._ones())]
+        else:
+            joint = self._sweeps(self._arrays(), tiles, box)
+            apart = []
+            for nest in self.nests:
+                own = {array.array: [array] for array in nest.prints.arrays}
+                apart.append(self._sweeps(own, [*tiles, *self._points(nest, box)], self._ones(), True))
+        found = []
+        places: list[Level | Memory] = [*self.machine.levels[1:], self.machine.memory]
+        for level, beyond in zip(self.machine.levels, places, strict=True):
+            room = FULL * self.machine.capacity(level, self.cores)
+            chosen = [joint] if joint is not None and joint[0].bytes <= room else apart
+            moved = waited = 0.0
+            for sweeps in chosen:
+                sweep = self._beyond(sweeps, room)
+                if sweep is not None:
+                    moved += sweep.moved * sweep.times
+                    waited += sum(waits[name] * size for name, size in sweep.arrays) * sweep.times
+            rate = self.machine.bytes_per_cycle(beyond, self.cores) * self.machine.clock_ghz * 1e9
+            seconds = moved / rate + waited * beyond.latency_ns * 1e-9
+            found.append((beyond.name if isinstance(beyond, Level) else "memory", moved, seconds))
+        return found
+
+    def _beyond(self, sweeps: list[_Sweep], room: float) -> _Sweep | None:
+        """The loops whose data come from beyond a level with so much room for each core; None where all stays."""
+        if self.repeated and sweeps[-1].bytes / self.cores <= room:
+            return None  # each core finds its part of all again
+        return next((sweep for sweep in sweeps if sweep.bytes > room), sweeps[-1])
+
+    def _sweeps(
+        self,
+        arrays: dict[str, list[ArrayFootprint]],
+        loops: list[tuple[int, int, int]],
+        start: tuple[int, ...],
+        with_kept: bool = False,
+    ) -> list[_Sweep]:
+        """loops: the member, the iterations that one step spans, and those of all steps; the outermost first."""
+        box = list(start)
+        times = prod(ceil(end / step) for _, step, end in loops)
+        found = [self._sweep(arrays, tuple(box), times, with_kept)]
+        for member, step, end in reversed(loops):
+            times //= ceil(end / step)
+            box[member] = end
+            found.append(self._sweep(arrays, tuple(box), times, with_kept))
+        return found
+
+    def _sweep(
+        self, arrays: dict[str, list[ArrayFootprint]], box: tuple[int, ...], times: int, with_kept: bool
+    ) -> _Sweep:
+        line = self.machine.levels[0].line_bytes
+        total = moved = 0.0
+        each: list[tuple[str, float]] = []
+        for name, found in arrays.items():
+            size = max(a.bytes(box, line) for a in found)
+            total += size
+            if not with_kept and (name in self.kept or (any(a.made_here for a in found) and self._stays(found))):
+                continue
+            size *= 2 if any(a.written for a in found) else 1
+            moved += size
+            each.append((name, size))
+        return _Sweep(total, moved, tuple(each), times)
+
+    def _waits(self, box: tuple[int, ...]) -> dict[str, float]:
+        """For each byte of an array that comes from beyond a level, how many of its latencies are not hidden."""
+        found: dict[str, float] = {}
+        line = self.machine.levels[0].line_bytes
+        for nest in self.nests:
+            row = tuple(t if k == nest.inner else 1 for k, t in enumerate(box))
+            for array in nest.prints.arrays:
+                at = box if array.rows(row) <= STREAMS else row
+                lines = max(1.0, array.bytes(at, line) / array.rows(at) / line)
+                waits = 1 / (LINES_IN_FLIGHT + (lines - 1) / START) / line
+                waits *= 1 if array.reads else STORED
+                found[array.array] = max(waits, found.get(array.array, 0.0))
+        return found
+
+    def _stays(self, found: list[ArrayFootprint]) -> bool:
+        """Whether what the nest before has made is still in the caches."""
+        last = self.machine.levels[-1]
+        return max(a.whole_bytes() for a in found) / self.cores <= FULL / 2 * self.machine.capacity(last, self.cores)
+
+    def _points(self, nest: TiledNest, box: tuple[int, ...]) -> list[tuple[int, int, int]]:
+        order = [k for k in range(len(box)) if k != nest.inner]
+        return [(k, 1, box[k]) for k in (*order, nest.inner)]
+
+    def _ones(self) -> tuple[int, ...]:
+        return tuple(1 for _ in self.extents)
+
+    def _arrays(self) -> dict[str, list[ArrayFootprint]]:
+        found: dict[str, list[ArrayFootprint]] = {}
+        for nest in self.nests:
+            for array in nest.prints.arrays:
+                found.setdefault(array.array, []).append(array)
+        return found
+
+    def _bytes(self, arrays: dict[str, list[ArrayFootprint]], box: tuple[int, ...]) -> float:
+        line = self.machine.levels[0].line_bytes
+        return sum(max(a.bytes(box, line) for a in found) for found in arrays.values())
+
+
+def _row(work: Box, inner: int, extents: tuple[float, ...]) -> tuple[float, float]:
+    """How far a statement runs along the innermost loop, and how many short loops inside of it are unrolled."""
+    slopes = work.slopes[inner] if inner < len(work.slopes) else ()
+    along = max(range(len(slopes)), key=lambda d: slopes[d], default=0)
+    if not slopes or slopes[along] <= 0:
+        return 1.0, 1.0
+    fixed = [e for d, e in enumerate(extents) if not any(s[d] > 0 for s in work.slopes)]
+    inside = prod(fixed) if fixed else 1.0
+    return max(1.0, extents[along]), inside if inside <= UNROLLED else 1.0

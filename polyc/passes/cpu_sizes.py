@@ -1,0 +1,274 @@
+"""Tile sizes on a CPU: what a nest and its producers would take in their best tiles, and apart from each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polyc.machine import Cpu, load_cpu
+from polyc.model.program import Program
+from polyc.model.scop import AccessKind
+from polyc.model.tree import Band
+from polyc.passes.cost import LARGE, sample_parameters
+from polyc.passes.cpu_model import Prediction, TiledNest, TileModel
+from polyc.passes.cpu_tiles import Construction, construct
+from polyc.passes.footprints import Probes, footprints_at, probes_of
+from polyc.passes.nests import Nest, Outer, values
+from polyc.passes.vectorize import dimension_of, gain_of, step_of
+from polyc.poly import budget, is_over_budget, set_name, share
+
+GAIN = 0.97
+"""Of the time without tiles: what they have to get below, since their loops cost what the model does not count."""
+LARGEST_BYTES = 128 << 20
+"""What arrays of unknown size are taken to have at most: cubes are not as wide as squares."""
+STACK_BYTES = 320 * 1024
+"""What the buffers of one tile may take of a thread's stack."""
+
+
+Stage = tuple[Nest, Probes, TiledNest]
+"""A nest of a group, the instances that tiles run of it, and what these touch and do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What fusing one producer does, with the best sizes of either way."""
+
+    fused: Prediction
+    apart_seconds: float
+    """Of the group without it, and of the producer by itself."""
+
+
+class CpuSizes:
+    """Constructs tiles for the bands and the groups of one program; what it constructed it remembers."""
+
+    def __init__(self) -> None:
+        self.failed: dict[int, str] = {}
+        """Bands for which nothing could be constructed, and why."""
+        self.alone: dict[int, Construction] = {}
+        self.groups: dict[tuple[int, ...], Construction | None] = {}
+        self.stages: dict[tuple[int, ...], Stage | None] = {}
+        self.seen: list[object] = []
+        """What the keys are the identities of."""
+        self.typical: isl.Set | None = None
+
+    def construction(self, program: Program, band: Band, outer: Outer) -> Construction | None:
+        """Tiles of a band by itself; None where isl took too long, with the reason in `failed`."""
+        key = id(band)
+        if key not in self.alone and key not in self.failed:
+            self.seen.append(band)
+            try:
+                with budget(program.scop.domain.get_ctx(), share(program.options.budget, 5)):
+                    probes = probes_of(program, band, outer, self.at(program), len(band.members))
+                    self.alone[key] = self.constructed(program, (_tiled(program, band, probes),), band, outer)
+            except isl.Error as error:  # the usual sizes are right as well
+                over = "measuring the data of its tiles took more isl operations than the budget allows"
+                self.failed[key] = over if is_over_budget(error) else f"isl failed ({str(error).splitlines()[0]})"
+        return self.alone.get(key)
+
+    def constructed(
+        self,
+        program: Program,
+        nests: tuple[TiledNest, ...],
+        band: Band,
+        outer: Outer,
+        kept: frozenset[str] = frozenset(),
+    ) -> Construction:
+        machine = load_cpu(program.options.machine)
+        model = TileModel(machine, _cores(program, machine), nests, band.coincident_prefix, kept, bool(outer.members))
+        steps = _steps(program, band, machine, len(model.extents))
+        return construct(model, steps, STACK_BYTES)
+
+    def at(self, program: Program) -> isl.Set:
+        if self.typical is None:
+            self.typical = modest_parameters(program)
+        return self.typical
+
+    # --- groups ------------------------------------------------------------------------------------------------------
+
+    def seconds(self, program: Program, nest: Nest, outer: Outer) -> float | None:
+        """Of a nest by itself, in its best tiles or without; None where the model does not cover it."""
+        if nest.band is None or not nest.band.permutable or nest.band.coincident_prefix == 0:
+            return None
+        found = self.construction(program, nest.band, outer)
+        return None if found is None else min(p.seconds for p in (found.plain, *found.best[:1]))
+
+    def judged(
+        self, program: Program, outer: Outer, outputs: tuple[Nest, ...], producers: tuple[Nest, ...], nest: Nest
+    ) -> Judged | None:
+        """A group with one producer more, and without it; None where the model does not cover it.
+
+        producers: those that the group has, the nearest to the outputs first.
+        """
+        together = self.group(program, outer, outputs, (*producers, nest))
+        by_itself = self.seconds(program, nest, outer)
+        if len(outputs) == 1 and not producers:
+            rest = self.seconds(program, outputs[0], outer)
+        else:
+            without = self.group(program, outer, outputs, producers)
+            rest = without.best[0].seconds if without is not None and without.best else None
+        if together is None or not together.best or by_itself is None or rest is None:
+            return None
+        return Judged(together.best[0], rest + by_itself)
+
+    def group(
+        self, program: Program, outer: Outer, outputs: tuple[Nest, ...], producers: tuple[Nest, ...]
+    ) -> Construction | None:
+        """Tiles for outputs that share their tile loops, with producers in them, the nearest first."""
+        band = outputs[-1].band
+        if band is None:
+            return None
+        key = (*map(id, outputs), -1, *map(id, producers))
+        if key not in self.groups:
+            self.seen += [outputs, producers]
+            try:
+                with budget(program.scop.domain.get_ctx(), share(program.options.budget, 5)):
+                    self.groups[key] = self._grouped(program, outer, outputs, producers, band)
+            except isl.Error:
+                self.groups[key] = None
+        return self.groups[key]
+
+    def _grouped(
+        self, program: Program, outer: Outer, outputs: tuple[Nest, ...], producers: tuple[Nest, ...], band: Band
+    ) -> Construction | None:
+        stages = [self._output(program, outer, output) for output in reversed(outputs)]
+        for k in range(len(producers)):
+            stage = self._stage(program, outer, outputs, producers[: k + 1], stages)
+            if stage is None:
+                return None
+            stages.append(stage)
+        kept = _kept(program, [nest for nest, _, _ in stages], producers)
+        return self.constructed(program, tuple(tiled for _, _, tiled in reversed(stages)), band, outer, kept)
+
+    def _output(self, program: Program, outer: Outer, output: Nest) -> Stage:
+        key = (id(output),)
+        found = self.stages.get(key)
+        if found is None:
+            assert output.band is not None
+            self.seen.append(output)
+            probes = probes_of(program, output.band, outer, self.at(program))
+            found = self.stages[key] = output, probes, _tiled(program, output.band, probes)
+        return found
+
+    def _stage(
+        self,
+        program: Program,
+        outer: Outer,
+        outputs: tuple[Nest, ...],
+        producers: tuple[Nest, ...],
+        stages: list[Stage],
+    ) -> Stage | None:
+        """The last of these producers, as far as tiles need it.
+
+        math: flow^-1, and with an instance all of the same iteration of the producer's parallel loops, as (15) and (17)
+        """
+        key = (*map(id, outputs), -1, *map(id, producers))
+        if key in self.stages:
+            return self.stages[key]
+        self.seen += [outputs, producers]
+        nest, at = producers[-1], self.at(program)
+        if nest.band is None or nest.band.coincident_prefix == 0:
+            return None
+        reader = stages[0][1]
+        for _, probes, _ in stages[1:]:
+            reader = reader.joined(probes)
+        instances = nest.instances.intersect_params(at)
+        flow = program.dependences.flow.intersect_params(at).intersect_domain(instances)
+        back = outer.same_iteration(flow).reverse()
+        loops = values(outer.members + nest.band.members[: nest.band.coincident_prefix], instances)
+
+        def needed(tile: isl.UnionSet) -> isl.UnionSet:
+            return tile.apply(back).apply(loops).apply(loops.reverse()).coalesce()
+
+        probes = reader.of(needed)
+        if probes.point.is_empty() or probes.whole.is_empty():
+            self.stages[key] = None
+            return None
+        found = self.stages[key] = nest, probes, _tiled(program, nest.band, probes)
+        return found
+
+
+def _kept(program: Program, nests: list[Nest], producers: tuple[Nest, ...]) -> frozenset[str]:
+    """Arrays that producers write and nobody but the group reads."""
+    found = set()
+    inside = nests[0].instances
+    for nest in nests[1:]:
+        inside = inside.union(nest.instances)
+    for nest in producers:
+        for name in nest.statements:
+            for access in program.statements[name].accesses:
+                array = access.array
+                if access.kind is AccessKind.READ or array in program.scop.live_out or array in found:
+                    continue
+                flow = program.dependences.flow_by_array.get(array)
+                if flow is not None and flow.intersect_domain(nest.instances).range().is_subset(inside):
+                    found.add(array)
+    return frozenset(found)
+
+
+def _cores(program: Program, machine: Cpu) -> int:
+    return 1 if program.options.target == "c" else machine.cores
+
+
+def _tiled(program: Program, band: Band, probes: Probes) -> TiledNest:
+    """A nest and the loop that will run innermost in it (`vectorize.py`)."""
+    last = len(probes.typical) - 1
+    gains = {k: gain_of(m, program) for k, m in enumerate(band.members[: last + 1]) if m.coincident}
+    best = max(gains, key=lambda k: (gains[k], k), default=last)
+    vectors = gains.get(best, 0.0) > 0
+    return TiledNest(footprints_at(program, probes), best if vectors else last, vectors)
+
+
+def _steps(program: Program, band: Band, machine: Cpu, count: int) -> tuple[int, ...]:
+    """What the size of each loop is a multiple of: the elements of a line, where an access runs along memory."""
+    line = machine.levels[0].line_bytes
+    found = [1] * count
+    for k, member in enumerate(band.members[:count]):
+        pieces = member.schedule.get_pw_aff_list()
+        for p in range(pieces.n_pw_aff()):
+            piece = pieces.get_at(p)
+            statement, position = program.statements.get(set_name(piece.domain())), dimension_of(piece)
+            if statement is None or position is None:
+                continue
+            for access in statement.accesses:
+                size = (
+                    program.scop.arrays[access.array].element.size_bytes if access.array in program.scop.arrays else 0
+                )
+                if size and access.exact and access.relation.dim(isl.dim_type.out) and step_of(access, position) == 1:
+                    found[k] = max(found[k], line // size)
+    return tuple(found)
+
+
+def modest_parameters(program: Program) -> isl.Set:
+    """Sample sizes at which the largest array is not larger than LARGEST_BYTES, where the user gave none."""
+    at = sample_parameters(program)
+    known = program.scop.context.intersect(program.scop.assumed).align_params(program.scop.domain.get_space())
+    most = LARGE
+    while most > 64 and _largest_bytes(program, at) > LARGEST_BYTES:
+        most //= 2
+        smaller = known
+        for k in range(known.dim(isl.dim_type.param)):
+            value = at.plain_get_val_if_fixed(isl.dim_type.param, k)
+            if not value.is_int():
+                return at
+            chosen = isl.Val.int_from_si(known.get_ctx(), min(most, int(value.to_python())))
+            smaller = smaller.fix_val(isl.dim_type.param, k, chosen)
+        if smaller.is_empty():
+            return at
+        at = smaller
+    return at
+
+
+def _largest_bytes(program: Program, at: isl.Set) -> float:
+    found = 0.0
+    for array in program.scop.arrays.values():
+        size = float(array.element.size_bytes or 8)
+        for extent in array.extents:
+            value = None if extent is None else extent.intersect_params(at).max_val()
+            if value is not None and value.is_int():
+                size *= max(1, value.to_python())
+        found = max(found, size)
+    return found
+
+
+__all__ = ["GAIN", "CpuSizes", "Judged", "modest_parameters"]

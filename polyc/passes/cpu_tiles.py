@@ -1,0 +1,170 @@
+"""Tiles for a band on a CPU, constructed from vectors and lines upwards (ROLLER's construction)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import ceil
+
+from polyc.passes.cpu_model import FULL, Prediction, TileModel
+from polyc.passes.tiling import WHOLE
+
+TOP = 8
+"""How many candidates are kept."""
+AS_GOOD = 1.03
+"""Times the least time: what is said to take less than that is as good, and the plainest of them is taken."""
+MOST_STEPS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Construction:
+    """What came out, the best first."""
+
+    best: tuple[Prediction, ...]
+    """At most TOP; without those that have as many tiles as the nest has iterations of its outer loop."""
+    plain: Prediction
+    """The nest without tiles."""
+    stopped: str
+    """Why the best tile did not grow further."""
+    tried: int
+
+
+@dataclass(slots=True)
+class Builder:
+    """Grows tiles along their axes, and remembers what was tried."""
+
+    model: TileModel
+    axes: tuple[tuple[int, ...], ...]
+    """Sizes of each loop, the least first; WHOLE the last one."""
+    room: float
+    """Bytes that what only lives in a tile may take."""
+    known: dict[tuple[int, ...], Prediction] = field(default_factory=dict)
+    stopped: dict[tuple[int, ...], str] = field(default_factory=dict)
+
+    def judged(self, places: tuple[int, ...]) -> Prediction:
+        tile = tuple(axis[p] for axis, p in zip(self.axes, places, strict=True))
+        if tile not in self.known:
+            self.known[tile] = self.model.predicted(tile)
+        return self.known[tile]
+
+    def grown(self, start: tuple[int, ...], room: float, name: str) -> tuple[int, ...]:
+        """Scale up: larger along the axis that saves the most time for a byte of the tile's data, until nothing is
+        saved or the level is full."""
+        now = start
+        while True:
+            here, full = self.judged(now), False
+            steps: list[tuple[float, int, tuple[int, ...]]] = []
+            for axis in range(len(self.axes)):
+                if now[axis] + 1 == len(self.axes[axis]):
+                    continue
+                there = (*now[:axis], now[axis] + 1, *now[axis + 1 :])
+                found = self.judged(there)
+                if found.footprint_bytes > room or found.kept_bytes > self.room:
+                    full = True
+                elif found.alone < here.alone:
+                    more = max(1.0, found.footprint_bytes - here.footprint_bytes)
+                    steps.append(((here.alone - found.alone) / more, axis, there))
+            if not steps:
+                why = f"a larger tile does not fit {name}" if full else "a larger tile saves nothing"
+                self.stopped.setdefault(here.tile, why)
+                return now
+            now = max(steps)[2]
+
+    def improved(self, start: tuple[int, ...]) -> tuple[int, ...]:
+        """Scale out: smaller along the axis that costs least, or larger, while all cores together get faster."""
+        now = start
+        for _ in range(MOST_STEPS):
+            steps = []
+            for axis, sizes in enumerate(self.axes):
+                for place in (now[axis] - 1, now[axis] + 1, len(sizes) - 1):
+                    if 0 <= place < len(sizes) and place != now[axis]:
+                        there = (*now[:axis], place, *now[axis + 1 :])
+                        found = self.judged(there)
+                        if found.kept_bytes <= self.room:
+                            steps.append((found.seconds, there))
+            best = min(steps, default=None)
+            if best is None or best[0] >= self.judged(now).seconds:
+                return now
+            now = best[1]
+        return now
+
+
+def construct(model: TileModel, steps: tuple[int, ...], room: float = float("inf")) -> Construction:
+    """Tiles for a band, the best first.
+
+    steps:   what the size of each loop is a multiple of: a line's elements where some access runs along memory.
+    room:    bytes for what only lives in a tile (`model.kept`). Beside producers a loop of unknown length is cut, since
+             a buffer has a constant size.
+    ensures: the same list for the same input. Sizes are multiples of `steps`, and of a known extent the last tile is
+             less than a step for each tile shorter than the others.
+    source:  ROLLER (Zhu et al. 2022), Section 4.3: scale up along the axis with the best data-reuse score, then scale
+             out. There a tile is a tensor's, and grows in all axes of its operands; here it is a band's, whose loops
+             have any accesses, and the score is the predicted time instead of traffic, which also counts short rows
+    """
+    fused = bool(model.kept) or len(model.nests) > 1
+    fixed = model.known
+    cut = fused
+    axes = tuple(
+        _axis(n, known, step, cut and known is None) for n, known, step in zip(model.extents, fixed, steps, strict=True)
+    )
+    builder = Builder(model, axes, room)
+    inner = model.nests[-1].inner
+    starts = [tuple(0 for _ in axes), tuple(len(axis) - 1 if k == inner else 0 for k, axis in enumerate(axes))]
+    ends = []
+    for level in model.machine.levels:
+        capacity = FULL * model.machine.capacity(level, model.cores)
+        ends += [builder.grown(start, capacity, level.name) for start in starts]  # with short rows, and with whole ones
+    for end in dict.fromkeys(ends):
+        builder.improved(end)
+    plain = model.predicted(tuple(WHOLE for _ in axes))
+    useful = [p for p in builder.known.values() if p.kept_bytes <= room and _cuts(p.tile, model.parallel, fused)]
+    ranked = _ranked(useful)
+    why = builder.stopped.get(ranked[0].tile, "") if ranked else ""
+    return Construction(tuple(ranked[:TOP]), plain, why or _reason(ranked, model), len(builder.known))
+
+
+def _reason(ranked: list[Prediction], model: TileModel) -> str:
+    if not ranked:
+        return ""
+    return f"enough tiles for {model.cores} cores" if model.cores > 1 else "the least time"
+
+
+def _cuts(tile: tuple[int, ...], parallel: int, fused: bool) -> bool:
+    """Whether tiles differ from the nest as it is: one parallel loop is cut, and not just the outermost one of all."""
+    if all(size == WHOLE for size in tile[:parallel]):
+        return False
+    return fused or any(size != WHOLE for size in tile[1:])
+
+
+def _ranked(found: list[Prediction]) -> list[Prediction]:
+    """By time; of what is as good as the best, what cuts the fewest loops, repeats the least work, and has the longest
+    rows comes first."""
+    least = min((p.seconds for p in found), default=0.0)
+
+    def key(one: Prediction) -> tuple[float, ...]:
+        rows = tuple(-(size or float("inf")) for size in reversed(one.tile))
+        if one.seconds > AS_GOOD * least:
+            return (one.seconds, 0.0, 0.0, *rows)
+        return (0.0, sum(size != WHOLE for size in one.tile), float(f"{one.computing:.2g}"), *rows)
+
+    return sorted(found, key=key)
+
+
+def _axis(extent: int, known: int | None, step: int, cut: bool) -> tuple[int, ...]:
+    """Sizes of one loop: twice the one before, in equal parts of an extent that is known; WHOLE the last one."""
+    found = []
+    size = step
+    while size < extent:
+        found.append(even(known, size, step) if known is not None else size)
+        size *= 2
+    if cut:
+        return tuple(found) or (step,)
+    return (*dict.fromkeys(found), WHOLE)
+
+
+def even(extent: int, most: int, step: int) -> int:
+    """The size of equal parts of an extent, a multiple of `step`, of at most `most`."""
+    parts = ceil(extent / most)
+    return min(most, ceil(extent / parts / step) * step)
+
+
+__all__ = ["Builder", "Construction", "construct", "even"]

@@ -10,7 +10,7 @@ import islpy as isl
 from polyc.machine import Cpu
 from polyc.model.program import Program
 from polyc.model.tree import Member
-from polyc.passes.cost import OPERATIONS_PER_CYCLE, box_volume, middle_tile, operations
+from polyc.passes.cost import Rates, box_volume, middle_tile, operations
 from polyc.passes.nests import values
 from polyc.poly import set_name, sets
 
@@ -32,7 +32,7 @@ def saved_seconds(
         if instances is None:
             return None
         count += box_volume(instances) * operations(statement)
-    return count / (OPERATIONS_PER_CYCLE * machine.clock_ghz * 1e9) * (1 - 1 / machine.cores)
+    return count / (Rates().operations * machine.clock_ghz * 1e9) * (1 - 1 / machine.cores)
 
 
 def is_uneven(program: Program, at: isl.Set, above: tuple[Member, ...], member: Member) -> bool:

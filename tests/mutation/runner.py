@@ -21,19 +21,27 @@ from polyc.runtime import compare
 
 FOLDER = Path(__file__).parent / "programs"
 PROGRAMS = tuple(file.stem for file in sorted(FOLDER.glob("*.c")))
-SIZES = (1, 4, 9, 23, 40)
+SIZES, LARGE_SIZES = (1, 4, 9, 23, 40), (1, 9, 23, 137, 300)
 SEEDS = (0, 1)
 UNINITIALISED = "-ftrivial-auto-var-init=pattern"
 """What nobody wrote is not by chance what stood there in the iteration before."""
 REASSOCIATED = frozenset({"reduction", "sums", "begun"})
+LARGE = ("triangle_sums", "sums_in_place", "two_products", "made_operand", "factors")
+"""Programs that run at the large sizes: with several panels and several blocks of what the pass chooses itself."""
 TILES: dict[str, tuple[int, ...] | str | None] = {
     "partly_defined": (5, 7, 3),
     "chain": None,
     **dict.fromkeys(("product", "made_panel", "short_rows", "not_short_rows", "sums", "begun", "ordered"), "auto"),
-    "tensor": "auto",
+    **dict.fromkeys(("tensor", *LARGE), "auto"),
 }
 """None: without tiles, so that no array has a buffer before the pass; auto: for passes that choose their own."""
 TENSOR_CORES = frozenset({"tensor"})
+TIME_TILES: dict[str, tuple[str, tuple[int, ...]]] = {
+    "diamonds": ("diamond", (6,)),
+    "skewed": ("skewed", (3, 7, 5)),
+    "recurrence": ("skewed", (3, 6)),
+    "factors": ("none", ()),
+}
 WHERE = {
     "dependences": ("triangular", "private", "stencil_chain", "may_write"),
     "inline": ("inlined", "not_inlined"),
@@ -48,6 +56,9 @@ WHERE = {
     "privatize": ("private", "conv_relu"),
     "codegen": ("conv_relu", "stencil_chain"),
     "registers": ("product", "made_panel"),
+    "cpu-registers": ("triangle_sums", "sums_in_place", "two_products", "made_operand", "product"),
+    "blocking": ("factors",),
+    "timetiles": ("diamonds", "skewed", "recurrence"),
     "tensor-cores": ("tensor",),
     "coalesce": ("short_rows", "not_short_rows"),
     "gpu-reductions": ("sums", "begun"),
@@ -131,6 +142,7 @@ def options_for(name: str, target: str = "openmp") -> Options:
         target=target,
         tile_sizes=TILES.get(name, (6, 10)),
         max_recompute=1e6,
+        time_tile=TIME_TILES.get(name, ("auto", ())),
         reassociate=name in REASSOCIATED,
         allow_tf32=name in TENSOR_CORES,
     )
@@ -209,11 +221,12 @@ def differences(name: str, compiled: Compiled) -> str:
         region = region_of(name)
         program = replace(compiled.program, scop=region.scop)
         found = ""
+        sizes = LARGE_SIZES if name in LARGE else SIZES
         with Patch.context() as patch:
             patch.setattr(build, "FLAGS", (*build.FLAGS, UNINITIALISED))
             patch.setattr(library, "COMPILE", [*library.COMPILE, UNINITIALISED])
             for seed in SEEDS:
-                report = compare(region, replace(compiled, program=program), SIZES, seed=seed, limit_seconds=20)
+                report = compare(region, replace(compiled, program=program), sizes, seed=seed, limit_seconds=20)
                 assert report.rows or report.differences, report.skipped
                 if report.differences:
                     found = report.differences[0].message

@@ -3,8 +3,10 @@
 from tests.mutation.faults import (
     basteln,
     before_tiles,
+    blocking,
     coalesce,
     codegen,
+    cpu_registers,
     every_pass,
     gpu_reductions,
     inline,
@@ -14,14 +16,15 @@ from tests.mutation.faults import (
     promotion,
     registers,
     tensor,
+    time_tiles,
 )
 from tests.mutation.runner import Fault
 
 FAULTS: list[Fault] = [
     fault
     for module in (
-        *(before_tiles, every_pass, basteln, promotion, loops, inline, private, codegen),
-        *(registers, tensor, coalesce, gpu_reductions, kernels),
+        *(before_tiles, blocking, time_tiles, every_pass, basteln, promotion, loops, inline, private, codegen),
+        *(registers, cpu_registers, tensor, coalesce, gpu_reductions, kernels),
     )
     for fault in module.FAULTS
 ]

@@ -5,6 +5,7 @@ does. The dataflow of `dataflow.py` is that of the text only if these agree with
   - the region is the one that the frontend read, and more may be assumed of its sizes, never less;
   - statements are the user's, or move one cell;
   - no instance runs twice in one place, and none runs that the region does not have;
+  - every loop around an instance has a value for it: one without has no place in the order that the checks compare;
   - loops over time tiles, whose bounds the tree gives, leave out no tile;
   - loops that are printed as one operation on vectors have as many iterations as these have lanes;
   - each buffer has one declaration, at its depth, and every name means what is declared around it.
@@ -110,6 +111,9 @@ def instance_faults(program: Program, now: Expanded) -> list[Fault]:
         if not twice.is_empty():
             faults.append(Fault("form", f"{run.statement} runs twice in one place", str(twice.sample_point())))
         seen = seen.union(instances)
+        here = run.instances.intersect_params(known)
+        if any(not here.is_subset(column.domain()) for column in run.columns):
+            faults.append(Fault("form", f"a loop around {run.statement} has no value for some of its instances", ""))
         # `instance -> S[i]`, kept as pairs: without the tiles, it is their projection that takes isl long.
         runs_of = isl.UnionMap.from_map(run.contraction.intersect_params(known))
         if run.statement in program.copies:

@@ -21,23 +21,31 @@ from polyc.runtime import compare
 
 FOLDER = Path(__file__).parent / "programs"
 PROGRAMS = tuple(file.stem for file in sorted(FOLDER.glob("*.c")))
-SIZES = (1, 4, 9, 23, 40)
+SIZES, LARGE_SIZES = (1, 4, 9, 23, 40), (1, 9, 23, 137, 300)
 MORE_ROWS = {"streams": (1, 9, 67, 135), "solve": (1, 9, 67, 135), "filter": (1, 9, 67)}
 """Sizes around those of their blocks."""
 SEEDS = (0, 1)
 UNINITIALISED = "-ftrivial-auto-var-init=pattern"
 """What nobody wrote is not by chance what stood there in the iteration before."""
 REASSOCIATED = frozenset({"reduction", "sums", "begun"})
+LARGE = ("triangle_sums", "sums_in_place", "two_products", "made_operand", "factors")
+"""Programs that run at the large sizes: with several panels and several blocks of what the pass chooses itself."""
 TILES: dict[str, tuple[int, ...] | str | None] = {
     "partly_defined": (5, 7, 3),
     "chain": None,
     **dict.fromkeys(("product", "made_panel", "short_rows", "not_short_rows", "sums", "begun", "ordered"), "auto"),
-    "tensor": "auto",
     **dict.fromkeys(("accumulated", "not_accumulated", "expanded"), "auto"),
     **dict.fromkeys(("streams", "solve", "filter"), "auto"),
+    **dict.fromkeys(("tensor", *LARGE), "auto"),
 }
 """None: without tiles, so that no array has a buffer before the pass; auto: for passes that choose their own."""
 TENSOR_CORES = frozenset({"tensor"})
+TIME_TILES: dict[str, tuple[str, tuple[int, ...]]] = {
+    "diamonds": ("diamond", (6,)),
+    "skewed": ("skewed", (3, 7, 5)),
+    "recurrence": ("skewed", (3, 6)),
+    "factors": ("none", ()),
+}
 WHERE = {
     "dependences": ("triangular", "private", "stencil_chain", "may_write"),
     "inline": ("inlined", "not_inlined"),
@@ -57,6 +65,9 @@ WHERE = {
     "jam": ("streams", "solve"),
     "spread": ("filter",),
     "registers": ("product", "made_panel"),
+    "cpu-registers": ("triangle_sums", "sums_in_place", "two_products", "made_operand", "product"),
+    "blocking": ("factors",),
+    "timetiles": ("diamonds", "skewed", "recurrence"),
     "tensor-cores": ("tensor",),
     "coalesce": ("short_rows", "not_short_rows"),
     "gpu-reductions": ("sums", "begun"),
@@ -140,6 +151,7 @@ def options_for(name: str, target: str = "openmp") -> Options:
         target=target,
         tile_sizes=TILES.get(name, (6, 10)),
         max_recompute=1e6,
+        time_tile=TIME_TILES.get(name, ("auto", ())),
         reassociate=name in REASSOCIATED,
         allow_tf32=name in TENSOR_CORES,
     )
@@ -218,7 +230,8 @@ def differences(name: str, compiled: Compiled) -> str:
         # Sizes come from the scop of the file, so that a fault in what is assumed does not choose the sizes.
         region = region_of(name)
         program = replace(compiled.program, scop=region.scop)
-        found, sizes = "", MORE_ROWS.get(name, SIZES)
+        found = ""
+        sizes = MORE_ROWS.get(name, LARGE_SIZES if name in LARGE else SIZES)
         with Patch.context() as patch:
             patch.setattr(build, "FLAGS", (*build.FLAGS, UNINITIALISED))
             patch.setattr(library, "COMPILE", [*library.COMPILE, UNINITIALISED])

@@ -41,6 +41,8 @@ FEW = [
     ("codegen: reduction clause not printed", "reduction"),
     ("mapping: tiles on threads", "conv_relu"),
     ("mapping: once around steps", "jacobi"),
+    ("cpu-registers: lanes of eight", "two_products"),
+    ("timetiles: waves of one number", "diamonds"),
     ("tensor-cores: copies that bring no zeros", "tensor"),
     ("tensor-cores: triangles on tensor cores", "tensor"),
     ("barriers: no barrier before a step", "conv_relu"),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from polyc.model.program import Program
+from polyc.model.tree import Band, Node
 from polyc.verify import check
 from polyc.verify.updates import only_combines
 from tests.mutation import edits as e
@@ -133,3 +134,18 @@ void f(int n, double a[n], double b[n])
     done = compiled(text, tmp_path)
     assert done.verified
     assert "double x;" in done.text
+
+
+def test_loops_that_have_no_value_for_some_instances() -> None:
+    """They would have no place in the order that is compared."""
+    program = transformed("may_write")
+
+    def change(node: Node) -> Node | None:
+        if not isinstance(node, Band):
+            return None
+        last = node.members[-1]
+        fewer = last.schedule.intersect_domain(e.without(last.schedule.domain(), 5))
+        return replace(node, members=(*node.members[:-1], replace(last, schedule=fewer)))
+
+    assert check(program) == []
+    assert any("has no value" in f.message for f in check(e.nth(change)(program)))

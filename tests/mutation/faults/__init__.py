@@ -3,8 +3,10 @@
 from tests.mutation.faults import (
     basteln,
     before_tiles,
+    blocking,
     coalesce,
     codegen,
+    cpu_registers,
     every_pass,
     gpu_reductions,
     inline,
@@ -17,15 +19,15 @@ from tests.mutation.faults import (
     streams,
     temporaries,
     tensor,
+    time_tiles,
 )
 from tests.mutation.runner import Fault
 
 FAULTS: list[Fault] = [
     fault
     for module in (
-        *(before_tiles, every_pass, basteln, promotion, loops, inline, temporaries, private, codegen),
-        *(streams, registers, tensor, coalesce, gpu_reductions, kernels),
-        overlapped,
+        *(before_tiles, blocking, time_tiles, every_pass, basteln, promotion, loops, inline, temporaries, private),
+        *(codegen, streams, registers, cpu_registers, tensor, coalesce, gpu_reductions, kernels, overlapped),
     )
     for fault in module.FAULTS
 ]

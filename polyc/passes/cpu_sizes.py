@@ -53,13 +53,17 @@ class CpuSizes:
         self.typical: isl.Set | None = None
 
     def construction(self, program: Program, band: Band, outer: Outer) -> Construction | None:
-        """Tiles of a band by itself; None where isl took too long, with the reason in `failed`."""
+        """Tiles of a band's parallel loops by itself; None where isl took too long, with the reason in `failed`.
+
+        The model knows nothing of recurrences, which go on faster in short pieces of several rows: loops that carry
+        dependences keep their usual sizes.
+        """
         key = id(band)
         if key not in self.alone and key not in self.failed:
             self.seen.append(band)
             try:
                 with budget(program.scop.domain.get_ctx(), share(program.options.budget, 5)):
-                    probes = probes_of(program, band, outer, self.at(program), len(band.members))
+                    probes = probes_of(program, band, outer, self.at(program))
                     self.alone[key] = self.constructed(program, (_tiled(program, band, probes),), band, outer)
             except isl.Error as error:  # the usual sizes are right as well
                 over = "measuring the data of its tiles took more isl operations than the budget allows"

@@ -39,8 +39,9 @@ class Sizes:
         tiles = self.tiles(program, band, outer)
         if tiles:
             return tiles[0]
-        found = self.construction(program, band, outer)
-        return found.best[0].tile if found is not None and found.best else sizes_for(program.options, band)
+        found, usual = self.construction(program, band, outer), sizes_for(program.options, band)
+        tile = found.best[0].tile if found is not None and found.best else ()
+        return (*tile, *usual[len(tile) :])
 
     def construction(self, program: Program, band: Band, outer: Outer) -> Construction | None:
         """A CPU's tiles, where no other pass cuts the band in its own way and the user leaves the choice."""

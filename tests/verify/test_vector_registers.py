@@ -9,11 +9,14 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
+from polyc.flow import Accesses
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.tree import Band, Domain, Extension, Member, Node, Sequence, rewrite
+from polyc.model.tree import Band, Domain, Extension, Filter, Member, Node, Sequence, rewrite
 from polyc.poly import OverBudget, budget, maps, names, out_name
-from polyc.verify import check
+from polyc.verify import check, dataflow
+from polyc.verify.expand import expand
+from polyc.verify.padding import without_borders
 from tests.programs import after, region_of
 
 PRODUCT = """
@@ -170,3 +173,50 @@ def test_vectors_of_another_length_than_their_loop(product: Program, lanes: int)
                 return node
 
     assert f"does not run {lanes} lanes" in found(with_tree(product, change))
+
+
+def renamed(program: Program, array: str) -> bool:
+    """Whether the short way through registers and panels (`renamed.py`) shows an array's flow."""
+    inside = without_borders(program)
+    now = expand(inside)
+    keys = {array} | {b.key for b in inside.buffers.values() if b.array == array}
+    all_of = (now.accesses.reads, now.accesses.writes, now.accesses.may_writes)
+    after_now = Accesses(*(dataflow._to(relation, keys) for relation in all_of))
+    return dataflow._renamed(inside, now, array, dataflow.original_of(inside.scop, array), after_now)
+
+
+def test_a_panel_that_is_filled_while_registers_hold_the_array(in_place: Program) -> None:
+    """Copies of the panel of B go between those into the registers and those out of them: what they find in B meanwhile
+    may be old. Here it is not, but the order of the steps alone does not say so."""
+    moved: list[Filter] = []
+    relations: list[isl.Map] = []
+
+    def is_panel(name: str) -> bool:
+        return name in ("in3_B", "in4_B")
+
+    def taken(node: Node) -> Node:
+        match node:
+            case Extension(relation=relation, child=Sequence(children=steps)):
+                own = [m for m in maps(relation) if is_panel(out_name(m))]
+                if own:
+                    relations.extend(own)
+                    moved.extend(s for s in steps if any(map(is_panel, names(s.filter))))
+                    return steps[-1].child
+        return node
+
+    def given(node: Node) -> Node:
+        match node:
+            case Extension(relation=relation, child=Sequence(children=steps)) if any(
+                out_name(m).startswith("out") for m in maps(relation)
+            ):
+                every = relation
+                for one in relations:
+                    deeper = one.insert_dims(isl.dim_type.in_, one.dim(isl.dim_type.in_), 1)
+                    every = every.union(isl.UnionMap.from_map(deeper))
+                return replace(node, relation=every, child=Sequence((*steps[:2], *moved, *steps[2:])))
+        return node
+
+    assert renamed(in_place, "B")
+    outside = with_tree(in_place, taken)
+    assert len(moved) == 2
+    assert not renamed(with_tree(outside, given), "B")

@@ -13,6 +13,8 @@ does. The dataflow of `dataflow.py` is that of the text only if these agree with
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import islpy as isl
 
 from polyc.analysis.rows import with_rows
@@ -55,6 +57,7 @@ def form_faults(program: Program, now: Expanded) -> list[Fault]:
         *_tile_faults(program),
         *_lane_faults(program),
         *instance_faults(program, now),
+        *loop_faults(program, now),
         *_declaration_faults(program, now),
         *_name_faults(program, now),
     ]
@@ -111,9 +114,6 @@ def instance_faults(program: Program, now: Expanded) -> list[Fault]:
         if not twice.is_empty():
             faults.append(Fault("form", f"{run.statement} runs twice in one place", str(twice.sample_point())))
         seen = seen.union(instances)
-        here = run.instances.intersect_params(known)
-        if any(not here.is_subset(column.domain()) for column in run.columns):
-            faults.append(Fault("form", f"a loop around {run.statement} has no value for some of its instances", ""))
         # `instance -> S[i]`, kept as pairs: without the tiles, it is their projection that takes isl long.
         runs_of = isl.UnionMap.from_map(run.contraction.intersect_params(known))
         if run.statement in program.copies:
@@ -124,6 +124,14 @@ def instance_faults(program: Program, now: Expanded) -> list[Fault]:
             message = f"{run.statement} runs where the region does not run it"
             faults.append(Fault("form", message, str(more.range().sample_point())))
     return faults
+
+
+def loop_faults(program: Program, now: Expanded) -> Iterator[Fault]:
+    """Loops without a value for some of the instances in them: isl would refuse to print these, which is no proof."""
+    for run in now.runs:
+        here = run.instances.intersect_params(program.scop.known)
+        if any(not here.is_subset(column.domain()) for column in run.columns):
+            yield Fault("form", f"a loop around {run.statement} has no value for some of its instances", "")
 
 
 def _foreign_cells(program: Program, name: str, runs_of: isl.UnionMap) -> list[Fault]:

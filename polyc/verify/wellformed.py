@@ -54,6 +54,7 @@ def form_faults(program: Program, now: Expanded) -> list[Fault]:
         *_tile_faults(program),
         *_lane_faults(program),
         *instance_faults(program, now),
+        *_place_faults(program, now),
         *_declaration_faults(program, now),
         *_name_faults(program, now),
     ]
@@ -110,9 +111,6 @@ def instance_faults(program: Program, now: Expanded) -> list[Fault]:
         if not twice.is_empty():
             faults.append(Fault("form", f"{run.statement} runs twice in one place", str(twice.sample_point())))
         seen = seen.union(instances)
-        here = run.instances.intersect_params(known)
-        if any(not here.is_subset(column.domain()) for column in run.columns):
-            faults.append(Fault("form", f"a loop around {run.statement} has no value for some of its instances", ""))
         # `instance -> S[i]`, kept as pairs: without the tiles, it is their projection that takes isl long.
         runs_of = isl.UnionMap.from_map(run.contraction.intersect_params(known))
         if run.statement in program.copies:
@@ -122,6 +120,16 @@ def instance_faults(program: Program, now: Expanded) -> list[Fault]:
         if not more.is_empty():
             message = f"{run.statement} runs where the region does not run it"
             faults.append(Fault("form", message, str(more.range().sample_point())))
+    return faults
+
+
+def _place_faults(program: Program, now: Expanded) -> list[Fault]:
+    """Instances for which a loop around them has no value."""
+    faults: list[Fault] = []
+    for run in now.runs:
+        here = run.instances.intersect_params(program.scop.known)
+        if any(not here.is_subset(column.domain()) for column in run.columns):
+            faults.append(Fault("form", f"a loop around {run.statement} has no value for some of its instances", ""))
     return faults
 
 

@@ -204,8 +204,14 @@ class Sizes:
 
 
 def told_seconds(seconds: float) -> str:
-    return f"{seconds * 1e3:.3g} ms" if seconds >= 1e-4 else f"{seconds * 1e6:.3g} us"
+    """With three digits, in the unit that leaves some of them before the point."""
+    return _told(seconds, (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)))
 
 
 def told_bytes(count: float) -> str:
-    return f"{count / 1e6:.3g} MB" if count >= 1e5 else f"{count / 1e3:.3g} KB"
+    return _told(count, (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)))
+
+
+def _told(value: float, units: tuple[tuple[str, float], ...]) -> str:
+    unit, size = next(((u, s) for u, s in units if value >= s), units[-1])
+    return f"{value / size:.3g} {unit}"

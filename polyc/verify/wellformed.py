@@ -57,7 +57,7 @@ def form_faults(program: Program, now: Expanded) -> list[Fault]:
         *_tile_faults(program),
         *_lane_faults(program),
         *instance_faults(program, now),
-        *_place_faults(program, now),
+        *_loop_faults(program, now),
         *_declaration_faults(program, now),
         *_name_faults(program, now),
     ]
@@ -126,7 +126,7 @@ def instance_faults(program: Program, now: Expanded) -> list[Fault]:
     return faults
 
 
-def _place_faults(program: Program, now: Expanded) -> Iterator[Fault]:
+def _loop_faults(program: Program, now: Expanded) -> Iterator[Fault]:
     """Loops without a value for some of the instances in them: isl would refuse to print these, which is no proof."""
     for run in now.runs:
         here = run.instances.intersect_params(program.scop.known)

@@ -26,6 +26,9 @@ STACK_BYTES = 320 * 1024
 """What the buffers of one tile may take of a thread's stack."""
 
 
+MOST_NESTS = 8
+"""Of a group whose tiles are constructed for all of them together: the time that this takes grows with their square."""
+
 Stage = tuple[Nest, Probes, TiledNest]
 """A nest of a group, the instances that tiles run of it, and what these touch and do."""
 
@@ -120,7 +123,7 @@ class CpuSizes:
     ) -> Construction | None:
         """Tiles for outputs that share their tile loops, with producers in them, the nearest first."""
         band = outputs[-1].band
-        if band is None:
+        if band is None or len(outputs) + len(producers) > MOST_NESTS:
             return None
         key = (*map(id, outputs), -1, *map(id, producers))
         if key not in self.groups:

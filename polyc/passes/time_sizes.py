@@ -197,7 +197,7 @@ def _chained(steps: Steps) -> bool:
 
 def _candidates(work: _Work) -> Iterator[tuple[str, tuple[int, ...]]]:
     yield from _leaning(work)
-    if work.halo:
+    if any(work.halo):  # without one, each tile would run its steps by itself, and copy for nothing
         for sizes in product(OVERLAPPED_STEPS, *OVERLAPPED_CELLS.get(len(work.extents), ())):
             steps, *cells = sizes
             fits = all(2 * n <= extent for n, extent in zip(cells, work.extents, strict=False))

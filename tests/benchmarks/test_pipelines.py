@@ -6,6 +6,7 @@ What polyc does not make of them yet stands in TODAY, so that a change is seen h
 from __future__ import annotations
 
 import json
+import os
 import re
 from functools import cache
 from pathlib import Path
@@ -65,11 +66,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 LONG = {"multiscale", "laplacian"}
-"""Half a minute or more for both forms, most of it in polyc."""
+"""Half a minute or more for both forms, most of it in polyc: tried with POLYC_ALL_MODES only."""
+NAMES_HERE = [name for name in NAMES if name not in LONG or os.environ.get("POLYC_ALL_MODES")]
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow if n in LONG else ()) for n in NAMES])
+@pytest.mark.parametrize("name", NAMES_HERE)
 def test_pipeline(name: str, form: str, folder: Path) -> None:
     source = HERE / form / f"{name}.c"
     inputs = InputOptions(include_dirs=INCLUDES, defines=("MINI_DATASET",))

@@ -18,6 +18,36 @@ static _Thread_local int number;
 static _Thread_local int inside; /* threads of the region around */
 static pthread_mutex_t atomics = PTHREAD_MUTEX_INITIALIZER;
 
+/* A loop with dynamic chunks: here each thread takes every so-manieth of them, so that runs are the same. */
+static __thread struct {
+    long next, end, step, chunk;
+} loop;
+
+int GOMP_loop_nonmonotonic_dynamic_next(long *from, long *to)
+{
+    if (loop.step > 0 ? loop.next >= loop.end : loop.next <= loop.end)
+        return 0;
+    long last = loop.next + loop.chunk * loop.step;
+    *from = loop.next;
+    *to = (loop.step > 0 ? last > loop.end : last < loop.end) ? loop.end : last;
+    loop.next += (inside ? inside : 1) * loop.chunk * loop.step;
+    return 1;
+}
+
+int GOMP_loop_nonmonotonic_dynamic_start(long first, long end, long step, long chunk, long *from, long *to)
+{
+    loop.next = first + number * chunk * step, loop.end = end, loop.step = step, loop.chunk = chunk;
+    return GOMP_loop_nonmonotonic_dynamic_next(from, to);
+}
+
+void GOMP_loop_end(void)
+{
+}
+
+void GOMP_loop_end_nowait(void)
+{
+}
+
 static void *start(void *given)
 {
     struct share *share = given;
@@ -47,6 +77,27 @@ void GOMP_parallel(void (*run)(void *), void *data, unsigned wanted, unsigned fl
     }
     for (int k = 0; k < threads; k++)
         pthread_join(thread[k], NULL);
+}
+
+struct dealt {
+    void (*run)(void *);
+    void *data;
+    long first, end, step, chunk;
+};
+
+static void run_dealt(void *given)
+{
+    struct dealt *dealt = given;
+    loop.next = dealt->first + number * dealt->chunk * dealt->step;
+    loop.end = dealt->end, loop.step = dealt->step, loop.chunk = dealt->chunk;
+    dealt->run(dealt->data);
+}
+
+void GOMP_parallel_loop_nonmonotonic_dynamic(void (*run)(void *), void *data, unsigned wanted, long first, long end,
+                                             long step, long chunk, unsigned flags)
+{
+    struct dealt dealt = {run, data, first, end, step, chunk};
+    GOMP_parallel(run_dealt, &dealt, wanted, flags);
 }
 
 int omp_get_num_threads(void)

@@ -68,3 +68,55 @@ void GOMP_atomic_end(void)
 {
     pthread_mutex_unlock(&atomics);
 }
+
+/* Loops whose iterations threads take as they come: here each takes its turn, so that nothing but the loop's own
+   accesses orders them. */
+struct loop {
+    long next, end, step, all;
+};
+
+static _Thread_local struct loop loop;
+
+_Bool GOMP_loop_nonmonotonic_dynamic_next(long *first, long *end)
+{
+    int up = loop.step > 0;
+    if (up ? loop.next >= loop.end : loop.next <= loop.end)
+        return 0;
+    long last = loop.next + loop.step;
+    *first = loop.next;
+    *end = (up ? last > loop.end : last < loop.end) ? loop.end : last;
+    loop.next += loop.all;
+    return 1;
+}
+
+_Bool GOMP_loop_nonmonotonic_dynamic_start(long begin, long end, long step, long chunk, long *first, long *last)
+{
+    long own = step * chunk;
+    loop = (struct loop){begin + number * own, end, own, own * omp_get_num_threads()};
+    return GOMP_loop_nonmonotonic_dynamic_next(first, last);
+}
+
+void GOMP_loop_end_nowait(void)
+{
+}
+
+struct looping {
+    void (*run)(void *);
+    void *data;
+    long begin, end, step, chunk;
+};
+
+static void run_loop(void *given)
+{
+    struct looping *mine = given;
+    long own = mine->step * mine->chunk;
+    loop = (struct loop){mine->begin + number * own, mine->end, own, own * omp_get_num_threads()};
+    mine->run(mine->data);
+}
+
+void GOMP_parallel_loop_nonmonotonic_dynamic(
+    void (*run)(void *), void *data, unsigned wanted, long begin, long end, long step, long chunk, unsigned flags)
+{
+    struct looping looping = {run, data, begin, end, step, chunk};
+    GOMP_parallel(run_loop, &looping, wanted, flags);
+}

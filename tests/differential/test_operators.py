@@ -11,13 +11,15 @@ from polyc.model.program import InputOptions, Options
 from polyc.pipeline import compile_region
 from polyc.runtime import compare
 from tests.half import needs_half
+from tests.turns import turn
 
 OPERATORS = {file.stem: file for file in sorted((Path(__file__).parents[2] / "benchmarks" / "operators").glob("*.c"))}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("precision", ["single", "half"])
-@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize(
+    ("name", "precision"), [(name, p) for k, name in enumerate(OPERATORS) for p in turn(("single", "half"), k)]
+)
 def test_operator(name: str, precision: str) -> None:
     if precision == "half":
         needs_half()

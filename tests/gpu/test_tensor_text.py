@@ -12,6 +12,7 @@ from tests.gpu.test_nvcc import command, in_one_text
 from tests.gpu.test_printed import compiled, run_quiet
 from tests.half import compilers, needs_half
 from tests.passes.test_tensor_cores import HALF_ODD, HALVES, ODD, PROGRAMS
+from tests.turns import turn
 
 
 def test_golden(tmp_path: Path, golden: Callable[[Path, str], None]) -> None:
@@ -32,7 +33,7 @@ def test_golden_halves(tmp_path: Path, golden: Callable[[Path, str], None]) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("machine", ["generic", "h100"])
+@pytest.mark.parametrize("machine", turn(("generic", "h100"), 1))
 def test_nvcc_takes_it(machine: str, tmp_path: Path) -> None:
     """Without a warning and without a spilled register, also below sm_80, where shuffles stand for tensor cores."""
     if shutil.which("nvcc") is None:

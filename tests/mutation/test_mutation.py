@@ -44,7 +44,6 @@ FEW = [
     ("cpu-registers: lanes of eight", "two_products"),
     ("timetiles: waves of one number", "diamonds"),
     ("tensor-cores: copies that bring no zeros", "tensor"),
-    ("tensor-cores: triangles on tensor cores", "tensor"),
     ("barriers: no barrier before a step", "conv_relu"),
     ("barriers: a barrier in every step", "conv_relu"),
     ("barriers: a barrier in every loop", "stencil_chain"),

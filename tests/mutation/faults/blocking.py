@@ -10,7 +10,7 @@ import islpy as isl
 
 import polyc.passes.blocking as blocking
 from polyc.model.program import Program
-from polyc.model.tree import Band, Domain, Filter, Node, Sequence, rewrite
+from polyc.model.tree import Band, Domain, Filter, Member, Node, Sequence, restrict, rewrite
 from tests.mutation import edits as e
 from tests.mutation.install import adding_to, patched
 from tests.mutation.runner import Fault, after_pass
@@ -116,7 +116,8 @@ def _coincident(node: Node) -> Node:
 
 def without_a_column(loop: Band, near: Filter, far: list[Filter]) -> Node:
     """One row of the matrix is not updated at the end of a block."""
-    cut = tuple(replace(f, filter=_without_row(f.filter)) for f in far)
+    kept = [_without_row(f.filter) for f in far]
+    cut = tuple(Filter(left, restrict(f.child, left)) for f, left in zip(far, kept, strict=True))
     return replace(loop, child=Sequence((near, *cut)))
 
 
@@ -161,8 +162,9 @@ def waiting_for(change: Callable[[int], int]) -> Callable[[Any], Any]:
 def a_step_more(original: Any) -> Any:
     """The first row and column that the block needs wait as well, if they are the last of it."""
 
-    def largest(self: Any, waiting: isl.UnionSet, own: isl.UnionSet) -> isl.UnionSet | None:
-        found = original(self, waiting, own)
+    def waiting(self: Any, step: Filter, member: Member, size: int, above: Any) -> isl.UnionSet | None:
+        found = original(self, step, member, size, above)
+        own = step.filter.intersect(member.schedule.domain())
         if found is None:
             return None
         (piece,) = [found.get_set_list().get_at(k) for k in range(found.n_set())]
@@ -172,14 +174,15 @@ def a_step_more(original: Any) -> Any:
         more = piece.reset_tuple_id().apply(shift).set_tuple_id(piece.get_tuple_id())
         return found.union(isl.UnionSet.from_set(more)).intersect(own).coalesce()
 
-    return largest
+    return waiting
 
 
 def rows_alone(original: Any) -> Any:
     """Only the rows of what may wait are bounded: the block's columns wait too."""
 
-    def largest(self: Any, waiting: isl.UnionSet, own: isl.UnionSet) -> isl.UnionSet | None:
-        found = original(self, waiting, own)
+    def waiting(self: Any, step: Filter, member: Member, size: int, above: Any) -> isl.UnionSet | None:
+        found = original(self, step, member, size, above)
+        own = step.filter.intersect(member.schedule.domain())
         if found is None:
             return None
         (piece,) = [found.get_set_list().get_at(k) for k in range(found.n_set())]
@@ -187,7 +190,7 @@ def rows_alone(original: Any) -> Any:
         wider = piece.project_out(isl.dim_type.set, last, 1).add_dims(isl.dim_type.set, 1)
         return isl.UnionSet.from_set(wider.set_tuple_id(piece.get_tuple_id())).intersect(own)
 
-    return largest
+    return waiting
 
 
 def corner_of(change: Callable[[int], int]) -> Callable[[Any], Any]:
@@ -210,7 +213,7 @@ add(
     "blocking", "found for a block one shorter", "", patched(blocking._Blocker, "waiting", waiting_for(lambda s: s - 1))
 )
 add("blocking", "found for two blocks", "", patched(blocking._Blocker, "waiting", waiting_for(lambda s: 2 * s)))
-add("blocking", "a row and a column more wait", "", patched(blocking._Blocker, "largest", a_step_more))
-add("blocking", "the block's columns wait", "", patched(blocking._Blocker, "largest", rows_alone))
+add("blocking", "a row and a column more wait", "", patched(blocking._Blocker, "waiting", a_step_more))
+add("blocking", "the block's columns wait", "", patched(blocking._Blocker, "waiting", rows_alone))
 add("blocking", "blocks a step aside", "for all", patched(blocking, "_corner", counted))
 add("blocking", "blocks of seven", "for all", patched(blocking, "_corner", corner_of(lambda _s: 7)))

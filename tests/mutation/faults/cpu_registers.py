@@ -21,7 +21,7 @@ from polyc.passes.panels import Panel
 from tests.mutation import edits as e
 from tests.mutation import gpu_edits as g
 from tests.mutation import register_edits as r
-from tests.mutation.install import adding_to, always, patched
+from tests.mutation.install import adding_to, always, patched, together
 from tests.mutation.runner import Fault, after_pass
 
 FAULTS: list[Fault] = []
@@ -306,6 +306,14 @@ def every_value(_original: Any) -> Any:
 
 add("cpu-registers", "triangles not cut", "steps that only some rows have", patched(MicroNest, "at_ends", nothing))
 add("cpu-registers", "triangles cut too short", "by a step", patched(MicroNest, "at_ends", without_the_last))
+add(
+    "cpu-registers",
+    "triangles not cut and harmless",
+    "outside of the domain",
+    together(patched(MicroNest, "at_ends", nothing), always(MicroNest, "harmless", True)),
+    "triangle_sums",
+    "sums_in_place",
+)
 add("cpu-registers", "rows of a tile in place", "", patched(MicroNest, "same_tile", of_register_tiles))
 add("cpu-registers", "order in a tile not asked", "", patched(MicroNest, "keeps_order", order_not_asked))
 add("cpu-registers", "tiles end with the domain", "", patched(MicroNest, "whole", of_the_domain))

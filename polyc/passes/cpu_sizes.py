@@ -24,8 +24,6 @@ LARGEST_BYTES = 128 << 20
 """What arrays of unknown size are taken to have at most: cubes are not as wide as squares."""
 STACK_BYTES = 320 * 1024
 """What the buffers of one tile may take of a thread's stack."""
-
-
 MOST_NESTS = 8
 """Of a group whose tiles are constructed for all of them together: the time that this takes grows with their square."""
 
@@ -108,13 +106,15 @@ class CpuSizes:
         producers: those that the group has, the nearest to the outputs first.
         """
         together = self.group(program, outer, outputs, (*producers, nest))
+        if together is None or not together.best:
+            return None
         by_itself = self.seconds(program, nest, outer)
         if len(outputs) == 1 and not producers:
             rest = self.seconds(program, outputs[0], outer)
         else:
             without = self.group(program, outer, outputs, producers)
             rest = without.best[0].seconds if without is not None and without.best else None
-        if together is None or not together.best or by_itself is None or rest is None:
+        if by_itself is None or rest is None:
             return None
         return Judged(together.best[0], rest + by_itself)
 

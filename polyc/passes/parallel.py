@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 
 import islpy as isl
 
@@ -76,7 +77,11 @@ class _Shares:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.machine = load_cpu(program.options.machine)
-        self.at = sample_parameters(program)
+
+    @cached_property
+    def at(self) -> isl.Set:
+        """The sample sizes: most loops ask for none."""
+        return sample_parameters(self.program)
 
     def below(self, node: Node, above: tuple[Member, ...]) -> Node:
         match node:
@@ -96,7 +101,10 @@ class _Shares:
     def shared(self, member: Member, above: tuple[Member, ...]) -> Member:
         if above and not self.is_worth_it(member, above):
             return replace(member, parallel=False)
-        if member.reductions or not is_uneven(self.program, self.at, above, member):
+        domains = (self.program.statements[name].domain for name in names(member.schedule.domain()))
+        if member.reductions or all(domain.is_box() for domain in domains):
+            return member
+        if not is_uneven(self.program, self.at, above, member):
             return member
         return replace(member, uneven=True)
 

@@ -32,7 +32,7 @@ def lane_faults(program: Program) -> list[Fault]:
             continue
         wrong = _not_whole(program, run, members[0].lanes)
         if not wrong.is_empty():
-            message = f"{run.statement} does not run in whole vectors of {members[0].lanes}"
+            message = f"{run.statement} does not run {members[0].lanes} lanes, in whole vectors"
             faults.append(Fault("form", message, str(wrong.sample_point())))
     return faults
 

@@ -7,7 +7,6 @@ does. The dataflow of `dataflow.py` is that of the text only if these agree with
   - no instance runs twice in one place, and none runs that the region does not have;
   - every loop around an instance has a value for it: one without has no place in the order that the checks compare;
   - loops over time tiles, whose bounds the tree gives, leave out no tile;
-  - loops that are printed as one operation on vectors have as many iterations as these have lanes;
   - each buffer has one declaration, at its depth, and every name means what is declared around it.
 """
 
@@ -55,7 +54,6 @@ def form_faults(program: Program, now: Expanded) -> list[Fault]:
     return [
         *_statement_faults(program),
         *_tile_faults(program),
-        *_lane_faults(program),
         *instance_faults(program, now),
         *_loop_faults(program, now),
         *_declaration_faults(program, now),
@@ -172,22 +170,6 @@ def _tile_faults(program: Program) -> list[Fault]:
         left_out = ran.subtract(isl.UnionSet.from_set(node.region))
         if not left_out.is_empty():
             faults.append(Fault("form", "the loops over tiles leave one out", str(left_out.sample_point())))
-    return faults
-
-
-def _lane_faults(program: Program) -> list[Fault]:
-    """Loops over lanes that take other values than 0 to one less than their number. (That all of them run wherever one
-    does is seen in the loop that is printed, `codegen/vectors.py`.)"""
-    faults: list[Fault] = []
-    for node in walk(program.tree.child):
-        for member in node.members if isinstance(node, Band) else ():
-            if not member.lanes:
-                continue
-            values = isl.UnionMap.from_union_pw_aff(member.schedule).intersect_params(program.scop.known).range()
-            lanes = isl.Set.read_from_str(values.get_ctx(), f"{{ [v] : 0 <= v < {member.lanes} }}")
-            every = isl.UnionSet.from_set(lanes)
-            if not values.is_subset(every) or not every.intersect_params(values.params()).is_subset(values):
-                faults.append(Fault("form", f"the loop {member.name} does not run {member.lanes} lanes", ""))
     return faults
 
 

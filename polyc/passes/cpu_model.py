@@ -95,6 +95,9 @@ class TileModel:
     """Arrays that only live in the tile."""
     repeated: bool = False
     """A loop around runs the nest again on the same data."""
+    strips: bool = False
+    """The only parallel loop is the one along memory, with others inside: uncut, it goes innermost, and one core runs
+    the nest."""
 
     @property
     def output(self) -> TileFootprints:
@@ -130,8 +133,9 @@ class TileModel:
         terms = [("computing", computing), *((name, seconds) for name, _, seconds in moving)]
         bound, longest = max(terms, key=lambda term: term[1])
         alone = longest + NOT_HIDDEN * (sum(seconds for _, seconds in terms) - longest)
-        idle = self._idle(tile, parts)
-        seconds = alone * idle / self.cores + self.machine.parallel_region_us * 1e-6
+        seconds = alone
+        if not self.strips or tile[0] != WHOLE:
+            seconds = alone * self._idle(tile, parts) / self.cores + self.machine.parallel_region_us * 1e-6
         traffic = tuple((name, moved) for name, moved, _ in moving)
         kept = self.kept_bytes(tile)
         return Prediction(tile, seconds, alone, computing, bound, traffic, self.footprint(tile), kept, prod(parts))

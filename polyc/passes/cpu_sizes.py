@@ -15,6 +15,7 @@ from polyc.passes.cpu_model import Prediction, TiledNest, TileModel
 from polyc.passes.cpu_tiles import Construction, construct
 from polyc.passes.footprints import Probes, footprints_at, probes_of
 from polyc.passes.nests import Nest, Outer, values
+from polyc.passes.parallel import has_loops
 from polyc.passes.vectorize import dimension_of, gain_of, step_of
 from polyc.poly import budget, is_over_budget, set_name, share
 
@@ -80,7 +81,9 @@ class CpuSizes:
         kept: frozenset[str] = frozenset(),
     ) -> Construction:
         machine = load_cpu(program.options.machine)
-        model = TileModel(machine, _cores(program, machine), nests, band.coincident_prefix, kept, bool(outer.members))
+        parallel = band.coincident_prefix
+        strips = parallel == 1 and nests[-1].vectors and (len(band.members) > 1 or has_loops(band.child))
+        model = TileModel(machine, _cores(program, machine), nests, parallel, kept, bool(outer.members), strips)
         steps = _steps(program, band, machine, len(model.extents))
         return construct(model, steps, STACK_BYTES)
 

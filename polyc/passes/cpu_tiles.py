@@ -116,7 +116,7 @@ def construct(model: TileModel, steps: tuple[int, ...], room: float = float("inf
     for end in dict.fromkeys(ends):
         builder.improved(end)
     plain = model.predicted(tuple(WHOLE for _ in axes))
-    useful = [p for p in builder.known.values() if p.kept_bytes <= room and _cuts(p.tile, model.parallel, fused)]
+    useful = [p for p in builder.known.values() if p.kept_bytes <= room and _cuts(p.tile, model, fused)]
     ranked = _ranked(useful)
     why = builder.stopped.get(ranked[0].tile, "") if ranked else ""
     return Construction(tuple(ranked[:TOP]), plain, why or _reason(ranked, model), len(builder.known))
@@ -128,11 +128,11 @@ def _reason(ranked: list[Prediction], model: TileModel) -> str:
     return f"enough tiles for {model.cores} cores" if model.cores > 1 else "the least time"
 
 
-def _cuts(tile: tuple[int, ...], parallel: int, fused: bool) -> bool:
-    """Whether tiles differ from the nest as it is: one parallel loop is cut, and not just the outermost one of all."""
-    if all(size == WHOLE for size in tile[:parallel]):
+def _cuts(tile: tuple[int, ...], model: TileModel, fused: bool) -> bool:
+    """Whether tiles differ from the nest as it is: one parallel loop is cut, and not just one that stays outermost."""
+    if all(size == WHOLE for size in tile[: model.parallel]):
         return False
-    return fused or any(size != WHOLE for size in tile[1:])
+    return fused or model.strips or any(size != WHOLE for size in tile[1:])
 
 
 def _ranked(found: list[Prediction]) -> list[Prediction]:

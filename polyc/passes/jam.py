@@ -103,7 +103,21 @@ class _Jammer:
             self.program, self.made = before
             message = f"{name} adds up one value after the other: {reason}"
             self.program = self.program.remark("not-jammed", STAGE, message, tuple(sorted(nest.sums)))
+            return self.strips(band, nest, above, reach)
+
+    def strips(self, band: Band, nest: SumNest, above: tuple[Member, ...], reach: isl.UnionMap) -> Band:
+        """The band, with its only parallel loop in strips if it goes innermost: then they are what runs in parallel."""
+        columns = all(one.form is Form.COLUMNS for one in nest.sums.values())
+        if not columns or nest.outer or self.program.options.target == "c" or _is_tiled(nest, above, reach):
             return band
+        if private_across(band, self.program):
+            return band
+        self.made = True
+        met_again = isinstance(band.child, Sequence)  # a strip's columns stay in a cache for the next step
+        size = LINE_BYTES if met_again else tile_of_sums(self.program, nest, blocked=True)
+        around = tile_members((nest.along,), (size,))
+        point = replace(nest.along, role=Role.POINT)
+        return Band(around, band.permutable, replace(band, members=(point, *band.members[1:])))
 
     def tiled(self, band: Band, nest: SumNest, above: tuple[Member, ...], reach: isl.UnionMap) -> Node:
         """The loop p in tiles, and each step below in a tile of its own."""

@@ -10,6 +10,7 @@ import islpy as isl
 
 from polyc.model.program import Program
 from polyc.model.tree import Band, Filter, Member, Node, Sequence, partial_schedule, rewrite
+from polyc.passes.contractions import contraction_of
 from polyc.passes.nests import (
     Nest,
     Outer,
@@ -37,7 +38,10 @@ def fuse_quasi_identical(program: Program) -> Program:
     requires: isl's schedule without fusion
     ensures:  coincidence and permutability of the common loops stay: the dependences have distance 0 there
     source:   Zhao et al. 2024, Section 4.1, Algorithm 1. We also ask that no parallel loop is lost: where one nest
-              has fewer coincident loops than the other among the common ones, they stay apart.
+              has fewer coincident loops than the other among the common ones, they stay apart. Inside of sequential
+              loops, which sweep over the same arrays again and again, they share the coincident loops that both have
+              where both touch the same cells of an array in an iteration of these: `for j { for i r[j] += A[i][j];
+              for i A[i][j] -= r[j]; }` meets the columns of A again.
     """
     if program.options.fuse != "basteln":
         return program
@@ -81,30 +85,57 @@ class _Merger:
         bands = [n.band for n in (*group, nest)]
         if any(b is None or b.coincident_prefix == 0 for b in bands):
             return None
-        common = min(len(b.members) for b in bands if b is not None)
-        parallel = {min(b.coincident_prefix, common) for b in bands if b is not None}
-        if len(parallel) != 1:
+        common, alike = _common([b for b in bands if b is not None])
+        if not alike and not self.meets_again(group, nest, outer, common):
             return None
         flows = [outer.same_iteration(between(self.flow, g, nest)) for g in group]
         if all(flow.is_empty() for flow in flows):
             return None  # what another iteration of the outer loops hands on is no nearer for it
         for member, flow in zip(group, flows, strict=True):
             dependence = outer.same_iteration(between(self.every, member, nest))
-            if not self.quasi_identity(dependence, flow, member, nest, common):
+            if not self.has_distance_0(dependence, member, nest, common):
+                return None
+            if alike and not self.ends_and_starts(flow, member, nest, common):
                 return None
         # What is lost when a deeper band is cut to the common loops: its tilability below (condition of 4.1 that
         # the remaining values are constant keeps this to initialisations and final steps).
         return [*group, nest]
 
-    def quasi_identity(self, every: isl.UnionMap, flow: isl.UnionMap, first: Nest, second: Nest, common: int) -> bool:
-        if every.is_empty():
-            return True
+    def meets_again(self, group: list[Nest], nest: Nest, outer: Outer, common: int) -> bool:
+        """Whether the nests touch the same cells of an array of more dimensions in each iteration of the common loops,
+        and belong to sequential loops around them."""
+        if not outer.members or any(self.is_contraction(n) for n in (*group, nest)):
+            return False
+        here = self.touched(nest, common)
+        return any(here[a].is_equal(m) for g in group for a, m in self.touched(g, common).items() if a in here)
+
+    def is_contraction(self, nest: Nest) -> bool:
+        return nest.band is not None and contraction_of(self.program, nest.band, in_place=True) is not None
+
+    def touched(self, nest: Nest, common: int) -> dict[str, isl.Map]:
+        """`{ [v] -> A[x] }`: the cells of each array in an iteration of the common loops."""
+        assert nest.band is not None
+        loops = values(nest.band.members[:common], nest.instances).reverse()
+        found: dict[str, isl.Map] = {}
+        for name in nest.statements:
+            for access in self.program.statements[name].accesses:
+                if access.exact and access.relation.dim(isl.dim_type.out) > common:
+                    for piece in maps(loops.apply_range(isl.UnionMap.from_map(access.relation))):
+                        found[access.array] = found[access.array].union(piece) if access.array in found else piece
+        return found
+
+    def has_distance_0(self, every: isl.UnionMap, first: Nest, second: Nest, common: int) -> bool:
         assert first.band is not None
         assert second.band is not None
         one, two = first.band.members, second.band.members
         shared = tuple(_joined_member(a, b) for a, b in zip(one[:common], two[:common], strict=True))
-        if not every.is_subset(every.eq_at_multi_union_pw_aff(partial_schedule(shared))):
-            return False
+        return bool(every.is_subset(every.eq_at_multi_union_pw_aff(partial_schedule(shared))))
+
+    def ends_and_starts(self, flow: isl.UnionMap, first: Nest, second: Nest, common: int) -> bool:
+        """Whether values go from one iteration of the loops that are not common to one of the other nest's."""
+        assert first.band is not None
+        assert second.band is not None
+        one, two = first.band.members, second.band.members
         rest = [(m, first.instances) for m in one[common:]], [(m, second.instances) for m in two[common:]]
         sources = all(_constant(m, i.intersect(flow.domain())) for m, i in rest[0])
         targets = all(_constant(m, i.intersect(flow.range())) for m, i in rest[1])
@@ -113,7 +144,7 @@ class _Merger:
     def group_nest(self, group: list[Nest]) -> Nest:
         """One band over the common loops, a sequence of what is left of each nest below."""
         bands = [n.band for n in group if n.band is not None]
-        common = min(len(b.members) for b in bands)
+        common, _ = _common(bands)
         members = bands[0].members[:common]
         for band in bands[1:]:
             members = tuple(_joined_member(a, b) for a, b in zip(members, band.members, strict=False))
@@ -151,6 +182,13 @@ def permuted(nest: Nest) -> Iterator[Nest]:
     outer, rest = band.members[: band.coincident_prefix - 1], band.members[band.coincident_prefix - 1 :]
     for order in islice(permutations(outer), 1, None):
         yield replace(nest, node=replace(band, members=(*order, *rest)))
+
+
+def _common(bands: list[Band]) -> tuple[int, bool]:
+    """How many outer loops nests may share, and whether they have as many parallel ones among their common loops."""
+    common = min(len(b.members) for b in bands)
+    parallel = {min(b.coincident_prefix, common) for b in bands}
+    return (common, True) if len(parallel) == 1 else (min(parallel), False)
 
 
 def _flattened(instances: isl.UnionSet, node: Node) -> list[Filter]:

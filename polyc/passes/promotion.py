@@ -14,11 +14,14 @@ from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Array, Statement
 from polyc.model.tree import LEAF, Band, Member, Node
 from polyc.passes.boxes import Box, bounding_box, constant_of
+from polyc.passes.cost import LARGE
 from polyc.passes.nests import Nest, Outer
 from polyc.poly import empty_map, in_name, maps, names
 
 PARAMETRIC_SLACK = 64
 """How far a parametric extent may exceed its value at the sample sizes; beyond that the original code runs."""
+LARGEST_PARAMETRIC = LARGE // 2
+"""An extent that is more at the sample sizes is an image's, not a window's: a condition on it would be a guess."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,6 +155,8 @@ def _sizes(box: Box, typical: isl.Set) -> tuple[tuple[int, ...], isl.Set | None]
         if known is None:
             usual = extent.intersect_params(typical).max_val()
             if not usual.is_int():
+                return None
+            if usual.to_python() > LARGEST_PARAMETRIC:
                 return None
             limit = usual.to_python() + PARAMETRIC_SLACK
             fits = _fits(extent, limit, typical)

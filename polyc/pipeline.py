@@ -23,6 +23,7 @@ from polyc.passes.coalesce import coalesce_loops
 from polyc.passes.contract import contract_buffers
 from polyc.passes.gpu_reductions import mark_gpu_reductions
 from polyc.passes.inline import inline_elementwise
+from polyc.passes.interleave import interleave_rows
 from polyc.passes.jam import jam_sums
 from polyc.passes.mapping import map_to_kernels, place_barriers
 from polyc.passes.micro import tile_contractions_for_cpu
@@ -96,6 +97,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         ("jam", jam_sums),
         # Recurrences of neighbouring columns: what would keep their loop outside gets a place for each of them.
         ("spread", spread_scalars),
+        # Recurrences along the rows: several rows at once. Before the next pass, which likes memory only.
+        ("interleave", interleave_rows),
         # Inside a tile, after fusion has fixed what is there: the loop along consecutive memory goes innermost.
         ("vectorize", sink_vector_loops),
         # What stays in one iteration needs no array, once the loops are where they stay.

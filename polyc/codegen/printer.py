@@ -100,14 +100,11 @@ def statement(node: c.Stmt, depth: int = 0) -> list[str]:
     match node:
         case c.ExprStmt(expr=expr):
             return [f"{pad}{expression(expr)};"]
-        case c.Decl(heap=True):
-            return [f"{pad}{line}" for line in _allocation(node)]
         case c.Decl():
             return [f"{pad}{declaration(node)};"]
         case c.Block(body=body):
             inner = [line for item in body for line in statement(item, depth + 1)]
-            freed = [f"{pad}{INDENT}__builtin_free({d.name});" for d in body if isinstance(d, c.Decl) and d.heap]
-            return [f"{pad}{{", *inner, *freed, f"{pad}}}"]
+            return [f"{pad}{{", *inner, f"{pad}}}"]
         case c.If(condition=condition, then=then, otherwise=otherwise):
             lines = _headed(f"{pad}if ({expression(condition)})", then, depth, force=otherwise is not None)
             if otherwise is not None:
@@ -147,16 +144,14 @@ def declaration(node: c.Decl) -> str:
     return text if node.init is None else f"{text} = {_at_least(node.init, _ASSIGN)}"
 
 
-def _allocation(node: c.Decl) -> list[str]:
-    """A pointer to what would be too large for the stack, used like the array; its block frees it."""
+def allocation(node: c.Decl, condition: str) -> str:
+    """A pointer to what would be too large for the stack, used like the array; null where there is no memory, and where
+    a condition does not hold."""
     extents = "".join(f"[{expression(e)}]" for e in node.extents)
     rows = "".join(f"[{expression(e)}]" for e in node.extents[1:])
     pointer = f"(*{node.name}){rows}" if rows else f"*{node.name}"
-    return [
-        f"{node.type} {pointer} = __builtin_malloc(sizeof({node.type}{extents}));",
-        f"if (!{node.name})",
-        f"{INDENT}__builtin_abort();",
-    ]
+    found = f"__builtin_malloc(sizeof({node.type}{extents}))"
+    return f"{node.type} {pointer} = {f'{condition} ? {found} : 0' if condition else found};"
 
 
 def _for_part(part: c.Decl | c.Expr | None) -> str:

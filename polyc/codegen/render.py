@@ -10,7 +10,7 @@ import islpy as isl
 from polyc import __version__
 from polyc.codegen.exprs import MACROS, ExprPrinter
 from polyc.codegen.loops import print_loops
-from polyc.codegen.printer import expression, statement
+from polyc.codegen.printer import allocation, expression, statement
 from polyc.codegen.templating import IDENTIFIER, environment
 from polyc.codegen.vectors import with_vectors
 from polyc.model import ctree as c
@@ -54,16 +54,20 @@ def _region_text(
 ) -> str:
     """What stands in the region's place."""
     body, vectors = with_vectors(body, program)
+    body, heap = without_heap(body)
     guard = "" if condition is None else expression(condition)
-    depth = 1 if condition is None else 2
+    allocations = [allocation(one, guard) for one in heap]
+    if heap:
+        guard = " && ".join(one.name for one in heap)
+    depth = 2 if guard else 1
     lines = [line for item in body for line in statement(item, depth)]
     code = "\n".join(lines)
     original = region.original.rstrip("\n")
-    everything = code + guard + (original if guard else "")
+    everything = "\n".join([code, guard, *allocations, original if guard else ""])
     mentioned = set(IDENTIFIER.findall(everything))
     macros = [text for name, text in MACROS.items() if name in mentioned] + vectors.macros()
     # The user's `i` is hidden by ours: it is used only where the original text stays as the other branch.
-    kept = set(IDENTIFIER.findall(guard + (original if guard else "")))
+    kept = set(IDENTIFIER.findall("\n".join([guard, *allocations, original if guard else ""])))
     used, read = _names_used(body, False) | kept, _names_used(body, True) | kept
     needed = program.scop.orphans_read
     unused = [name for name in program.scop.orphans if name not in (read if name in needed else used)]
@@ -76,11 +80,37 @@ def _region_text(
         macros=macros,
         guard=guard,
         types=vectors.types(),
+        allocations=allocations,
+        heap=[one.name for one in heap],
         code=code,
         original=original,
         unused=unused,
     )
     return _indented(text, region.indent)
+
+
+def without_heap(items: tuple[c.Stmt, ...]) -> tuple[tuple[c.Stmt, ...], list[c.Decl]]:
+    """The statements, and what they would allocate on the heap: before them, so that the original loops can run where
+    there is no memory, and nothing has run yet."""
+    found: list[c.Decl] = []
+
+    def change(node: c.Node) -> c.Node | None:
+        if not isinstance(node, c.Block) or not any(_is_on_heap(item) for item in node.body):
+            return None
+        found.extend(item for item in node.body if isinstance(item, c.Decl) and item.heap)
+        return c.Block(tuple(c.rewrite(item, change) for item in node.body if not _is_on_heap(item)))
+
+    left: list[c.Stmt] = []
+    for item in items:
+        before = len(found)
+        changed = c.rewrite(item, change)
+        opened = len(found) > before and isinstance(changed, c.Block)
+        left += changed.body if opened and isinstance(changed, c.Block) else (changed,)
+    return tuple(left), found
+
+
+def _is_on_heap(item: c.Stmt) -> bool:
+    return isinstance(item, c.Decl) and item.heap
 
 
 def render_as_written(region: Region) -> str:
@@ -94,6 +124,8 @@ def render_as_written(region: Region) -> str:
             summary=f"{region.scop.function}: left as it was written",
             macros=[],
             types=[],
+            allocations=[],
+            heap=[],
             guard="",
             code=region.original.rstrip("\n"),
             original="",

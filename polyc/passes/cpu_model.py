@@ -60,6 +60,8 @@ class TiledNest:
     """The loop that runs innermost."""
     vectors: bool
     """Whether it is a vector loop over consecutive memory."""
+    rows: int = 0
+    """How many iterations of the last parallel loop run at once, where those of the inner ones wait for each other."""
 
 
 @dataclass(frozen=True, slots=True)

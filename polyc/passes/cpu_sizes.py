@@ -14,6 +14,7 @@ from polyc.passes.cost import LARGE, sample_parameters
 from polyc.passes.cpu_model import Prediction, TiledNest, TileModel
 from polyc.passes.cpu_tiles import Construction, construct
 from polyc.passes.footprints import Probes, footprints_at, probes_of
+from polyc.passes.interleave import rows_of
 from polyc.passes.nests import Nest, Outer, values
 from polyc.passes.parallel import has_loops
 from polyc.passes.vectorize import dimension_of, gain_of, step_of
@@ -226,7 +227,9 @@ def _tiled(program: Program, band: Band, probes: Probes) -> TiledNest:
     gains = {k: gain_of(m, program) for k, m in enumerate(band.members[: last + 1]) if m.coincident}
     best = max(gains, key=lambda k: (gains[k], k), default=last)
     vectors = gains.get(best, 0.0) > 0
-    return TiledNest(footprints_at(program, probes), best if vectors else last, vectors)
+    waiting = rows_of(program, band)
+    rows = waiting.count if waiting is not None else 0
+    return TiledNest(footprints_at(program, probes), best if vectors else last, vectors, rows)
 
 
 def _steps(program: Program, band: Band, machine: Cpu, count: int) -> tuple[int, ...]:

@@ -117,7 +117,7 @@ def construct(model: TileModel, steps: tuple[int, ...], room: float = float("inf
         builder.improved(end)
     plain = model.predicted(tuple(WHOLE for _ in axes))
     useful = [p for p in builder.known.values() if p.kept_bytes <= room and _cuts(p.tile, model, fused)]
-    ranked = _ranked(useful)
+    ranked = _ranked(useful, max(nest.rows for nest in model.nests), model.parallel - 1)
     why = builder.stopped.get(ranked[0].tile, "") if ranked else ""
     return Construction(tuple(ranked[:TOP]), plain, why or _reason(ranked, model), len(builder.known))
 
@@ -135,15 +135,22 @@ def _cuts(tile: tuple[int, ...], model: TileModel, fused: bool) -> bool:
     return fused or model.strips or any(size != WHOLE for size in tile[1:])
 
 
-def _ranked(found: list[Prediction]) -> list[Prediction]:
+def _ranked(found: list[Prediction], together: int = 0, along: int = 0) -> list[Prediction]:
     """By time; of what is as good as the best, what cuts the fewest loops, repeats the least work, and has the longest
-    rows comes first."""
+    rows comes first.
+
+    together: how many rows run at once, as nests of recurrences do: these few are what a tile should have then, so that
+              one nest finds them in a near cache after the other; along: the loop over them
+    """
     least = min((p.seconds for p in found), default=0.0)
 
     def key(one: Prediction) -> tuple[float, ...]:
         rows = tuple(-(size or float("inf")) for size in reversed(one.tile))
         if one.seconds > AS_GOOD * least:
             return (one.seconds, 0.0, 0.0, *rows)
+        if together:
+            height = one.tile[along] or float("inf")
+            return (0.0, float(height < together), height, *rows)
         return (0.0, sum(size != WHOLE for size in one.tile), float(f"{one.computing:.2g}"), *rows)
 
     return sorted(found, key=key)

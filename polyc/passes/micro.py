@@ -21,12 +21,16 @@ from polyc.passes.panels import Panel, copying, filled_box, mention_one_index, p
 from polyc.passes.promotion import copy_statement
 from polyc.passes.register_nest import STAGE, NoRegisterTile, RegisterNest
 from polyc.passes.registers import Tiler, alone_in, contraction_size, tiled_by
+from polyc.passes.tiling import tile_members
 from polyc.passes.widen import Widening
 from polyc.poly import affine_of, empty_map, union_of
 
 PANEL_BYTES = 1024 * 1024
 """What the panels of one contraction may take of a thread's stack."""
 LINE_BYTES = 64
+TURNED_ROWS = 8
+"""Rows of an array that a panel takes side by side. Where rows are a power of two apart their lines fall on one set of
+a cache, and few caches hold more than eight of these."""
 
 
 def tile_contractions_for_cpu(program: Program) -> Program:
@@ -251,9 +255,23 @@ class MicroNest(RegisterNest):
         if not copies:
             return step.child
         every = union_of((one.relation for one in copies), empty_map(copies[0].relation))
-        steps = [*map(copying, before), step, *map(copying, after)]
+        steps = [*map(self.copying, before), step, *map(self.copying, after)]
         node = Extension(every, Sequence(tuple(steps)))
         return Mark("allocate", node, names=names or tuple(dict.fromkeys(one.buffer for one in copies)))
+
+    def copying(self, panel: Panel) -> Filter:
+        """Loops over the cells of a panel; where it is stored with another dimension innermost than its array, a few
+        rows of the array side by side, so that whole vectors are stored, and each line that is read is kept until all
+        of it is."""
+        filled = copying(panel)
+        order = self.program.buffers[panel.buffer].order
+        band = filled.child
+        if panel.name not in self.program.copies or not isinstance(band, Band) or order[-1:] == (len(order) - 1,):
+            return filled
+        along = band.members[order[-1]]
+        (strip,) = tile_members((along,), (TURNED_ROWS,))
+        members = (strip, *(band.members[d] for d in order))
+        return replace(filled, child=replace(band, members=members))
 
     def among_others(self, node: Node, sums: isl.UnionSet, ends: isl.UnionSet, tile: tuple[Member, ...]) -> Node:
         """The sum between the other statements of its points, and the parts of it that are no whole tiles: each runs

@@ -75,7 +75,9 @@ def micro_sizes(
     block_n = WIDEST // columns * columns
     if in_place:  # its columns are what runs in parallel
         block_m = min(block_m, IN_PLACE_ROWS // rows * rows)
-        block_n = max(8 * columns, min(WIDEST, (n or USUAL) // wanted) // columns * columns)
+        # Equal parts where the extent is known; else more of them, since one thread may have one tile more to do.
+        width = ceil(n / wanted / columns) if n is not None else USUAL // (2 * wanted) // columns
+        block_n = max(8, min(WIDEST // columns, width)) * columns
     if m is not None:
         tiles = ceil(m / block_m)
         if tiles > machine.cores and tiles < TILES_OF_A_CORE * machine.cores:

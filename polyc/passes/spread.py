@@ -9,6 +9,7 @@ import islpy as isl
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Role, Sequence, walk
+from polyc.passes.interleave import rows_of
 from polyc.passes.naming import fresh
 from polyc.passes.nests import Outer
 from polyc.passes.sums import LINE_BYTES, streams
@@ -30,7 +31,8 @@ def spread_scalars(program: Program) -> Program:
     tree:     band(j) - x  ->  band(j by 64) - mark(allocate t_of) - x with band(j) below all else
     math:     j is coincident, and all flow through t stays in one iteration of j; its place is p(x) = j(x), so that no
               two iterations share one. Then no dependence is left between them, and j may go inside
-    requires: j runs along consecutive memory, and the loops inside do not
+    requires: j runs along consecutive memory, and the loops inside do not; or j goes from row to row, and what runs
+              along the rows waits for itself (`interleave.py`)
     source:   scalar expansion (Kuck et al., POPL 1981) in strips
     """
     if not streams(program.options) or not _scalars(program):
@@ -70,7 +72,8 @@ class _Spreader:
             return None
         instances = member.schedule.domain()
         scalars = self.carried(instances, (*above, member))
-        if not scalars or gain_of(member, self.program) <= 0 or unrolled_below(band, self.program):
+        rows = rows_of(self.program, band) if scalars and gain_of(member, self.program) <= 0 else None
+        if not scalars or (gain_of(member, self.program) <= 0 and rows is None) or unrolled_below(band, self.program):
             return None
         if any(m.coincident and gain_of(m, self.program) >= gain_of(member, self.program) for m in inner):
             return None
@@ -78,7 +81,7 @@ class _Spreader:
         widest = max(arrays[name].element.size_bytes for name in scalars)
         if not widest:
             return None
-        size = LINES * LINE_BYTES // widest
+        size = LINES * LINE_BYTES // widest if rows is None else rows.count
         tiles = tile_members((member,), (size,))
         keys = tuple(self.buffer(name, instances, member, (*above, *tiles), size) for name in scalars)
         point = replace(member, role=Role.POINT)
@@ -96,7 +99,10 @@ class _Spreader:
             return ()
         accesses = [a for s in statements if s is not None for a in s.accesses]
         written = {a.array for a in accesses if a.kind is not AccessKind.READ} & self.program.scop.privatizable
-        taken = {b.array for b in self.program.buffers.values()}
+        mine = set(names(instances))
+        taken = {
+            b.array for b in self.program.buffers.values() if b.places is None or mine & {n for n, _ in b.accesses}
+        }
         if not written <= _scalars(self.program) or written & taken:
             return ()
         if not all(a.exact and a.kind is not AccessKind.MAY_WRITE for a in accesses if a.array in written):

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import islpy as isl
 import pytest
+from click.testing import CliRunner
 
 from polyc.analysis.rows import with_rows
+from polyc.cli.main import cli
 from polyc.explain.tree_text import render_tree
 from polyc.model.program import Options, Program
 from polyc.model.tree import Band, Domain, Extension, Filter, Mark, Node, Sequence, rewrite, walk
@@ -20,6 +22,7 @@ from polyc.pipeline import compile_region, initial_program
 from polyc.poly import empty_map, maps, out_name
 from polyc.runtime.check import check
 from polyc.verify import check as faults_of
+from tests.differential.toolbox import run
 from tests.passes.test_time_tiles import BACKWARDS, FAR, HERE, THREE, TIME_IN_THE_ARRAY, codes, compiled, kernel
 from tests.programs import after, region_of
 
@@ -72,6 +75,58 @@ def test_tree_and_text(golden: Callable[[Path, str], None]) -> None:
     result = compiled(kernel("jacobi-1d"), "overlapped", (8, 64))
     assert "text-not-checked" not in codes(result)
     golden(HERE / "jacobi-1d.overlapped.golden", render_tree(result.program.tree) + "\n" + result.text)
+
+
+def test_without_memory_it_runs_as_it_was_written(tmp_path: Path) -> None:
+    """Nothing of the region has run when the second array is allocated, so that all of it can run otherwise."""
+    source = (
+        JACOBI
+        + """
+void *__wrap_malloc(unsigned long size)
+{
+    (void)size;
+    return 0;
+}
+double a[40], b[40];
+int printf(const char *, ...);
+int main(void)
+{
+    for (int i = 0; i < 40; i++)
+        a[i] = i * 0.1;
+    jacobi(9, 40, a, b);
+    for (int i = 0; i < 40; i++)
+        printf("%.17g %.17g\\n", a[i], b[i]);
+    return 0;
+}
+"""
+    )
+    file = tmp_path / "jacobi.c"
+    file.write_text(source)
+    out = tmp_path / "jacobi.polyc.c"
+    options = ["--time-tile", "overlapped:3,5", "-o", str(out)]
+    result = CliRunner().invoke(cli, ["compile", str(file), *options], prog_name="polyc", catch_exceptions=False)
+    assert result.exit_code == 0
+    assert "__builtin_malloc" in out.read_text()
+    assert "abort" not in out.read_text()
+    printed = []
+    for name, flags in ((file, []), (out, []), (out, ["-Wl,--wrap=malloc"])):
+        program = tmp_path / "program"
+        run(
+            "gcc",
+            "-O1",
+            "-fopenmp",
+            "-ffp-contract=off",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-Wno-unknown-pragmas",
+            name,
+            *flags,
+            "-o",
+            program,
+        )
+        printed.append(run(program))
+    assert printed[0] == printed[1] == printed[2]
 
 
 def reason(text: str, tmp_path: Path, sizes: tuple[int, ...] = (4, 8)) -> str:

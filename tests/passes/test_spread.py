@@ -46,15 +46,15 @@ def test_values(file: Path, target: str) -> None:
 
 
 LEFT_ALONE = {
-    "rows": """
-void f(int n, double A[n][n])
+    "rows that do not wait": """
+void f(int n, double A[n][n], double B[n][n])
 {
 #pragma scop
     for (int i = 0; i < n; i++) {
         double t = 0.0;
         for (int j = 0; j < n; j++) {
-            A[i][j] = A[i][j] + t;
-            t = 0.5 * A[i][j];
+            B[i][j] = t;
+            t = A[i][j];
         }
     }
 #pragma endscop

@@ -1,0 +1,88 @@
+"""Rows of recurrences beside each other; as a tree, and run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from polyc.explain.tree_text import render_tree
+from polyc.model.program import Options
+from polyc.model.tree import Band, Domain, Node, rewrite
+from polyc.pipeline import compile_region
+from polyc.runtime.check import check
+from polyc.verify import check as faults_of
+from tests.programs import after, region_in, region_of
+
+FILES = sorted((Path(__file__).parent / "interleaved").glob("*.c"))
+FAILURES = {"verification-failed", "budget", "not-printed", "text-not-checked"}
+SIZES = (1, 2, 7, 8, 9, 17, 40)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
+def test_tree(file: Path, golden: Callable[[Path, str], None]) -> None:
+    """The tree before the pass, and after it, with what it says."""
+    result = compile_region(region_in(file), Options())
+    codes = {remark.code for remark in result.program.remarks}
+    assert result.verified
+    assert "interleaved" in codes
+    assert not codes & FAILURES
+    trees = {s.name: render_tree(s.tree) for s in result.passes}
+    said = [r.message for r in result.program.remarks if r.stage == "interleave"]
+    golden(
+        file.with_suffix(".golden"), "\n".join(["# before", trees["spread"], "# after", trees["interleave"], *said, ""])
+    )
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
+@pytest.mark.parametrize("target", ["openmp", "c"])
+def test_values(file: Path, target: str) -> None:
+    """Bit by bit, at sizes around those of strips."""
+    region = region_in(file)
+    result = compile_region(region, Options(target=target))
+    assert "interleaved" in {remark.code for remark in result.program.remarks}
+    assert check(region, result, sizes=SIZES) == []
+
+
+LEFT_ALONE = {
+    "a row without a recurrence": "A[i][j] = 0.5 * B[i][j] + 0.25 * B[i][j - 1];",
+    "nothing is computed from the element before": "A[i][j] = A[i][j - 1];",
+    "rows that need each other": "A[i][j] = 0.5 * A[i][j - 1] / (A[i - 1][j] + 2.0);",
+    "a sum": "A[i][0] += B[i][j] / C[j];",
+    "columns": "A[j][i] = 0.5 * A[j - 1][i] / (B[j][i] + 2.0);",
+}
+
+
+@pytest.mark.parametrize("name", LEFT_ALONE)
+def test_other_nests_stay(name: str, tmp_path: Path) -> None:
+    text = f"""
+void f(int n, double A[n][n], double B[n][n], double C[n])
+{{
+#pragma scop
+    for (int i = 1; i < n; i++)
+        for (int j = 1; j < n; j++)
+            {LEFT_ALONE[name]}
+#pragma endscop
+}}
+"""
+    region = region_of(text, tmp_path)
+    result = compile_region(region, Options())
+    assert "interleaved" not in {r.code for r in result.program.remarks}
+    assert check(region, result, sizes=(1, 9, 33)) == []
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
+def test_the_wrong_loop_inside_is_seen(file: Path) -> None:
+    """The loop that carries the recurrence run at once."""
+    program = after(region_in(file), "parallel")
+    assert faults_of(program) == []
+
+    def change(node: Node) -> Node:
+        if not isinstance(node, Band) or node.members[-1].coincident or not isinstance(node.child, Band):
+            return node
+        members = (*node.members[:-1], replace(node.members[-1], vector=True))
+        return replace(node, members=members)
+
+    assert faults_of(replace(program, tree=Domain(program.tree.domain, rewrite(program.tree.child, change))))

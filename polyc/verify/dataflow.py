@@ -314,21 +314,28 @@ def _reordered(
 def buffer_faults(program: Program, now: Expanded) -> list[Fault]:
     """Check (5)."""
     faults: list[Fault] = []
+    touched: dict[str, list[isl.Map]] = {}
+    for relation in maps(now.accesses.all):
+        touched.setdefault(out_name(relation), []).append(relation)
     for buffer in program.buffers.values():
-        if buffer.corner is None:
+        if buffer.corner is None or buffer.key not in touched:
             continue
-        known = program.scop.known
-        touched = _to(now.accesses.all, {buffer.key}).intersect_params(known)
-        for cells in maps(touched):
-            piece = cells.apply_range(place_in_buffer(buffer))
-            space = piece.get_space().range()
-            box = isl.Set.universe(space)
-            for position, extent in enumerate(buffer.extents):
-                box = box.intersect(below(space, position, extent))
+        place, box = place_in_buffer(buffer), _box_of(buffer)
+        for cells in touched[buffer.key]:
+            piece = cells.intersect_params(program.scop.known).apply_range(place)
             outside = piece.subtract_range(box)
             if not outside.is_empty():
                 faults.append(Fault("buffer-bounds", f"{buffer.name} is too small", str(outside.sample())))
     return faults
+
+
+def _box_of(buffer: Buffer) -> isl.Set:
+    """`{ buffer[x] : 0 <= x < extents }`."""
+    space = place_in_buffer(buffer).get_space().range()
+    box = isl.Set.universe(space)
+    for position, extent in enumerate(buffer.extents):
+        box = box.intersect(below(space, position, extent))
+    return box
 
 
 def below(space: isl.Space, position: int, extent: isl.PwAff) -> isl.Set:

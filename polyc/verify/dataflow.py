@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import islpy as isl
 
@@ -26,7 +26,7 @@ from polyc.analysis.order import constant_column, order_map, runs
 from polyc.flow import Accesses, Flow, compute_false, compute_flow
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Scop
-from polyc.model.tree import THREAD_AXES, WARP_AXES, Member
+from polyc.model.tree import THREAD_AXES, WARP_AXES, Domain, Member
 from polyc.poly import empty_map, maps, names, out_name
 from polyc.verify.commuting import commuting_dependences
 from polyc.verify.expand import Expanded, expand, place_in_buffer
@@ -57,7 +57,7 @@ class Original:
     def __init__(self, scop: Scop, array: str) -> None:
         self.scop, self.array = scop, array
         self.accesses = accesses_of(scop, frozenset([array]))
-        self.order = order_map(runs(scop.tree))
+        self.order = _order_of(scop.tree)
 
     @cached_property
     def flow(self) -> Flow:
@@ -77,6 +77,12 @@ class Original:
     def commuting(self) -> isl.UnionMap | None:
         """Those of them that are left where updates of a cell may change places; None where none may."""
         return commuting_dependences(self.scop, self.array, self.order)
+
+
+@lru_cache(maxsize=4)
+def _order_of(tree: Domain) -> isl.UnionMap:
+    """The order of a region as it was written, which is the same for all its arrays."""
+    return order_map(runs(tree))
 
 
 _KEPT: OrderedDict[tuple[int, int, str], tuple[Scop, Original]] = OrderedDict()

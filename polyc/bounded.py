@@ -11,7 +11,7 @@ import pickle
 import resource
 import signal
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import islpy as isl
 
@@ -19,8 +19,6 @@ from polyc.poly import OverBudget, budget
 
 MOST_SECONDS = 10
 """Of processor time, for a step whose budget does not bound it."""
-FEW_OPERATIONS = 300_000
-"""Most checks need less. The slowest step that is known takes 3 s for so many, and 50 s for three times as many."""
 
 T = TypeVar("T")
 
@@ -33,64 +31,84 @@ class OutOfTime(Exception):
     """The step took more than its processor time."""
 
 
-def in_child(step: Callable[[], T], seconds: int, known: tuple[type[Exception], ...] = ()) -> T:
-    """What a step answers, run in a copy of this process.
+class Started(Generic[T]):
+    """A step that runs in a copy of this process, beside it.
 
     The copy sees all that this process has (isl's objects too), and what it changes is lost; the answer is pickled.
-    Raises OutOfTime, the errors that are `known` (by their message), StepError for others.
     """
-    source, sink = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(source)
-        _run(step, sink, seconds)
-    os.close(sink)
-    try:
-        with os.fdopen(source, "rb") as pipe:
-            data = pipe.read()
-    except BaseException:
-        os.kill(child, signal.SIGKILL)
-        raise
-    finally:
-        _, status = os.waitpid(child, 0)
-    if status != 0:
-        raise OutOfTime(f"it took more than {seconds} s")
-    kind, answer = pickle.loads(data)
-    if kind is None:
-        return answer  # type: ignore[no-any-return]
-    raise next((error for error in known if error.__name__ == kind), StepError)(answer)
+
+    def __init__(self, step: Callable[[], T], seconds: int, known: tuple[type[Exception], ...] = ()) -> None:
+        self._seconds = seconds
+        self._known = known
+        source, sink = os.pipe()
+        self._child = os.fork()
+        if self._child == 0:
+            os.close(source)
+            _run(step, sink, seconds)
+        os.close(sink)
+        self._pipe = os.fdopen(source, "rb")
+
+    def answer(self) -> T:
+        """Wait for the step, once. Raises OutOfTime, the errors that are `known` (by their message), StepError for
+        others."""
+        try:
+            data = self._pipe.read()
+        except BaseException:
+            self.end()
+            raise
+        if self._ended() != 0:
+            raise OutOfTime(f"it took more than {self._seconds} s")
+        kind, answer = pickle.loads(data)
+        if kind is None:
+            return answer  # type: ignore[no-any-return]
+        raise next((error for error in self._known if error.__name__ == kind), StepError)(answer)
+
+    def end(self) -> None:
+        """Stop the step, if nobody has waited for it."""
+        if self._child:
+            os.kill(self._child, signal.SIGKILL)
+            self._ended()
+
+    def _ended(self) -> int:
+        self._pipe.close()
+        _, status = os.waitpid(self._child, 0)
+        self._child = 0
+        return status
 
 
-def isl_in_child(step: Callable[[], T], known: tuple[type[Exception], ...] = ()) -> T:
-    """A step of isl in a child process. Raises OverBudget, also where its time is over; isl.Error; the `known` ones."""
+def in_child(step: Callable[[], T], seconds: int, known: tuple[type[Exception], ...] = ()) -> T:
+    """What a step answers, run in a copy of this process: see Started."""
+    return Started(step, seconds, known).answer()
+
+
+def isl_started(step: Callable[[], T], known: tuple[type[Exception], ...] = ()) -> Started[T]:
+    """A step of isl in a child process, for `isl_answer`."""
+    return Started(step, MOST_SECONDS, (OverBudget, *known))
+
+
+def isl_answer(started: Started[T]) -> T:
+    """What it answers. Raises OverBudget, also where its time is over; isl.Error; the `known` ones."""
     try:
-        return in_child(step, MOST_SECONDS, (OverBudget, *known))
+        return started.answer()
     except OutOfTime as error:
         raise OverBudget(str(error)) from None
     except StepError as error:
         raise isl.Error(str(error)) from None
 
 
-def checked_by_isl(
-    context: isl.Context, operations: int, step: Callable[[], T], known: tuple[type[Exception], ...] = ()
-) -> T:
-    """A step that may be repeated, under a budget: here as long as it is short, and again in a child otherwise.
+def isl_in_child(step: Callable[[], T], known: tuple[type[Exception], ...] = ()) -> T:
+    """A step of isl in a child process. Raises as `isl_answer`."""
+    return isl_answer(isl_started(step, known))
 
-    Raises OverBudget, isl.Error, and what the step raises; in the child only of the `known` ones.
-    """
 
-    def bounded(most: int) -> T:
-        with budget(context, most):
+def within(context: isl.Context, operations: int, step: Callable[[], T]) -> Callable[[], T]:
+    """The step under a budget of its own."""
+
+    def bounded() -> T:
+        with budget(context, operations):
             return step()
 
-    if operations == 0:
-        return bounded(0)
-    try:
-        return bounded(min(operations, FEW_OPERATIONS))
-    except OverBudget:
-        if operations <= FEW_OPERATIONS:
-            raise
-    return isl_in_child(lambda: bounded(operations), known)
+    return bounded
 
 
 def _run(step: Callable[[], T], sink: int, seconds: int) -> None:

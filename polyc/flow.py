@@ -160,12 +160,7 @@ def _without_false_places(accesses: Accesses, order: isl.UnionMap) -> isl.UnionM
     the last: of S0[0] -> [0, 1], S0[1] -> [1, 1] and S1[0] -> [0, 2] it takes S0[0] for the one before S2[1] -> [1, 0].
     Such a position is shifted by a parameter: the order is the same, and nothing there is a number any more.
     """
-    fixed = [
-        _numbers(piece)
-        for kind in (accesses.reads, accesses.writes, accesses.may_writes)
-        for access in maps(kind)
-        for piece in maps(order.intersect_domain(isl.UnionSet.from_set(access.domain())))
-    ]
+    order, fixed = _shorter(accesses, order)
     length = len(fixed[0]) if fixed else 0
     shifted = {k for one in fixed for k in range(length) if one[k] is _HIDDEN}
     while True:
@@ -179,6 +174,33 @@ def _without_false_places(accesses: Accesses, order: isl.UnionMap) -> isl.UnionM
     values = ", ".join(f"i{k} + {SHIFT}" if k in shifted else f"i{k}" for k in range(length))
     positions = ", ".join(f"i{k}" for k in range(length))
     return order.apply_range(isl.UnionMap(f"[{SHIFT}] -> {{ [{positions}] -> [{values}] }}"))
+
+
+def _shorter(accesses: Accesses, order: isl.UnionMap) -> tuple[isl.UnionMap, list[list[object]]]:
+    """The order of what accesses something, without the positions at which all have one number; and the numbers at
+    those that are left, for each of the accesses."""
+    fixed: list[list[object]] = []
+    seen: list[isl.Set] = []
+    for kind in (accesses.reads, accesses.writes, accesses.may_writes):
+        for access in maps(kind):
+            domain = access.domain()
+            if not any(domain.plain_is_equal(other) for other in seen):
+                seen.append(domain)
+                fixed += [_numbers(p) for p in maps(order.intersect_domain(isl.UnionSet.from_set(domain)))]
+    order = order.intersect_domain(accesses.all.domain().universe())
+    same = [
+        k
+        for k, numbers in enumerate(zip(*fixed, strict=True))
+        if isinstance(numbers[0], int) and len(set(numbers)) == 1
+    ]
+    if not same or len(same) == len(fixed[0]):
+        return order, fixed
+    short = isl.UnionMap.empty(order.get_space())
+    for piece in maps(order):
+        for k in reversed(same):
+            piece = piece.project_out(isl.dim_type.out, k, 1)
+        short = short.union(isl.UnionMap.from_map(piece))
+    return short, [[number for k, number in enumerate(one) if k not in same] for one in fixed]
 
 
 _HIDDEN = object()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
 from polyc.analysis.dependences import compute_dependences, no_dependences
 from polyc.analysis.order import runs
-from polyc.bounded import checked_by_isl, isl_in_child
+from polyc.bounded import Started, isl_answer, isl_started, within
 from polyc.codegen import NotMappable, Rendered, obstacle, render_as_written, render_region
 from polyc.errors import InternalError
 from polyc.model.program import Compiled, Options, Program, Remark, Snapshot
@@ -133,8 +133,15 @@ class _Run:
         self.options = options
         self.timings: list[tuple[str, float]] = []
         self.snapshots: list[Snapshot] = []
+        self.ahead: _Ahead | None = None
 
     def compiled(self) -> Compiled:
+        try:
+            return self._compiled()
+        finally:
+            self.end_ahead()
+
+    def _compiled(self) -> Compiled:
         scop = self.region.scop
         untouched = Program(scop, self.options, no_dependences(scop), scop.tree, dict(scop.statements))
         with self.timed("dependences"):
@@ -171,8 +178,10 @@ class _Run:
             if name == "basteln" and initial.options.expand and in_memory(programs[-1]):
                 del self.snapshots[1:]
                 return self.transformed(replace(initial, options=replace(initial.options, expand=False)))
+        if not self.options.verify:
+            return programs[-1], False
         with self.timed("verify"):
-            return _last_right(programs) if self.options.verify else (programs[-1], False)
+            return _last_right(programs, lambda: self.print_ahead(programs[-1]))
 
     def printed(self, final: Program, initial: Program, verified: bool) -> Compiled:
         """The program as C. One that is right and cannot be printed gives way to the original order."""
@@ -197,27 +206,60 @@ class _Run:
                 told = told.remark("not-printed", "codegen", f"isl could not print the program ({_first(error)})")
         return self.as_written(told, initial)
 
+    def print_ahead(self, program: Program) -> None:
+        """Print a program that is being checked, and begin to check its text: most programs are right."""
+        self.end_ahead()
+        with self.timed("codegen"):
+            printing = self.start_printing(program, True)
+            try:
+                rendered = isl_answer(printing)
+            except (InternalError, NotMappable, isl.Error) as error:
+                self.ahead = _Ahead(program, error, None)
+                return
+            finally:
+                printing.end()
+        text = None if self.options.gpu else self.start_rereading(program, rendered)
+        self.ahead = _Ahead(program, rendered, text)
+
+    def end_ahead(self) -> None:
+        """What was printed ahead is not asked for."""
+        if self.ahead is not None and self.ahead.text is not None:
+            self.ahead.text.end()
+        self.ahead = None
+
     def rendered(self, program: Program, verified: bool) -> Rendered:
         """The program's text. Raises InternalError, NotMappable, OverBudget, isl.Error."""
-
-        def render() -> Rendered:
-            with budget(self.context, 2 * self.options.budget):
-                return render_region(program, self.region, verified)
-
+        ahead = self.ahead
+        if ahead is not None and verified and ahead.program.tree is program.tree:  # its remarks do not matter
+            if isinstance(ahead.rendered, Exception):
+                raise ahead.rendered
+            return ahead.rendered
         if self.options.budget == 0:
-            return render()
-        return isl_in_child(render, (InternalError, NotMappable))
+            return render_region(program, self.region, verified)
+        return isl_answer(self.start_printing(program, verified))
+
+    def start_printing(self, program: Program, verified: bool) -> Started[Rendered]:
+        step = within(self.context, 2 * self.options.budget, lambda: render_region(program, self.region, verified))
+        return isl_started(step, (InternalError, NotMappable))
+
+    def start_rereading(self, program: Program, rendered: Rendered) -> Started[list[Fault]]:
+        operations = share(2 * self.options.budget, 3)  # less than the compile itself
+        return isl_started(
+            within(self.context, operations, lambda: self.text_faults(program, rendered)), (NotComparable,)
+        )
+
+    def text_faults(self, program: Program, rendered: Rendered) -> list[Fault]:
+        return text_faults(program, self.region, rendered.body, rendered.guard)
 
     def reread(self, program: Program, rendered: Rendered) -> tuple[Program, bool]:
         """Whether the printed text, read again, is right; the program, with a remark where it is not, or is not known
         to be."""
+        ahead = self.ahead.text if self.ahead is not None and self.ahead.rendered is rendered else None
         try:
-            faults = checked_by_isl(
-                self.context,
-                share(2 * self.options.budget, 3),  # less than the compile itself
-                lambda: text_faults(program, self.region, rendered.body, rendered.guard),
-                (NotComparable,),
-            )
+            if self.options.budget == 0:
+                faults = self.text_faults(program, rendered)
+            else:
+                faults = isl_answer(ahead or self.start_rereading(program, rendered))
         except NotComparable as reason:
             return program.remark("text-not-checked", "text", f"the printed text was not read again: {reason}"), True
         except OverBudget:
@@ -246,11 +288,24 @@ class _Run:
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
-        start = time.perf_counter()
+        """Adds a stage to the timings, without what is timed inside of it."""
+        start, before = time.perf_counter(), len(self.timings)
         try:
             yield
         finally:
-            self.timings.append((name, time.perf_counter() - start))
+            inside = sum(seconds for _, seconds in self.timings[before:])
+            self.timings.append((name, time.perf_counter() - start - inside))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ahead:
+    """A program that was printed before it was shown to be right."""
+
+    program: Program
+    rendered: Rendered | Exception
+    """Its text, or why it has none."""
+    text: Started[list[Fault]] | None
+    """The check of its text; None where there is none."""
 
 
 def _not_mapped(program: Program, reason: str) -> Program:
@@ -273,11 +328,14 @@ def _declined_at_budget(name: str, run: Pass, program: Program, message: str = "
         )
 
 
-def _last_right(programs: list[Program]) -> tuple[Program, bool]:
+def _last_right(programs: list[Program], meanwhile: Callable[[], None]) -> tuple[Program, bool]:
     """The last program that the static check accepts. Parallel marks and private copies belong together, so the
-    program without them is tried as a whole before passes are taken back one by one."""
+    program without them is tried as a whole before passes are taken back one by one.
+
+    meanwhile: what to do beside the first check, which most often is the only one
+    """
     initial, final = programs[0], programs[-1]
-    faults = _faults(final, initial.scop)
+    faults = _faults(final, initial.scop, meanwhile)
     if not faults:
         return final, True
     tried = final
@@ -325,10 +383,18 @@ def _of_failure(program: Program) -> tuple[Remark, ...]:
     return tuple(remark for remark in program.remarks if remark.stage == "verify")
 
 
-def _faults(program: Program, original: Scop) -> list[Fault]:
-    context = program.scop.domain.get_ctx()
+def _faults(program: Program, original: Scop, meanwhile: Callable[[], None] = lambda: None) -> list[Fault]:
+    """What the check finds, in a child process: its operations may take any time."""
+    context, operations = program.scop.domain.get_ctx(), 5 * program.options.budget
     try:
-        return checked_by_isl(context, 5 * program.options.budget, lambda: check(program, original))
+        if operations == 0:
+            return check(program, original)
+        checking = isl_started(within(context, operations, lambda: check(program, original)))
+        try:
+            meanwhile()
+            return isl_answer(checking)
+        finally:
+            checking.end()
     except OverBudget:
         return [Fault(OVER_BUDGET, "the check did not end within its budget of isl operations", "")]
     except isl.Error as error:

@@ -14,14 +14,14 @@ def maps(union: isl.UnionMap) -> list[isl.Map]:
     """The maps of a union, sorted by their tuples' names."""
     pieces = union.get_map_list()
     found = [pieces.get_at(k) for k in range(pieces.n_map())]
-    return sorted(found, key=lambda m: str(m.get_space()))
+    return sorted(found, key=lambda m: str(m.get_space())) if len(found) > 1 else found
 
 
 def sets(union: isl.UnionSet) -> list[isl.Set]:
     """The sets of a union, sorted by name."""
     pieces = union.get_set_list()
     found = [pieces.get_at(k) for k in range(pieces.n_set())]
-    return sorted(found, key=lambda s: str(s.get_space()))
+    return sorted(found, key=lambda s: str(s.get_space())) if len(found) > 1 else found
 
 
 def set_name(piece: isl.Set) -> str:

@@ -76,13 +76,13 @@ def compute_dependences(scop: Scop) -> Dependences:
         if name in scop.live_out:
             last = last.union(last_writers(one, order).dependence)
         if name in scop.privatizable:
-            private_false = private_false.union(compute_false(one, order, every_pair=True))
+            unordered = compute_false(one, order, every_pair=True)
+            private_false = private_false.union(unordered)
             tagged, tagged_order = _tagged(scop, name, order)
             tagged_flow = tagged_flow.union(compute_flow(tagged, tagged_order).dependence)
             tagged_false = tagged_false.union(compute_false(tagged, tagged_order, every_pair=True))
             dead = one.all_writes.domain().subtract(found.dependence.domain())
             # A write that nobody reads has no live range that would keep it away from the others'.
-            unordered = compute_false(one, order, every_pair=True)
             of_dead = of_dead.union(unordered.intersect_domain(dead)).union(unordered.intersect_range(dead))
         else:
             false = false.union(compute_false(one, order))

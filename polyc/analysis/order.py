@@ -65,10 +65,20 @@ def runs(tree: Domain) -> list[Run]:
     found: list[Run] = []
     numbers: dict[int, int] = {}
     """Of extension nodes, by the identity of their relations, which the tree keeps."""
-    for path in paths(tree):
+    iterations: dict[tuple[int, ...], isl.Set] = {}
+    """Above extension nodes, by the identity of all that decides them."""
+    leaves = paths(tree)
+    for path in leaves:
         number = numbers.setdefault(id(path.extension), len(numbers))
+        above: isl.Set | None = None
+        if path.extension is not None:
+            members = [step for step in path.steps if isinstance(step, Member)][: path.depth_of_extension]
+            key = (id(path.reaching), id(path.tiles), *map(id, members))
+            if key not in iterations:
+                iterations[key] = _iterations(path, members)
+            above = iterations[key]
         for piece in sets(path.instances):
-            run = _extended_run(path, piece, number) if path.extension is not None else _plain_run(path, piece)
+            run = _plain_run(path, piece) if above is None else _extended_run(path, piece, number, above)
             if run is not None:
                 found.append(run)
     return found
@@ -92,12 +102,13 @@ def _plain_run(path: Path, piece: isl.Set) -> Run:
     return Run(set_name(piece), path, piece, isl.Map.identity(_map_space(piece)).intersect_domain(piece), columns)
 
 
-def _extended_run(path: Path, piece: isl.Set, number: int) -> Run | None:
+def _extended_run(path: Path, piece: isl.Set, number: int, above: isl.Set) -> Run | None:
+    """above: the iterations around the extension node."""
     assert path.extension is not None
     relation = next((m for m in maps(path.extension) if _out_is(m, piece)), None)
     if relation is None:
         return _plain_run(path, piece)
-    relation = relation.intersect_range(piece).intersect_domain(_iterations(path))
+    relation = relation.intersect_range(piece).intersect_domain(above).coalesce()
     relation = relation.set_tuple_id(isl.dim_type.in_, isl.Id.read_from_str(relation.get_ctx(), f"t{number}"))
     instances = relation.wrap()
     every = isl.Map.universe(relation.get_space())
@@ -116,12 +127,11 @@ def _extended_run(path: Path, piece: isl.Set, number: int) -> Run | None:
     return Run(set_name(piece), path, instances, relation.range_map(), tuple(columns))
 
 
-def _iterations(path: Path) -> isl.Set:
+def _iterations(path: Path, members: list[Member]) -> isl.Set:
     """`{ [v0, …] }`: the iterations of the bands above an extension node, as the instances that reach it make them."""
     if path.tiles is not None:
         return path.tiles
     assert path.reaching is not None
-    members = [step for step in path.steps if isinstance(step, Member)][: path.depth_of_extension]
     found: isl.Set | None = None
     for piece in sets(path.reaching):
         if any(value_on(m.schedule, piece.get_space()).domain().is_empty() for m in members):

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import islpy as isl
 
@@ -26,7 +26,7 @@ from polyc.analysis.order import constant_column, order_map, runs
 from polyc.flow import Accesses, Flow, compute_false, compute_flow
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Scop
-from polyc.model.tree import THREAD_AXES, WARP_AXES, Member
+from polyc.model.tree import THREAD_AXES, WARP_AXES, Domain, Member
 from polyc.poly import empty_map, maps, names, out_name
 from polyc.verify.commuting import commuting_dependences
 from polyc.verify.expand import Expanded, expand, place_in_buffer
@@ -57,7 +57,7 @@ class Original:
     def __init__(self, scop: Scop, array: str) -> None:
         self.scop, self.array = scop, array
         self.accesses = accesses_of(scop, frozenset([array]))
-        self.order = order_map(runs(scop.tree))
+        self.order = _order_of(scop.tree)
 
     @cached_property
     def flow(self) -> Flow:
@@ -77,6 +77,12 @@ class Original:
     def commuting(self) -> isl.UnionMap | None:
         """Those of them that are left where updates of a cell may change places; None where none may."""
         return commuting_dependences(self.scop, self.array, self.order)
+
+
+@lru_cache(maxsize=4)
+def _order_of(tree: Domain) -> isl.UnionMap:
+    """The order of a region as it was written, which is the same for all its arrays."""
+    return order_map(runs(tree))
 
 
 _KEPT: OrderedDict[tuple[int, int, str], tuple[Scop, Original]] = OrderedDict()
@@ -314,21 +320,28 @@ def _reordered(
 def buffer_faults(program: Program, now: Expanded) -> list[Fault]:
     """Check (5)."""
     faults: list[Fault] = []
+    touched: dict[str, list[isl.Map]] = {}
+    for relation in maps(now.accesses.all):
+        touched.setdefault(out_name(relation), []).append(relation)
     for buffer in program.buffers.values():
-        if buffer.corner is None:
+        if buffer.corner is None or buffer.key not in touched:
             continue
-        known = program.scop.known
-        touched = _to(now.accesses.all, {buffer.key}).intersect_params(known)
-        for cells in maps(touched):
-            piece = cells.apply_range(place_in_buffer(buffer))
-            space = piece.get_space().range()
-            box = isl.Set.universe(space)
-            for position, extent in enumerate(buffer.extents):
-                box = box.intersect(below(space, position, extent))
+        place, box = place_in_buffer(buffer), _box_of(buffer)
+        for cells in touched[buffer.key]:
+            piece = cells.intersect_params(program.scop.known).apply_range(place)
             outside = piece.subtract_range(box)
             if not outside.is_empty():
                 faults.append(Fault("buffer-bounds", f"{buffer.name} is too small", str(outside.sample())))
     return faults
+
+
+def _box_of(buffer: Buffer) -> isl.Set:
+    """`{ buffer[x] : 0 <= x < extents }`."""
+    space = place_in_buffer(buffer).get_space().range()
+    box = isl.Set.universe(space)
+    for position, extent in enumerate(buffer.extents):
+        box = box.intersect(below(space, position, extent))
+    return box
 
 
 def below(space: isl.Space, position: int, extent: isl.PwAff) -> isl.Set:

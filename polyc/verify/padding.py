@@ -89,7 +89,7 @@ def padding_faults(program: Program, inside: Expanded) -> list[Fault]:
     read = changing.range().intersect(inside.accesses.reads.range())
     if not read.is_empty():
         faults.append(Fault("padding", "what lies outside of a domain changes a value", str(read.sample_point())))
-    faults += _unwritten_faults(program, whole, outside, known.union(outside))
+    faults += _unwritten_faults(program, whole, outside, known)
     faults += neutral_faults(program, whole, inside, outside)
     for name, kind in program.padded.items():
         if kind in ("free", "neutral"):
@@ -97,24 +97,42 @@ def padding_faults(program: Program, inside: Expanded) -> list[Fault]:
     return faults + buffer_faults(program, _only(whole, running))
 
 
-def _unwritten_faults(
-    program: Program, whole: Expanded, outside: isl.UnionSet, running: isl.UnionSet
-) -> Iterator[Fault]:
-    """Check (5): what lies outside reads nothing that has no value. `running`: without what conditions leave out."""
-    written = whole.accesses.all_writes.intersect_domain(running).range()
+def _unwritten_faults(program: Program, whole: Expanded, outside: isl.UnionSet, known: isl.UnionSet) -> Iterator[Fault]:
+    """Check (5): what lies outside reads nothing that has no value. `known`: what lies inside."""
+    values: dict[str, isl.UnionSet] = {}
     for run, accesses in whole.per_run:
-        beyond = isl.UnionSet.from_set(run.instances).intersect(outside)
-        if program.padded.get(run.statement) not in ("free", "neutral") or beyond.is_empty():
+        if program.padded.get(run.statement) not in ("free", "neutral"):
             continue  # stores of zero read nothing
+        beyond = isl.UnionSet.from_set(run.instances).intersect(outside)
+        if beyond.is_empty():
+            continue
         for access, relation in accesses:
-            if access.kind is not AccessKind.READ or out_name(relation) not in program.buffers:
+            key = out_name(relation)
+            if access.kind is not AccessKind.READ or key not in program.buffers:
                 continue
+            if key not in values:
+                values[key] = _with_values(program, whole, key, known)
             # As pairs: it is their projection to cells that would take isl long.
             read = isl.UnionMap.from_map(relation).intersect_domain(beyond).intersect_params(program.scop.known)
-            missing = read.subtract_range(written)
+            missing = read.subtract_range(values[key])
             if not missing.is_empty():
-                message = f"what lies outside of a domain reads {out_name(relation)} where nobody has written it"
+                message = f"what lies outside of a domain reads {key} where nobody has written it"
                 yield Fault("padding", message, str(missing.range().sample_point()))
+
+
+def _with_values(program: Program, whole: Expanded, key: str, known: isl.UnionSet) -> isl.UnionSet:
+    """The cells of a buffer that something writes. What has conditions, or no border, only writes inside."""
+    found = empty_set(known)
+    for run, accesses in whole.per_run:
+        guarded = program.padded.get(run.statement, "guarded") == "guarded"
+        for access, relation in accesses:
+            if access.kind is AccessKind.READ or out_name(relation) != key:
+                continue
+            written = isl.UnionMap.from_map(relation)
+            if guarded:
+                written = written.intersect_domain(known)
+            found = found.union(written.range().coalesce())
+    return found.coalesce()
 
 
 def _everywhere(statement: Statement, only_stores: bool) -> Statement | None:

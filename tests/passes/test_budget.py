@@ -79,8 +79,7 @@ def test_a_check_that_never_ends_is_ended(monkeypatch: pytest.MonkeyPatch) -> No
     assert "omp" not in one.text
 
 
-def test_what_a_child_found_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polyc.bounded.FEW_OPERATIONS", 1)
+def test_what_a_child_found_is_told() -> None:
     (one,) = compiled("jacobi", Options().budget)
     assert one.verified
     assert not {"budget", "text-not-checked"} & {remark.code for remark in one.program.remarks}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from dataclasses import field as dataclass_field
+from functools import cache
 from typing import TypeAlias, TypeVar
 
 from polyc.errors import Span
@@ -271,14 +272,20 @@ def children(node: Node) -> Iterator[Node]:
     """The direct children of a node, in the order of its fields (not always C's order of evaluation)."""
     if isinstance(node, Note):
         return  # nothing of it is printed
-    for item in fields(node):
-        value = getattr(node, item.name)
-        if item.name in ("span", "pragmas") or value is None or isinstance(value, (str, bool, int)):
+    for name in _inner(type(node)):
+        value = getattr(node, name)
+        if value is None or isinstance(value, (str, bool, int)):
             continue
         if isinstance(value, tuple):
             yield from value
         else:
             yield value
+
+
+@cache
+def _inner(kind: type[Node]) -> tuple[str, ...]:
+    """The fields of a kind of node that may have nodes."""
+    return tuple(item.name for item in fields(kind) if item.name not in ("span", "pragmas"))
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -294,18 +301,18 @@ def rewrite(node: N, change: Callable[[Node], Node | None]) -> N:
     if answer is not None:
         return answer  # type: ignore[return-value]
     updates: dict[str, object] = {}
-    for item in fields(node):
-        value = getattr(node, item.name)
-        if item.name in ("span", "pragmas") or value is None or isinstance(value, (str, bool, int)):
+    for name in _inner(type(node)):
+        value = getattr(node, name)
+        if value is None or isinstance(value, (str, bool, int)):
             continue
         if isinstance(value, tuple):
             changed = tuple(rewrite(v, change) for v in value)
             if any(a is not b for a, b in zip(changed, value, strict=True)):
-                updates[item.name] = changed
+                updates[name] = changed
         else:
             single = rewrite(value, change)
             if single is not value:
-                updates[item.name] = single
+                updates[name] = single
     return replace(node, **updates) if updates else node  # type: ignore[arg-type]
 
 

@@ -14,7 +14,7 @@ from polyc.analysis.order import runs
 from polyc.bounded import checked_by_isl, isl_in_child
 from polyc.codegen import NotMappable, Rendered, obstacle, render_as_written, render_region
 from polyc.errors import InternalError
-from polyc.model.program import Compiled, Options, Program, Remark, Snapshot
+from polyc.model.program import Compiled, Options, Program, Remark, Snapshot, operations_for
 from polyc.model.scop import Region, Scop
 from polyc.model.tree import Mark, walk
 from polyc.passes.basteln import fuse_tiles
@@ -127,13 +127,14 @@ class _Run:
 
     def __init__(self, region: Region, options: Options) -> None:
         self.region = region
-        self.options = options
+        self.asked = options
+        self.options = replace(options, budget=operations_for(region.scop, options))
         self.timings: list[tuple[str, float]] = []
         self.snapshots: list[Snapshot] = []
 
     def compiled(self) -> Compiled:
         scop = self.region.scop
-        untouched = Program(scop, self.options, no_dependences(scop), scop.tree, dict(scop.statements))
+        untouched = Program(scop, self.asked, no_dependences(scop), scop.tree, dict(scop.statements))
         with self.timed("dependences"):
             initial = _declined_at_budget(
                 "dependences",
@@ -149,7 +150,7 @@ class _Run:
         final, verified = self.transformed(initial)
         if final.tree is initial.tree and any(p.code in ("inlined", "relocated") for p in final.remarks):
             # Whatever it was: with the region as it was written there is less to go wrong, and to check.
-            chosen = replace(self.options, inline=False, relocate=False)
+            chosen = replace(self.asked, inline=False, relocate=False)
             left_out = replace(initial, options=chosen, remarks=_of_failure(final))
             del self.snapshots[1:]
             final, verified = self.transformed(left_out)
@@ -259,7 +260,7 @@ def _declined_at_budget(name: str, run: Pass, program: Program, message: str = "
     """The pass's program, or the one before with a remark where isl would take too long."""
     context = program.scop.domain.get_ctx()
     try:
-        with budget(context, program.options.budget):
+        with budget(context, program.operations):
             return run(program)
     except OverBudget:
         why = f"the pass {name} took more isl operations than the budget allows and was left out"
@@ -325,7 +326,7 @@ def _of_failure(program: Program) -> tuple[Remark, ...]:
 def _faults(program: Program, original: Scop) -> list[Fault]:
     context = program.scop.domain.get_ctx()
     try:
-        return checked_by_isl(context, 5 * program.options.budget, lambda: check(program, original))
+        return checked_by_isl(context, 5 * program.operations, lambda: check(program, original))
     except OverBudget:
         return [Fault(OVER_BUDGET, "the check did not end within its budget of isl operations", "")]
     except isl.Error as error:

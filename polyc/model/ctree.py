@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from dataclasses import field as dataclass_field
-from functools import cache
 from typing import TypeAlias, TypeVar
 
 from polyc.errors import Span
@@ -272,7 +271,7 @@ def children(node: Node) -> Iterator[Node]:
     """The direct children of a node, in the order of its fields (not always C's order of evaluation)."""
     if isinstance(node, Note):
         return  # nothing of it is printed
-    for name in _inner(type(node)):
+    for name in _inner(node):
         value = getattr(node, name)
         if value is None or isinstance(value, (str, bool, int)):
             continue
@@ -282,10 +281,15 @@ def children(node: Node) -> Iterator[Node]:
             yield value
 
 
-@cache
-def _inner(kind: type[Node]) -> tuple[str, ...]:
-    """The fields of a kind of node that may have nodes."""
-    return tuple(item.name for item in fields(kind) if item.name not in ("span", "pragmas"))
+_INNER: dict[type, tuple[str, ...]] = {}
+"""The fields of each kind of node that may have nodes."""
+
+
+def _inner(node: Node) -> tuple[str, ...]:
+    kind = type(node)
+    if kind not in _INNER:
+        _INNER[kind] = tuple(item.name for item in fields(kind) if item.name not in ("span", "pragmas"))
+    return _INNER[kind]
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -301,7 +305,7 @@ def rewrite(node: N, change: Callable[[Node], Node | None]) -> N:
     if answer is not None:
         return answer  # type: ignore[return-value]
     updates: dict[str, object] = {}
-    for name in _inner(type(node)):
+    for name in _inner(node):
         value = getattr(node, name)
         if value is None or isinstance(value, (str, bool, int)):
             continue

@@ -92,7 +92,7 @@ def scheduled(constraints: isl.ScheduleConstraints, program: Program) -> Domain:
     context, options = program.scop.domain.get_ctx(), program.options
 
     def schedule() -> isl.Schedule:
-        with _heuristic(context, options.fuse), budget(context, options.budget):
+        with _heuristic(context, options.fuse), budget(context, program.operations):
             return constraints.compute_schedule()
 
     if options.fuse in ("basteln", "min") or options.budget == 0:

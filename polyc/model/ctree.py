@@ -294,9 +294,11 @@ def _inner(node: Node) -> tuple[str, ...]:
 
 def walk(node: Node) -> Iterator[Node]:
     """The node and everything below it, parents first."""
-    yield node
-    for child in children(node):
-        yield from walk(child)
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting += reversed(tuple(children(one)))
 
 
 def rewrite(node: N, change: Callable[[Node], Node | None]) -> N:

@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
 
-.PHONY: help setup demo test test-all fast fuzz mutation nvcc lint format golden polybench bench bench-pipelines bench-compile \
+.PHONY: help setup demo test test-all fast fuzz mutation nvcc lint format golden polybench bench bench-pipelines bench-compile bench-compile-growth \
         clean
 
 help:
@@ -22,6 +22,7 @@ help:
 	@echo "make bench          the kernels' times beside gcc, clang and the peers that are there (KERNELS=, DATASET=LARGE, ROUNDS=5)"
 	@echo "make bench-pipelines  six image pipelines, with and without page faults (PIPELINES=, DATASET=LARGE, ROUNDS=5)"
 	@echo "make bench-compile  how long polyc takes for each kernel"
+	@echo "make bench-compile-growth  the same for chains of 25 to 400 stages, and for the image pipelines"
 
 setup: $(STAMP)
 
@@ -87,6 +88,9 @@ bench-pipelines: $(STAMP)
 
 bench-compile: $(STAMP)
 	$(BIN)/python benchmarks/compile_time.py
+
+bench-compile-growth: $(STAMP)
+	$(BIN)/python benchmarks/compile_growth.py --pipelines
 
 clean:
 	rm -rf $(VENV) build demo polybench/build

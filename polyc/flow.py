@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polyc.poly import is_over_budget, maps
+from polyc.poly import empty_map, is_over_budget, maps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,18 +69,85 @@ def _last(
     not always take the last one (islpy 2026.2.2, one in some thousand such sets; of sets without, none was seen). A
     wrong flow of the original would pass every check that asks isl the same.
     """
+    order = _order_of(accesses, order)
+    if (found := _written_once(sinks, must, may, order)) is not None:
+        return found
     info = isl.UnionAccessInfo.from_sink(sinks).set_must_source(must).set_may_source(may)
     try:
         result = info.set_schedule_map(_without_false_places(accesses, order)).compute_flow()
-        found, none = _settled(result.get_full_may_dependence()), _settled(result.get_may_no_source())
+        pairs, none = _settled(result.get_full_may_dependence()), _settled(result.get_may_no_source())
     except isl.Error as error:
         if is_over_budget(error):
             raise
         return _by_subtraction(sinks, must, may, _Places(sinks, order))  # that maximum again, noticed by isl itself
     maximal = checked and not must.is_empty() and any(_has_remainders(one) for one in (sinks, must, may, order))
-    if maximal and not _is_last(found, none, sinks, must, may, _Places(sinks, order)):
+    if maximal and not _is_last(pairs, none, sinks, must, may, _Places(sinks, order)):
         return _by_subtraction(sinks, must, may, _Places(sinks, order))
-    return Flow(found.range_factor_domain().coalesce(), none)
+    return Flow(pairs.range_factor_domain().coalesce(), none)
+
+
+def _order_of(accesses: Accesses, order: isl.UnionMap) -> isl.UnionMap:
+    """The order of the statements that have these accesses: isl looks at all of it for each array otherwise."""
+    return order.intersect_domain(accesses.all.domain().universe())
+
+
+def _written_once(sinks: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, order: isl.UnionMap) -> Flow | None:
+    """The answer by set arithmetic, where a cell has one writer and each statement runs before or after the others.
+
+    math: for W and R, what two statements touch, the one before the other: W . R^-1, and of R is left what is not in
+          the range of W. No write lies between: the only one of the cell is W's, or the sink itself.
+    None where that is not all: where loops around both say which instance is first, a cell is written twice, or a write
+    may or may not happen.
+    """
+    sources = must if may.is_empty() else may
+    if sources is may and not sinks.is_subset(must):
+        return None
+    first, then = _placed(sources, order), _placed(sinks, order)
+    if first is None or then is None:
+        return None
+    pairs: list[tuple[isl.Map, isl.Map]] = []
+    for one, at in first:
+        for other, later in then:
+            before = _is_before(at, later) if _same_cells(one, other) else False
+            if before is None:
+                return None
+            if before:
+                pairs.append((one, other))
+    if not must.is_injective():
+        return None
+    found, none = empty_map(sinks), sinks
+    for one, other in pairs:
+        found = found.union(isl.UnionMap.from_map(one.apply_range(other.reverse())))
+        if sources is must:
+            none = none.subtract(isl.UnionMap.from_map(other.intersect_range(one.range())))
+    return Flow(found.coalesce(), none.coalesce())
+
+
+def _placed(accesses: isl.UnionMap, order: isl.UnionMap) -> list[tuple[isl.Map, list[int | None]]] | None:
+    """Each access with the numbers of its statement's order, None for a loop; None where one has no place."""
+    found: list[tuple[isl.Map, list[int | None]]] = []
+    for access in maps(accesses):
+        statement = isl.UnionSet.from_set(isl.Set.universe(access.get_space().domain()))
+        when = maps(order.intersect_domain(statement))
+        if len(when) != 1:
+            return None
+        values = (when[0].plain_get_val_if_fixed(isl.dim_type.out, k) for k in range(when[0].dim(isl.dim_type.out)))
+        found.append((access, [value.to_python() if value.is_int() else None for value in values]))
+    return found
+
+
+def _same_cells(one: isl.Map, other: isl.Map) -> bool:
+    return bool(one.get_space().range().has_equal_tuples(other.get_space().range()))
+
+
+def _is_before(one: list[int | None], other: list[int | None]) -> bool | None:
+    """Whether all instances of one order run before all of the other; None where a loop decides."""
+    for a, b in zip(one, other, strict=True):
+        if a is None or b is None:
+            return None
+        if a != b:
+            return a < b
+    return False
 
 
 def _has_remainders(relation: isl.UnionMap) -> bool:

@@ -14,7 +14,7 @@ from polyc.analysis.order import runs
 from polyc.bounded import Started, isl_answer, isl_started, within
 from polyc.codegen import NotMappable, Rendered, obstacle, render_as_written, render_region
 from polyc.errors import InternalError
-from polyc.model.program import Compiled, Options, Program, Remark, Snapshot
+from polyc.model.program import Compiled, Options, Program, Remark, Snapshot, operations_for
 from polyc.model.scop import Region, Scop
 from polyc.model.tree import Mark, walk
 from polyc.passes.basteln import fuse_tiles
@@ -130,7 +130,8 @@ class _Run:
 
     def __init__(self, region: Region, options: Options) -> None:
         self.region = region
-        self.options = options
+        self.asked = options
+        self.options = replace(options, budget=operations_for(region.scop, options))
         self.timings: list[tuple[str, float]] = []
         self.snapshots: list[Snapshot] = []
         self.ahead: _Ahead | None = None
@@ -143,7 +144,7 @@ class _Run:
 
     def _compiled(self) -> Compiled:
         scop = self.region.scop
-        untouched = Program(scop, self.options, no_dependences(scop), scop.tree, dict(scop.statements))
+        untouched = Program(scop, self.asked, no_dependences(scop), scop.tree, dict(scop.statements))
         with self.timed("dependences"):
             initial = _declined_at_budget(
                 "dependences",
@@ -159,7 +160,7 @@ class _Run:
         final, verified = self.transformed(initial)
         if final.tree is initial.tree and any(p.code in ("inlined", "relocated") for p in final.remarks):
             # Whatever it was: with the region as it was written there is less to go wrong, and to check.
-            chosen = replace(self.options, inline=False, relocate=False)
+            chosen = replace(self.asked, inline=False, relocate=False)
             left_out = replace(initial, options=chosen, remarks=_of_failure(final))
             del self.snapshots[1:]
             final, verified = self.transformed(left_out)
@@ -317,7 +318,7 @@ def _declined_at_budget(name: str, run: Pass, program: Program, message: str = "
     """The pass's program, or the one before with a remark where isl would take too long."""
     context = program.scop.domain.get_ctx()
     try:
-        with budget(context, program.options.budget):
+        with budget(context, program.operations):
             return run(program)
     except OverBudget:
         why = f"the pass {name} took more isl operations than the budget allows and was left out"
@@ -385,7 +386,7 @@ def _of_failure(program: Program) -> tuple[Remark, ...]:
 
 def _faults(program: Program, original: Scop, meanwhile: Callable[[], None] = lambda: None) -> list[Fault]:
     """What the check finds, in a child process: its operations may take any time."""
-    context, operations = program.scop.domain.get_ctx(), 5 * program.options.budget
+    context, operations = program.scop.domain.get_ctx(), 5 * program.operations
     try:
         if operations == 0:
             return check(program, original)

@@ -8,12 +8,14 @@ reordering, IMPACT 2016).
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import islpy as isl
 
-from polyc.analysis.order import order_map, runs
+from polyc.analysis.order import order_of
 from polyc.flow import Accesses, Flow, compute_false, compute_flow
 from polyc.model.program import Dependences
-from polyc.model.scop import Access, AccessKind, Scop
+from polyc.model.scop import Access, AccessKind, Scop, Statement
 from polyc.poly import empty_map
 
 
@@ -44,13 +46,22 @@ def _prefixed(order: isl.UnionMap, value: int) -> isl.UnionMap:
 
 def accesses_of(scop: Scop, arrays: frozenset[str] | None = None) -> Accesses:
     """The accesses of the region's statements, to some arrays or to all."""
-    start = empty_map(scop.domain)
-    by_kind = dict.fromkeys(AccessKind, start)
-    for statement in scop.statements.values():
-        for access in statement.accesses:
-            if arrays is None or access.array in arrays:
-                by_kind[access.kind] = by_kind[access.kind].union(isl.UnionMap.from_map(access.relation))
+    by_array = _by_array(scop)
+    by_kind = dict.fromkeys(AccessKind, empty_map(scop.domain))
+    for array in by_array if arrays is None else arrays & by_array.keys():
+        for _, _, access in by_array[array]:
+            by_kind[access.kind] = by_kind[access.kind].union(isl.UnionMap.from_map(access.relation))
     return Accesses(by_kind[AccessKind.READ], by_kind[AccessKind.WRITE], by_kind[AccessKind.MAY_WRITE])
+
+
+@lru_cache(maxsize=16)
+def _by_array(scop: Scop) -> dict[str, list[tuple[Statement, int, Access]]]:
+    """The accesses to each array, with their statements and positions: a region may have hundreds of either."""
+    found: dict[str, list[tuple[Statement, int, Access]]] = {}
+    for statement in scop.statements.values():
+        for position, access in enumerate(statement.accesses):
+            found.setdefault(access.array, []).append((statement, position, access))
+    return found
 
 
 def compute_dependences(scop: Scop) -> Dependences:
@@ -59,7 +70,7 @@ def compute_dependences(scop: Scop) -> Dependences:
     ensures: every reordering that respects `flow`, `false` and `private_false` computes the same values.
     """
     start = empty_map(scop.domain)
-    order = order_map(runs(scop.tree))
+    order = order_of(scop.tree)
     flow, false, private_false, live_in = start, start, start, start
     of_dead = start
     tagged_flow, tagged_false, last = start, start, start
@@ -105,16 +116,11 @@ def _tagged(scop: Scop, array: str, order: isl.UnionMap) -> tuple[Accesses, isl.
     start = empty_map(scop.domain)
     by_kind = dict.fromkeys(AccessKind, start)
     tags = start
-    for statement in scop.statements.values():
-        for position, access in enumerate(statement.accesses):
-            if access.array != array:
-                continue
-            tag = tag_of(access, f"{statement.name}_{position}")
-            wrapped = isl.UnionMap.from_map(tag).domain_map()
-            by_kind[access.kind] = by_kind[access.kind].union(
-                wrapped.apply_range(isl.UnionMap.from_map(access.relation))
-            )
-            tags = tags.union(wrapped)
+    for statement, position, access in _by_array(scop)[array]:
+        tag = tag_of(access, f"{statement.name}_{position}")
+        wrapped = isl.UnionMap.from_map(tag).domain_map()
+        by_kind[access.kind] = by_kind[access.kind].union(wrapped.apply_range(isl.UnionMap.from_map(access.relation)))
+        tags = tags.union(wrapped)
     accesses = Accesses(by_kind[AccessKind.READ], by_kind[AccessKind.WRITE], by_kind[AccessKind.MAY_WRITE])
     return accesses, tags.apply_range(order)
 

@@ -7,6 +7,7 @@ A statement that an extension node runs has one instance for each pair of tile a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import islpy as isl
 
@@ -95,6 +96,12 @@ def order_map(found: list[Run]) -> isl.UnionMap:
     for run in found:
         union = union.union(isl.UnionMap.from_map(run.order(length)))
     return union
+
+
+@lru_cache(maxsize=8)
+def order_of(tree: Domain) -> isl.UnionMap:
+    """`order_map` of all that a tree runs, kept: a region's original order is asked for with each of its arrays."""
+    return order_map(runs(tree))
 
 
 def _plain_run(path: Path, piece: isl.Set) -> Run:
@@ -190,7 +197,7 @@ def _product(instances: isl.Set, columns: list[isl.Map]) -> isl.Map:
     return result.intersect_domain(instances)
 
 
-__all__ = ["Run", "in_name", "order_length", "order_map", "runs"]
+__all__ = ["Run", "in_name", "order_length", "order_map", "order_of", "runs"]
 
 
 def parting(one: Path, two: Path) -> int | None:

@@ -30,6 +30,8 @@ class Preprocessed:
     """File and line number of the first line of each run."""
     macros: frozenset[str] = frozenset()
     dependencies: tuple[str, ...] = ()
+    line_ends: list[int] | None = None
+    """Offsets of the newlines, once somebody has asked: to count them for each place takes the square of the text."""
 
     def place(self, offset: int) -> tuple[str, int]:
         """File and 1-based line that the character came from."""
@@ -37,7 +39,10 @@ class Preprocessed:
         if run < 0:
             return self.path, 1
         name, line = self.runs[run]
-        return name, line + self.text.count("\n", self.starts[run], offset)
+        if self.line_ends is None:
+            self.line_ends = [match.start() for match in re.finditer("\n", self.text)]
+        above = bisect.bisect_left(self.line_ends, offset) - bisect.bisect_left(self.line_ends, self.starts[run])
+        return name, line + above
 
     def own_runs(self) -> list[tuple[int, int, int]]:
         """(start, end, first line) of the runs of the user's own file."""

@@ -271,9 +271,9 @@ def children(node: Node) -> Iterator[Node]:
     """The direct children of a node, in the order of its fields (not always C's order of evaluation)."""
     if isinstance(node, Note):
         return  # nothing of it is printed
-    for item in fields(node):
-        value = getattr(node, item.name)
-        if item.name in ("span", "pragmas") or value is None or isinstance(value, (str, bool, int)):
+    for name in _inner(node):
+        value = getattr(node, name)
+        if value is None or isinstance(value, (str, bool, int)):
             continue
         if isinstance(value, tuple):
             yield from value
@@ -281,11 +281,24 @@ def children(node: Node) -> Iterator[Node]:
             yield value
 
 
+_INNER: dict[type, tuple[str, ...]] = {}
+"""The fields of each kind of node that may have nodes."""
+
+
+def _inner(node: Node) -> tuple[str, ...]:
+    kind = type(node)
+    if kind not in _INNER:
+        _INNER[kind] = tuple(item.name for item in fields(kind) if item.name not in ("span", "pragmas"))
+    return _INNER[kind]
+
+
 def walk(node: Node) -> Iterator[Node]:
     """The node and everything below it, parents first."""
-    yield node
-    for child in children(node):
-        yield from walk(child)
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting += reversed(tuple(children(one)))
 
 
 def rewrite(node: N, change: Callable[[Node], Node | None]) -> N:
@@ -294,18 +307,18 @@ def rewrite(node: N, change: Callable[[Node], Node | None]) -> N:
     if answer is not None:
         return answer  # type: ignore[return-value]
     updates: dict[str, object] = {}
-    for item in fields(node):
-        value = getattr(node, item.name)
-        if item.name in ("span", "pragmas") or value is None or isinstance(value, (str, bool, int)):
+    for name in _inner(node):
+        value = getattr(node, name)
+        if value is None or isinstance(value, (str, bool, int)):
             continue
         if isinstance(value, tuple):
             changed = tuple(rewrite(v, change) for v in value)
             if any(a is not b for a, b in zip(changed, value, strict=True)):
-                updates[item.name] = changed
+                updates[name] = changed
         else:
             single = rewrite(value, change)
             if single is not value:
-                updates[item.name] = single
+                updates[name] = single
     return replace(node, **updates) if updates else node  # type: ignore[arg-type]
 
 

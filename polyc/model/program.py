@@ -40,7 +40,8 @@ class Options:
     expand: bool = True
     """Whether they may have arrays of their own, of which tiles keep parts; the pipeline says no where they do not."""
     budget: int = 2_000_000
-    """isl operations that one pass may take before it declines; 0: as many as it takes."""
+    """isl operations that one pass may take before it declines, in a region of up to MANY statements; 0: as many as it
+    takes."""
     machine: str = "generic"
     """The name of a machine that polyc ships, `host`, or a file that describes one; of the target's kind
     (`polyc.machine.load_cpu`, `load_gpu`). `generic` is one of either kind."""
@@ -275,11 +276,28 @@ class Program:
     relocated: Relocation | None = None
     """How it lost temporaries after that: `relocated.after` is `scop`, whose sizes may be guarded."""
 
+    @property
+    def operations(self) -> int:
+        """isl operations that a step over the whole region may take; 0: as many as it takes."""
+        return operations_for(self.scop, self.options)
+
     def remark(self, code: str, stage: str, message: str, statements: tuple[str, ...] = (), **data: Any) -> Program:
         """The program with one more remark, placed at the first of its statements."""
         known = [self.statements[s].span for s in statements if s in self.statements]
         span = known[0] if known else self.scop.span
         return replace(self, remarks=(*self.remarks, Remark(code, stage, message, span, statements, data)))
+
+
+MANY = 20
+"""Statements of a region up to which a step has the budget that it is given."""
+
+
+def operations_for(scop: Scop, options: Options) -> int:
+    """isl operations that a step over a whole region may take: more for one of many statements, in proportion.
+
+    What a step asks of one nest, or of a nest and the tiles that it may run in, has a share of `options.budget` only.
+    """
+    return options.budget * max(MANY, len(scop.statements)) // MANY
 
 
 @dataclass(frozen=True, slots=True, eq=False)

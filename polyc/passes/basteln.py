@@ -133,27 +133,37 @@ class _Composer:
             return None
         found: tuple[Nest, ...] = ()
         inside = nest.instances
-        for other in reversed([n for n in waiting[:position] if n is not None]):
-            flow = fuser.flow.intersect_domain(other.instances).intersect_range(inside)
-            if other.band is None or fuser.outer.same_iteration(flow).is_empty():
+        reads = fuser.near.feeding(nest.statements)
+        for q in reversed(range(position)):
+            other = waiting[q]
+            if other is None or other.band is None or q not in reads:
+                continue
+            flow = fuser.near.flow_from(other.instances).intersect_range(inside)
+            if fuser.outer.same_iteration(flow).is_empty():
                 continue
             judged = self.sizes.judged(self.program, fuser.outer, (nest,), found, other)
             if judged is not None and judged.fused.seconds <= judged.apart_seconds:
                 found, inside = (*found, other), inside.union(other.instances)
+                reads |= fuser.near.feeding(other.statements)
         return found
 
     def attempt(self, fuser: Fuser, cluster: Cluster, waiting: list[Nest | None]) -> tuple[Cluster, bool]:
         """Grow a cluster with its tile sizes; also whether a producer was too large for them."""
         position = cluster.position
         too_large = False
+        alike = fuser.near.reading(cluster.outputs[0])
         for q in reversed(range(position)):
             other = waiting[q]
-            if other is not None and (joined := self.joint(fuser, cluster, q, other)) is not None:
+            if other is None or q not in alike:
+                continue
+            if (joined := self.joint(fuser, cluster, q, other)) is not None:
                 cluster = joined
                 waiting[q] = None
+                alike |= fuser.near.reading(other)
+        reads = fuser.near.feeding(names(cluster.instances))
         for q in reversed(range(position)):
             other = waiting[q]
-            if other is None:
+            if other is None or q not in reads:
                 continue
             answer = self.extended(fuser, cluster, q, other, waiting)
             if answer is None:
@@ -163,6 +173,7 @@ class _Composer:
                 too_large = too_large or answer.code == "tile-too-large"
                 continue
             cluster = answer
+            reads |= fuser.near.feeding(other.statements)
             reserved = answer.producers[0].reserved
             waiting[q] = None if reserved.is_empty() else Nest(reserved, restrict(other.node, reserved))
         return cluster, too_large
@@ -195,10 +206,10 @@ class _Composer:
         first = cluster.outputs[0].band
         if band is None or first is None or band.coincident_prefix != first.coincident_prefix:
             return None
-        every = fuser.flow.union(fuser.false)
-        later = [*fuser.nests[q + 1 : cluster.position], *cluster.outputs]
-        for nest in later:
-            pairs = every.intersect_domain(other.instances).intersect_range(nest.instances)
+        every = fuser.near.all_from(other.instances)
+        places = {*range(q + 1, cluster.position)} & fuser.near.targets(every)
+        for nest in (*(fuser.nests[place] for place in sorted(places)), *cluster.outputs):
+            pairs = every.intersect_range(nest.instances)
             if not fuser.outer.same_iteration(pairs).is_empty():
                 return None
         count = first.coincident_prefix
@@ -228,6 +239,7 @@ class _Composer:
                 outputs=(ordered, *cluster.outputs),
                 tile=members,
                 tile_of=cluster.tile_of.union(alone.tile_of),
+                known=None,
             )
         return None
 

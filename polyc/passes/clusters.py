@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import islpy as isl
@@ -15,6 +16,7 @@ from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Member
 from polyc.passes.cost import START_CYCLES, Estimate, Rates, estimate, middle_tile, sample_parameters
 from polyc.passes.cpu_sizes import STACK_BYTES, Judged
+from polyc.passes.neighbours import Neighbours
 from polyc.passes.nests import Nest, Outer, all_instances, values
 from polyc.passes.promotion import DataTile, RefFlow, plan_buffer
 from polyc.passes.tiling import tile_members, told_sizes
@@ -55,10 +57,12 @@ class Cluster:
     """Arrays whose values stay in the tile."""
     footprints: tuple[isl.Map, ...] = ()
     """(13), for the arrays that the producers make."""
+    known: isl.UnionSet | None = None
+    """The domain of `tile_of`, where it was found already: it is asked for with each nest that may join."""
 
     @property
     def instances(self) -> isl.UnionSet:
-        return self.tile_of.domain()
+        return self.tile_of.domain() if self.known is None else self.known
 
     @property
     def produced(self) -> isl.UnionSet:
@@ -95,6 +99,7 @@ class Fuser:
         d = program.dependences
         self.flow = d.flow
         self.false = d.false.union(d.private_false)
+        self.near = Neighbours(program, nests)
         self.refs = RefFlow(program)
         self.typical = sample_parameters(program)
         self.dropped = empty_set(self.flow)
@@ -104,7 +109,8 @@ class Fuser:
         """The output alone, its band tiled: relation (11)."""
         count = band.coincident_prefix
         tile = tile_members(band.members[:count], sizes[:count])
-        return Cluster(position, (nest,), tile, sizes, values(self.outer.members + tile, nest.instances))
+        tile_of = values(self.outer.members + tile, nest.instances)
+        return Cluster(position, (nest,), tile, sizes, tile_of, known=tile_of.domain())
 
     @property
     def space(self) -> int:
@@ -122,7 +128,7 @@ class Fuser:
         math: h = t^-1 . flow^-1, the instances whose values the tile reads; e = h . b . b^-1, with b the values of
               the nest's coincident loops, which plays the part of the grouping relation (16)
         """
-        flow = self.outer.same_iteration(self.flow.intersect_domain(nest.instances).intersect_range(cluster.instances))
+        flow = self.outer.same_iteration(self.near.flow_from(nest.instances).intersect_range(cluster.instances))
         if flow.is_empty():
             return None
         assert nest.band is not None
@@ -179,9 +185,7 @@ class Fuser:
         `waiting`: the nests that are still in their places.
         """
         between = [n for n in waiting[position + 1 : cluster.position] if n is not None]
-        related = self.outer.same_iteration(
-            self.flow.intersect_domain(nest.instances).intersect_range(cluster.instances)
-        )
+        related = self.outer.same_iteration(self.near.flow_from(nest.instances).intersect_range(cluster.instances))
         if related.is_empty():
             return None
         if nest.band is None or nest.band.coincident_prefix == 0:
@@ -197,11 +201,11 @@ class Fuser:
         if _irregular(extension, len(self.outer.members) + len(cluster.tile)):
             return Declined("irregular-tiles", "its tiles take too many pieces or remainders to describe")
         overlapping = not extension.reverse().is_single_valued()
-        shared = self._needed_before(between, nest)
-        twice = shared.intersect(extension.range())
+        shared, ran = self._needed_before(between, nest), extension.range()
+        twice = shared.intersect(ran)
         producer_data: list[DataTile] = []
         for array in self._written_arrays(nest):
-            plan = self._plan(cluster, nest, extension, array)
+            plan = self._plan(cluster, nest, extension, array, overlapping)
             if isinstance(plan, Declined):
                 return plan
             if plan is not None:
@@ -246,6 +250,7 @@ class Fuser:
         return replace(
             cluster,
             tile_of=cluster.tile_of.union(extension.reverse()),
+            known=cluster.instances.union(ran),
             producers=(Producer(nest, extension, reserved, judged, guard), *cluster.producers),
             data=data,
             footprints=(*cluster.footprints, *self._footprints(cluster, nest, extension)),
@@ -283,21 +288,24 @@ class Fuser:
         out = flow.intersect_domain(nest.instances)
         return bool(out.is_subset(out.intersect_range(nest.instances)))
 
-    def _plan(self, cluster: Cluster, nest: Nest, extension: isl.UnionMap, array: str) -> DataTile | Declined | None:
+    def _plan(
+        self, cluster: Cluster, nest: Nest, extension: isl.UnionMap, array: str, overlapping: bool
+    ) -> DataTile | Declined | None:
         """How the array's values stay in the tile; None: they go to the array itself, each by one tile only.
 
         Producers that are in the tile already and write the array too share one data tile with the new one.
         """
         dropped = self.dropped_with(cluster)
         known = next((d for d in cluster.data if d.array == array), None)
-        for producer in cluster.producers:
-            if array in self._written_arrays(producer.nest):
-                nest = Nest(nest.instances.union(producer.nest.instances), nest.node)
-                extension = extension.union(producer.extension)
+        also = [p for p in cluster.producers if array in self._written_arrays(p.nest)]
+        for producer in also:
+            nest = Nest(nest.instances.union(producer.nest.instances), nest.node)
+            extension = extension.union(producer.extension)
         plan = plan_buffer(
             self.program, self.refs, cluster.tile_of, nest, extension, array, self.outer, self.typical, dropped
         )
-        overlapping = not extension.reverse().is_single_valued()
+        if also:
+            overlapping = not extension.reverse().is_single_valued()
         if isinstance(plan, DataTile) and (plan.copy_out is None or overlapping):
             return plan
         if overlapping or known is not None:
@@ -328,19 +336,20 @@ class Fuser:
     def _needed_before(self, between: list[Nest], nest: Nest) -> isl.UnionSet:
         """Instances whose values are read by nests that stay between the nest's place and the cluster's."""
         found = empty_set(self.flow)
-        out = self.outer.same_iteration(self.flow.intersect_domain(nest.instances))
+        out = self.outer.same_iteration(self.near.flow_from(nest.instances))
+        read = set(names(out.range()))
         for other in between:
+            if read.isdisjoint(self.near.statements(other)):
+                continue
             found = found.union(out.intersect_range(other.instances).domain())
         return found
 
     def _needed_later(self, cluster: Cluster, nest: Nest, extension: isl.UnionMap) -> bool:
         """Whether nests after the cluster, in the same iteration of the outer loops, read values of the tiles."""
-        out = self.outer.same_iteration(self.flow.intersect_domain(extension.range()))
-        out = out.subtract_range(self.dropped)
-        for other in self.nests[cluster.position + 1 :]:
-            if not out.intersect_range(other.instances.subtract(cluster.instances)).is_empty():
-                return True
-        return False
+        out = self.outer.same_iteration(self.near.flow_from(extension.range()))
+        out = out.subtract_range(self.dropped).subtract_range(cluster.instances)
+        later = [self.nests[place] for place in self.near.targets(out) if place > cluster.position]
+        return any(not out.intersect_range(other.instances).is_empty() for other in later)
 
     def _in_place(self, cluster: Cluster, nest: Nest, data: list[DataTile]) -> Declined | None:
         """A tile that writes cells back must not be one that others still read the old values of."""
@@ -400,7 +409,10 @@ class Fuser:
         members = [*cluster.outputs, *(p.nest for p in cluster.producers)]
         for other in (*between, *members):
             in_cluster = any(other is o for o in members)
-            for array in self.program.scop.arrays:
+            both = self.near.both(nest, other)
+            for array in self.program.scop.arrays if both else ():
+                if array not in both:
+                    continue
                 if self._stays_inside(nest, array) and self.refs.reads_own_values(nest, array):
                     continue
                 reads = self._cells(moved, array, write=False)
@@ -451,7 +463,9 @@ class Fuser:
             saved += 3.0 * size if inside else 1.0 * size
             gone = gone and inside
         outer = len(self.outer.members)
-        found = estimate(self.program, self.typical, extension, nest.instances, saved, outer, self._rates())
+        found = estimate(
+            self.program, self.typical, extension, nest.instances, saved, outer, self._rates(), not overlapping
+        )
         numbers: dict[str, Any] = {
             "recompute_percent": round(found.recompute_percent, 2),
             "extra_cycles": round(found.extra_cycles),
@@ -503,7 +517,8 @@ class Fuser:
         """
         rest = nest.instances.subtract(extension.range())
         readers = self.program.scop.domain.subtract(self.dropped_with(cluster)).subtract(nest.instances)
-        needed = self.flow.intersect_range(readers).domain().union(self.program.dependences.last_writer.domain())
+        flow = self.near.flow_from(nest.instances)
+        needed = flow.intersect_range(readers).domain().union(self.program.dependences.last_writer.domain())
         if not rest.is_empty() and rest.intersect(needed).is_empty():
             rest = empty_set(rest)
         return rest.union(shared).coalesce()
@@ -524,10 +539,14 @@ class Fuser:
         """`dropped`, once the cluster is built as it is."""
         found = self.dropped
         for producer in cluster.producers:
-            found = found.union(
-                producer.nest.instances.subtract(producer.extension.range()).subtract(producer.reserved)
-            )
+            found = found.union(_dropped_of(producer))
         return found
+
+
+@lru_cache(maxsize=1000)
+def _dropped_of(producer: Producer) -> isl.UnionSet:
+    """The instances of a producer that nobody needs."""
+    return producer.nest.instances.subtract(producer.extension.range()).subtract(producer.reserved)
 
 
 def _irregular(extension: isl.UnionMap, outer: int) -> bool:

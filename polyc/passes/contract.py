@@ -7,11 +7,12 @@ from dataclasses import replace
 import islpy as isl
 
 from polyc.model.program import Buffer, Program
-from polyc.model.scop import AccessKind
+from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import (
     Band,
     Domain,
     Extension,
+    Filter,
     Leaf,
     Mark,
     Member,
@@ -53,8 +54,12 @@ def _unbuffered(program: Program) -> list[str]:
     scop, kept = program.scop, {b.array for b in program.buffers.values()}
     before = {out_name(m) for m in maps(program.dependences.live_in)}
     found = []
+    touching: dict[str, list[Access]] = {}
+    for statement in scop.statements.values():
+        for access in statement.accesses:
+            touching.setdefault(access.array, []).append(access)
     for name, array in scop.arrays.items():
-        accesses = [a for s in scop.statements.values() for a in s.accesses if a.array == name]
+        accesses = touching.get(name, [])
         sure = all(a.exact and a.kind is not AccessKind.MAY_WRITE for a in accesses)
         if array.rank and sure and name not in scop.live_out | kept | before:
             found.append(name)
@@ -80,6 +85,13 @@ class _Contractor:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.typical = sample_parameters(program)
+        self.inside: dict[Filter, frozenset[str]] = {}
+
+    def running(self, step: Filter) -> frozenset[str]:
+        """The statements of a step, found once: each array looks at all of them."""
+        if step not in self.inside:
+            self.inside[step] = frozenset(set_name(piece) for piece in sets(instances_below(step)))
+        return self.inside[step]
 
     def below(self, node: Node, members: tuple[Member, ...]) -> Node:
         """The subtree with every buffer as deep as it may be; `members`: the loops around it."""
@@ -139,7 +151,7 @@ class _Contractor:
                     deeper = _declaring(buffer.key, node.child)
                 return None if deeper is None else replace(node, child=deeper)
             case Sequence(children=steps):
-                using = [k for k, s in enumerate(steps) if {set_name(x) for x in sets(instances_below(s))} & users]
+                using = [k for k, s in enumerate(steps) if self.running(s) & users]
                 if len(using) != 1:
                     return None
                 deeper = self.placed(steps[using[0]].child, buffer, users, flow, members)

@@ -133,15 +133,18 @@ def estimate(
     saved_bytes: float,
     outer: int = 0,
     rates: Rates | None = None,
+    once: bool | None = None,
 ) -> Estimate:
     """Compare the instances that the tiles run with those that there are.
 
     `at`: the sample sizes.
     `outer`: how many of the tile's coordinates belong to loops around; each of their iterations saves anew.
     `saved_bytes`: memory traffic that fusion saves for each cell that the producer writes.
+    `once`: whether no two tiles run the same instance, where that is known.
     """
     total = ran = work = extra = 0.0
     widest = 0.0
+    alone = once is not None and instances.n_set() == 1
     for piece in sets(instances):
         relation = next(
             (m for m in maps(extension) if str(m.get_tuple_name(isl.dim_type.out)) == set_name(piece)), None
@@ -155,7 +158,9 @@ def estimate(
         if middle is None:
             continue
         one = box_volume(relation.intersect_domain(middle).range())
-        runs = every if relation.reverse().is_single_valued() else one * _tile_count(tiles)
+        alike = once or (alone and relation.dim(isl.dim_type.param) == 0)  # for the sample sizes as for all
+        single = once if alike else relation.reverse().is_single_valued()
+        runs = every if single else one * _tile_count(tiles)
         ops = operations(program.statements[set_name(piece)])
         total += every
         ran += max(runs, every)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from math import ceil, prod
 
 from polyc.machine import Cpu
@@ -62,6 +63,10 @@ class TiledNest:
     """Whether it is a vector loop over consecutive memory."""
     rows: int = 0
     """How many iterations of the last parallel loop run at once, where those of the inner ones wait for each other."""
+    known: dict[tuple[int, ...], tuple[float, float, tuple[tuple[str, float], ...]]] = field(default_factory=dict)
+    """What a box of tiles of the nest by itself touches, see `_Sweep`: groups that it is tried in ask the same."""
+    waits: dict[tuple[int, ...], dict[str, float]] = field(default_factory=dict)
+    """`TileModel._waits` of the nest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +198,7 @@ class TileModel:
             joint = self._sweeps(self._arrays(), tiles, box)
             apart = []
             for nest in self.nests:
-                own = {array.array: [array] for array in nest.prints.arrays}
-                apart.append(self._sweeps(own, [*tiles, *self._points(nest, box)], self._ones(), True))
+                apart.append(self._sweeps_of(nest, [*tiles, *self._points(nest, box)]))
         found = []
         places: list[Level | Memory] = [*self.machine.levels[1:], self.machine.memory]
         for level, beyond in zip(self.machine.levels, places, strict=True):
@@ -218,25 +222,22 @@ class TileModel:
         return next((sweep for sweep in sweeps if sweep.bytes > room), sweeps[-1])
 
     def _sweeps(
-        self,
-        arrays: dict[str, list[ArrayFootprint]],
-        loops: list[tuple[int, int, int]],
-        start: tuple[int, ...],
-        with_kept: bool = False,
+        self, arrays: dict[str, list[ArrayFootprint]], loops: list[tuple[int, int, int]], start: tuple[int, ...]
     ) -> list[_Sweep]:
-        """loops: the member, the iterations that one step spans, and those of all steps; the outermost first."""
-        box = list(start)
-        times = prod(ceil(end / step) for _, step, end in loops)
-        found = [self._sweep(arrays, tuple(box), times, with_kept)]
-        for member, step, end in reversed(loops):
-            times //= ceil(end / step)
-            box[member] = end
-            found.append(self._sweep(arrays, tuple(box), times, with_kept))
+        return [_Sweep(*self._swept(arrays, box, False), times) for box, times in _boxes(loops, start)]
+
+    def _sweeps_of(self, nest: TiledNest, loops: list[tuple[int, int, int]]) -> list[_Sweep]:
+        """Those of one nest by itself, with what only lives in the tile."""
+        found = []
+        for box, times in _boxes(loops, self._ones()):
+            if box not in nest.known:
+                nest.known[box] = self._swept({array.array: [array] for array in nest.prints.arrays}, box, True)
+            found.append(_Sweep(*nest.known[box], times))
         return found
 
-    def _sweep(
-        self, arrays: dict[str, list[ArrayFootprint]], box: tuple[int, ...], times: int, with_kept: bool
-    ) -> _Sweep:
+    def _swept(
+        self, arrays: dict[str, list[ArrayFootprint]], box: tuple[int, ...], with_kept: bool
+    ) -> tuple[float, float, tuple[tuple[str, float], ...]]:
         line = self.machine.levels[0].line_bytes
         total = moved = 0.0
         each: list[tuple[str, float]] = []
@@ -248,20 +249,27 @@ class TileModel:
             size *= 2 if any(a.written for a in found) else 1
             moved += size
             each.append((name, size))
-        return _Sweep(total, moved, tuple(each), times)
+        return total, moved, tuple(each)
 
     def _waits(self, box: tuple[int, ...]) -> dict[str, float]:
         """For each byte of an array that comes from beyond a level, how many of its latencies are not hidden."""
         found: dict[str, float] = {}
-        line = self.machine.levels[0].line_bytes
         for nest in self.nests:
-            row = tuple(t if k == nest.inner else 1 for k, t in enumerate(box))
-            for array in nest.prints.arrays:
-                at = box if array.rows(row) <= STREAMS else row
-                lines = max(1.0, array.bytes(at, line) / array.rows(at) / line)
-                waits = 1 / (LINES_IN_FLIGHT + (lines - 1) / START) / line
-                waits *= 1 if array.reads else STORED
-                found[array.array] = max(waits, found.get(array.array, 0.0))
+            if box not in nest.waits:
+                nest.waits[box] = self._waits_of(nest, box)
+            for name, waits in nest.waits[box].items():
+                found[name] = max(waits, found.get(name, 0.0))
+        return found
+
+    def _waits_of(self, nest: TiledNest, box: tuple[int, ...]) -> dict[str, float]:
+        found: dict[str, float] = {}
+        line = self.machine.levels[0].line_bytes
+        row = tuple(t if k == nest.inner else 1 for k, t in enumerate(box))
+        for array in nest.prints.arrays:
+            at = box if array.rows(row) <= STREAMS else row
+            lines = max(1.0, array.bytes(at, line) / array.rows(at) / line)
+            waits = 1 / (LINES_IN_FLIGHT + (lines - 1) / START) / line
+            found[array.array] = waits * (1 if array.reads else STORED)
         return found
 
     def _stays(self, found: list[ArrayFootprint]) -> bool:
@@ -286,6 +294,20 @@ class TileModel:
     def _bytes(self, arrays: dict[str, list[ArrayFootprint]], box: tuple[int, ...]) -> float:
         line = self.machine.levels[0].line_bytes
         return sum(max(a.bytes(box, line) for a in found) for found in arrays.values())
+
+
+def _boxes(loops: list[tuple[int, int, int]], start: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], int]]:
+    """What some loops span, from the innermost outwards, and how often those around them run.
+
+    loops: the member, the iterations that one step spans, and those of all steps; the outermost first
+    """
+    box = list(start)
+    times = prod(ceil(end / step) for _, step, end in loops)
+    yield tuple(box), times
+    for member, step, end in reversed(loops):
+        times //= ceil(end / step)
+        box[member] = end
+        yield tuple(box), times
 
 
 def _row(work: Box, inner: int, extents: tuple[float, ...]) -> tuple[float, float]:

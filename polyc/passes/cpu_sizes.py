@@ -184,7 +184,7 @@ class CpuSizes:
         for _, probes, _ in stages[1:]:
             reader = reader.joined(probes)
         instances = nest.instances.intersect_params(at)
-        flow = program.dependences.flow.intersect_params(at).intersect_domain(instances)
+        flow = program.dependences.flow.intersect_domain(nest.instances).intersect_params(at)
         back = outer.same_iteration(flow).reverse()
         loops = values(outer.members + nest.band.members[: nest.band.coincident_prefix], instances)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from math import inf, prod
 
 import islpy as isl
@@ -31,13 +31,17 @@ class Box:
     """For each loop of the tile, how much each extent grows with it."""
     most: tuple[float, ...]
     """Of the whole nest."""
+    known: dict[tuple[int, ...], tuple[float, ...]] = field(default_factory=dict, compare=False, repr=False)
+    """What was asked: the tiles of all groups that a nest is tried in come from few sizes."""
 
     def extents(self, tile: tuple[int, ...]) -> tuple[float, ...]:
-        found = []
-        for d, (start, limit) in enumerate(zip(self.base, self.most, strict=True)):
-            grown = start + sum(s[d] * (t - 1) for s, t in zip(self.slopes, tile, strict=True))
-            found.append(max(1.0, min(grown, limit)))
-        return tuple(found)
+        if tile not in self.known:
+            found = []
+            for d, (start, limit) in enumerate(zip(self.base, self.most, strict=True)):
+                grown = start + sum(s[d] * (t - 1) for s, t in zip(self.slopes, tile, strict=True))
+                found.append(max(1.0, min(grown, limit)))
+            self.known[tile] = tuple(found)
+        return self.known[tile]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,16 +61,28 @@ class ArrayFootprint:
     """Another nest of the region makes it, and nobody needs it afterwards: it may live in the tile."""
     written: bool
     """Whether some of these accesses store."""
+    known: dict[tuple[tuple[int, ...], int], float] = field(default_factory=dict, compare=False, repr=False)
+    """The answers of `bytes`, and those of `rows` as of transactions of 0 bytes."""
 
     def bytes(self, tile: tuple[int, ...], transaction: int = 1) -> float:
         """Accesses that overlap share data: the hull, or the sum where that is less."""
-        apart = sum(self._volume(box.extents(tile), transaction) for box in self.boxes)
-        return apart if self.hull is None else min(apart, self._volume(self.hull.extents(tile), transaction))
+        found = self.known.get((tile, transaction))
+        if found is None:
+            found = sum(self._volume(box.extents(tile), transaction) for box in self.boxes)
+            if self.hull is not None:
+                found = min(found, self._volume(self.hull.extents(tile), transaction))
+            self.known[tile, transaction] = found
+        return found
 
     def rows(self, tile: tuple[int, ...]) -> float:
         """Stretches of consecutive memory that a tile touches."""
-        apart = sum(prod(box.extents(tile)[:-1]) for box in self.boxes)
-        return apart if self.hull is None else min(apart, prod(self.hull.extents(tile)[:-1]))
+        found = self.known.get((tile, 0))
+        if found is None:
+            found = sum(prod(box.extents(tile)[:-1]) for box in self.boxes)
+            if self.hull is not None:
+                found = min(found, prod(self.hull.extents(tile)[:-1]))
+            self.known[tile, 0] = found
+        return found
 
     def whole_bytes(self, transaction: int = 1) -> float:
         boxes = self.boxes if self.hull is None else (self.hull,)
@@ -155,7 +171,7 @@ def footprints_at(program: Program, probes: Probes) -> TileFootprints:
         for access in statement.accesses:
             if access.exact and access.relation.dim(isl.dim_type.out):
                 arrays.setdefault(access.array, []).append(access)
-    made = _made_elsewhere(program, instances)
+    made = _made_elsewhere(program, instances, arrays)
     prints = []
     for array, found in arrays.items():
         relations = [access.relation for access in found]
@@ -271,12 +287,14 @@ def _anonymous(at: isl.UnionMap, count: int) -> isl.Set:
     return isl.Set.from_union_set(at.range())
 
 
-def _made_elsewhere(program: Program, instances: isl.UnionSet) -> set[str]:
-    """Arrays whose values other nests of the region make, and nobody needs afterwards."""
+def _made_elsewhere(program: Program, instances: isl.UnionSet, arrays: Iterable[str]) -> set[str]:
+    """Those of some arrays whose values other nests of the region make, and nobody needs afterwards."""
     found = set()
-    for array, flow in program.dependences.flow_by_array.items():
-        here = flow.intersect_range(instances).subtract_domain(instances)
-        if array not in program.scop.live_out and not here.is_empty():
+    for array in arrays:
+        flow = program.dependences.flow_by_array.get(array)
+        if flow is None or array in program.scop.live_out:
+            continue
+        if not flow.intersect_range(instances).subtract_domain(instances).is_empty():
             found.add(array)
     return found
 

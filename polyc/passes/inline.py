@@ -10,7 +10,7 @@ import islpy as isl
 
 from polyc.analysis.dependences import accesses_of, compute_dependences, last_writers
 from polyc.analysis.elementwise import assigned, elementwise, keeps_type, replaceable
-from polyc.analysis.order import order_map, runs
+from polyc.analysis.order import order_of
 from polyc.flow import Accesses, Flow, compute_flow
 from polyc.model import ctree as c
 from polyc.model.program import Inlining, Program, Use
@@ -43,12 +43,9 @@ def inline_elementwise(program: Program) -> Program:
     """
     if not program.options.inline:
         return program
-    order = order_map(runs(program.scop.tree))
+    order = order_of(program.scop.tree)  # the same for those that stay, whoever is inlined
     for name in tuple(program.scop.statements):
-        told = _Candidate.of(program, name, order).inlined()
-        if told.scop is not program.scop:
-            order = order_map(runs(told.scop.tree))
-        program = told
+        program = _Candidate.of(program, name, order).inlined()
     if not program.inlined:
         return program
     return replace(program, dependences=compute_dependences(program.scop))

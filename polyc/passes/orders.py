@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from polyc.analysis.dependences import accesses_of
-from polyc.analysis.order import order_map, runs
+from polyc.analysis.order import order_map, order_of, runs
 from polyc.flow import compute_false, compute_flow
 from polyc.model.program import Group, Program
 from polyc.model.tree import LEAF, Band, Domain, Filter, Mark, Member, Node, Sequence, restrict, walk
@@ -108,7 +108,7 @@ def _inside(pairs: isl.UnionMap, instances: isl.UnionSet) -> isl.UnionMap:
 def _commuting(program: Program, instances: isl.UnionSet) -> tuple[isl.UnionMap, isl.UnionMap]:
     """The pairs that have to keep their order, and those of them that hold a loop back."""
     scop = program.scop
-    order = order_map(runs(scop.tree))
+    order = order_of(scop.tree)
     kept = coincidence = empty_map(scop.domain)
     used = {a.array for name in names(instances) for a in program.statements[name].accesses}
     for array in scop.arrays:

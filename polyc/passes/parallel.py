@@ -31,7 +31,7 @@ def mark_loops(program: Program) -> Program:
     child = _parallel(program.tree.child, program.tree.domain, sequential_above=False)
     if program.options.target == "openmp" and has_parallel(child):
         try:
-            with budget(program.scop.domain.get_ctx(), share(program.options.budget, 5)):
+            with budget(program.scop.domain.get_ctx(), share(program.operations, 5)):
                 shares = _Shares(program)
                 child = shares.below(child, ())
                 program = shares.program

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polyc.analysis.dependences import accesses_of
-from polyc.analysis.order import order_map, runs
+from polyc.analysis.order import order_of
 from polyc.flow import Accesses, Flow, compute_flow
 from polyc.model import ctree as c
 from polyc.model.program import Program
@@ -16,7 +16,7 @@ from polyc.model.tree import LEAF, Band, Member, Node
 from polyc.passes.boxes import Box, bounding_box, constant_of
 from polyc.passes.cost import LARGE
 from polyc.passes.nests import Nest, Outer
-from polyc.poly import empty_map, in_name, maps, names
+from polyc.poly import empty_map, in_name, maps, names, union_of
 
 PARAMETRIC_SLACK = 64
 """How far a parametric extent may exceed its value at the sample sizes; beyond that the original code runs."""
@@ -47,7 +47,7 @@ class RefFlow:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._order = order_map(runs(program.scop.tree))
+        self._order = order_of(program.scop.tree)
         self._known: dict[tuple[str, str, str], Flow] = {}
 
     def of(self, statement: str, access: Access) -> Flow:
@@ -89,8 +89,9 @@ def plan_buffer(
     source:   Zhao et al. 2024, Section 6.4; the box instead of the exact footprint, as there
     """
     scop = program.scop
-    tile = tile_of.union(extension.reverse())
-    members = tile.domain()
+    # Only what touches the array is asked about: a large group has many other members.
+    tile = _using(program, tile_of, array).union(_using(program, extension.reverse(), array))
+    members, back = tile.domain(), tile.reverse()
     moved = extension.range()
     start = empty_map(tile)
     chosen: set[tuple[str, str]] = set()
@@ -109,14 +110,16 @@ def plan_buffer(
                 here = outer.same_iteration(flow.dependence.intersect_range(members))
                 if here.intersect_domain(moved).is_empty() and not (in_nest and _is_written(program, name, access)):
                     continue
-                others = flow.dependence.intersect_range(members).subtract(here.intersect_domain(moved)).range()
+                inside = here.intersect_domain(moved)
+                others = flow.dependence.intersect_range(members).subtract(inside).range()
                 if array not in scop.unset:
                     others = others.union(flow.live_in.domain().intersect(members))
-                foreign = foreign.union(tile.reverse().apply_range(relation.intersect_domain(others)))
+                if not others.is_empty():
+                    foreign = foreign.union(back.apply_range(relation.intersect_domain(others)))
             if not access.exact:
                 return f"an access of {name} is not affine"
             chosen.add((name, access.ref))
-            cells = cells.union(tile.reverse().apply_range(relation))
+            cells = cells.union(back.apply_range(relation))
     pieces = maps(cells)
     if len(pieces) != 1 or pieces[0].dim(isl.dim_type.out) == 0:
         return "it is a scalar"
@@ -136,6 +139,12 @@ def plan_buffer(
     for extent in extents:
         size *= extent
     return DataTile(array, box, extents, frozenset(chosen), fill[0] if fill else None, copy_out, guard, size)
+
+
+def _using(program: Program, tile_of: isl.UnionMap, array: str) -> isl.UnionMap:
+    """The part of a relation from instances that touch the array."""
+    pieces = (m for m in maps(tile_of) if any(a.array == array for a in program.statements[in_name(m)].accesses))
+    return union_of(pieces, empty_map(tile_of))
 
 
 def _is_written(program: Program, statement: str, access: Access) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from heapq import heapify, heappop, heappush
 
 import islpy as isl
 
@@ -91,7 +92,7 @@ def scheduled(constraints: isl.ScheduleConstraints, program: Program) -> Domain:
     context, options = program.scop.domain.get_ctx(), program.options
 
     def schedule() -> isl.Schedule:
-        with _heuristic(context, options.fuse), budget(context, options.budget):
+        with _heuristic(context, options.fuse), budget(context, program.operations):
             return constraints.compute_schedule()
 
     if options.fuse in ("basteln", "min") or options.budget == 0:
@@ -210,14 +211,22 @@ def in_source_order(tree: Domain, program: Program) -> Domain:
         if not isinstance(node, Sequence):
             return node
         steps = [{set_name(part): part for part in sets(step.filter)} for step in node.children]
-        waiting = list(range(len(steps)))
-        before = _order_of(steps, every)
+        after: list[list[int]] = [[] for _ in steps]
+        waits = [0 for _ in steps]
+        for first, second in _order_of(steps, every):
+            after[first].append(second)
+            waits[second] += 1
+        places = [min(rank[name] for name in step) for step in steps]
+        free = [(places[k], k) for k in range(len(steps)) if waits[k] == 0]
+        heapify(free)
         ordered: list[Filter] = []
-        while waiting:
-            free = [k for at, k in enumerate(waiting) if not any((e, k) in before for e in waiting[:at])]
-            chosen = min(free, key=lambda k: min(rank[name] for name in steps[k]))
-            waiting.remove(chosen)
+        while free:
+            _, chosen = heappop(free)
             ordered.append(node.children[chosen])
+            for second in after[chosen]:
+                waits[second] -= 1
+                if waits[second] == 0:
+                    heappush(free, (places[second], second))
         return Sequence(tuple(ordered))
 
     return Domain(tree.domain, rewrite(tree.child, change))

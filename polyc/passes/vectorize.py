@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import islpy as isl
 
@@ -265,6 +266,7 @@ def _last_stored(program: Program, statement: str, access: Access) -> int | None
     return None
 
 
+@lru_cache(maxsize=4096)
 def step_of(access: Access, position: int, last: int | None = None) -> int:
     """0: the cell stays, 1: it moves to the next one in memory, 2: it moves further.
 

@@ -45,7 +45,7 @@ def read_again(program: Program, region: Region, body: tuple[c.Stmt, ...], guard
         ]
     )
     try:
-        return read_text(text, InputOptions(budget=program.options.budget, private=False)).regions[0].scop
+        return read_text(text, InputOptions(budget=program.operations, private=False)).regions[0].scop
     except UserError as problem:
         raise NotComparable(f"the frontend does not read it: {problem.diagnostics[0].message}") from None
 

@@ -22,12 +22,12 @@ from functools import cached_property, lru_cache
 import islpy as isl
 
 from polyc.analysis.dependences import accesses_of, last_writers
-from polyc.analysis.order import constant_column, order_map, runs
+from polyc.analysis.order import constant_column, order_map, order_of
 from polyc.flow import Accesses, Flow, compute_false, compute_flow
 from polyc.model.program import Buffer, Program
-from polyc.model.scop import Scop
-from polyc.model.tree import THREAD_AXES, WARP_AXES, Domain, Member
-from polyc.poly import empty_map, maps, names, out_name
+from polyc.model.scop import AccessKind, Scop
+from polyc.model.tree import THREAD_AXES, WARP_AXES, Member
+from polyc.poly import empty_map, maps, names, out_name, union_of
 from polyc.verify.commuting import commuting_dependences
 from polyc.verify.expand import Expanded, expand, place_in_buffer
 from polyc.verify.fault import Fault
@@ -57,7 +57,7 @@ class Original:
     def __init__(self, scop: Scop, array: str) -> None:
         self.scop, self.array = scop, array
         self.accesses = accesses_of(scop, frozenset([array]))
-        self.order = _order_of(scop.tree)
+        self.order = order_of(scop.tree)
 
     @cached_property
     def flow(self) -> Flow:
@@ -79,21 +79,17 @@ class Original:
         return commuting_dependences(self.scop, self.array, self.order)
 
 
-@lru_cache(maxsize=4)
-def _order_of(tree: Domain) -> isl.UnionMap:
-    """The order of a region as it was written, which is the same for all its arrays."""
-    return order_map(runs(tree))
-
-
 _KEPT: OrderedDict[tuple[int, int, str], tuple[Scop, Original]] = OrderedDict()
 """The last originals: the tree and the text of one region are compared with the same."""
+MOST_KEPT = 1000
+"""Arrays of a large region."""
 
 
 def original_of(scop: Scop, array: str) -> Original:
     key = id(scop.tree), id(scop.statements), array
     if key not in _KEPT:
         _KEPT[key] = scop, Original(scop, array)  # with the scop, so that no other one gets its identity
-        if len(_KEPT) > 100:
+        if len(_KEPT) > MOST_KEPT:
             _KEPT.popitem(last=False)
     return _KEPT[key][1]
 
@@ -103,9 +99,7 @@ def _array_faults(program: Program, now: Expanded, array: str, executed: isl.Uni
     original = original_of(program.scop, array)
     before = original.accesses
     cells = {array} | {b.key for b in program.buffers.values() if b.array == array}
-    after = Accesses(
-        _to(now.accesses.reads, cells), _to(now.accesses.writes, cells), _to(now.accesses.may_writes, cells)
-    )
+    after = accesses_to(now, cells)
     faults: list[Fault] = []
     if before.all_writes.is_empty() and after.all_writes.is_empty():
         read_then = before.reads.intersect_domain(executed)
@@ -231,6 +225,33 @@ def _in_order(
     pairs_then = original.dependences if dependences is None else dependences
     ordered = pairs_then.intersect_params(known).apply_domain(time).apply_range(time)
     return all(pairs.is_subset(isl.Map.lex_lt(pairs.get_space().domain())) for pairs in maps(ordered))
+
+
+def accesses_to(now: Expanded, arrays: set[str]) -> Accesses:
+    """The accesses to some arrays and buffers."""
+    index = by_cells(now)
+    found = [index[name] for name in sorted(arrays & index.keys())]
+    nothing = empty_map(now.accesses.reads)
+    return Accesses(
+        union_of((m for one in found for m in one[AccessKind.READ]), nothing),
+        union_of((m for one in found for m in one[AccessKind.WRITE]), nothing),
+        union_of((m for one in found for m in one[AccessKind.MAY_WRITE]), nothing),
+    )
+
+
+@lru_cache(maxsize=4)
+def by_cells(now: Expanded) -> dict[str, dict[AccessKind, list[isl.Map]]]:
+    """All accesses by the array or buffer that they go to: to look for them there each time takes the square."""
+    found: dict[str, dict[AccessKind, list[isl.Map]]] = {}
+    kinds = (
+        (AccessKind.READ, now.accesses.reads),
+        (AccessKind.WRITE, now.accesses.writes),
+        (AccessKind.MAY_WRITE, now.accesses.may_writes),
+    )
+    for kind, accesses in kinds:
+        for piece in maps(accesses):
+            found.setdefault(out_name(piece), {k: [] for k in AccessKind})[kind].append(piece)
+    return found
 
 
 def _to(relation: isl.UnionMap, arrays: set[str]) -> isl.UnionMap:

@@ -8,6 +8,7 @@ math: an array without a writer has one value in each cell. What copies put into
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 import islpy as isl
 
@@ -68,8 +69,17 @@ def made_before_read(program: Program, now: Expanded, array: str, flow: Flow) ->
 
 def uses_of(now: Expanded, array: str) -> Iterator[tuple[Run, Access, isl.Map]]:
     """Who touches the array or a buffer of it, and which cells."""
+    yield from _uses(now).get(array, ())
+
+
+@lru_cache(maxsize=4)
+def _uses(now: Expanded) -> dict[str, list[tuple[Run, Access, isl.Map]]]:
+    """By array, since each is asked for."""
+    found: dict[str, list[tuple[Run, Access, isl.Map]]] = {}
     for run, accesses in now.per_run:
-        yield from ((run, access, relation) for access, relation in accesses if access.array == array)
+        for access, relation in accesses:
+            found.setdefault(access.array, []).append((run, access, relation))
+    return found
 
 
 def _writes(access: Access, array: str) -> bool:

@@ -220,11 +220,29 @@ class InstancePrinter:
             if relation.intersect_params(self.program.scop.known).is_empty():
                 # Under a condition that never holds here. isl has no expression for it, C asks for one.
                 return self.cell(array, buffer, name, (c.Literal("0"),) * relation.dim(isl.dim_type.out), node.ref)
-            index = self.visit.build.access_from_pw_multi_aff(isl.PwMultiAff.from_map(relation))
-            return self.cell(array, buffer, name, self.exprs.subscripts(index), node.ref)
+            subscripts = self.exprs.subscripts(self._index(relation))
+            if buffer is not None and buffer.corner is not None:
+                subscripts = self._from_corner(subscripts, access.relation if place is None else place, buffer)
+            return self.cell(array, buffer, name, subscripts, node.ref)
         if buffer is not None and buffer.corner is not None:
             raise InternalError(f"an access to {array.c_name} that is not affine goes to a buffer")
         return self.cell(array, buffer, name, tuple(c.rewrite(s, self._change) for s in node.subscripts), node.ref)
+
+    def _index(self, relation: isl.Map) -> isl.AstExpr:
+        return self.visit.build.access_from_pw_multi_aff(isl.PwMultiAff.from_map(relation))
+
+    def _from_corner(self, subscripts: tuple[c.Expr, ...], relation: isl.Map, buffer: Buffer) -> tuple[c.Expr, ...]:
+        """The subscripts as the element's less the corner's where that has a division: isl would make one division of
+        two, `(i + it) / 2 - it`."""
+        corner = buffer.corner
+        assert corner is not None
+        divided = [corner.get_aff(d).dim(isl.dim_type.div) > 0 for d in range(len(subscripts))]
+        if not any(divided):
+            return subscripts
+        lowest = self._outer(buffer.depth).apply_range(isl.Map.from_multi_aff(corner))
+        element = self._index(self.to_instance.apply_range(relation))
+        apart = self.exprs.differences(element, self._index(lowest))
+        return tuple(b if d else a for a, b, d in zip(subscripts, apart, divided, strict=True))
 
     def cell(
         self, array: Array, buffer: Buffer | None, name: str, subscripts: tuple[c.Expr, ...], ref: str

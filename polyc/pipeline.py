@@ -35,6 +35,7 @@ from polyc.passes.reductions import mark_reductions
 from polyc.passes.registers import tile_contractions
 from polyc.passes.row_blocks import block_rows
 from polyc.passes.schedule import schedule_nests
+from polyc.passes.sharing import share_buffers
 from polyc.passes.spread import spread_scalars
 from polyc.passes.temporaries import relocate_temporaries
 from polyc.passes.time_tiles import tile_time_loops
@@ -103,6 +104,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         ("vectorize", sink_vector_loops),
         # What stays in one iteration needs no array, once the loops are where they stay.
         ("contract", contract_buffers),
+        # What is left are buffers of whole tiles: those that follow each other take one place.
+        ("share", share_buffers),
         # Marks need the final loops; private copies need to know which loops are parallel.
         ("parallel", mark_loops),
         # Only with --reassociate: loops that carry a reduction and nothing else.

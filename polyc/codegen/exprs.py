@@ -48,6 +48,11 @@ class ExprPrinter:
         count = access.op_get_n_arg()
         return tuple(self.convert(access.op_get_arg(k)) for k in range(1, count))
 
+    def differences(self, one: isl.AstExpr, other: isl.AstExpr) -> tuple[c.Expr, ...]:
+        """The indices of an access expression less those of another one, term by term."""
+        pairs = ((one.op_get_arg(k), other.op_get_arg(k)) for k in range(1, one.op_get_n_arg()))
+        return tuple(_arithmetic("-", self._value(a), self._value(b)).expr for a, b in pairs)
+
     def _plus_one(self, expr: isl.AstExpr) -> _Value:
         if kind_of(expr) == "op":
             op = operation_of(expr)

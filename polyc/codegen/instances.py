@@ -73,6 +73,10 @@ class InstancePrinter:
         self.to_instance = schedule.reverse()
         self.accesses: dict[str, Access] = {a.ref: self._printed(a) for a in statement.accesses if a.ref}
         self.instance: tuple[c.Expr, ...] = ()
+        self.outer: dict[int, isl.Map] = {}
+        """What `_outer` found."""
+        self.corners: dict[str, isl.AstExpr] = {}
+        """What `_corner` found."""
         self.loops = self._loops()
 
     def _printed(self, access: Access) -> Access:
@@ -211,7 +215,10 @@ class InstancePrinter:
         if access is not None and access.exact and len(node.subscripts) == array.rank:
             place = self._place(buffer)
             relation = self.to_instance.apply_range(access.relation if place is None else place)
-            if buffer is not None and buffer.corner is not None:
+            lowest = None
+            if buffer is not None and buffer.corner is not None and _has_divisions(buffer.corner):
+                lowest = buffer
+            elif buffer is not None and buffer.corner is not None:
                 relation = self._outer(buffer.depth).range_product(relation).apply_range(shift(buffer))
             if (array.rank == 0 and (buffer is None or buffer.places is None)) or (
                 buffer is not None and is_single(buffer)
@@ -220,11 +227,26 @@ class InstancePrinter:
             if relation.intersect_params(self.program.scop.known).is_empty():
                 # Under a condition that never holds here. isl has no expression for it, C asks for one.
                 return self.cell(array, buffer, name, (c.Literal("0"),) * relation.dim(isl.dim_type.out), node.ref)
-            index = self.visit.build.access_from_pw_multi_aff(isl.PwMultiAff.from_map(relation))
-            return self.cell(array, buffer, name, self.exprs.subscripts(index), node.ref)
+            index = self._index(relation)
+            subscripts = self.exprs.subscripts(index)
+            if lowest is not None:
+                subscripts = self.exprs.differences(index, self._corner(lowest))
+            return self.cell(array, buffer, name, subscripts, node.ref)
         if buffer is not None and buffer.corner is not None:
             raise InternalError(f"an access to {array.c_name} that is not affine goes to a buffer")
         return self.cell(array, buffer, name, tuple(c.rewrite(s, self._change) for s in node.subscripts), node.ref)
+
+    def _index(self, relation: isl.Map) -> isl.AstExpr:
+        return self.visit.build.access_from_pw_multi_aff(isl.PwMultiAff.from_map(relation))
+
+    def _corner(self, buffer: Buffer) -> isl.AstExpr:
+        """The element that a buffer begins with, for buffers whose subscripts are printed as those of an element less
+        these: of `i / 2` and `it / 2` together isl would make one division, `(i + it) / 2 - it`."""
+        assert buffer.corner is not None
+        if buffer.key not in self.corners:
+            lowest = self._outer(buffer.depth).apply_range(isl.Map.from_multi_aff(buffer.corner))
+            self.corners[buffer.key] = self._index(lowest)
+        return self.corners[buffer.key]
 
     def cell(
         self, array: Array, buffer: Buffer | None, name: str, subscripts: tuple[c.Expr, ...], ref: str
@@ -250,6 +272,11 @@ class InstancePrinter:
         return None
 
     def _outer(self, depth: int) -> isl.Map:
+        if depth not in self.outer:
+            self.outer[depth] = self._band_values(depth)
+        return self.outer[depth]
+
+    def _band_values(self, depth: int) -> isl.Map:
         """The AST's iterators -> the values of the first `depth` band members.
 
         isl leaves a loop with one value (a tile that covers its whole dimension) out of the build's schedule, so that
@@ -329,6 +356,10 @@ def _tiles_of_all(here: isl.Map, runs_in: isl.Map) -> isl.Map:
     some = here.apply_range(runs_in)
     lacking = here.range_product(some).subtract_range(runs_in.wrap())
     return some.subtract(lacking.range_factor_range())
+
+
+def _has_divisions(corner: isl.MultiAff) -> bool:
+    return any(corner.get_aff(d).dim(isl.dim_type.div) > 0 for d in range(corner.dim(isl.dim_type.out)))
 
 
 def is_single(buffer: Buffer) -> bool:

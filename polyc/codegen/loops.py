@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -111,7 +111,7 @@ class LoopPrinter:
         if not apart:
             return self.statements(node, replace(scope, hoisted=frozenset()))
         chosen = [self.program.buffers[name] for m in apart for name in self.annotated.marks[m][0].names]
-        declared = tuple(item for buffer in chosen for item in self.declare(buffer))
+        declared = self.declarations_of(chosen)
         names = scope.names | {b.name for b in chosen}
         below = self.statements(node, replace(scope, hoisted=frozenset(apart), names=names))
         return (*_used(declared, below), *_mentioned(declared, below), *below)
@@ -149,12 +149,17 @@ class LoopPrinter:
     def allocation(self, name: str, mark: Mark, inner: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
         """Buffers and private copies, declared in a block of their own where the loop body is not one."""
         chosen = tuple(self.program.buffers[name] for name in mark.names)
-        declared = tuple(item for buffer in chosen for item in self.declare(buffer))
+        declared = self.declarations_of(chosen)
         below = replace(scope, buffers=(*scope.buffers, *chosen), names=scope.names | {b.name for b in chosen})
         if name in scope.hoisted:
             return self.statements(inner, below)
         body = self.statements(inner, below)
         return (c.Block((*_used(declared, body), *_mentioned(declared, body), *body)),)
+
+    def declarations_of(self, buffers: Iterable[Buffer]) -> tuple[c.Stmt, ...]:
+        """One for each name: buffers that follow each other in one place share it."""
+        by_name = {buffer.name: buffer for buffer in buffers}
+        return tuple(item for buffer in by_name.values() for item in self.declare(buffer))
 
     def declare(self, buffer: Buffer) -> tuple[c.Stmt, ...]:
         extents = self.extents(buffer)

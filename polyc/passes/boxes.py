@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import islpy as isl
@@ -12,7 +13,7 @@ class Box:
     """`corner` is the lowest cell, `extents` the sizes."""
 
     corner: isl.MultiAff
-    """`{ [o0, o1] -> A[l0, l1] }`."""
+    """`{ [o0, o1] -> A[l0, l1] }`, with divisions where a tile reads a smaller image: `A[floor(o0 / 2), …]`."""
     extents: tuple[isl.PwAff, ...]
     """Affine in the parameters."""
 
@@ -31,23 +32,25 @@ def constant_of(value: isl.PwAff) -> int | None:
 
 
 def bounding_box(relation: isl.Map, context: isl.Set, typical: isl.Set) -> Box | None:
-    """The smallest box with an affine corner that holds a tile's cells, for every tile; None if there is none.
+    """The smallest box with a quasi-affine corner that holds a tile's cells, for every tile; None if there is none.
 
     `typical`: parameters at which extents that depend on parameters are compared.
 
-    math:     for each dimension d, among the lower bounds l(o) <= x_d that the cells' hull has, the one with the
-              smallest max over all tiles of x_d - l(o); that maximum + 1 is the extent
-    source:   isl's fixed box hull does the same, but cannot be read from here
+    math:     for each dimension d, among the lower bounds l(o) <= c x_d that the cells' hull has, the one with the
+              smallest max over all tiles of x_d - ceil(l(o) / c); that maximum + 1 is the extent
+    source:   isl's fixed box hull does the same, but cannot be read from here, and has c = 1 only
     """
     # One hull for all pieces first: projecting dozens of shifted pieces one by one takes isl seconds.
-    hull = relation.intersect_params(context).simple_hull()
+    relation = relation.intersect_params(context)
+    hull = relation.simple_hull()
     rank = relation.dim(isl.dim_type.out)
     array = relation.get_space().range()
     corners: list[isl.Aff] = []
     extents: list[isl.PwAff] = []
     for d in range(rank):
         one = hull.project_out(isl.dim_type.out, d + 1, rank - d - 1).project_out(isl.dim_type.out, 0, d)
-        best = _best_bound(isl.Map.from_basic_map(one).reset_tuple_id(isl.dim_type.out).simple_hull(), typical)
+        flat = isl.Map.from_basic_map(one).reset_tuple_id(isl.dim_type.out)
+        best = _best_bound(flat.simple_hull(), flat.remove_divs().simple_hull(), relation, typical)
         if best is None:
             return None
         corners.append(best[0])
@@ -62,60 +65,100 @@ def bounding_box(relation: isl.Map, context: isl.Set, typical: isl.Set) -> Box |
     )
 
 
-def _best_bound(one: isl.BasicMap, typical: isl.Set) -> tuple[isl.Aff, isl.PwAff] | None:
-    """The best lower bound of `{ [o] -> [x] }`, as an affine function of o, with the extent that it leaves."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Bound:
+    """`x >= floor(value(o) / factor) + offset`."""
+
+    value: isl.Aff
+    """Of the tile's coordinates and the parameters, with whole coefficients and without division."""
+    factor: int
+    offset: int
+    lost: int
+    """What the division by `factor` leaves over at most: 0 where it leaves nothing in any tile."""
+
+    def corner(self) -> isl.Aff:
+        if self.factor == 1:
+            return self.value.add_constant_val(_whole(self.value, self.offset))
+        divided = self.value.scale_down_val(_whole(self.value, self.factor)).floor()
+        return divided.add_constant_val(_whole(self.value, self.offset))
+
+
+def _best_bound(
+    one: isl.BasicMap, plain: isl.BasicMap, relation: isl.Map, typical: isl.Set
+) -> tuple[isl.Aff, isl.PwAff] | None:
+    """The best lower bound of `{ [o] -> [x] }`, as a function of o, with the extent that it leaves.
+
+    `plain`: the same without divisions; `relation`: what it is the hull of.
+    """
     outer = one.dim(isl.dim_type.in_)
-    flat = isl.Set.from_basic_set(one.wrap().flatten()).remove_divs()
+    flat = isl.Set.from_basic_set(plain.wrap().flatten()).remove_divs()
     best: tuple[isl.Aff, isl.PwAff] | None = None
-    for bound in _lower_bounds(one, outer):
+    # Those without a division first: of two that leave as much, the plainer one.
+    for bound in sorted((*_lower_bounds(one, relation), *_lower_bounds(plain, relation)), key=lambda b: b.factor):
         extent = _extent(flat, bound, outer, typical)
         if extent is not None and (best is None or _smaller(extent, best[1], typical)):
-            best = (bound, extent)
+            best = (bound.corner(), extent)
     return best
 
 
-def _lower_bounds(hull: isl.BasicMap, outer: int) -> list[isl.Aff]:
-    """`l(o)` for each constraint `x >= l(o)` with unit coefficient and without division."""
-    found: list[isl.Aff] = []
+def _lower_bounds(hull: isl.BasicMap, relation: isl.Map) -> Iterator[_Bound]:
+    """`ceil(l(o) / c)` for each constraint `c x >= l(o)` without division.
+
+    math: with l = v + k, k its constant, ceil(l / c) >= floor(v / c) + ceil(k / c), and they are equal where c divides
+          v, as it does if v counts tiles whose sizes it divides
+    """
     domain = hull.get_space().domain()
     for constraint in hull.get_constraints():
         coefficient = constraint.get_coefficient_val(isl.dim_type.out, 0).to_python()
-        usable = coefficient == 1 or (constraint.is_equality() and coefficient == -1)
-        if (
-            not usable
-            or constraint.is_div_constraint()
-            or (
-                constraint.dim(isl.dim_type.div)
-                and any(
-                    not constraint.get_coefficient_val(isl.dim_type.div, k).is_zero()
-                    for k in range(constraint.dim(isl.dim_type.div))
-                )
-            )
+        if coefficient < 0 and constraint.is_equality():
+            factor, sign = -coefficient, 1
+        elif coefficient > 0:
+            factor, sign = coefficient, -1
+        else:
+            continue
+        if constraint.is_div_constraint() or any(
+            not constraint.get_coefficient_val(isl.dim_type.div, k).is_zero()
+            for k in range(constraint.dim(isl.dim_type.div))
         ):
             continue
-        sign = -coefficient
-        aff = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(domain))
-        aff = aff.set_constant_val(constraint.get_constant_val() * sign)
-        for kind, target in ((isl.dim_type.in_, isl.dim_type.in_), (isl.dim_type.param, isl.dim_type.param)):
+        value = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(domain))
+        for kind in (isl.dim_type.in_, isl.dim_type.param):
             for k in range(constraint.dim(kind)):
-                aff = aff.set_coefficient_val(target, k, constraint.get_coefficient_val(kind, k) * sign)
-        found.append(aff)
-    return found
+                value = value.set_coefficient_val(kind, k, constraint.get_coefficient_val(kind, k) * sign)
+        constant = int(constraint.get_constant_val().to_python()) * sign
+        if factor == 1 or _divides(factor, value, relation):
+            yield _Bound(value, factor, -(-constant // factor), 0)
+            continue
+        yield _Bound(value, factor, -(-constant // factor), factor - 1)
+        yield _Bound(value.set_constant_val(_whole(value, constant + factor - 1)), factor, 0, factor - 1)
 
 
-def _extent(flat: isl.Set, bound: isl.Aff, outer: int, typical: isl.Set) -> isl.PwAff | None:
-    """An upper bound in the parameters of `x - l(o) + 1` over all tiles, the best at the typical sizes."""
+def _divides(factor: int, value: isl.Aff, relation: isl.Map) -> bool:
+    """Whether the factor divides the value in all tiles."""
+    rest = isl.PwAff.from_aff(value).mod_val(_whole(value, factor))
+    return bool(relation.domain().reset_tuple_id().is_subset(rest.zero_set().reset_tuple_id()))
+
+
+def _whole(like: isl.Aff, value: int) -> isl.Val:
+    return isl.Val.int_from_si(like.get_ctx(), value)
+
+
+def _extent(flat: isl.Set, bound: _Bound, outer: int, typical: isl.Set) -> isl.PwAff | None:
+    """An upper bound in the parameters of `x - corner(o) + 1` over all tiles, the best at the typical sizes.
+
+    math: x - floor(v / c) - p <= (c x - v + lost) / c - p, and the maximum of c x - v is that of an affine function
+    """
     space = flat.get_space()
     local = isl.LocalSpace.from_space(space)
-    difference = isl.Aff.var_on_domain(local, isl.dim_type.set, outer)
-    difference = difference.sub(isl.Aff.zero_on_domain(local).set_constant_val(bound.get_constant_val()))
+    difference = isl.Aff.var_on_domain(local, isl.dim_type.set, outer).scale_val(_whole(bound.value, bound.factor))
+    difference = difference.sub(isl.Aff.zero_on_domain(local).set_constant_val(bound.value.get_constant_val()))
     for k in range(outer):
-        factor = bound.get_coefficient_val(isl.dim_type.in_, k)
+        factor = bound.value.get_coefficient_val(isl.dim_type.in_, k)
         difference = difference.add_coefficient_val(isl.dim_type.in_, k, factor.neg())
-    for k in range(bound.dim(isl.dim_type.param)):
-        name = bound.get_dim_name(isl.dim_type.param, k)
+    for k in range(bound.value.dim(isl.dim_type.param)):
+        name = bound.value.get_dim_name(isl.dim_type.param, k)
         at = difference.find_dim_by_name(isl.dim_type.param, name or "")
-        factor = bound.get_coefficient_val(isl.dim_type.param, k)
+        factor = bound.value.get_coefficient_val(isl.dim_type.param, k)
         if at < 0:
             if factor.is_zero():
                 continue
@@ -131,12 +174,14 @@ def _extent(flat: isl.Set, bound: isl.Aff, outer: int, typical: isl.Set) -> isl.
             continue
         upper = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(reached.get_space().params()))
         last = constraint.get_constant_val().to_python() * -sign
-        upper = upper.set_constant_val(isl.Val.int_from_si(flat.get_ctx(), last + 1))
+        upper = upper.set_constant_val(isl.Val.int_from_si(flat.get_ctx(), last + bound.lost))
         for k in range(constraint.dim(isl.dim_type.param)):
             upper = upper.set_coefficient_val(
                 isl.dim_type.param, k, constraint.get_coefficient_val(isl.dim_type.param, k) * -sign
             )
-        extent = isl.PwAff.from_aff(upper)
+        if bound.factor > 1:
+            upper = upper.scale_down_val(_whole(upper, bound.factor)).floor()
+        extent = isl.PwAff.from_aff(upper.add_constant_val(_whole(upper, 1 - bound.offset)))
         if best is None or _smaller(extent, best, typical):
             best = extent
     return best

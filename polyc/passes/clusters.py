@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
@@ -19,6 +19,7 @@ from polyc.passes.cpu_sizes import STACK_BYTES, Judged
 from polyc.passes.neighbours import Neighbours
 from polyc.passes.nests import Nest, Outer, all_instances, values
 from polyc.passes.promotion import DataTile, RefFlow, plan_buffer
+from polyc.passes.storage import Life, bytes_for
 from polyc.passes.tiling import tile_members, told_sizes
 from polyc.poly import empty_map, empty_set, maps, names, out_name
 
@@ -239,7 +240,8 @@ class Fuser:
             return judged
         replaced = {d.array for d in producer_data}
         data = (*producer_data, *(d for d in cluster.data if d.array not in replaced))
-        bytes_used = sum(d.size_bytes for d in data)
+        inside = [nest, *(p.nest for p in cluster.producers), *cluster.outputs]
+        bytes_used = self._bytes(data, inside)
         if bytes_used > self.space:
             return Declined(
                 "tile-too-large",
@@ -319,7 +321,7 @@ class Fuser:
         extension = cluster.tile_of.intersect_domain(every.instances).reverse()
         found: list[DataTile] = []
         dropped = self.dropped_with(cluster)
-        size = sum(d.size_bytes for d in cluster.data)
+        inside = [*(p.nest for p in cluster.producers), *cluster.outputs]
         for array in self._written_arrays(every):
             flow = self.program.dependences.flow_by_array.get(array)
             if array in self.program.scop.live_out or flow is None or flow.is_empty():
@@ -327,11 +329,24 @@ class Fuser:
             plan = plan_buffer(
                 self.program, self.refs, cluster.tile_of, every, extension, array, self.outer, self.typical, dropped
             )
-            if isinstance(plan, DataTile) and plan.copy_out is None and plan.fill is None and plan.guard is None:
-                size += plan.size_bytes
-                if size <= self.space:
-                    found.append(plan)
+            if isinstance(plan, str) or plan.copy_out is not None or plan.fill is not None or plan.guard is not None:
+                continue
+            if self._bytes((*cluster.data, *found, plan), inside) <= self.space:
+                found.append(plan)
         return tuple(found)
+
+    def _bytes(self, data: Iterable[DataTile], nests: list[Nest]) -> int:
+        """What the buffers of a tile take that runs these nests in their order."""
+        if self.program.options.gpu:
+            return sum(one.size_bytes for one in data)
+        lives = []
+        for one in data:
+            element = self.program.scop.arrays[one.array].element
+            users = {name for name, _ in one.accesses}
+            steps = [k for k, nest in enumerate(nests) if users & set(nest.statements)]
+            first = -1 if one.fill is not None else steps[0]  # all that is copied in is so first of all
+            lives.append(Life(one.array, (element.text,), element.size_bytes or 8, one.extents, first, steps[-1]))
+        return bytes_for(lives)
 
     def _needed_before(self, between: list[Nest], nest: Nest) -> isl.UnionSet:
         """Instances whose values are read by nests that stay between the nest's place and the cluster's."""

@@ -129,7 +129,20 @@ class TileModel:
 
     def kept_bytes(self, tile: tuple[int, ...]) -> float:
         box = self.box(tile)
-        return sum(max(a.bytes(box) for a in found) for name, found in self._arrays().items() if name in self.kept)
+        arrays = self._arrays()
+        return self._at_once({name: max(a.bytes(box) for a in arrays[name]) for name in self.kept & arrays.keys()})
+
+    def _at_once(self, sizes: dict[str, float]) -> float:
+        """What arrays that only live in the tile take there: those that are in use by turns share their places
+        (`storage.py`)."""
+        used = [
+            (name, [k for k, nest in enumerate(self.nests) if any(a.array == name for a in nest.prints.arrays)])
+            for name in sizes
+        ]
+        return max(
+            (sum(sizes[name] for name, nests in used if nests[0] <= k <= nests[-1]) for k in range(len(self.nests))),
+            default=0.0,
+        )
 
     def predicted(self, tile: tuple[int, ...]) -> Prediction:
         box = self.box(tile)
@@ -241,15 +254,19 @@ class TileModel:
         line = self.machine.levels[0].line_bytes
         total = moved = 0.0
         each: list[tuple[str, float]] = []
+        inside: dict[str, float] = {}
         for name, found in arrays.items():
             size = max(a.bytes(box, line) for a in found)
-            total += size
+            if with_kept or name not in self.kept:
+                total += size
+            else:
+                inside[name] = size
             if not with_kept and (name in self.kept or (any(a.made_here for a in found) and self._stays(found))):
                 continue
             size *= 2 if any(a.written for a in found) else 1
             moved += size
             each.append((name, size))
-        return total, moved, tuple(each)
+        return total + self._at_once(inside), moved, tuple(each)
 
     def _waits(self, box: tuple[int, ...]) -> dict[str, float]:
         """For each byte of an array that comes from beyond a level, how many of its latencies are not hidden."""
@@ -293,7 +310,9 @@ class TileModel:
 
     def _bytes(self, arrays: dict[str, list[ArrayFootprint]], box: tuple[int, ...]) -> float:
         line = self.machine.levels[0].line_bytes
-        return sum(max(a.bytes(box, line) for a in found) for found in arrays.values())
+        sizes = {name: max(a.bytes(box, line) for a in found) for name, found in arrays.items()}
+        kept = {name: size for name, size in sizes.items() if name in self.kept}
+        return sum(size for name, size in sizes.items() if name not in kept) + self._at_once(kept)
 
 
 def _boxes(loops: list[tuple[int, int, int]], start: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], int]]:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, replace
+from itertools import combinations
 
 import islpy as isl
 
@@ -37,6 +38,7 @@ from polyc.verify.dataflow import below, dataflow_faults, is_panel
 from polyc.verify.expand import Expanded
 from polyc.verify.fault import Fault
 from polyc.verify.races import carried_by
+from polyc.verify.shared import lives_apart
 
 
 def text_faults(program: Program, region: Region, body: tuple[c.Stmt, ...], guard: c.Expr | None) -> list[Fault]:
@@ -305,43 +307,58 @@ class _Text:
         return wanted, printed.intersect_params(known)
 
     def local_faults(self) -> list[Fault]:
-        """(3), for every local array."""
+        """(3), for every local array and each array that it stands for; several are one after the other there."""
+        users: dict[str, dict[str, list[_Part]]] = {}
+        for part in self.parts:
+            for then, now, _ in part.pairs:
+                if self.local_of(now) is not None:
+                    parts = users.setdefault(now.array, {}).setdefault(then.array, [])
+                    if not parts or parts[-1] is not part:
+                        parts.append(part)
         found: list[Fault] = []
         for key, local in self.locals.items():
-            stands: isl.Map | None = None
-            every: isl.Map | None = None
-            """What the first reference says of R, for all elements: most others agree, which is simple to see."""
-            names: set[str] = set()
-            for part in self.parts:
-                for then, now, item in part.pairs:
-                    if now.array != key:
-                        continue
-                    names.add(then.array)
-                    self.inside(part, local)
-                    pair = self.exact_pair(part, then, now, item)
-                    if pair is None:
-                        if self.scop.arrays[key].rank:
-                            raise NotComparable(f"a reference to {local.array.c_name} is not affine")
-                        continue
-                    if not pair[0].domain().is_subset(pair[1].domain()):
-                        raise NotComparable(f"a reference to {local.array.c_name} is read in another form")
-                    found += self.outside(local, pair[1].intersect_domain(self.defined(then.array, pair[0])))
-                    life = part.run.prefix(local.depth)
-                    wanted, printed = (life.range_product(relation).flatten_range() for relation in pair)
-                    wanted, printed = (m.reset_tuple_id(isl.dim_type.out) for m in (wanted, printed))
-                    if every is not None and wanted.apply_range(every).is_subset(printed):
-                        continue
-                    here = wanted.reverse().apply_range(printed)
-                    stands = here if stands is None else stands.union(here)
-                    every = every or _one_to_one(here)
-            if len(names) > 1:
-                found.append(Fault("text", f"{local.array.c_name} stands for several arrays", ", ".join(sorted(names))))
-                continue
-            if stands is not None and every is not None:
-                stands = stands.union(every)
-            if stands is not None and not (stands.is_single_valued() and stands.is_injective()):
-                message = f"two elements that live at once share one of {local.array.c_name}, or one has two"
-                found.append(Fault("text", message, str(stands.sample())))
+            for array, parts in users.get(key, {}).items():
+                found += self.cell_faults(key, local, array, parts)
+            for one, two in combinations(users.get(key, {}).items(), 2):
+                above, known = len(local.run.path.steps) - 1, self.program.scop.known
+                runs_of = [part.run for part in one[1]], [part.run for part in two[1]]
+                if not lives_apart(*runs_of, above, local.depth, known):
+                    message = f"{local.array.c_name} stands for several arrays at once"
+                    found.append(Fault("text", message, f"{one[0]}, {two[0]}"))
+        return found
+
+    def cell_faults(self, key: str, local: _Local, array: str, parts: list[_Part]) -> list[Fault]:
+        """(3), for a local array where it stands for one of the region's."""
+        found: list[Fault] = []
+        stands: isl.Map | None = None
+        every: isl.Map | None = None
+        """What the first reference says of R, for all elements: most others agree, which is simple to see."""
+        for part in parts:
+            for then, now, item in part.pairs:
+                if (now.array, then.array) != (key, array):
+                    continue
+                self.inside(part, local)
+                pair = self.exact_pair(part, then, now, item)
+                if pair is None:
+                    if self.scop.arrays[key].rank:
+                        raise NotComparable(f"a reference to {local.array.c_name} is not affine")
+                    continue
+                if not pair[0].domain().is_subset(pair[1].domain()):
+                    raise NotComparable(f"a reference to {local.array.c_name} is read in another form")
+                found += self.outside(local, pair[1].intersect_domain(self.defined(then.array, pair[0])))
+                life = part.run.prefix(local.depth)
+                wanted, printed = (life.range_product(relation).flatten_range() for relation in pair)
+                wanted, printed = (m.reset_tuple_id(isl.dim_type.out) for m in (wanted, printed))
+                if every is not None and wanted.apply_range(every).is_subset(printed):
+                    continue
+                here = wanted.reverse().apply_range(printed)
+                stands = here if stands is None else stands.union(here)
+                every = every or _one_to_one(here)
+        if stands is not None and every is not None:
+            stands = stands.union(every)
+        if stands is not None and not (stands.is_single_valued() and stands.is_injective()):
+            message = f"two elements that live at once share one of {local.array.c_name}, or one has two"
+            found.append(Fault("text", message, str(stands.sample())))
         return found
 
     def inside(self, part: _Part, local: _Local) -> None:
@@ -375,13 +392,13 @@ class _Text:
         for part in self.parts:
             contraction = contraction.union(isl.UnionMap.from_map(part.to_instance))
             one: list[tuple[Access, isl.Map]] = []
-            inside: list[_Local] = []
+            inside: list[tuple[_Local, str]] = []
             for access in part.statement.accesses:
                 relation = part.to_instance.apply_range(access.relation)
                 local = self.storage(part, access)
                 if local is not None and local.array.name not in itself:
-                    inside.append(local)
-                    name = isl.Id.read_from_str(relation.get_ctx(), _cells(local))
+                    inside.append((local, access.array))
+                    name = isl.Id.read_from_str(relation.get_ctx(), _cells(local, access.array))
                     life = part.run.prefix(local.depth)
                     relation = life.range_product(relation).flatten_range().set_tuple_id(isl.dim_type.out, name)
                 by_kind[access.kind] = by_kind[access.kind].union(isl.UnionMap.from_map(relation))
@@ -428,7 +445,7 @@ class _Text:
             for then, now, _ in part.pairs:
                 local = self.local_of(now)
                 if local is not None:
-                    key, name = _cells(local), local.array.c_name
+                    key, name = _cells(local, then.array), local.array.c_name
                     buffers[key] = Buffer(
                         key, name, then.array, None, local.depth, (), "private", frozenset(), (), ordered.get(name, ())
                     )
@@ -466,21 +483,22 @@ def _members(run: Run) -> list[Member]:
     return [step for step in run.path.steps if isinstance(step, Member)]
 
 
-def _marked(path: Path, inside: list[_Local]) -> Path:
+def _marked(path: Path, inside: list[tuple[_Local, str]]) -> Path:
     """The path with a mark for each local array in whose block it ends, as the tree has where buffers are declared."""
-    for local in inside:
+    for local, array in inside:
         above = len(local.run.path.steps) - 1
         path = replace(
             path,
-            marks=(*path.marks, Mark("allocate", LEAF, names=(_cells(local),))),
+            marks=(*path.marks, Mark("allocate", LEAF, names=(_cells(local, array),))),
             mark_depths=(*path.mark_depths, local.depth),
             mark_steps=(*path.mark_steps, above),
         )
     return path
 
 
-def _cells(local: _Local) -> str:
-    return f"{local.array.name}_text"
+def _cells(local: _Local, array: str) -> str:
+    """What the elements of a local array are called while it stands for an array of the region."""
+    return f"{local.array.name}_text_{array}"
 
 
 def _writes(access: Access) -> bool:

@@ -225,10 +225,13 @@ def _name_faults(program: Program, now: Expanded) -> list[Fault]:
     """Accesses whose name in C means something else where they stand, hidden by a buffer of the same name."""
     faults: dict[str, Fault] = {}
     for run in now.runs:
-        inner: dict[str, Buffer] = {}
+        inner: dict[str, list[Buffer]] = {}
         for mark in run.path.marks:
             if mark.kind == "allocate":
-                inner |= {program.buffers[name].name: program.buffers[name] for name in mark.names}
+                here: dict[str, list[Buffer]] = {}
+                for name in mark.names:  # those of one name share a place: `shared.py`
+                    here.setdefault(program.buffers[name].name, []).append(program.buffers[name])
+                inner |= here
         if not inner:
             continue
         for access in program.statements[run.statement].accesses:
@@ -236,12 +239,12 @@ def _name_faults(program: Program, now: Expanded) -> list[Fault]:
             array = program.scop.arrays[access.array]
             own = array.name if array.storage is Storage.REGION else array.c_name
             name = own if meant is None else meant.name
-            if inner.get(name) is not meant:
+            if (name in inner) if meant is None else all(buffer is not meant for buffer in inner.get(name, ())):
                 message = f"{name} in {run.statement} is hidden by a buffer of the same name"
                 faults[message] = Fault("form", message, "")
         parameters = {p.name for p in program.scop.parameters} & set(inner)
         for name in sorted(parameters):
-            if inner[name].storage != "private":
+            if any(buffer.storage != "private" for buffer in inner[name]):
                 faults[name] = Fault("form", f"the parameter {name} is hidden by a buffer of the same name", "")
     return list(faults.values())
 

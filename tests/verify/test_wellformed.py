@@ -38,7 +38,7 @@ CASES: list[tuple[str, Edit, str]] = [
     ("conv_relu", e.everywhere(e.allocation_above_the_band), "declared inside"),
     ("conv_relu", e.everywhere(e.allocation_into_each_step), "declared twice"),
     ("conv_relu", e.named_like_another_array, "hidden"),
-    ("stencil_chain", e.buffers_share_a_name, "hidden"),
+    ("stencil_chain", e.buffers_share_a_name, "both called"),
     ("stencil_chain", e.statement_edit(e.value_plus_one, True), "no copy"),
     ("stencil_chain", e.everything_is_a_copy, "not the region's"),
     ("stencil_chain", e.nth(e.first_step_twice), "twice in one place"),

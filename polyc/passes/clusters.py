@@ -13,6 +13,7 @@ from polyc.machine.gpu import STATIC_SHARED_BYTES
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Member
+from polyc.passes.contract import kept_by_iterations
 from polyc.passes.cost import START_CYCLES, Estimate, Rates, estimate, middle_tile, sample_parameters
 from polyc.passes.cpu_sizes import STACK_BYTES, Judged
 from polyc.passes.nests import Nest, Outer, all_instances, values
@@ -299,11 +300,17 @@ class Fuser:
         )
         overlapping = not extension.reverse().is_single_valued()
         if isinstance(plan, DataTile) and (plan.copy_out is None or overlapping):
-            return plan
+            return self._sized(plan, nest)
         if overlapping or known is not None:
             why = plan if isinstance(plan, str) else "its values are needed outside"
             return Declined("not-promotable", f"tiles overlap, and {array} cannot be kept in the tile: {why}")
         return None
+
+    def _sized(self, data: DataTile, nest: Nest) -> DataTile:
+        """The data tile with the size of one element, if it will be a variable of one iteration (`contract.py`)."""
+        if nest.band is None or data.array not in kept_by_iterations(self.program, nest.band, nest.instances):
+            return data
+        return replace(data, size_bytes=self.program.scop.arrays[data.array].element.size_bytes or 8)
 
     def internal_data(self, cluster: Cluster) -> tuple[DataTile, ...]:
         """Arrays that the outputs of a cluster make for themselves, tile by tile, and nobody else needs."""
@@ -320,6 +327,7 @@ class Fuser:
                 self.program, self.refs, cluster.tile_of, every, extension, array, self.outer, self.typical, dropped
             )
             if isinstance(plan, DataTile) and plan.copy_out is None and plan.fill is None and plan.guard is None:
+                plan = self._sized(plan, every)
                 size += plan.size_bytes
                 if size <= self.space:
                     found.append(plan)

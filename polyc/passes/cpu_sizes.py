@@ -10,6 +10,7 @@ from polyc.machine import Cpu, load_cpu
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import Band
+from polyc.passes.contract import kept_by_iterations
 from polyc.passes.cost import LARGE, sample_parameters
 from polyc.passes.cpu_model import Prediction, TiledNest, TileModel
 from polyc.passes.cpu_tiles import Construction, construct
@@ -223,7 +224,8 @@ def _tiled(program: Program, band: Band, probes: Probes) -> TiledNest:
     gains = {k: gain_of(m, program) for k, m in enumerate(band.members[: last + 1]) if m.coincident}
     best = max(gains, key=lambda k: (gains[k], k), default=last)
     vectors = gains.get(best, 0.0) > 0
-    return TiledNest(footprints_at(program, probes), best if vectors else last, vectors)
+    own = kept_by_iterations(program, band, probes.whole)
+    return TiledNest(footprints_at(program, probes, own), best if vectors else last, vectors)
 
 
 def _steps(program: Program, band: Band, machine: Cpu, count: int) -> tuple[int, ...]:

@@ -130,8 +130,10 @@ class Fuser:
         needed = cluster.tile_of.reverse().apply_range(flow.reverse())
         parallel = nest.band.members[: nest.band.coincident_prefix]
         grouping = values(self.outer.members + parallel, nest.instances)
-        same = needed.apply_range(grouping).apply_range(grouping.reverse())
-        same = self._same_outer(same)
+        iterations = needed.apply_range(grouping)
+        if len(nest.statements) > 1:  # at once for all of them, in the space of their loops
+            iterations = self._one_piece(cluster, iterations.coalesce(), grouping.range())
+        same = self._same_outer(iterations.apply_range(grouping.reverse()))
         known = self.program.scop.context.intersect(self.program.scop.assumed)
         return self._joined_up(cluster, nest, same.intersect_params(known).coalesce())
 
@@ -142,15 +144,17 @@ class Fuser:
         of the pieces is taken where it holds at most HULL_SLACK more instances than they do, in one interior tile;
         what of the nest is in other tiles already is none of them.
         """
-        found = empty_map(extension)
+        return self._one_piece(cluster, extension, nest.instances)
+
+    def _one_piece(self, cluster: Cluster, relation: isl.UnionMap, within: isl.UnionSet) -> isl.UnionMap:
+        """Each map of a relation from tiles, or its hull where that is little larger, as far as it is `within`."""
+        found = empty_map(relation)
         tiles = cluster.tile_of.intersect_domain(all_instances(cluster.outputs)).range()
-        for piece in maps(extension):
+        for piece in maps(relation):
             chosen = piece
             if piece.n_basic_map() > 1:
                 hull = isl.Map.from_basic_map(piece.simple_hull())
-                (hull,) = maps(
-                    isl.UnionMap.from_map(hull).intersect_range(nest.instances).intersect_domain(tiles).coalesce()
-                )
+                (hull,) = maps(isl.UnionMap.from_map(hull).intersect_range(within).intersect_domain(tiles).coalesce())
                 if _hull_fits(piece.intersect_params(self.typical), hull.intersect_params(self.typical)):
                     chosen = hull
             found = found.union(isl.UnionMap.from_map(chosen))

@@ -26,6 +26,8 @@ from polyc.passes.nests import (
 from polyc.poly import in_name, maps
 
 STAGE = "pretiling"
+WIDTH = 4
+"""Bytes of the smallest elements that vector instructions gather."""
 
 
 def fuse_quasi_identical(program: Program) -> Program:
@@ -109,7 +111,7 @@ class _Merger:
     def joined(self, group: list[Nest], others: list[Nest], outer: Outer) -> list[Nest] | None:
         """Both groups as one, if Definition 4.1 holds between all nests of either."""
         common = _common_loops([*group, *others])
-        if not common:
+        if not common or self.looks_up(group) != self.looks_up(others):
             return None
         pairs = [(one, two) for one in group for two in others]
         flows = [outer.same_iteration(between(self.flow, one, two)) for one, two in pairs]
@@ -150,21 +152,37 @@ class _Merger:
         count = _common_loops(every)
         if any(b is None or b.coincident_prefix != count or len(b.members) != count or _loops(b) for b in bands):
             return False
-        if not _alike(group, others):
+        if not _alike(group, others) or self.looks_up(group) != self.looks_up(others):
             return False
         one, two = (self.cells_read(nests) for nests in (group, others))
         return any(
             mine.is_equal(theirs) for array, found in one.items() for mine in found for theirs in two.get(array, ())
         )
 
+    def looks_up(self, nests: list[Nest]) -> bool:
+        """Whether a CPU's vectors have no instruction for some of it: entries of a table, less than four bytes each.
+
+        In one loop with such a look-up, nothing else runs in vectors either.
+        """
+        arrays = self.program.scop.arrays
+        return not self.program.options.gpu and any(
+            not access.exact and access.kind is AccessKind.READ and 0 < arrays[access.array].element.size_bytes < WIDTH
+            for nest in nests
+            for name in nest.statements
+            for access in self.program.statements[name].accesses
+        )
+
     def cells_read(self, nests: list[Nest]) -> dict[str, list[isl.Map]]:
-        """`{ [v] -> A[x] }` for each reference that reads: the cells of an iteration of the nests' loops."""
+        """`{ [v] -> A[x] }` for each reference that reads: the cells of an iteration of the nests' loops.
+
+        Of a table, those that it may read.
+        """
         found: dict[str, list[isl.Map]] = {}
         for nest in nests:
             assert nest.band is not None
             for piece in maps(values(nest.band.members, nest.instances)):
                 for access in self.program.statements[in_name(piece)].accesses:
-                    if access.kind is AccessKind.READ and access.exact and access.relation.dim(isl.dim_type.out):
+                    if access.kind is AccessKind.READ and access.relation.dim(isl.dim_type.out):
                         found.setdefault(access.array, []).append(piece.reverse().apply_range(access.relation))
         return found
 

@@ -137,3 +137,28 @@ void siblings(int n, float in[n + 2][n], float x[n][n], float y[n][n], float z[n
 def test_siblings_that_read_the_same_cells_share_their_loops(tmp_path: Path) -> None:
     """Those of which one has a row less do not."""
     assert joined(right(SIBLINGS, tmp_path)) == {("S1", "S2")}
+
+
+LOOKED_UP = """
+void looked_up(int n, float in[n][n], unsigned char curve[1024], unsigned char out[n][n])
+{
+    short t[n][n], u[n][n];
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            t[i][j] = in[i][j] * 1023.0f;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            u[i][j] = t[i][j] * 2;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            out[i][j] = curve[u[i][j] < 0 ? 0 : u[i][j] > 1023 ? 1023 : u[i][j]];
+#pragma endscop
+}
+"""
+
+
+def test_look_ups_of_bytes_keep_their_loop(tmp_path: Path) -> None:
+    """Nothing else in it would run in vectors; on a GPU that is no matter."""
+    assert joined(right(LOOKED_UP, tmp_path)) == {("S0", "S1")}
+    assert joined(compiled(LOOKED_UP, tmp_path, target="cuda")) == {("S0", "S1", "S2")}

@@ -213,6 +213,8 @@ class InstancePrinter:
         buffer = self._buffer(node)
         name = c_name(array) if buffer is None else buffer.name
         if access is not None and access.exact and len(node.subscripts) == array.rank:
+            if buffer is not None and is_single(buffer):
+                return self.cell(array, buffer, name, (), node.ref)
             place = self._place(buffer)
             relation = self.to_instance.apply_range(access.relation if place is None else place)
             lowest = None
@@ -220,9 +222,7 @@ class InstancePrinter:
                 lowest = buffer
             elif buffer is not None and buffer.corner is not None:
                 relation = self._outer(buffer.depth).range_product(relation).apply_range(shift(buffer))
-            if (array.rank == 0 and (buffer is None or buffer.places is None)) or (
-                buffer is not None and is_single(buffer)
-            ):
+            if array.rank == 0 and (buffer is None or buffer.places is None):
                 return self.cell(array, buffer, name, (), node.ref)
             if relation.intersect_params(self.program.scop.known).is_empty():
                 # Under a condition that never holds here. isl has no expression for it, C asks for one.

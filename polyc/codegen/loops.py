@@ -21,10 +21,12 @@ from polyc.poly import kind_of, maps, operation_of
 
 LINE_BYTES = 64
 """What vectors are aligned to, so that none lies in two lines of a cache."""
+VECTOR_CALLS = frozenset({"abs", "labs", "llabs", "fabs", "fabsf"})
+"""Functions of the C library that each machine's vectors have an instruction for, and that set no errno."""
 MOST_UNROLLED = 32
+"""Register tiles are smaller, so that their loops go away."""
 ITERATIONS_AT_ONCE = 8
 """That a thread takes of a loop without tiles, where they are not equally long."""
-"""Register tiles are smaller, so that their loops go away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,7 +360,7 @@ def _keeps_scalar(node: c.Node) -> bool:
     """Whether a loop with this inside is better left to the C compiler."""
     match node:
         case c.Call(function=function):
-            return function not in MACROS
+            return function not in MACROS and function not in VECTOR_CALLS
         case c.For() | c.While():
             return True
         case _:

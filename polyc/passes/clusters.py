@@ -14,6 +14,7 @@ from polyc.machine.gpu import STATIC_SHARED_BYTES
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Member
+from polyc.passes.contract import kept_by_iterations
 from polyc.passes.cost import START_CYCLES, Estimate, Rates, estimate, middle_tile, sample_parameters
 from polyc.passes.cpu_sizes import STACK_BYTES, Judged
 from polyc.passes.neighbours import Neighbours
@@ -136,8 +137,10 @@ class Fuser:
         needed = cluster.tile_of.reverse().apply_range(flow.reverse())
         parallel = nest.band.members[: nest.band.coincident_prefix]
         grouping = values(self.outer.members + parallel, nest.instances)
-        same = needed.apply_range(grouping).apply_range(grouping.reverse())
-        same = self._same_outer(same)
+        iterations = needed.apply_range(grouping)
+        if len(nest.statements) > 1:  # at once for all of them, in the space of their loops
+            iterations = self._one_piece(cluster, iterations.coalesce(), grouping.range())
+        same = self._same_outer(iterations.apply_range(grouping.reverse()))
         known = self.program.scop.context.intersect(self.program.scop.assumed)
         return self._joined_up(cluster, nest, same.intersect_params(known).coalesce())
 
@@ -148,15 +151,17 @@ class Fuser:
         of the pieces is taken where it holds at most HULL_SLACK more instances than they do, in one interior tile;
         what of the nest is in other tiles already is none of them.
         """
-        found = empty_map(extension)
+        return self._one_piece(cluster, extension, nest.instances)
+
+    def _one_piece(self, cluster: Cluster, relation: isl.UnionMap, within: isl.UnionSet) -> isl.UnionMap:
+        """Each map of a relation from tiles, or its hull where that is little larger, as far as it is `within`."""
+        found = empty_map(relation)
         tiles = cluster.tile_of.intersect_domain(all_instances(cluster.outputs)).range()
-        for piece in maps(extension):
+        for piece in maps(relation):
             chosen = piece
             if piece.n_basic_map() > 1:
                 hull = isl.Map.from_basic_map(piece.simple_hull())
-                (hull,) = maps(
-                    isl.UnionMap.from_map(hull).intersect_range(nest.instances).intersect_domain(tiles).coalesce()
-                )
+                (hull,) = maps(isl.UnionMap.from_map(hull).intersect_range(within).intersect_domain(tiles).coalesce())
                 if _hull_fits(piece.intersect_params(self.typical), hull.intersect_params(self.typical)):
                     chosen = hull
             found = found.union(isl.UnionMap.from_map(chosen))
@@ -309,11 +314,17 @@ class Fuser:
         if also:
             overlapping = not extension.reverse().is_single_valued()
         if isinstance(plan, DataTile) and (plan.copy_out is None or overlapping):
-            return plan
+            return self._sized(plan, nest)
         if overlapping or known is not None:
             why = plan if isinstance(plan, str) else "its values are needed outside"
             return Declined("not-promotable", f"tiles overlap, and {array} cannot be kept in the tile: {why}")
         return None
+
+    def _sized(self, data: DataTile, nest: Nest) -> DataTile:
+        """The data tile with the size of one element, if it will be a variable of one iteration (`contract.py`)."""
+        if nest.band is None or data.array not in kept_by_iterations(self.program, nest.band, nest.instances):
+            return data
+        return replace(data, size_bytes=self.program.scop.arrays[data.array].element.size_bytes or 8)
 
     def internal_data(self, cluster: Cluster) -> tuple[DataTile, ...]:
         """Arrays that the outputs of a cluster make for themselves, tile by tile, and nobody else needs."""
@@ -331,6 +342,7 @@ class Fuser:
             )
             if isinstance(plan, str) or plan.copy_out is not None or plan.fill is not None or plan.guard is not None:
                 continue
+            plan = self._sized(plan, every)
             if self._bytes((*cluster.data, *found, plan), inside) <= self.space:
                 found.append(plan)
         return tuple(found)
@@ -342,10 +354,12 @@ class Fuser:
         lives = []
         for one in data:
             element = self.program.scop.arrays[one.array].element
+            size = element.size_bytes or 8
+            extents = one.extents if one.size_bytes > size else (1,) * len(one.extents)  # a variable, see `_sized`
             users = {name for name, _ in one.accesses}
             steps = [k for k, nest in enumerate(nests) if users & set(nest.statements)]
             first = -1 if one.fill is not None else steps[0]  # all that is copied in is so first of all
-            lives.append(Life(one.array, (element.text,), element.size_bytes or 8, one.extents, first, steps[-1]))
+            lives.append(Life(one.array, (element.text,), size, extents, first, steps[-1]))
         return bytes_for(lives)
 
     def _needed_before(self, between: list[Nest], nest: Nest) -> isl.UnionSet:

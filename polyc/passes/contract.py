@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
@@ -25,7 +25,7 @@ from polyc.passes.boxes import bounding_box
 from polyc.passes.cost import sample_parameters
 from polyc.passes.naming import fresh
 from polyc.passes.nests import values
-from polyc.poly import maps, out_name, set_name, sets
+from polyc.poly import maps, names, out_name, set_name, sets
 
 STAGE = "contract"
 
@@ -47,6 +47,24 @@ def contract_buffers(program: Program) -> Program:
     for array in _unbuffered(program):
         child = contractor.moved(_whole(contractor.program, array), child, ()) or child
     return replace(contractor.program, tree=Domain(program.tree.domain, child))
+
+
+def kept_by_iterations(program: Program, band: Band, instances: isl.UnionSet) -> frozenset[str]:
+    """Arrays that will be variables: each iteration of the nest's loops makes the values that it reads, and nobody else
+    needs them."""
+    scop, here = program.scop, set(names(instances))
+    mine = {a.array for name in here for a in program.statements[name].accesses if a.array not in scop.live_out}
+    for name, statement in program.statements.items():
+        if name not in here:
+            mine.difference_update(access.array for access in statement.accesses)
+    found = set()
+    for array in mine:
+        flow = program.dependences.flow_by_array.get(array)
+        if flow is not None and scop.arrays[array].rank and _stays(flow, band.members):
+            found.add(array)
+    if found:
+        found.difference_update(out_name(m) for m in maps(program.dependences.live_in))
+    return frozenset(found)
 
 
 def _unbuffered(program: Program) -> list[str]:
@@ -79,6 +97,34 @@ def _whole(program: Program, array: str) -> Buffer:
 def _taken(program: Program, array: str) -> set[str]:
     """Names that a variable for an array's values cannot have: two arrays of the region may have one name in C."""
     return {*program.scop.used_names, *(b.name for b in program.buffers.values() if b.array != array)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Around:
+    """The loops around a node."""
+
+    above: tuple[Member, ...]
+    """Those above an extension node that adds what is looked at; all of them where none does."""
+    added: isl.UnionMap | None = None
+    """Its relation."""
+    below: tuple[Member, ...] = ()
+    """The loops below it."""
+
+    @property
+    def depth(self) -> int:
+        return len(self.above) + len(self.below)
+
+    def under(self, band: Band) -> _Around:
+        if self.added is None:
+            return replace(self, above=self.above + band.members)
+        return replace(self, below=self.below + band.members)
+
+    def iterations(self, instances: isl.UnionSet) -> isl.UnionMap:
+        """`{ S[i] -> [v0, …] }`, the values of all these loops."""
+        if self.added is None:
+            return values(self.above, instances)
+        tiles = self.added.reverse().intersect_domain(instances)
+        return tiles.flat_range_product(values(self.below, instances))
 
 
 class _Contractor:
@@ -126,7 +172,7 @@ class _Contractor:
             inside = inside.union(isl.UnionSet.from_set(self.program.statements[name].domain))
         flow = flow.intersect_domain(inside).intersect_range(inside)
         c_name = self.program.scop.arrays[buffer.array].c_name
-        found = self.placed(node, buffer, users, flow, members)
+        found = self.placed(node, buffer, users, flow, _Around(members))
         if found is None:
             return None
         self.program = self.program.remark(
@@ -139,39 +185,48 @@ class _Contractor:
         return found
 
     def placed(
-        self, node: Node, buffer: Buffer, users: frozenset[str], flow: isl.UnionMap, members: tuple[Member, ...]
+        self, node: Node, buffer: Buffer, users: frozenset[str], flow: isl.UnionMap, around: _Around
     ) -> Node | None:
         match node:
             case Band():
                 if not (users <= _scheduled(node) and _stays(flow, node.members)):
                     return None
-                around = members + node.members
-                deeper = self.placed(node.child, buffer, users, flow, around)
-                if deeper is None and self.declared(buffer, around):
+                inside = around.under(node)
+                deeper = self.placed(node.child, buffer, users, flow, inside)
+                if deeper is None and self.declared(buffer, inside):
                     deeper = _declaring(buffer.key, node.child)
                 return None if deeper is None else replace(node, child=deeper)
             case Sequence(children=steps):
                 using = [k for k, s in enumerate(steps) if self.running(s) & users]
                 if len(using) != 1:
                     return None
-                deeper = self.placed(steps[using[0]].child, buffer, users, flow, members)
+                deeper = self.placed(steps[using[0]].child, buffer, users, flow, around)
                 if deeper is None:
                     return None
                 return Sequence(tuple(replace(s, child=deeper) if k == using[0] else s for k, s in enumerate(steps)))
-            case Extension(relation=relation) if {set_name(s) for s in sets(relation.range())} & users:
-                return None
-            case Mark() | Extension():
-                deeper = self.placed(node.child, buffer, users, flow, members)
+            case Extension(relation=relation):
+                added = users & {set_name(s) for s in sets(relation.range())}
+                if added and (added != users or around.added is not None):
+                    return None
+                inside = replace(around, added=relation) if added else around
+                deeper = self.placed(node.child, buffer, users, flow, inside)
+                return None if deeper is None else replace(node, child=deeper)
+            case Mark():
+                deeper = self.placed(node.child, buffer, users, flow, around)
                 return None if deeper is None else replace(node, child=deeper)
             case Leaf():
                 return None
 
-    def declared(self, buffer: Buffer, around: tuple[Member, ...]) -> bool:
-        """Whether the buffer has a box of constant size inside these loops; if so, it is that from now on."""
+    def declared(self, buffer: Buffer, around: _Around) -> bool:
+        """Whether the buffer has a box of constant size inside these loops; if so, it is that from now on.
+
+        Of what an extension node adds, one cell: the loops above such a node are no function of its instances, and
+        codegen asks for none where there are no subscripts.
+        """
         touched: isl.UnionMap | None = None
         for name, ref in buffer.accesses:
             statement = self.program.statements[name]
-            per_iteration = values(around, isl.UnionSet.from_set(statement.domain)).reverse()
+            per_iteration = around.iterations(isl.UnionSet.from_set(statement.domain)).reverse()
             for access in statement.accesses:
                 if access.ref == ref and access.array == buffer.array:
                     one = per_iteration.apply_range(isl.UnionMap.from_map(access.relation))
@@ -179,7 +234,7 @@ class _Contractor:
         pieces = maps(touched.coalesce()) if touched is not None else []
         box = bounding_box(pieces[0], self.program.scop.known, self.typical) if len(pieces) == 1 else None
         extents = box.constant_extents() if box is not None else None
-        if box is None or extents is None:
+        if box is None or extents is None or (around.added is not None and set(extents) != {1}):
             return False
         params = self.program.scop.context.get_space().params()
         sizes = tuple(
@@ -187,7 +242,7 @@ class _Contractor:
         )
         array = self.program.scop.arrays[buffer.array]
         name = fresh(f"{array.c_name}_here", _taken(self.program, buffer.array)) if set(extents) == {1} else buffer.name
-        smaller = replace(buffer, name=name, corner=box.corner, depth=len(around), extents=sizes)
+        smaller = replace(buffer, name=name, corner=box.corner, depth=around.depth, extents=sizes)
         self.program = replace(self.program, buffers=self.program.buffers | {buffer.key: smaller})
         return True
 
@@ -203,7 +258,11 @@ def _scheduled(band: Band) -> set[str]:
 
 
 def _stays(flow: isl.UnionMap, members: tuple[Member, ...]) -> bool:
-    """Whether no dependence leaves an iteration of the loops."""
+    """Whether no dependence enters an iteration of the loops from another one, or from elsewhere.
+
+    Tiles leave out what nobody needs: what would read there reads nothing.
+    """
+    flow = flow.intersect_range(members[0].schedule.domain())
     if flow.is_empty():
         return False
     return bool(flow.is_subset(flow.eq_at_multi_union_pw_aff(partial_schedule(members))))

@@ -10,6 +10,7 @@ from polyc.machine import Cpu, load_cpu
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import Band
+from polyc.passes.contract import kept_by_iterations
 from polyc.passes.cost import LARGE, sample_parameters
 from polyc.passes.cpu_model import Prediction, TiledNest, TileModel
 from polyc.passes.cpu_tiles import Construction, construct
@@ -229,7 +230,8 @@ def _tiled(program: Program, band: Band, probes: Probes) -> TiledNest:
     vectors = gains.get(best, 0.0) > 0
     waiting = rows_of(program, band)
     rows = waiting.count if waiting is not None else 0
-    return TiledNest(footprints_at(program, probes), best if vectors else last, vectors, rows)
+    own = kept_by_iterations(program, band, probes.whole)
+    return TiledNest(footprints_at(program, probes, own), best if vectors else last, vectors, rows)
 
 
 def _steps(program: Program, band: Band, machine: Cpu, count: int) -> tuple[int, ...]:

@@ -160,8 +160,8 @@ def probes_of(program: Program, band: Band, outer: Outer, typical: isl.Set, coun
     return _probes(at, len(outer.members), extents, tuple(1 if width == inf else max(1, int(width)) for width in wide))
 
 
-def footprints_at(program: Program, probes: Probes) -> TileFootprints:
-    """What the instances of some tiles touch and do."""
+def footprints_at(program: Program, probes: Probes, registers: frozenset[str] = frozenset()) -> TileFootprints:
+    """What the instances of some tiles touch and do; `registers`: arrays that need no memory."""
     instances = probes.whole
     arrays: dict[str, list[Access]] = {}
     work: list[tuple[float, Box]] = []
@@ -169,7 +169,7 @@ def footprints_at(program: Program, probes: Probes) -> TileFootprints:
         statement = program.statements[name]
         work.append((operations(statement), _box(_identity(statement.domain), probes)))
         for access in statement.accesses:
-            if access.exact and access.relation.dim(isl.dim_type.out):
+            if access.exact and access.relation.dim(isl.dim_type.out) and access.array not in registers:
                 arrays.setdefault(access.array, []).append(access)
     made = _made_elsewhere(program, instances, arrays)
     prints = []

@@ -9,8 +9,10 @@ from itertools import islice, permutations
 import islpy as isl
 
 from polyc.model.program import Program
-from polyc.model.tree import Band, Filter, Member, Node, Sequence, partial_schedule, rewrite
+from polyc.model.scop import AccessKind
+from polyc.model.tree import Band, Filter, Member, Node, Sequence, partial_schedule, rewrite, walk
 from polyc.passes.contractions import contraction_of
+from polyc.passes.nest_graph import NestGraph
 from polyc.passes.nests import (
     Nest,
     Outer,
@@ -22,13 +24,15 @@ from polyc.passes.nests import (
     sequence,
     values,
 )
-from polyc.poly import maps
+from polyc.poly import in_name, maps
 
 STAGE = "pretiling"
+WIDTH = 4
+"""Bytes of the smallest elements that vector instructions gather."""
 
 
 def fuse_quasi_identical(program: Program) -> Program:
-    """Join neighbouring nests whose dependences are quasi-identity relations into one nest.
+    """Join nests whose dependences are quasi-identity relations into one nest.
 
     rewrite:  for h for w S2; for h for w for kh for kw S3; for h for w S4
               -> for h for w { S2; for kh for kw S3; S4 }
@@ -37,11 +41,13 @@ def fuse_quasi_identical(program: Program) -> Program:
               has v'_i = v_i for i <= c, and the other values of a flow dependence are constants
     requires: isl's schedule without fusion
     ensures:  coincidence and permutability of the common loops stay: the dependences have distance 0 there
-    source:   Zhao et al. 2024, Section 4.1, Algorithm 1. We also ask that no parallel loop is lost: where one nest
-              has fewer coincident loops than the other among the common ones, they stay apart. Inside of sequential
-              loops, which sweep over the same arrays again and again, they share the coincident loops that both have
-              where both touch the same cells of an array in an iteration of these: `for j { for i r[j] += A[i][j];
-              for i A[i][j] -= r[j]; }` meets the columns of A again.
+              Nests need not be neighbours: what stands between goes before or behind the joined nest, wherever no
+              dependence leads from one of the two through it to the other
+    source:   Zhao et al. 2024, Section 4.1, Algorithm 1, which joins neighbours. We also ask that no parallel loop is
+              lost: where one nest has fewer coincident loops than the other among the common ones, they stay apart.
+              Inside of sequential loops, which sweep over the same arrays again and again, they share the coincident
+              loops that both have where both touch the same cells of an array in an iteration of these:
+              `for j { for i r[j] += A[i][j]; for i A[i][j] -= r[j]; }` meets the columns of A again.
     """
     if program.options.fuse != "basteln":
         return program
@@ -63,51 +69,138 @@ class _Merger:
         d = program.dependences
         self.flow = d.flow
         self.every = d.flow.union(d.false).union(d.private_false)
+        self.alike: list[set[str]] = []
+        """Statements that were joined since they read the same cells."""
 
     def merge(self, nests: tuple[Nest, ...], outer: Outer) -> Node:
-        groups: list[list[Nest]] = []
-        for nest in nests:
-            if groups and (joined := self.joined_somehow(groups[-1], nest, outer)):
-                groups[-1] = joined
-            else:
-                groups.append([nest])
-        merged = [self.group_nest(group) if len(group) > 1 else group[0] for group in groups]
+        here = self.every.intersect_domain(all_instances(nests)).intersect_range(all_instances(nests))
+        graph = NestGraph.of(nests, outer.same_iteration(here))
+        placed = list(nests)
+        for k in range(len(nests)):
+            self.joined_chain(graph, placed, k, outer)
+        if not self.program.options.gpu:
+            self.join_siblings(graph, placed, outer)
+        merged = [self.group_nest([placed[k] for k in g]) if len(g) > 1 else placed[g[0]] for g in graph.groups]
         done = [replace(n, node=inside(n, outer, self.merge)) for n in merged]
         return sequence(done, all_instances(nests))
 
-    def joined_somehow(self, group: list[Nest], nest: Nest, outer: Outer) -> list[Nest] | None:
-        """The group with one more nest; on a GPU also with the nest's parallel loops in another order."""
-        orders = (nest, *(permuted(nest) if self.program.options.gpu else ()))
+    def joined_chain(self, graph: NestGraph, placed: list[Nest], latest: int, outer: Outer) -> None:
+        """Join a nest with groups before it, the nearest first, as long as there is one that it goes with.
+
+        Nests that stand between and need the group go behind it, all others in front of it. What does not follow at
+        once has to run the same iterations: a condition in the joined loops would cost more than a loop of its own.
+        """
+        at = next(place for place, group in enumerate(graph.groups) if latest in group)
+        before = at - 1
+        while before >= 0:
+            first, second = graph.groups[before], graph.groups[at]
+            if graph.linked(first, second) and graph.mergeable(before, at):
+                one, two = [placed[k] for k in first], [placed[k] for k in second]
+                near = before + 1 == at and len(second) == 1
+                found = self.joined_somehow(one, two, outer) if near or _alike(one, two) else None
+                if found:
+                    for k, nest in zip((*first, *second), found, strict=True):
+                        placed[k] = nest
+                    at = graph.merge(before, at)
+                    before = at
+            before -= 1
+
+    def joined_somehow(self, group: list[Nest], others: list[Nest], outer: Outer) -> list[Nest] | None:
+        """Both groups as one; on a GPU also with the parallel loops of a single nest in another order."""
+        orders = [others]
+        if self.program.options.gpu and len(others) == 1:
+            orders += [[one] for one in permuted(others[0])]
         return next((found for one in orders if (found := self.joined(group, one, outer))), None)
 
-    def joined(self, group: list[Nest], nest: Nest, outer: Outer) -> list[Nest] | None:
-        """The group with one more nest, if Definition 4.1 holds between it and all that the group has."""
-        bands = [n.band for n in (*group, nest)]
-        if any(b is None or b.coincident_prefix == 0 for b in bands):
+    def joined(self, group: list[Nest], others: list[Nest], outer: Outer) -> list[Nest] | None:
+        """Both groups as one, if Definition 4.1 holds between all nests of either."""
+        common, alike = _common([*group, *others])
+        if not common or self.looks_up(group) != self.looks_up(others):
             return None
-        common, alike = _common([b for b in bands if b is not None])
-        if not alike and not self.meets_again(group, nest, outer, common):
+        if not alike and not self.meets_again(group, others, outer, common):
             return None
-        flows = [outer.same_iteration(between(self.flow, g, nest)) for g in group]
+        pairs = [(one, two) for one in group for two in others]
+        flows = [outer.same_iteration(between(self.flow, one, two)) for one, two in pairs]
         if all(flow.is_empty() for flow in flows):
             return None  # what another iteration of the outer loops hands on is no nearer for it
-        for member, flow in zip(group, flows, strict=True):
-            dependence = outer.same_iteration(between(self.every, member, nest))
-            if not self.has_distance_0(dependence, member, nest, common):
+        for (one, two), flow in zip(pairs, flows, strict=True):
+            dependence = outer.same_iteration(between(self.every, one, two))
+            if not self.has_distance_0(dependence, one, two, common):
                 return None
-            if alike and not self.ends_and_starts(flow, member, nest, common):
+            if alike and not self.ends_and_starts(flow, one, two, common):
                 return None
         # What is lost when a deeper band is cut to the common loops: its tilability below (condition of 4.1 that
         # the remaining values are constant keeps this to initialisations and final steps).
-        return [*group, nest]
+        return [*group, *others]
 
-    def meets_again(self, group: list[Nest], nest: Nest, outer: Outer, common: int) -> bool:
+    def join_siblings(self, graph: NestGraph, placed: list[Nest], outer: Outer) -> None:
+        """Join groups that need nothing of each other, where each iteration of both reads the same cells.
+
+        rewrite:  for i B[i] = f(A[i]); for i C[i] = g(A[i])  ->  for i { B[i] = f(A[i]); C[i] = g(A[i]); }
+        requires: loops that run in parallel and nothing else, over the same values; the same nests read of both, so
+                  that whoever needs a tile of one needs that of the other
+        """
+        at = len(graph.groups) - 1
+        while at > 0:
+            for before in reversed(range(at)):
+                first, second = graph.groups[before], graph.groups[at]
+                alike = not graph.linked(first, second) and graph.readers(first) == graph.readers(second)
+                if alike and graph.mergeable(before, at):
+                    one, two = [placed[k] for k in first], [placed[k] for k in second]
+                    if self.siblings(one, two):
+                        self.alike.append({s for nest in (*one, *two) for s in nest.statements})
+                        at = graph.merge(before, at) + 1
+                        break
+            at -= 1
+
+    def siblings(self, group: list[Nest], others: list[Nest]) -> bool:
+        """Whether all loops of both are parallel and have the same values, and they read the same cells."""
+        every = [*group, *others]
+        bands = [n.band for n in every]
+        count = _common_loops(every)
+        if any(b is None or b.coincident_prefix != count or len(b.members) != count or _loops(b) for b in bands):
+            return False
+        if not _alike(group, others) or self.looks_up(group) != self.looks_up(others):
+            return False
+        one, two = (self.cells_read(nests) for nests in (group, others))
+        return any(
+            mine.is_equal(theirs) for array, found in one.items() for mine in found for theirs in two.get(array, ())
+        )
+
+    def looks_up(self, nests: list[Nest]) -> bool:
+        """Whether a CPU's vectors have no instruction for some of it: entries of a table, less than four bytes each.
+
+        In one loop with such a look-up, nothing else runs in vectors either.
+        """
+        arrays = self.program.scop.arrays
+        return not self.program.options.gpu and any(
+            not access.exact and access.kind is AccessKind.READ and 0 < arrays[access.array].element.size_bytes < WIDTH
+            for nest in nests
+            for name in nest.statements
+            for access in self.program.statements[name].accesses
+        )
+
+    def cells_read(self, nests: list[Nest]) -> dict[str, list[isl.Map]]:
+        """`{ [v] -> A[x] }` for each reference that reads: the cells of an iteration of the nests' loops.
+
+        Of a table, those that it may read.
+        """
+        found: dict[str, list[isl.Map]] = {}
+        for nest in nests:
+            assert nest.band is not None
+            for piece in maps(values(nest.band.members, nest.instances)):
+                for access in self.program.statements[in_name(piece)].accesses:
+                    if access.kind is AccessKind.READ and access.relation.dim(isl.dim_type.out):
+                        found.setdefault(access.array, []).append(piece.reverse().apply_range(access.relation))
+        return found
+
+    def meets_again(self, group: list[Nest], others: list[Nest], outer: Outer, common: int) -> bool:
         """Whether the nests touch the same cells of an array of more dimensions in each iteration of the common loops,
         and belong to sequential loops around them."""
-        if not outer.members or any(self.is_contraction(n) for n in (*group, nest)):
+        if not outer.members or any(self.is_contraction(n) for n in (*group, *others)):
             return False
-        here = self.touched(nest, common)
-        return any(here[a].is_equal(m) for g in group for a, m in self.touched(g, common).items() if a in here)
+        first, second = ([self.touched(n, common) for n in nests] for nests in (group, others))
+        return any(two[a].is_equal(m) for one in first for two in second for a, m in one.items() if a in two)
 
     def is_contraction(self, nest: Nest) -> bool:
         return nest.band is not None and contraction_of(self.program, nest.band, in_place=True) is not None
@@ -144,7 +237,7 @@ class _Merger:
     def group_nest(self, group: list[Nest]) -> Nest:
         """One band over the common loops, a sequence of what is left of each nest below."""
         bands = [n.band for n in group if n.band is not None]
-        common, _ = _common(bands)
+        common, _ = _common(group)
         members = bands[0].members[:common]
         for band in bands[1:]:
             members = tuple(_joined_member(a, b) for a, b in zip(members, band.members, strict=False))
@@ -161,12 +254,18 @@ class _Merger:
         self.program = self.program.remark(
             "pretiling-fused",
             STAGE,
-            f"{', '.join(statements)} share their {loops}: the dependences between them are quasi-identity relations "
-            "(Definition 4.1)",
+            f"{', '.join(statements)} share their {loops}: {self.why(statements)}",
             statements,
             loops=common,
         )
         return Nest(instances, Band(members, permutable, Sequence(tuple(steps))))
+
+    def why(self, statements: tuple[str, ...]) -> str:
+        alike = [found for found in self.alike if found <= set(statements)]
+        if any(len(found) == len(statements) for found in alike):
+            return "each iteration of them reads the same cells"
+        also = ", or they read the same cells" if alike else ""
+        return f"the dependences between them are quasi-identity relations (Definition 4.1){also}"
 
 
 MOST_LOOPS = 5
@@ -184,11 +283,42 @@ def permuted(nest: Nest) -> Iterator[Nest]:
         yield replace(nest, node=replace(band, members=(*order, *rest)))
 
 
-def _common(bands: list[Band]) -> tuple[int, bool]:
-    """How many outer loops nests may share, and whether they have as many parallel ones among their common loops."""
+def _common(nests: list[Nest]) -> tuple[int, bool]:
+    """How many outer loops nests may share, 0 where one has no parallel loop; whether they have as many parallel ones
+    among their common loops."""
+    bands = [n.band for n in nests if n.band is not None]
+    if len(bands) < len(nests):
+        return 0, False
     common = min(len(b.members) for b in bands)
     parallel = {min(b.coincident_prefix, common) for b in bands}
-    return (common, True) if len(parallel) == 1 else (min(parallel), False)
+    return (common if parallel != {0} else 0, True) if len(parallel) == 1 else (min(parallel), False)
+
+
+def _common_loops(nests: list[Nest]) -> int:
+    """How many loops the nests can share; 0 where one has no parallel loop, or fewer among these than another."""
+    common, alike = _common(nests)
+    return common if alike else 0
+
+
+def _loops(band: Band) -> bool:
+    return any(isinstance(node, Band) for node in walk(band.child))
+
+
+def _alike(group: list[Nest], others: list[Nest]) -> bool:
+    """Whether the loops that two groups can share have the same values."""
+    count = _common_loops([*group, *others])
+    return count > 0 and bool(_iterations(group, count).is_equal(_iterations(others, count)))
+
+
+def _iterations(nests: list[Nest], count: int) -> isl.UnionSet:
+    """`{ [v] }`, the values that the first loops of the nests have."""
+    found: isl.UnionSet | None = None
+    for nest in nests:
+        assert nest.band is not None
+        mine = values(nest.band.members[:count], nest.instances).range()
+        found = mine if found is None else found.union(mine)
+    assert found is not None
+    return found
 
 
 def _flattened(instances: isl.UnionSet, node: Node) -> list[Filter]:

@@ -53,10 +53,26 @@ class RefFlow:
     def of(self, statement: str, access: Access) -> Flow:
         key = (statement, access.ref, str(access.relation))
         if key not in self._known:
-            every = accesses_of(self._program.scop, frozenset([access.array]))
-            one = Accesses(isl.UnionMap.from_map(access.relation), every.writes, every.may_writes)
-            self._known[key] = compute_flow(one, self._order, checked=False)
+            self._known[key] = self._from_the_whole(statement, access) or self._computed(access)
         return self._known[key]
+
+    def _computed(self, access: Access) -> Flow:
+        every = accesses_of(self._program.scop, frozenset([access.array]))
+        one = Accesses(isl.UnionMap.from_map(access.relation), every.writes, every.may_writes)
+        return compute_flow(one, self._order, checked=False)
+
+    def _from_the_whole(self, statement: str, access: Access) -> Flow | None:
+        """What is known of the array says it at once where the statement has no other reference that reads it."""
+        scop, known = self._program.scop, self._program.dependences
+        flow = known.flow_by_array.get(access.array)
+        reads = [
+            a for a in scop.statements[statement].accesses if a.array == access.array and a.kind is AccessKind.READ
+        ]
+        if flow is None or len(reads) != 1 or reads[0] is not access:
+            return None
+        here = isl.UnionSet.from_set(scop.statements[statement].domain)
+        cells = isl.UnionSet.from_set(isl.Set.universe(access.relation.get_space().range()))
+        return Flow(flow.intersect_range(here), known.live_in.intersect_domain(here).intersect_range(cells))
 
     def reads_own_values(self, nest: Nest, array: str) -> bool:
         """Whether the nest reads nothing of the array but what it wrote itself."""

@@ -98,9 +98,9 @@ add("schedule", "source order whatever depends", "_depends says no", always(sche
 
 
 def joined_whatever(_original: Any) -> Any:
-    def joined(_self: Any, group: list[Nest], nest: Nest, _outer: Outer) -> list[Nest] | None:
-        bands = [n.band for n in (*group, nest)]
-        return None if any(b is None for b in bands) else [*group, nest]
+    def joined(_self: Any, group: list[Nest], others: list[Nest], _outer: Outer) -> list[Nest] | None:
+        bands = [n.band for n in (*group, *others)]
+        return None if any(b is None for b in bands) else [*group, *others]
 
     return joined
 

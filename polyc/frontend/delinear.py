@@ -163,6 +163,8 @@ class Splitter:
     """How many references of each array were divided."""
     whole: dict[str, list[c.Expr]] = field(default_factory=dict)
     """Subscripts of each array that were not."""
+    plain: Counter[str] = field(default_factory=Counter)
+    """How many of these are affine."""
 
     def subscripts(self, key: str, index: c.Expr, env: Env) -> tuple[c.Expr | None, ...] | None:
         """The subscripts of a reference; None where they are not certain to stay in their rows, and in the place of an
@@ -171,6 +173,7 @@ class Splitter:
         name = self.region.scope.symbols[key].c_name
         if found is None:
             self.whole.setdefault(key, []).append(index)
+            self.plain[key] += self.value(index, env) is not None
             message = f"this subscript of '{name}' may leave {self.rows(key)}: any element may be accessed"
             self.region.note("non-affine-index", message, index.span)
             return None
@@ -199,8 +202,8 @@ class Splitter:
             self.region.note("delinearised", f"flat arrays are read as {', '.join(sorted(shapes))}", span)
 
     def lost(self) -> set[str]:
-        """Arrays of which fewer references were divided than were not."""
-        return {key for key, left in self.whole.items() if len(left) >= self.split[key]}
+        """Arrays of which no reference was divided, or fewer than are affine as they are, with one subscript."""
+        return {key for key in self.whole if self.split[key] <= self.plain[key]}
 
     def tell(self, lost: set[str]) -> None:
         """Say why these stay as they are."""

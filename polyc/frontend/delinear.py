@@ -165,6 +165,13 @@ class Splitter:
     """Subscripts of each array that were not."""
     plain: Counter[str] = field(default_factory=Counter)
     """How many of these are affine."""
+    guarded: bool = False
+    """Whether anything was assumed of the sizes."""
+
+    @property
+    def unsure(self) -> bool:
+        """Whether more might be known of sizes that are parts of others."""
+        return self.guarded or bool(self.whole)
 
     def subscripts(self, key: str, index: c.Expr, env: Env) -> tuple[c.Expr | None, ...] | None:
         """The subscripts of a reference; None where they are not certain to stay in their rows, and in the place of an
@@ -275,6 +282,7 @@ class Splitter:
         if left.is_empty() or any(most(left, name) < min(FEW, most(sizes, name)) for name in names_of(left)):
             return False
         region.assumed = region.assumed.intersect(left.gist(sizes)).coalesce()
+        self.guarded = True
         return True
 
 

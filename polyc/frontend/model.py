@@ -26,6 +26,7 @@ from polyc.frontend.facts import assigned_scalars, lvalues, reads, writes
 from polyc.frontend.flow import needed_exits, written_first
 from polyc.frontend.live_out import After
 from polyc.frontend.liveness import Path, declared_on_the_way, walk
+from polyc.frontend.multiples import parts_of, with_parts
 from polyc.frontend.parse import CALLED, IDENTIFIER, Parsed, clean
 from polyc.frontend.places import Places
 from polyc.frontend.pragmas import Marked, pragma_span
@@ -97,6 +98,7 @@ class Modeller:
         """The statements, with flat arrays in the shapes that their subscripts have."""
         atoms = Atoms(region)
         forms = find_forms(region, body, atoms, self.flat)
+        parts = parts_of(region) if forms and not self.flat else {}
         before = saved(region)
         while True:
             splitter = Splitter(region, atoms, forms)
@@ -104,10 +106,14 @@ class Modeller:
             region.divide = splitter.subscripts
             items = Extractor(region, needed).block(body.body, Env())
             lost = set() if self.flat else splitter.lost()
-            if not lost:
+            if not lost and not (parts and splitter.unsure):
                 splitter.tell_shapes(span)
                 return items
             restore(region, before)
+            if parts:
+                body, parts = with_parts(body, region, parts), {}
+                forms, before = find_forms(region, body, atoms, self.flat), saved(region)
+                continue
             forms = {key: form for key, form in forms.items() if key not in lost}
             splitter.tell(lost)
             before = saved(region)

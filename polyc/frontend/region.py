@@ -86,6 +86,8 @@ class Region:
     assumed: isl.Set = EVERYTHING
     sizes: Callable[[Symbol, int], isl.PwAff | None] = lambda symbol, position: None
     """The extent of a dimension of an array, where it is known."""
+    multiples: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """Sizes that are taken to be multiples of others: which one, and how many times."""
     flat: dict[str, tuple[c.Expr, ...]] = field(default_factory=dict)
     """Arrays of one dimension that are taken to have several: the extents of all but the outermost, by key."""
     divide: Callable[[str, c.Expr, Env], tuple[c.Expr | None, ...] | None] = lambda key, index, env: None

@@ -143,3 +143,33 @@ def test_an_outermost_subscript_may_depend_on_data(scop: Modeller, relations: Re
 def test_a_diagonal_is_one(scop: Modeller, relations: Relations) -> None:
     found = scop(nest("a[i * n + i] = a[i * n + j] + a[j * n + i];", j="j = 0; j < n"))
     assert cells(found, relations)[-1] == "write { S0[i, j] -> a[i, i] }"
+
+
+PARTS = """void f(int rows, int cols, float *a, float *b) {
+  const int H = rows / 2, W = cols / 2, Q = W / 2;
+#pragma scop
+  for (int i = 0; i < H; i++)
+    for (int j = 0; j < W; j++)
+      b[i * W + j] = a[2 * i * cols + 2 * j] + a[(2 * i + 1) * cols + 2 * j + 1];
+%s#pragma endscop
+}
+"""
+
+
+def test_halves_of_sizes(scop: Modeller, same: Callable[[object, str], None]) -> None:
+    """Whether `2 * j + 1` lies in a row of `cols` depends on W, which was declared as a half: it is asked to be one."""
+    found = scop(PARTS % "")
+    same(found.assumed, "[rows, H, cols, W] -> { : cols = 2W }")
+    again = "  for (int i = 0; i < rows; i++) for (int j = 0; j < cols / 4; j++) b[i / 2 * W + j] = a[i * cols + j];\n"
+    found = scop(PARTS % again)
+    same(found.assumed, "[rows, H, cols, W, Q] -> { : rows = 2H and cols = 4Q and W = 2Q }")
+    same(
+        found.statements["S1"].domain,
+        "[rows, H, cols, W, Q] -> { S1[i, j] : 0 <= i < 2H and 0 <= j < Q }",
+    )
+
+
+def test_halves_that_nothing_needs(scop: Modeller) -> None:
+    """Nothing is asked of sizes where all subscripts stay in their rows anyway."""
+    body = "a[2 * i * cols + 2 * j] + a[(2 * i + 1) * cols + 2 * j + 1]"
+    assert scop(PARTS.replace(body, "a[i] * cols") % "").assumed.plain_is_universe()

@@ -9,6 +9,7 @@ import islpy as isl
 
 from polyc import __version__
 from polyc.codegen.exprs import MACROS, ExprPrinter
+from polyc.codegen.flat_arrays import with_flat_arrays
 from polyc.codegen.loops import print_loops
 from polyc.codegen.printer import allocation, expression, statement
 from polyc.codegen.templating import IDENTIFIER, environment
@@ -46,7 +47,8 @@ def render_region(program: Program, region: Region, verified: bool) -> Rendered:
     printed = print_loops(program)
     condition = _guard(program)
     body = c.with_notes(printed.body, False)
-    return Rendered(_region_text(program, region, verified, body, condition), printed.ast, printed.body, condition)
+    text = _region_text(program, region, verified, body, condition)
+    return Rendered(text, printed.ast, with_flat_arrays(printed.body, program.scop), condition)
 
 
 def _region_text(
@@ -55,6 +57,7 @@ def _region_text(
     """What stands in the region's place."""
     body, vectors = with_vectors(body, program)
     body, heap = without_heap(body)
+    body = with_flat_arrays(body, program.scop)
     guard = "" if condition is None else expression(condition)
     allocations = [allocation(one, guard) for one in heap]
     if heap:

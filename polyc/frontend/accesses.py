@@ -116,7 +116,7 @@ class Collector:
         if effect.anything:
             for key in sorted(self.region.exposed - self.internal - set(env.variables)):
                 symbol = self.region.scope.symbols[key]
-                self.access(symbol, (None,) * symbol.rank, env, (READ, MAY), expr)
+                self.access(symbol, (None,) * self.region.rank(symbol), env, (READ, MAY), expr)
         if effect.ordered:
             self.access(self.world(), (), env, (READ, WRITE), expr)
         return replace(expr, arguments=arguments)
@@ -131,9 +131,10 @@ class Collector:
         if place is None or place.symbol.key in self.internal or place.symbol.key in env.variables:
             return self.pointed(expr, env, "") if place is not None else self.read(expr, env)
         symbol = place.symbol
-        unknown = (None,) * (symbol.rank - len(place.fixed))
+        fixed = () if symbol.key in self.region.flat else place.fixed
+        unknown = (None,) * (self.region.rank(symbol) - len(fixed))
         kinds = (READ, MAY) if writes else (READ,)
-        return self.pointed(expr, env, self.access(symbol, (*place.fixed, *unknown), env, kinds, expr))
+        return self.pointed(expr, env, self.access(symbol, (*fixed, *unknown), env, kinds, expr))
 
     def pointed(self, expr: c.Expr, env: Env, ref: str) -> c.Expr:
         """The argument's expression; nothing of it but subscripts is evaluated."""
@@ -162,10 +163,17 @@ class Collector:
             return self.inside(expr, env)
         if self.region.fixed(key) is not None:
             return expr
-        symbol, subscripts, rest = found.symbol, found.subscripts, found.rest
+        symbol, rest = found.symbol, found.rest
+        subscripts: tuple[c.Expr | None, ...] = found.subscripts
         if rest and kinds != (READ,):
             kinds = (READ, MAY)
-        inner = tuple(self.read(s, env) for s in subscripts)
+        written: tuple[c.Expr | None, ...] = subscripts
+        if symbol.key in self.region.flat:
+            divided = self.region.divide(symbol.key, found.subscripts[0], env)
+            subscripts = divided or (None,) * self.region.rank(symbol)
+            if None not in subscripts:
+                written = subscripts
+        inner = tuple(self.read(s, env) for s in written if s is not None)
         ref = self.access(symbol, subscripts, env, kinds, expr)
         result: c.Expr = c.ArrayRef(symbol.key, inner, ref, expr.span)
         for link in rest:

@@ -117,6 +117,9 @@ class Affine:
         fixed = self.region.fixed(name)
         if fixed is not None:
             return number(fixed), type_
+        base, factor = self.region.multiples.get(name, (name, 1))
+        if base != name:
+            return self.region.parameter(base, type_, c.Name(base)) * number(factor), type_
         return self.region.parameter(name, type_, expr), type_
 
     def member(self, expr: c.Member, env: Env) -> Value | None:

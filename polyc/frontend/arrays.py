@@ -18,6 +18,13 @@ from polyc.model.scop import Array, Storage
 
 def make_array(symbol: Symbol, region: Region, converter: Converter, function: c_ast.FuncDef) -> Array:
     """The model's array of a symbol."""
+    if symbol.key in region.flat:
+        extents = region.flat[symbol.key]
+        sizes = [Affine(region).observed(extent, Env()) for extent in extents]
+        element, storage = symbol.shape.element, symbol.storage
+        return Array(
+            symbol.key, symbol.c_name, element, (None, *sizes), (None, *extents), storage, symbol.constant, True
+        )
     pairs = [extent(symbol, position, region, converter, function) for position in range(symbol.rank)]
     return Array(
         symbol.key,
@@ -34,6 +41,8 @@ def extent(
     symbol: Symbol, position: int, region: Region, converter: Converter, function: c_ast.FuncDef
 ) -> tuple[isl.PwAff | None, c.Expr | None]:
     """One dimension's size, in the parameters and as C."""
+    if symbol.key in region.flat:
+        return None, None  # what is not divided may lie anywhere
     dim = symbol.shape.dims[position]
     if dim.extent is None:
         return None, None
@@ -69,6 +78,8 @@ def positive_extents(array: Array) -> list[isl.PwAff]:
 
     Those that the region declares are seen to where their declaration stands.
     """
+    if array.flat:
+        return []
     first = 1 if array.storage is Storage.ARGUMENT else 0
     outside = array.storage in (Storage.ARGUMENT, Storage.LOCAL)
     return [size for size in array.extents[first:] if size is not None and outside]

@@ -52,6 +52,8 @@ NOTES: dict[str, str] = {
     "jump-in-loop": "A loop with break or continue is kept whole as one statement.",
     "distinct-rows": "The rows of an array of pointers are taken to be distinct.",
     "wrap-around": "Unsigned or narrow arithmetic may wrap here, so that it is not affine.",
-    "assumed": "The region is only compiled for parameters for which unsigned or narrow arithmetic does not wrap.",
+    "assumed": "The region is only compiled for parameters for which nothing wraps, and rows of arrays are apart.",
+    "delinearised": "Arrays with linearised subscripts are read as arrays with several dimensions.",
+    "not-delinearised": "An array with linearised subscripts has no shape that all of them fit.",
     "ignored-pragma": "A pragma inside the region is dropped.",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import islpy as isl
@@ -12,23 +13,26 @@ from pycparser import c_ast
 
 from polyc.errors import Diagnostic, Severity, Span, UserError
 from polyc.frontend.arrays import extent, make_array, positive_extents
+from polyc.frontend.atoms import Atoms
 from polyc.frontend.build import Placed, build_tree, finish, place
 from polyc.frontend.checks import Checker
 from polyc.frontend.chunks import KEYWORDS, Chunks
 from polyc.frontend.convert import Converter
 from polyc.frontend.ctype import Types
+from polyc.frontend.delinear import Extents, Splitter, find_forms
 from polyc.frontend.effects import Effects
 from polyc.frontend.extract import Extractor, Item
 from polyc.frontend.facts import assigned_scalars, lvalues, reads, writes
 from polyc.frontend.flow import needed_exits, written_first
 from polyc.frontend.live_out import After
 from polyc.frontend.liveness import Path, declared_on_the_way, walk
+from polyc.frontend.multiples import parts_of, with_parts
 from polyc.frontend.parse import CALLED, IDENTIFIER, Parsed, clean
 from polyc.frontend.places import Places
 from polyc.frontend.pragmas import Marked, pragma_span
 from polyc.frontend.promises import condition_set, names_in
 from polyc.frontend.references import place_of
-from polyc.frontend.region import Env, Region, number, project, variable
+from polyc.frontend.region import Env, Region, number, project, restore, saved, variable
 from polyc.frontend.source import COMMENT_OR_STRING
 from polyc.frontend.symbols import Symbol, scope_before
 from polyc.model import ctree as c
@@ -54,6 +58,8 @@ class Modeller:
     file_names: frozenset[str]
     others: list[Marked]
     """All regions of the function."""
+    flat: Mapping[str, Extents] = field(default_factory=dict)
+    """Extents that flat arrays are known to have, by their names in C."""
     path: Path = field(default_factory=list)
     known: set[str] = field(default_factory=set)
     """Parameters' names that promises may use."""
@@ -82,11 +88,35 @@ class Modeller:
         after = After(region, self.parsed.function, self.path, self.marked.live_out, self.options.live_out)
         after.check()
         needed, live = after.needed_loops(body)
-        statements = Extractor(region, needed).block(body.body, Env())
+        statements = self.extracted(region, body, needed, span)
         statements = needed_exits(statements, region, live)
         if region.problems:
             raise UserError(unique(region.problems))
         return self.assemble(region, converter, after, statements, span, end_line)
+
+    def extracted(self, region: Region, body: c.Block, needed: frozenset[str], span: Span) -> list[Item]:
+        """The statements, with flat arrays in the shapes that their subscripts have."""
+        atoms = Atoms(region)
+        forms = find_forms(region, body, atoms, self.flat)
+        parts = parts_of(region) if forms and not self.flat else {}
+        before = saved(region)
+        while True:
+            splitter = Splitter(region, atoms, forms)
+            region.flat = {key: form.extents for key, form in forms.items()}
+            region.divide = splitter.subscripts
+            items = Extractor(region, needed).block(body.body, Env())
+            lost = set() if self.flat else splitter.lost()
+            if not lost and not (parts and splitter.unsure):
+                splitter.tell_shapes(span)
+                return items
+            restore(region, before)
+            if parts:
+                body, parts = with_parts(body, region, parts), {}
+                forms, before = find_forms(region, body, atoms, self.flat), saved(region)
+                continue
+            forms = {key: form for key, form in forms.items() if key not in lost}
+            splitter.tell(lost)
+            before = saved(region)
 
     # --- where the region stands
 

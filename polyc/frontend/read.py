@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from polyc.errors import Diagnostic, Span, UserError
 from polyc.frontend.chunks import Chunks, cut
+from polyc.frontend.delinear import Extents
 from polyc.frontend.effects import Effects
 from polyc.frontend.model import Modeller, unique
 from polyc.frontend.parse import Parsed, parse_function
@@ -44,14 +47,19 @@ def _read(path: str, options: InputOptions) -> Source:
     return _modelled(user, pre, options)
 
 
-def read_text(text: str, options: InputOptions) -> Source:
-    """Model the regions of a text that needs no preprocessor. Raises UserError."""
+def read_text(text: str, options: InputOptions, flat: Mapping[str, Extents] | None = None) -> Source:
+    """Model the regions of a text that needs no preprocessor. Raises UserError.
+
+    `flat`: the extents, but for the outermost dimension, of arrays with linearised subscripts.
+    """
     name = "printed text"
     with room_for_depth():
-        return _modelled(UserFile(name, text), Preprocessed(name, text, [0], [(name, 1)]), options)
+        return _modelled(UserFile(name, text), Preprocessed(name, text, [0], [(name, 1)]), options, flat or {})
 
 
-def _modelled(user: UserFile, pre: Preprocessed, options: InputOptions) -> Source:
+def _modelled(
+    user: UserFile, pre: Preprocessed, options: InputOptions, flat: Mapping[str, Extents] = MappingProxyType({})
+) -> Source:
     path = user.path
     assumptions = [parse_condition(text) for text in options.assume]
     places = Places(user, pre)
@@ -64,7 +72,7 @@ def _modelled(user: UserFile, pre: Preprocessed, options: InputOptions) -> Sourc
         raise UserError(unique(pragmas.problems))
     chunks = cut(pre.text, places)
     place_regions(pragmas, chunks, places)
-    reader = _Reader(user, pre, places, chunks, options, assumptions, frozenset(pragmas.pure))
+    reader = _Reader(user, pre, places, chunks, options, assumptions, frozenset(pragmas.pure), flat)
     problems = pragmas.problems
     regions = reader.regions(pragmas.regions, problems)
     if problems:
@@ -89,12 +97,14 @@ class _Reader:
         options: InputOptions,
         assumptions: list[ast.expr],
         pure: frozenset[str],
+        flat: Mapping[str, Extents],
     ) -> None:
         self.user = user
         self.places = places
         self.chunks = chunks
         self.options = options
         self.assumptions = assumptions
+        self.flat = flat
         self.effects = Effects(chunks, places, pure)
         self.file_names = frozenset(chunks.mentions) | pre.macros
 
@@ -162,6 +172,7 @@ class _Reader:
             self.effects,
             self.file_names,
             group,
+            self.flat,
         )
 
     def check_names(self, known: set[str], visible: set[str], problems: list[Diagnostic]) -> None:

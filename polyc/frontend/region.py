@@ -86,6 +86,13 @@ class Region:
     assumed: isl.Set = EVERYTHING
     sizes: Callable[[Symbol, int], isl.PwAff | None] = lambda symbol, position: None
     """The extent of a dimension of an array, where it is known."""
+    multiples: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """Sizes that are taken to be multiples of others: which one, and how many times."""
+    flat: dict[str, tuple[c.Expr, ...]] = field(default_factory=dict)
+    """Arrays of one dimension that are taken to have several: the extents of all but the outermost, by key."""
+    divide: Callable[[str, c.Expr, Env], tuple[c.Expr | None, ...] | None] = lambda key, index, env: None
+    """The subscripts of a reference to one of these; None where they are not known, or for an outermost one that is
+    not affine."""
     notes: list[Diagnostic] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
 
@@ -99,6 +106,10 @@ class Region:
 
     def symbol(self, key: str) -> Symbol | None:
         return self.scope.symbols.get(key)
+
+    def rank(self, symbol: Symbol) -> int:
+        """How many dimensions an array has in the model."""
+        return len(self.flat[symbol.key]) + 1 if symbol.key in self.flat else symbol.rank
 
     def parameter(self, name: str, type_: CType, expr: c.Expr) -> isl.PwAff:
         """The isl parameter for an invariant expression; the same expression gets the same one."""
@@ -157,3 +168,15 @@ def limits(type_: CType) -> tuple[int, int]:
     if type_.text == "_Bool":
         return 0, 1
     return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if type_.signed else (0, (1 << min(bits, 63)) - 1)
+
+
+def saved(region: Region) -> Region:
+    """What is known at this time."""
+    return replace(region, parameters=dict(region.parameters), notes=list(region.notes), problems=list(region.problems))
+
+
+def restore(region: Region, before: Region) -> None:
+    """Forget what was found since."""
+    region.parameters, region.notes = dict(before.parameters), list(before.notes)
+    region.problems = list(before.problems)
+    region.ranges, region.context, region.assumed = before.ranges, before.context, before.assumed

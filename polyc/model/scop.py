@@ -59,6 +59,9 @@ class Array:
     storage: Storage
     constant: bool = False
     """Declared const: never written."""
+    flat: bool = False
+    """In C it has one dimension, and its element `A[x][y]` is `A[x * extent + y]`. References that are not exact have
+    one subscript in the statement's body, as in C."""
 
     @property
     def rank(self) -> int:

@@ -210,6 +210,8 @@ class _Text:
             part.pairs.append((then, now, item))
             if _exact(part.statement, then) is not None and _exact(item, now) is not None:
                 return True
+            if self.program.scop.arrays[then.array].flat and len(then.subscripts) != len(now.subscripts):
+                raise NotComparable(f"a subscript of {now.array} is divided into dimensions in another way")
             pairs = zip(then.subscripts, now.subscripts, strict=False)
             return len(then.subscripts) == len(now.subscripts) and all(
                 self.same(a, b, part, item, values) for a, b in pairs

@@ -13,7 +13,7 @@ from polyc.frontend.read import read_text
 from polyc.model import ctree as c
 from polyc.model.program import InputOptions, Program
 from polyc.model.scop import Region, Scop, Storage
-from polyc.runtime.csource import Unrunnable, declarations, is_rows, with_names
+from polyc.runtime.csource import Unrunnable, declarations, is_rows, plain_name, with_names
 
 
 class NotComparable(Exception):
@@ -45,9 +45,24 @@ def read_again(program: Program, region: Region, body: tuple[c.Stmt, ...], guard
         ]
     )
     try:
-        return read_text(text, InputOptions(budget=program.operations, private=False)).regions[0].scop
+        options = InputOptions(budget=program.operations, private=False)
+        return read_text(text, options, _flat_arrays(scop)).regions[0].scop
     except UserError as problem:
         raise NotComparable(f"the frontend does not read it: {problem.diagnostics[0].message}") from None
+
+
+def _flat_arrays(scop: Scop) -> dict[str, tuple[c.Expr, ...]]:
+    """The extents of arrays with linearised subscripts, in the names of the text."""
+    names: dict[c.Node, c.Node] = {p.expr: c.Name(plain_name(p)) for p in scop.parameters if p.expr != c.Name(p.name)}
+
+    def renamed(node: c.Node) -> c.Node | None:
+        return names.get(node)
+
+    return {
+        array.c_name: tuple(c.rewrite(extent, renamed) for extent in array.extents_c if extent is not None)
+        for array in scop.arrays.values()
+        if array.flat
+    }
 
 
 def _note_variables(program: Program) -> Iterator[str]:

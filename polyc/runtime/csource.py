@@ -102,6 +102,8 @@ def declarations(
             extents = f"polyc_args[{len(parameters) + len(arrays) + rows.index(key)}]"
             value = f"polyc_rows({place}, {array.rank}, {extents}, sizeof({element}))"
             before.append(f"{element} {'*' * array.rank}{name} = {value};")
+        elif array.flat:
+            before.append(f"{element} *{name} = {place};")
         else:
             inner = "".join(f"[{size_text(scop, array, k)}]" for k in range(1, array.rank))
             pointer = f"(*{name}){inner}" if inner else f"*{name}"

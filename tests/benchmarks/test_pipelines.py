@@ -29,14 +29,18 @@ DATA = {"non-affine-index", "not-fused", "not-inlined", "not-time-tiled"}
 
 TODAY: dict[tuple[str, str], tuple[int, set[str]]] = {
     ("unsharp", "arrays"): (1, set()),
-    ("unsharp", "flat"): (4, UNREAD),
+    ("unsharp", "flat"): (1, {"delinearised"}),
     ("harris", "arrays"): (1, set()),
-    ("harris", "flat"): (11, UNREAD),
+    ("harris", "flat"): (2, {"delinearised", "not-fused", "not-tiled"}),
     ("bilateral", "arrays"): (7, DATA | {"not-tiled"}),
-    ("bilateral", "flat"): (13, UNREAD | {"not-tiled"}),
-    ("camera", "arrays"): (6, DATA | {"not-tiled", "text-not-checked"}),
-    ("camera", "flat"): (43, UNREAD | {"not-inlined", "not-tiled"}),
-    ("multiscale", "arrays"): (13, {"not-fused", "not-inlined", "not-tiled", "small-region", "text-not-checked"}),
+    ("bilateral", "flat"): (7, DATA | {"delinearised", "not-tiled"}),
+    ("camera", "arrays"): (2, DATA | {"text-not-checked"}),
+    ("camera", "flat"): (
+        0,
+        {"delinearised", "assumed", "non-affine-index", "not-fused", "not-time-tiled", "not-tiled"}
+        | {"budget", "text-not-checked"},
+    ),
+    ("multiscale", "arrays"): (13, {"not-fused", "not-inlined", "not-tiled", "text-not-checked"}),
     ("multiscale", "flat"): (52, UNREAD | {"not-tiled"}),
     ("laplacian", "arrays"): (0, {"non-affine-index", "budget"}),
     ("laplacian", "flat"): (0, {"non-affine-index", "budget"}),

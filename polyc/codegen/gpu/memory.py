@@ -32,6 +32,8 @@ class DeviceArray:
     scratch: bool
     """Declared inside the region: it has no counterpart in the user's program."""
     written: bool
+    flat: bool = False
+    """The host's array has one dimension."""
 
     @property
     def by_value(self) -> bool:
@@ -40,7 +42,7 @@ class DeviceArray:
     @property
     def boxed(self) -> bool:
         """Whether all sizes but the first are numbers, so that a kernel can say `A[i][j]`."""
-        return all(isinstance(e, c.Literal) for e in self.inner)
+        return not self.flat and all(isinstance(e, c.Literal) for e in self.inner)
 
 
 def device_arrays(program: Program) -> dict[str, DeviceArray]:
@@ -64,6 +66,12 @@ def device_arrays(program: Program) -> dict[str, DeviceArray]:
         product: c.Expr = c.Cast("long", sizes[0]) if sizes else c.Literal("1")
         for size in sizes[1:]:
             product = c.Binary("*", product, size)
+        if array.flat:
+            last = [printer.convert(build.expr_from_pw_aff(e)) for e in _last_cell(program, array)]
+            product = c.Cast("long", last[0])
+            for size, place in zip(sizes[1:], last[1:], strict=True):
+                product = c.Binary("+", c.Binary("*", product, size), place)
+            product = c.Binary("+", product, c.Literal("1"))
         live_in = any(out_name(m) == key for m in maps(program.dependences.live_in))
         written = any(a.array == key and a.kind.value != "read" for s in scop.statements.values() for a in s.accesses)
         scratch = array.storage is Storage.REGION
@@ -79,7 +87,32 @@ def device_arrays(program: Program) -> dict[str, DeviceArray]:
             live_out,
             scratch,
             written,
+            array.flat,
         )
+    return found
+
+
+def _last_cell(program: Program, array: Array) -> list[isl.PwAff]:
+    """The last cell of a flat array that is used: its memory may end right after it. Where none is used, the one before
+    the first."""
+    cells: isl.Set | None = None
+    for statement in program.scop.statements.values():
+        for access in statement.accesses:
+            if access.array == array.name:
+                some = access.relation.intersect_params(program.scop.known).range()
+                cells = some if cells is None else cells.union(some)
+    assert cells is not None
+    last = cells.coalesce().lexmax_pw_multi_aff()
+    nowhere = isl.Set.universe(program.scop.context.get_space()).subtract(cells.params())
+    one = isl.Val.one(cells.get_ctx())
+    found = []
+    for position in range(array.rank):
+        extent = array.extents[position]
+        size = isl.PwAff.val_on_domain(nowhere, isl.Val.zero(cells.get_ctx()))
+        if extent is not None:
+            size = extent.project_domain_on_params().intersect_domain(nowhere)
+        before = size.add_constant_val(one.neg())
+        found.append(last.get_pw_aff(position).union_add(before).coalesce().gist(program.scop.known))
     return found
 
 

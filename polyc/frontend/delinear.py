@@ -1,0 +1,309 @@
+"""Linearised references: which shape makes `a[i * (C + 2) + j]` the element `a[i][j]`.
+
+A shape is a row of strides, each a multiple of the next, the last 1. A subscript is divided by them one after the
+other. What is left for a dimension but the outermost has to lie between 0 and its extent: then no two places of the
+shape are one place in memory, and the flat array is one with several dimensions.
+
+source: Grosser, Ramanujam, Pouchet, Sadayappan, Pop: Optimistic Delinearization of Parametrically Sized Arrays (ICS
+2015). There the strides are guessed from the products of sizes in all terms; here they are the factors of what varies,
+so that `i * (C + 2)` has the stride C + 2 at once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from math import gcd, inf
+
+import islpy as isl
+
+from polyc.errors import Span
+from polyc.frontend.affine import Affine
+from polyc.frontend.atoms import Atoms
+from polyc.frontend.polynomial import ONE, Poly, added, divided, is_number, lead, multiplied, primitive
+from polyc.frontend.region import Env, Region, number, project
+from polyc.frontend.symbols import Symbol
+from polyc.model import ctree as c
+from polyc.model.scop import Storage
+
+Extents = tuple[c.Expr, ...]
+"""Of all dimensions but the outermost."""
+
+FEW = 4096
+"""Assumptions that hold for no size above this one are not made."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Form:
+    """The shape of a flat array."""
+
+    strides: tuple[Poly, ...]
+    """From the outermost dimension to the innermost, whose stride is 1."""
+    extents: Extents
+    sizes: tuple[Poly, ...]
+    """The extents as polynomials."""
+    given: bool = False
+    """Somebody else saw to it that subscripts stay inside their rows."""
+
+    @property
+    def rank(self) -> int:
+        return len(self.strides)
+
+    def pieces(self, poly: Poly) -> list[Poly]:
+        """The subscript of each dimension."""
+        found: list[Poly] = []
+        for stride in self.strides[:-1]:
+            quotient, poly = divided(poly, stride)
+            found.append(quotient)
+        return [*found, poly]
+
+
+def find_forms(region: Region, body: c.Block, atoms: Atoms, given: Mapping[str, Extents]) -> dict[str, Form]:
+    """The shapes of the flat arrays of a region, by key. `given`: extents that are known, by name in C."""
+    references: dict[str, list[Poly]] = {}
+    for symbol, index in flat_references(region, body):
+        if symbol.c_name in given or not given:
+            references.setdefault(symbol.key, []).append(atoms.polynomial(index))
+    found: dict[str, Form] = {}
+    for key, polys in references.items():
+        symbol = region.scope.symbols[key]
+        if given:
+            found[key] = form_of(given[symbol.c_name], atoms)
+            continue
+        strides = strides_of(polys, atoms)
+        form = None if strides is None else checked(strides, region, atoms)
+        if form is not None:
+            found[key] = form
+    return found
+
+
+def flat_references(region: Region, body: c.Block) -> Iterator[tuple[Symbol, c.Expr]]:
+    """The subscripts of arrays that have one."""
+    for node in c.walk(body):
+        match node:
+            case c.Subscript(base=c.Name(name=name), index=index):
+                pass
+            case c.Unary(op="*", operand=c.Binary(op="+", left=c.Name(name=name), right=index)):
+                pass
+            case _:
+                continue
+        symbol = region.symbol(name)
+        if symbol is not None and symbol.rank == 1 and symbol.storage is not Storage.REGION:
+            yield symbol, index
+
+
+def form_of(extents: Extents, atoms: Atoms) -> Form:
+    """The shape with these extents."""
+    sizes = tuple(atoms.polynomial(extent) for extent in extents)
+    strides = [ONE]
+    for size in reversed(sizes):
+        strides.append(multiplied(strides[-1], size))
+    return Form(tuple(reversed(strides)), extents, sizes, True)
+
+
+def strides_of(polys: list[Poly], atoms: Atoms) -> tuple[Poly, ...] | None:
+    """Strides from the factors of what varies in an array's subscripts; None where no size is among them.
+
+    Of several factors of one degree, such as C and C + 1 of `a[i * C + i]`, that which most references have counts.
+    """
+    counts: Counter[tuple[tuple[tuple[int, ...], int], ...]] = Counter()
+    contents: list[int] = []
+    plain: set[int] = set()
+    for poly in polys:
+        for variable, factor in atoms.factors(poly).items():
+            contents += [value for monomial, value in factor.items() if monomial]
+            if is_number(factor):
+                plain |= {abs(value) for value in factor.values() if variable}
+            elif variable:
+                counts[tuple(sorted(primitive(factor).items()))] += 1
+    if not counts:
+        return None
+    chain: list[Poly] = [ONE]
+    for factors in by_degree([(dict(key), count) for key, count in counts.items()]):
+        fitting = [factor for factor in factors if divides(chain[-1], factor)]
+        if fitting:
+            chain.append(fitting[0])
+    unit = max((step for step in plain if gcd(*contents) % step == 0), default=1)
+    if unit > 1:  # `a[(i * C + j) * 3 + c]`
+        return (*(multiplied({(): unit}, stride) for stride in reversed(chain)), ONE)
+    return tuple(reversed(chain))
+
+
+def by_degree(factors: list[tuple[Poly, int]]) -> list[list[Poly]]:
+    """Factors of one degree together, the least degree first; of one degree the most frequent one first."""
+    degrees = sorted({len(lead(factor)) for factor, _ in factors})
+    ordered = sorted(factors, key=lambda pair: (-pair[1], sum(abs(v) for v in pair[0].values())))
+    return [[factor for factor, _ in ordered if len(lead(factor)) == degree] for degree in degrees]
+
+
+def divides(part: Poly, whole: Poly) -> bool:
+    return not divided(whole, part)[1]
+
+
+def checked(strides: tuple[Poly, ...], region: Region, atoms: Atoms) -> Form | None:
+    """The shape with these strides, if its extents are affine."""
+    sizes = tuple(divided(wide, narrow)[0] for wide, narrow in pairwise(strides))
+    extents = tuple(atoms.expression(size) for size in sizes)
+    before, region.strict = region.strict, True
+    affine = [Affine(region).observed(extent, Env()) for extent in extents]
+    region.strict = before
+    return None if any(extent is None for extent in affine) else Form(strides, extents, sizes)
+
+
+@dataclass(slots=True)
+class Splitter:
+    """Divides subscripts, and sees to it that they stay in their rows."""
+
+    region: Region
+    atoms: Atoms
+    forms: dict[str, Form]
+    split: Counter[str] = field(default_factory=Counter)
+    """How many references of each array were divided."""
+    whole: dict[str, list[c.Expr]] = field(default_factory=dict)
+    """Subscripts of each array that were not."""
+    plain: Counter[str] = field(default_factory=Counter)
+    """How many of these are affine."""
+    guarded: bool = False
+    """Whether anything was assumed of the sizes."""
+
+    @property
+    def unsure(self) -> bool:
+        """Whether more might be known of sizes that are parts of others."""
+        return self.guarded or bool(self.whole)
+
+    def subscripts(self, key: str, index: c.Expr, env: Env) -> tuple[c.Expr | None, ...] | None:
+        """The subscripts of a reference; None where they are not certain to stay in their rows, and in the place of an
+        outermost one that is not affine."""
+        found = self.divided(self.forms[key], self.atoms.polynomial(index), env)
+        name = self.region.scope.symbols[key].c_name
+        if found is None:
+            self.whole.setdefault(key, []).append(index)
+            self.plain[key] += self.value(index, env) is not None
+            message = f"this subscript of '{name}' may leave {self.rows(key)}: any element may be accessed"
+            self.region.note("non-affine-index", message, index.span)
+            return None
+        self.split[key] += 1
+        first, *rest = (self.atoms.expression(piece) for piece in found)
+        if self.value(first, env) is None:
+            message = f"this subscript of '{name}' is not affine: any row may be accessed"
+            self.region.note("non-affine-index", message, index.span)
+            return None, *rest
+        return first, *rest
+
+    def rows(self, key: str) -> str:
+        """What the array is made of, in words."""
+        sizes = [self.atoms.words(size) for size in self.forms[key].sizes]
+        if len(sizes) == 1:
+            return f"its row of {sizes[0]} elements"
+        return f"its part of {' x '.join(f'({size})' if ' ' in size else size for size in sizes)} elements"
+
+    def tell_shapes(self, span: Span) -> None:
+        """Say what is read as what."""
+        shapes = []
+        for key, form in self.forms.items():
+            inner = "".join(f"[{self.atoms.words(size)}]" for size in form.sizes)
+            shapes.append(f"{self.region.scope.symbols[key].c_name}[]{inner}")
+        if shapes:
+            self.region.note("delinearised", f"flat arrays are read as {', '.join(sorted(shapes))}", span)
+
+    def lost(self) -> set[str]:
+        """Arrays of which no reference was divided, or fewer than are affine as they are, with one subscript."""
+        return {key for key in self.whole if self.split[key] <= self.plain[key]}
+
+    def tell(self, lost: set[str]) -> None:
+        """Say why these stay as they are."""
+        for key in sorted(lost):
+            name, index = self.region.scope.symbols[key].c_name, self.whole[key][0]
+            message = f"'{name}' is no array with several dimensions: a subscript may leave {self.rows(key)}"
+            self.region.note("not-delinearised", message, index.span)
+
+    def divided(self, form: Form, poly: Poly, env: Env) -> list[Poly] | None:
+        pieces = form.pieces(poly)
+        if form.given and all(value > 0 for piece in pieces[1:] for value in piece.values()):  # not `-1 - j`
+            return pieces if self.is_affine(pieces, env) else None
+        wrong = self.outside(form, pieces, env)
+        if wrong is None:
+            return None
+        if self.never(wrong, env):
+            return pieces
+        for other in shifted(form, pieces):
+            elsewhere = self.outside(form, other, env)
+            if elsewhere is not None and self.never(elsewhere, env):
+                return other
+        if form.given:
+            return pieces
+        diagonal = any(set(self.moving(a)) & set(self.moving(b)) for a, b in pairwise(pieces))
+        return pieces if not diagonal and self.assume(wrong, env) else None
+
+    def moving(self, piece: Poly) -> set[tuple[int, ...]]:
+        return {variable for variable in self.atoms.factors(piece) if variable}
+
+    def is_affine(self, pieces: list[Poly], env: Env) -> bool:
+        return all(self.value(self.atoms.expression(piece), env) is not None for piece in pieces[1:])
+
+    def value(self, expr: c.Expr, env: Env) -> isl.PwAff | None:
+        before, self.region.strict = self.region.strict, True
+        value = Affine(self.region).value(expr, env)
+        self.region.strict = before
+        return None if value is None else value[0]
+
+    def outside(self, form: Form, pieces: list[Poly], env: Env) -> isl.Set | None:
+        """Where a subscript leaves its row; None where that is not affine."""
+        wrong: isl.Set | None = None
+        for piece, extent in zip(pieces[1:], form.extents, strict=True):
+            value = self.value(self.atoms.expression(piece), env)
+            size = self.value(extent, Env())
+            if value is None or size is None:
+                return None
+            here = value.lt_set(number(0)).union(value.ge_set(size))
+            wrong = here if wrong is None else wrong.union(here)
+        return wrong
+
+    def never(self, wrong: isl.Set, env: Env) -> bool:
+        before, self.region.strict = self.region.strict, True
+        sure = self.region.holds(wrong, env)
+        self.region.strict = before
+        return sure
+
+    def assume(self, wrong: isl.Set, env: Env) -> bool:
+        """Assume of the sizes that these places are not reached. Not where that leaves small numbers only: such a
+        subscript is no place in this shape.
+
+        math: allowed = (sizes \\ bad).gist(sizes), for the sizes at which this place is reached at all
+        """
+        region = self.region
+        if region.strict:
+            return False
+        known = env.domain.intersect(region.context).intersect(region.ranges).intersect(region.assumed)
+        sizes = project(known, env.variables)
+        left = sizes.subtract(project(wrong.intersect(known), env.variables)).coalesce()
+        if left.is_empty() or any(most(left, name) < min(FEW, most(sizes, name)) for name in names_of(left)):
+            return False
+        region.assumed = region.assumed.intersect(left.gist(sizes)).coalesce()
+        self.guarded = True
+        return True
+
+
+def names_of(domain: isl.Set) -> list[str]:
+    return [domain.get_dim_name(isl.dim_type.param, k) or "" for k in range(domain.dim(isl.dim_type.param))]
+
+
+def most(domain: isl.Set, name: str) -> float:
+    """The greatest value of a parameter."""
+    position = domain.find_dim_by_name(isl.dim_type.param, name)
+    if position < 0:
+        return inf
+    value = domain.move_dims(isl.dim_type.set, 0, isl.dim_type.param, position, 1).dim_max_val(0)
+    return int(value.to_python()) if value.is_int() else inf
+
+
+def shifted(form: Form, pieces: list[Poly]) -> Iterator[list[Poly]]:
+    """The same place one row on or back: `C - 1 - j` of the next row is `-1 - j` of this one, divided by C."""
+    for position, size in enumerate(form.sizes, 1):
+        for step in (-1, 1):
+            other = list(pieces)
+            other[position - 1] = added(other[position - 1], ONE, step)
+            other[position] = added(other[position], size, -step)
+            yield other

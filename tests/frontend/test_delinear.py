@@ -1,0 +1,175 @@
+"""Linearised subscripts: which shape an array gets, what is assumed for it, and when it gets none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from polyc.codegen.printer import expression
+from polyc.model.scop import Scop
+
+from .conftest import Modeller
+
+Relations = Callable[[Scop, str], list[str]]
+HEAD = "int n, int m, int s, int r, size_t w, unsigned u, float *a, float *b, int *k"
+
+
+def nest(body: str, i: str = "i = 0; i < n", j: str = "j = 0; j < m", arguments: str = HEAD) -> str:
+    return (
+        f"typedef unsigned long size_t;\nvoid f({arguments}) {{\n#pragma scop\n  for (int {i}; i++)\n"
+        f"    for (int {j}; j++)\n      {body}\n#pragma endscop\n}}\n"
+    )
+
+
+def cells(found: Scop, relations: Relations) -> list[str]:
+    return [text for text in relations(found, "S0") if " -> b[" not in text]
+
+
+@pytest.mark.parametrize(
+    ("subscript", "cell", "extents"),
+    [
+        ("i * m + j", "[i, j]", ["m"]),
+        ("j + m * i", "[i, j]", ["m"]),
+        ("i * (m + 2) + j + 1", "[i, 1 + j]", ["m + 2"]),
+        ("(i + 1) * (m + 2) + j", "[1 + i, j]", ["m + 2"]),
+        ("i * m + 2 * i + j", "[i, j]", ["m + 2"]),
+        ("(n - 1 - i) * m + m - 1 - j", "[-1 + n - i, -1 + m - j]", ["m"]),
+        ("(i - 1) * (m + 1) + j", "[-1 + i, j]", ["m + 1"]),
+        ("j * n + i", "[j, i]", ["n"]),
+        ("(size_t)i * m + j", "[i, j]", ["m"]),
+        ("(long)i * (long)m + j", "[i, j]", ["m"]),
+        ("i * m", "[i, 0]", ["m"]),
+        ("2 * i * m + j", "[2i, j]", ["m"]),
+        ("(i * m + j) * 3 + 1", "[i, j, 1]", ["m", "3"]),
+    ],
+)
+def test_shapes_that_hold(subscript: str, cell: str, extents: list[str], scop: Modeller, relations: Relations) -> None:
+    """Nothing is assumed of the sizes."""
+    others = " + b[j]" if "3" not in subscript else " + a[(i * m + j) * 3]"
+    found = scop(nest(f"a[{subscript}] = 1.0f{others};"))
+    assert cells(found, relations)[-1] == f"write {{ S0[i, j] -> a{cell} }}"
+    array = found.arrays["a"]
+    assert array.flat
+    assert array.extents[0] is None
+    assert [expression(size) for size in array.extents_c if size is not None] == extents
+    assert found.assumed.plain_is_universe()
+    assert [note.code for note in found.notes] == ["delinearised"]
+
+
+def test_three_dimensions(scop: Modeller, relations: Relations) -> None:
+    text = """void f(int n, int m, float *a) {
+#pragma scop
+  for (int c = 0; c < 3; c++)
+    for (int i = 0; i < n; i++)
+      for (int j = 0; j < m; j++)
+        a[c * n * (m + 4) + i * (m + 4) + j + 4] = a[(c * n + i) * (m + 4) + j];
+#pragma endscop
+}
+"""
+    found = scop(text)
+    assert relations(found, "S0") == ["read { S0[c, i, j] -> a[c, i, j] }", "write { S0[c, i, j] -> a[c, i, 4 + j] }"]
+    assert found.assumed.plain_is_universe()
+
+
+@pytest.mark.parametrize(
+    ("body", "i", "j", "assumed"),
+    [
+        ("a[i * s + j] = 0;", "i = 0; i < n", "j = 0; j < m", "m <= s"),
+        ("a[(i - 1) * s + j - 1] = 0;", "i = 2; i < n", "j = 2; j < m", "m <= s + 1"),
+        ("a[i * w + j] = 0;", "i = 0; i < n", "j = 0; j < m", "m <= w"),
+        ("a[i * s + j + r] = 0;", "i = 0; i < n", "j = 0; j < m", "r >= 0 and m + r <= s"),
+    ],
+)
+def test_shapes_that_need_a_guard(
+    body: str, i: str, j: str, assumed: str, scop: Modeller, same: Callable[[object, str], None]
+) -> None:
+    found = scop(nest(body, i, j))
+    assert found.arrays["a"].flat
+    names = "[n, m, s, r, w]"
+    runs = "n >= 3 and m >= 3"
+    here = found.assumed.intersect(found.context)
+    wanted = f"{names} -> {{ : {assumed} and {runs} and w >= 0 }}"
+    same(here.intersect(type(here)(f"{names} -> {{ : {runs} and w >= 0 }}")).coalesce(), wanted)
+    assert [note.code for note in found.notes] == ["delinearised", "assumed"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "a[i * s + j] = a[i * s + j + s];",  # fits: s more is the next row
+    ],
+)
+def test_a_row_on_is_a_row(body: str, scop: Modeller, relations: Relations) -> None:
+    found = scop(nest(body, j="j = 0; j < s"))
+    assert relations(found, "S0")[0] == "read { S0[i, j] -> a[1 + i, j] }"
+    assert found.assumed.plain_is_universe()
+
+
+@pytest.mark.parametrize(
+    ("body", "j"),
+    [
+        ("a[i * s + j] = 0;", "j = 0; j < 2 * s"),  # rows overlap by design
+        ("a[i * s + j] = 0;", "j = 0; j <= s"),
+        ("a[i * s - j - 1] = 0;", "j = 0; j < s + 1"),
+        ("a[i * s + k[j]] = 0;", "j = 0; j < s"),
+        ("a[i * m + j * j] = 0;", "j = 0; j < m"),
+        ("a[i * u + j] = 0;", "j = 0; j < m"),  # the product may wrap
+    ],
+)
+def test_what_has_no_shape(body: str, j: str, scop: Modeller) -> None:
+    found = scop(nest(body, j=j))
+    assert not found.arrays["a"].flat
+    assert found.arrays["a"].rank == 1
+    codes = {note.code for note in found.notes}
+    assert "non-affine-index" in codes
+    assert "delinearised" not in codes
+    assert codes <= {"non-affine-index", "not-delinearised"}
+
+
+def test_a_minority_touches_any_element(scop: Modeller, relations: Relations) -> None:
+    """The shape of most references counts; what does not fit it may be anywhere."""
+    found = scop(nest("a[i * m + j] = a[(i + 1) * m + j] + a[i * m + k[j]];"))
+    assert cells(found, relations)[0] == "read { S0[i, j] -> a[1 + i, j] }"
+    assert "read { S0[i, j] -> a[i0, i1] } inexact" in [text.replace("o", "i") for text in cells(found, relations)]
+    assert [note.code for note in found.notes] == ["delinearised", "non-affine-index"]
+
+
+def test_an_outermost_subscript_may_depend_on_data(scop: Modeller, relations: Relations) -> None:
+    found = scop(nest("b[i * m + j] = a[k[i] * m + j];"))
+    assert cells(found, relations)[1] == "read { S0[i, j] -> a[o0, j] } inexact"
+
+
+def test_a_diagonal_is_one(scop: Modeller, relations: Relations) -> None:
+    found = scop(nest("a[i * n + i] = a[i * n + j] + a[j * n + i];", j="j = 0; j < n"))
+    assert cells(found, relations)[-1] == "write { S0[i, j] -> a[i, i] }"
+
+
+PARTS = """void f(int rows, int cols, float *a, float *b) {
+  const int H = rows / 2, W = cols / 2, Q = W / 2;
+#pragma scop
+  for (int i = 0; i < H; i++)
+    for (int j = 0; j < W; j++)
+      b[i * W + j] = a[2 * i * cols + 2 * j] + a[(2 * i + 1) * cols + 2 * j + 1];
+%s#pragma endscop
+}
+"""
+
+
+def test_halves_of_sizes(scop: Modeller, same: Callable[[object, str], None]) -> None:
+    """Whether `2 * j + 1` lies in a row of `cols` depends on W, which was declared as a half: it is asked to be one."""
+    found = scop(PARTS % "")
+    same(found.assumed, "[rows, H, cols, W] -> { : cols = 2W }")
+    again = "  for (int i = 0; i < rows; i++) for (int j = 0; j < cols / 4; j++) b[i / 2 * W + j] = a[i * cols + j];\n"
+    found = scop(PARTS % again)
+    same(found.assumed, "[rows, H, cols, W, Q] -> { : rows = 2H and cols = 4Q and W = 2Q }")
+    same(
+        found.statements["S1"].domain,
+        "[rows, H, cols, W, Q] -> { S1[i, j] : 0 <= i < 2H and 0 <= j < Q }",
+    )
+
+
+def test_halves_that_nothing_needs(scop: Modeller) -> None:
+    """Nothing is asked of sizes where all subscripts stay in their rows anyway."""
+    body = "a[2 * i * cols + 2 * j] + a[(2 * i + 1) * cols + 2 * j + 1]"
+    assert scop(PARTS.replace(body, "a[i] * cols") % "").assumed.plain_is_universe()

@@ -1,0 +1,19 @@
+"""Linearised arrays on a GPU: the same values, and nothing beyond the last cell that is used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polyc.model.program import Options
+from tests.differential.test_flat import HARRIS, PLANES
+from tests.gpu.test_kernels import TARGETS, assert_same
+from tests.programs import region_of
+
+
+@TARGETS
+@pytest.mark.parametrize("name", ["harris", "planes"])
+def test_flat_arrays(name: str, target: str, tmp_path: Path) -> None:
+    region = region_of({"harris": HARRIS, "planes": PLANES}[name], tmp_path)
+    assert_same(region, Options(target=target))

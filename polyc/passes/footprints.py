@@ -153,7 +153,7 @@ def footprints_at(program: Program, probes: Probes) -> TileFootprints:
         statement = program.statements[name]
         work.append((operations(statement), _box(_identity(statement.domain), probes)))
         for access in statement.accesses:
-            if access.exact and access.relation.dim(isl.dim_type.out):
+            if access.placed and access.relation.dim(isl.dim_type.out):
                 arrays.setdefault(access.array, []).append(access)
     made = _made_elsewhere(program, instances)
     prints = []

@@ -92,6 +92,8 @@ def plan_buffer(
     start = empty_map(tile)
     chosen: set[tuple[str, str]] = set()
     cells, foreign = start, start
+    loose: set[int] = set()
+    """Dimensions in which some access depends on data."""
     for name in names(members):
         in_nest = name in nest.statements
         for access in program.statements[name].accesses:
@@ -110,8 +112,9 @@ def plan_buffer(
                 if array not in scop.unset:
                     others = others.union(flow.live_in.domain().intersect(members))
                 foreign = foreign.union(tile.reverse().apply_range(relation.intersect_domain(others)))
-            if not access.exact:
+            if not access.placed:
                 return f"an access of {name} is not affine"
+            loose.update(access.loose)
             chosen.add((name, access.ref))
             cells = cells.union(tile.reverse().apply_range(relation))
     pieces = maps(cells)
@@ -121,6 +124,8 @@ def plan_buffer(
     box = bounding_box(pieces[0], context, typical)
     if box is None:
         return "no bounded box holds its tile"
+    if not all(_starts_at_zero(box, d) for d in loose):
+        return "it is read where data say, and a tile has a part of that dimension"
     sized = _sizes(box, typical)
     if sized is None:
         return "its tile has no bounded size"
@@ -133,6 +138,12 @@ def plan_buffer(
     for extent in extents:
         size *= extent
     return DataTile(array, box, extents, frozenset(chosen), fill[0] if fill else None, copy_out, guard, size)
+
+
+def _starts_at_zero(box: Box, position: int) -> bool:
+    """Whether a dimension's cells lie in the buffer as they lie in the array."""
+    corner = box.corner.get_aff(position)
+    return bool(corner.is_cst() and corner.get_constant_val().is_zero())
 
 
 def _is_written(program: Program, statement: str, access: Access) -> bool:

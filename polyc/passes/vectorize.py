@@ -12,6 +12,8 @@ from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Member, Node, Rol
 from polyc.poly import set_name, sets
 
 STAGE = "vectorize"
+GATHERED = 3
+"""No loop is better for it than another."""
 UNROLLED = 32
 """Iterations up to which inner loops with constant bounds are left to be unrolled."""
 
@@ -253,6 +255,8 @@ def dimension_of(piece: isl.PwAff) -> int | None:
     affs: list[isl.Aff] = []
     piece.foreach_piece(lambda _domain, aff: affs.append(aff))
     aff = affs[0]
+    if aff.dim(isl.dim_type.div):
+        return None  # a loop over cells or blocks
     moved = [d for d in range(aff.dim(isl.dim_type.in_)) if aff.involves_dims(isl.dim_type.in_, d, 1)]
     return moved[0] if len(moved) == 1 else None
 
@@ -266,10 +270,12 @@ def _last_stored(program: Program, statement: str, access: Access) -> int | None
 
 
 def step_of(access: Access, position: int, last: int | None = None) -> int:
-    """0: the cell stays, 1: it moves to the next one in memory, 2: it moves further.
+    """0: the cell stays, 1: it moves to the next one in memory, 2: it moves further; GATHERED: as the data say.
 
     `last`: the subscript along which neighbours lie together, if that is not the last one.
     """
+    if access.loose:
+        return GATHERED
     if not access.exact:
         return 2
     relation = isl.PwMultiAff.from_map(access.relation)

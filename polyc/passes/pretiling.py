@@ -21,9 +21,12 @@ from polyc.passes.nests import (
     sequence,
     values,
 )
+from polyc.passes.vectorize import iterations
 from polyc.poly import maps
 
 STAGE = "pretiling"
+FEW = 4
+"""Iterations of a loop that may stand inside of loops along memory."""
 
 
 def fuse_quasi_identical(program: Program) -> Program:
@@ -74,10 +77,35 @@ class _Merger:
     def joined_somehow(self, group: list[Nest], nest: Nest, outer: Outer) -> list[Nest] | None:
         """The group with one more nest; on a GPU also with the nest's parallel loops in another order."""
         orders = (nest, *(permuted(nest) if self.program.options.gpu else ()))
-        return next((found for one in orders if (found := self.joined(group, one, outer))), None)
+        found = next((found for one in orders if (found := self.joined(group, one, outer))), None)
+        if found is None and len(group) == 1 and (first := self.with_short_loops_inside(group[0], nest)) is not None:
+            found = self.joined([first], nest, outer, short=True)
+        return found
 
-    def joined(self, group: list[Nest], nest: Nest, outer: Outer) -> list[Nest] | None:
-        """The group with one more nest, if Definition 4.1 holds between it and all that the group has."""
+    def with_short_loops_inside(self, first: Nest, reader: Nest) -> Nest | None:
+        """A nest of lookups with its loops of few iterations innermost, if its reader has all others.
+
+        rewrite:  for c for y for x t[c][y][x] = A[c][B[y][x]];  for y for x u[y][x] = f(t[0][y][x], t[1][y][x])
+                  -> for y for x { for c t[c][y][x] = A[c][B[y][x]]; u[y][x] = … }
+        No loop has the memory of lookups in a row, so that nothing is lost by it; and what is read from B is there.
+        """
+        band = first.band
+        if self.program.options.gpu or band is None or not band.permutable or reader.band is None:
+            return None
+        accesses = [a for name in first.statements for a in self.program.statements[name].accesses]
+        if band.coincident_prefix < len(band.members) or not any(a.loose for a in accesses):
+            return None
+        short = [m for m in band.members if 0 < (iterations(m, self.program) or 0) <= FEW]
+        others = [m for m in band.members if m not in short]
+        if not short or len(others) != len(reader.band.members):
+            return None
+        return replace(first, node=replace(band, members=(*others, *short)))
+
+    def joined(self, group: list[Nest], nest: Nest, outer: Outer, short: bool = False) -> list[Nest] | None:
+        """The group with one more nest, if Definition 4.1 holds between it and all that the group has.
+
+        short: loops of few iterations inside of the common ones may have several values that are read.
+        """
         bands = [n.band for n in (*group, nest)]
         if any(b is None or b.coincident_prefix == 0 for b in bands):
             return None
@@ -90,13 +118,15 @@ class _Merger:
             return None  # what another iteration of the outer loops hands on is no nearer for it
         for member, flow in zip(group, flows, strict=True):
             dependence = outer.same_iteration(between(self.every, member, nest))
-            if not self.quasi_identity(dependence, flow, member, nest, common):
+            if not self.quasi_identity(dependence, flow, member, nest, common, short):
                 return None
         # What is lost when a deeper band is cut to the common loops: its tilability below (condition of 4.1 that
         # the remaining values are constant keeps this to initialisations and final steps).
         return [*group, nest]
 
-    def quasi_identity(self, every: isl.UnionMap, flow: isl.UnionMap, first: Nest, second: Nest, common: int) -> bool:
+    def quasi_identity(
+        self, every: isl.UnionMap, flow: isl.UnionMap, first: Nest, second: Nest, common: int, short: bool
+    ) -> bool:
         if every.is_empty():
             return True
         assert first.band is not None
@@ -106,7 +136,7 @@ class _Merger:
         if not every.is_subset(every.eq_at_multi_union_pw_aff(partial_schedule(shared))):
             return False
         rest = [(m, first.instances) for m in one[common:]], [(m, second.instances) for m in two[common:]]
-        sources = all(_constant(m, i.intersect(flow.domain())) for m, i in rest[0])
+        sources = short or all(_constant(m, i.intersect(flow.domain())) for m, i in rest[0])
         targets = all(_constant(m, i.intersect(flow.range())) for m, i in rest[1])
         return sources and targets
 

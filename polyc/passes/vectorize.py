@@ -142,17 +142,17 @@ def unrolled_below(band: Band, program: Program) -> bool:
 
     A 3 x 3 window stays inside: its sum then lives in a register, while each pass over a row would load and store it.
     """
-    iterations = 1
+    total = 1
     for inner in (n for n in walk(band.child) if isinstance(n, Band)):
         for member in inner.members:
-            count = _iterations(member, program)
+            count = iterations(member, program)
             if count is None:
                 return False
-            iterations *= max(count, 1)
-    return iterations <= UNROLLED and band.members[-1].coincident
+            total *= max(count, 1)
+    return total <= UNROLLED and band.members[-1].coincident
 
 
-def _iterations(member: Member, program: Program) -> int | None:
+def iterations(member: Member, program: Program) -> int | None:
     """The number of iterations of a loop whose bounds are constants."""
     values = isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(program.scop.domain).range()
     if values.is_empty():

@@ -168,3 +168,13 @@ def everywhere(relation: isl.Map) -> isl.Map | None:
 def without_sizes(relation: isl.Map) -> isl.Map:
     """The relation of all parameters together."""
     return relation.project_out(isl.dim_type.param, 0, relation.dim(isl.dim_type.param))
+
+
+def pinned(relation: isl.Map, loose: tuple[int, ...]) -> isl.Map:
+    """`{ S[i] -> A[x] }` as a function: the subscripts that may be anything are 0."""
+    rank, name = relation.dim(isl.dim_type.out), relation.get_tuple_id(isl.dim_type.out)
+    for d in loose:
+        relation = relation.project_out(isl.dim_type.out, d, 1).insert_dims(isl.dim_type.out, d, 1)
+        relation = relation.fix_val(isl.dim_type.out, d, isl.Val.zero(relation.get_ctx()))
+    assert relation.dim(isl.dim_type.out) == rank
+    return relation.set_tuple_id(isl.dim_type.out, name)

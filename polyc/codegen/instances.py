@@ -16,7 +16,7 @@ from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, AccessKind, Array, CType, Statement, Storage, Value
 from polyc.model.tree import Member, partial_schedule, paths
 from polyc.passes.boxes import constant_of
-from polyc.poly import empty_map, everywhere, in_name, maps, project_range
+from polyc.poly import empty_map, everywhere, in_name, maps, pinned, project_range
 from polyc.verify.expand import shift
 
 NOTED = "polyc_"
@@ -232,9 +232,30 @@ class InstancePrinter:
             if lowest is not None:
                 subscripts = self.exprs.differences(index, self._corner(lowest))
             return self.cell(array, buffer, name, subscripts, node.ref)
+        written = tuple(c.rewrite(s, self._change) for s in node.subscripts)
         if buffer is not None and buffer.corner is not None:
-            raise InternalError(f"an access to {array.c_name} that is not affine goes to a buffer")
-        return self.cell(array, buffer, name, tuple(c.rewrite(s, self._change) for s in node.subscripts), node.ref)
+            if access is None or not access.loose or len(written) != array.rank:
+                raise InternalError(f"an access to {array.c_name} that is not affine goes to a buffer")
+            if is_single(buffer):
+                return self.cell(array, buffer, name, (), node.ref)
+            written = self._partly(access, buffer, written)
+        return self.cell(array, buffer, name, written, node.ref)
+
+    def _partly(self, access: Access, buffer: Buffer, written: tuple[c.Expr, ...]) -> tuple[c.Expr, ...]:
+        """The subscripts in a buffer of an access of which some depend on data: these stay as they were written.
+
+        Such a subscript may be anything, so that the buffer has its whole dimension, from 0.
+        """
+        relation = self.to_instance.apply_range(pinned(access.relation, access.loose))
+        if relation.intersect_params(self.program.scop.known).is_empty():
+            return tuple(s if d in access.loose else c.Literal("0") for d, s in enumerate(written))
+        relation = self._outer(buffer.depth).range_product(relation).apply_range(shift(buffer))
+        found = list(self.exprs.subscripts(self._index(relation)))
+        for d in access.loose:
+            if found[d] != c.Literal("0"):
+                raise InternalError("a dimension in which an access depends on data is not in a buffer as a whole")
+            found[d] = written[d]
+        return tuple(found)
 
     def _index(self, relation: isl.Map) -> isl.AstExpr:
         return self.visit.build.access_from_pw_multi_aff(isl.PwMultiAff.from_map(relation))

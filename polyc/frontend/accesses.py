@@ -29,6 +29,8 @@ class Raw:
     relation: isl.Map
     """`[n, i] -> { [] -> A[x] }`."""
     exact: bool
+    loose: tuple[int, ...]
+    """As in `Access`."""
 
 
 @dataclass(slots=True)
@@ -208,27 +210,30 @@ class Collector:
         expr: c.Expr,
     ) -> str:
         """Record an access of every kind with one label; the label."""
-        relation, exact = self.relation(symbol, subscripts, env, expr.span)
+        relation, free = self.relation(symbol, subscripts, env, expr.span)
         if env.domain is not self.whole.domain and relation.is_empty():
             # What is never evaluated still stands in the body, and needs its place.
-            relation, exact = self.relation(symbol, subscripts, self.whole, expr.span)
+            relation, free = self.relation(symbol, subscripts, self.whole, expr.span)
+        exact = not free
         alone = not any(mentions(s) & set(env.inner) for s in subscripts if s is not None)
+        printable = all(subscripts[position] is not None for position in free)
+        loose = free if alone and printable else ()
         ref = self.label()
         for kind in kinds:
             actual = MAY if kind is WRITE and not (self.certain and exact) else kind
-            self.accesses.append(Raw(ref, symbol.key, actual, relation, exact and alone))
+            self.accesses.append(Raw(ref, symbol.key, actual, relation, exact and alone, loose))
         self.inexact = self.inexact or not exact
         return ref
 
     def relation(
         self, symbol: Symbol, subscripts: tuple[c.Expr | None, ...], env: Env, span: Span | None
-    ) -> tuple[isl.Map, bool]:
-        """`[n, i] -> { [] -> A[x] }` and whether it is exact.
+    ) -> tuple[isl.Map, tuple[int, ...]]:
+        """`[n, i] -> { [] -> A[x] }` and which subscripts may be anything: it is exact where there are none.
 
         A subscript that is None or not affine may be anything from 0 to its dimension's size, where that is certain.
         """
         affine = Affine(self.region)
-        exact = True
+        free: list[int] = []
         items = isl.PwAffList.alloc(CTX, len(subscripts))
         unknown: list[str] = []
         bounds = env.domain.params()
@@ -236,7 +241,7 @@ class Collector:
             value = affine.value(subscript, env) if subscript is not None else None
             index = affine.observe(value, env) if value is not None and value[1].size_bytes < 8 else value and value[0]
             if index is None:
-                exact = False
+                free.append(position)
                 unknown.append(f"{symbol.key}'{position}")
                 index = variable(unknown[-1])
                 size = self.region.sizes(symbol, position)
@@ -258,4 +263,4 @@ class Collector:
             place = relation.find_dim_by_name(isl.dim_type.param, name)
             if place >= 0:
                 relation = relation.project_out(isl.dim_type.param, place, 1)
-        return relation, exact
+        return relation, tuple(free)

@@ -165,7 +165,7 @@ def finish(placed: Placed, region: Region, text: Callable[[Span], str], paramete
     draft = placed.draft
     symbols = [region.scope.symbols[key] for key in draft.env.dims]
     accesses = tuple(
-        Access(raw.ref, raw.array, raw.kind, placed.access(raw), raw.exact)
+        Access(raw.ref, raw.array, raw.kind, placed.access(raw), raw.exact, raw.loose)
         for raw in draft.accesses
         if raw.array not in parameters
     )

@@ -82,6 +82,14 @@ class Access:
     exact: bool
     """True: a function of the instance that codegen may print anew. False: an over-approximation; the
     subscripts are printed as the user wrote them, with the loop variables substituted."""
+    loose: tuple[int, ...] = ()
+    """Of an access that is not exact: the subscripts that may be anything, where each of the others is a function of
+    the instance. () where more than that is not known."""
+
+    @property
+    def placed(self) -> bool:
+        """Whether it is known where an instance accesses the array, but for some subscripts."""
+        return self.exact or bool(self.loose)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

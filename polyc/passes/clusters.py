@@ -12,7 +12,7 @@ import islpy as isl
 from polyc.machine import load_cpu, load_gpu
 from polyc.machine.gpu import STATIC_SHARED_BYTES
 from polyc.model.program import Program
-from polyc.model.scop import Access, AccessKind
+from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Member
 from polyc.passes.contract import kept_by_iterations
 from polyc.passes.cost import START_CYCLES, Estimate, Rates, estimate, middle_tile, sample_parameters
@@ -200,8 +200,8 @@ class Fuser:
                 "it has no parallel loop, and its consumer has (m > n in Algorithm 2)",
                 {"m": 1, "n": 0},
             )
-        if any(self.program.statements[s].opaque for s in nest.statements):
-            return Declined("data-dependent", "its accesses depend on data, so that its tiles are not known")
+        if any(self._depends_on_data(nest, self.program.statements[s]) for s in nest.statements):
+            return Declined("data-dependent", "what it writes depends on data, so that its tiles are not known")
         extension = self.extension(cluster, nest)
         assert extension is not None
         if _irregular(extension, len(self.outer.members) + len(cluster.tile)):
@@ -261,6 +261,16 @@ class Fuser:
             producers=(Producer(nest, extension, reserved, judged, guard), *cluster.producers),
             data=data,
             footprints=(*cluster.footprints, *self._footprints(cluster, nest, extension)),
+        )
+
+    def _depends_on_data(self, nest: Nest, statement: Statement) -> bool:
+        """Whether it depends on data which elements a statement writes, or whether it does.
+
+        What it reads may: a read of any element of a row is one of the whole row.
+        """
+        return statement.opaque and any(
+            access.kind is AccessKind.MAY_WRITE and not self._stays_inside(nest, access.array)
+            for access in statement.accesses
         )
 
     def _footprints(self, cluster: Cluster, nest: Nest, extension: isl.UnionMap) -> list[isl.Map]:

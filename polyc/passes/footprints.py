@@ -169,7 +169,7 @@ def footprints_at(program: Program, probes: Probes, registers: frozenset[str] = 
         statement = program.statements[name]
         work.append((operations(statement), _box(_identity(statement.domain), probes)))
         for access in statement.accesses:
-            if access.exact and access.relation.dim(isl.dim_type.out) and access.array not in registers:
+            if access.placed and access.relation.dim(isl.dim_type.out) and access.array not in registers:
                 arrays.setdefault(access.array, []).append(access)
     made = _made_elsewhere(program, instances, arrays)
     prints = []

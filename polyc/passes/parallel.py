@@ -12,9 +12,12 @@ from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Member, Node, Role, Sequence, child_nodes, walk
 from polyc.passes.balance import is_uneven, saved_seconds
 from polyc.passes.cost import sample_parameters
+from polyc.passes.vectorize import iterations
 from polyc.poly import budget, names, sets, share
 
 STAGE = "parallel"
+FEW = 2
+"""Iterations of which no vector is made."""
 
 
 def mark_loops(program: Program) -> Program:
@@ -37,7 +40,7 @@ def mark_loops(program: Program) -> Program:
                 program = shares.program
         except isl.Error:
             pass  # equal parts are right as well
-    return replace(program, tree=Domain(program.tree.domain, _vector(child)))
+    return replace(program, tree=Domain(program.tree.domain, _vector(child, program)))
 
 
 def _parallel(node: Node, domain: isl.UnionSet, sequential_above: bool) -> Node:
@@ -123,21 +126,23 @@ class _Shares:
         return False
 
 
-def _vector(node: Node) -> Node:
+def _vector(node: Node, program: Program) -> Node:
     match node:
         case Leaf():
             return node
         case Sequence(children=steps):
-            return Sequence(tuple(Filter(s.filter, _vector(s.child)) for s in steps))
+            return Sequence(tuple(Filter(s.filter, _vector(s.child, program)) for s in steps))
         case Band(members=members):
             last = members[-1]
             if has_loops(node.child):
-                return replace(node, child=_vector(node.child))
+                return replace(node, child=_vector(node.child, program))
             if not last.coincident or last.parallel or last.role is Role.TILE:
                 return node
+            if 0 < (iterations(last, program) or 0) <= FEW:
+                return node  # no vector is that short
             return replace(node, members=(*members[:-1], replace(last, vector=True)))
         case _:
-            return replace(node, child=_vector(node.child))
+            return replace(node, child=_vector(node.child, program))
 
 
 def has_loops(node: Node) -> bool:

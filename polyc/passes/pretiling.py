@@ -24,11 +24,14 @@ from polyc.passes.nests import (
     sequence,
     values,
 )
+from polyc.passes.vectorize import iterations
 from polyc.poly import in_name, maps
 
 STAGE = "pretiling"
 WIDTH = 4
 """Bytes of the smallest elements that vector instructions gather."""
+FEW = 4
+"""Iterations of a loop that may stand inside of loops along memory."""
 
 
 def fuse_quasi_identical(program: Program) -> Program:
@@ -110,10 +113,36 @@ class _Merger:
         orders = [others]
         if self.program.options.gpu and len(others) == 1:
             orders += [[one] for one in permuted(others[0])]
-        return next((found for one in orders if (found := self.joined(group, one, outer))), None)
+        found = next((found for one in orders if (found := self.joined(group, one, outer))), None)
+        if found is None and len(group) == len(others) == 1:
+            first = self.with_short_loops_inside(group[0], others[0])
+            found = None if first is None else self.joined([first], others, outer, short=True)
+        return found
 
-    def joined(self, group: list[Nest], others: list[Nest], outer: Outer) -> list[Nest] | None:
-        """Both groups as one, if Definition 4.1 holds between all nests of either."""
+    def with_short_loops_inside(self, first: Nest, reader: Nest) -> Nest | None:
+        """A nest of lookups with its loops of few iterations innermost, if its reader has all others.
+
+        rewrite:  for c for y for x t[c][y][x] = A[c][B[y][x]];  for y for x u[y][x] = f(t[0][y][x], t[1][y][x])
+                  -> for y for x { for c t[c][y][x] = A[c][B[y][x]]; u[y][x] = … }
+        No loop has the memory of lookups in a row, so that nothing is lost by it; and what is read from B is there.
+        """
+        band = first.band
+        if self.program.options.gpu or band is None or not band.permutable or reader.band is None:
+            return None
+        accesses = [a for name in first.statements for a in self.program.statements[name].accesses]
+        if band.coincident_prefix < len(band.members) or not any(a.loose for a in accesses):
+            return None
+        short = [m for m in band.members if 0 < (iterations(m, self.program) or 0) <= FEW]
+        others = [m for m in band.members if m not in short]
+        if not short or len(others) != len(reader.band.members):
+            return None
+        return replace(first, node=replace(band, members=(*others, *short)))
+
+    def joined(self, group: list[Nest], others: list[Nest], outer: Outer, short: bool = False) -> list[Nest] | None:
+        """Both groups as one, if Definition 4.1 holds between all nests of either.
+
+        short: loops of few iterations inside of the common ones may have several values that are read.
+        """
         common, alike = _common([*group, *others])
         if not common or self.looks_up(group) != self.looks_up(others):
             return None
@@ -127,7 +156,7 @@ class _Merger:
             dependence = outer.same_iteration(between(self.every, one, two))
             if not self.has_distance_0(dependence, one, two, common):
                 return None
-            if alike and not self.ends_and_starts(flow, one, two, common):
+            if alike and not self.ends_and_starts(flow, one, two, common, short):
                 return None
         # What is lost when a deeper band is cut to the common loops: its tilability below (condition of 4.1 that
         # the remaining values are constant keeps this to initialisations and final steps).
@@ -224,13 +253,16 @@ class _Merger:
         shared = tuple(_joined_member(a, b) for a, b in zip(one[:common], two[:common], strict=True))
         return bool(every.is_subset(every.eq_at_multi_union_pw_aff(partial_schedule(shared))))
 
-    def ends_and_starts(self, flow: isl.UnionMap, first: Nest, second: Nest, common: int) -> bool:
-        """Whether values go from one iteration of the loops that are not common to one of the other nest's."""
+    def ends_and_starts(self, flow: isl.UnionMap, first: Nest, second: Nest, common: int, short: bool) -> bool:
+        """Whether values go from one iteration of the loops that are not common to one of the other nest's.
+
+        short: the first one's may be any.
+        """
         assert first.band is not None
         assert second.band is not None
         one, two = first.band.members, second.band.members
         rest = [(m, first.instances) for m in one[common:]], [(m, second.instances) for m in two[common:]]
-        sources = all(_constant(m, i.intersect(flow.domain())) for m, i in rest[0])
+        sources = short or all(_constant(m, i.intersect(flow.domain())) for m, i in rest[0])
         targets = all(_constant(m, i.intersect(flow.range())) for m, i in rest[1])
         return sources and targets
 

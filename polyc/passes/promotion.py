@@ -112,6 +112,8 @@ def plan_buffer(
     start = empty_map(tile)
     chosen: set[tuple[str, str]] = set()
     cells, foreign = start, start
+    loose: set[int] = set()
+    """Dimensions in which some access depends on data."""
     for name in names(members):
         in_nest = name in nest.statements
         for access in program.statements[name].accesses:
@@ -132,8 +134,9 @@ def plan_buffer(
                     others = others.union(flow.live_in.domain().intersect(members))
                 if not others.is_empty():
                     foreign = foreign.union(back.apply_range(relation.intersect_domain(others)))
-            if not access.exact:
+            if not access.placed:
                 return f"an access of {name} is not affine"
+            loose.update(access.loose)
             chosen.add((name, access.ref))
             cells = cells.union(back.apply_range(relation))
     pieces = maps(cells)
@@ -143,6 +146,8 @@ def plan_buffer(
     box = bounding_box(pieces[0], context, typical)
     if box is None:
         return "no bounded box holds its tile"
+    if not all(_starts_at_zero(box, d) for d in loose):
+        return "it is read where data say, and a tile has a part of that dimension"
     sized = _sizes(box, typical)
     if sized is None:
         return "its tile has no bounded size"
@@ -161,6 +166,12 @@ def _using(program: Program, tile_of: isl.UnionMap, array: str) -> isl.UnionMap:
     """The part of a relation from instances that touch the array."""
     pieces = (m for m in maps(tile_of) if any(a.array == array for a in program.statements[in_name(m)].accesses))
     return union_of(pieces, empty_map(tile_of))
+
+
+def _starts_at_zero(box: Box, position: int) -> bool:
+    """Whether a dimension's cells lie in the buffer as they lie in the array."""
+    corner = box.corner.get_aff(position)
+    return bool(corner.is_cst() and corner.get_constant_val().is_zero())
 
 
 def _is_written(program: Program, statement: str, access: Access) -> bool:

@@ -17,6 +17,7 @@ from polyc.flow import compute_flow
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import Band, Domain, Filter, Member, Node, Sequence, rewrite
+from polyc.passes.cells import with_loops_over_cells
 from polyc.passes.naming import name_members
 from polyc.passes.nests import Outer
 from polyc.poly import budget, empty_map, in_name, is_over_budget, maps, names, out_name, set_name, sets
@@ -83,8 +84,10 @@ def schedule_nests(program: Program) -> Program:
         else:
             raise
         return program.remark(code, STAGE, f"isl's scheduler {why}; the original order stays", tuple(scop.statements))
-    tree = with_private_loops(in_source_order(tree, program), program)
-    return replace(program, tree=name_members(tree, scop))
+    tree = name_members(with_private_loops(in_source_order(tree, program), program), scop)
+    if program.options.fuse == "basteln":
+        tree, program = with_loops_over_cells(tree, program)
+    return replace(program, tree=tree)
 
 
 def scheduled(constraints: isl.ScheduleConstraints, program: Program) -> Domain:

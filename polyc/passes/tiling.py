@@ -69,7 +69,7 @@ def worth_tiling(program: Program, band: Band) -> bool:
         statement = program.statements[set_name(piece)]
         for access in statement.accesses:
             rank = access.relation.dim(isl.dim_type.out)
-            if rank == 0 or not access.exact:
+            if rank == 0 or not access.placed:
                 continue
             for member in band.members:
                 if not moves(access.relation, member):

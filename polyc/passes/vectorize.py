@@ -13,6 +13,8 @@ from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Member, Node, Rol
 from polyc.poly import set_name, sets
 
 STAGE = "vectorize"
+GATHERED = 3
+"""No loop is better for it than another."""
 UNROLLED = 32
 """Iterations up to which inner loops with constant bounds are left to be unrolled."""
 
@@ -141,17 +143,17 @@ def unrolled_below(band: Band, program: Program) -> bool:
 
     A 3 x 3 window stays inside: its sum then lives in a register, while each pass over a row would load and store it.
     """
-    iterations = 1
+    total = 1
     for inner in (n for n in walk(band.child) if isinstance(n, Band)):
         for member in inner.members:
-            count = _iterations(member, program)
+            count = iterations(member, program)
             if count is None:
                 return False
-            iterations *= max(count, 1)
-    return iterations <= UNROLLED and band.members[-1].coincident
+            total *= max(count, 1)
+    return total <= UNROLLED and band.members[-1].coincident
 
 
-def _iterations(member: Member, program: Program) -> int | None:
+def iterations(member: Member, program: Program) -> int | None:
     """The number of iterations of a loop whose bounds are constants."""
     values = isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(program.scop.domain).range()
     if values.is_empty():
@@ -254,6 +256,8 @@ def dimension_of(piece: isl.PwAff) -> int | None:
     affs: list[isl.Aff] = []
     piece.foreach_piece(lambda _domain, aff: affs.append(aff))
     aff = affs[0]
+    if aff.dim(isl.dim_type.div):
+        return None  # a loop over cells or blocks
     moved = [d for d in range(aff.dim(isl.dim_type.in_)) if aff.involves_dims(isl.dim_type.in_, d, 1)]
     return moved[0] if len(moved) == 1 else None
 
@@ -268,10 +272,12 @@ def _last_stored(program: Program, statement: str, access: Access) -> int | None
 
 @lru_cache(maxsize=4096)
 def step_of(access: Access, position: int, last: int | None = None) -> int:
-    """0: the cell stays, 1: it moves to the next one in memory, 2: it moves further.
+    """0: the cell stays, 1: it moves to the next one in memory, 2: it moves further; GATHERED: as the data say.
 
     `last`: the subscript along which neighbours lie together, if that is not the last one.
     """
+    if access.loose:
+        return GATHERED
     if not access.exact:
         return 2
     relation = isl.PwMultiAff.from_map(access.relation)

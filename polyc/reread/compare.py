@@ -208,14 +208,7 @@ class _Text:
             return False
         if isinstance(then, c.ArrayRef) and isinstance(now, c.ArrayRef):
             part.pairs.append((then, now, item))
-            if _exact(part.statement, then) is not None and _exact(item, now) is not None:
-                return True
-            if self.program.scop.arrays[then.array].flat and len(then.subscripts) != len(now.subscripts):
-                raise NotComparable(f"a subscript of {now.array} is divided into dimensions in another way")
-            pairs = zip(then.subscripts, now.subscripts, strict=False)
-            return len(then.subscripts) == len(now.subscripts) and all(
-                self.same(a, b, part, item, values) for a, b in pairs
-            )
+            return self.same_place(then, now, part, item, values)
         for one in fields(then):
             if one.name in ("span", "ref"):
                 continue
@@ -229,6 +222,24 @@ class _Text:
             elif not self.same(a, b, part, item, values):
                 return False
         return True
+
+    def same_place(
+        self, then: c.ArrayRef, now: c.ArrayRef, part: _Part, item: Statement, values: dict[str, c.Node]
+    ) -> bool:
+        """Whether subscripts are alike as far as relations do not show it (`reference_faults`, `local_faults`)."""
+        wanted, printed = _placed(part.statement, then), _placed(item, now)
+        if wanted is not None and printed is not None and wanted.exact and printed.exact:
+            return True
+        pairs = list(zip(then.subscripts, now.subscripts, strict=False))
+        if len(then.subscripts) != len(now.subscripts):
+            if self.program.scop.arrays[then.array].flat:
+                raise NotComparable(f"a subscript of {now.array} is divided into dimensions in another way")
+            return False
+        # In a local array, what depends on data is there as it was written; the rest is a matter of relations.
+        known = wanted is not None and printed is not None and wanted.loose == printed.loose
+        if known and wanted is not None and self.local_of(now) is not None:
+            pairs = [pairs[d] for d in wanted.loose]
+        return all(self.same(a, b, part, item, values) for a, b in pairs)
 
     def is_variable(self, now: c.Node, parameter: Parameter) -> bool:
         """Whether the text reads a parameter as any other variable: no bound and no subscript of it has one."""
@@ -287,26 +298,27 @@ class _Text:
             if self.program.scop.arrays[then.array].c_name != self.scop.arrays[now.array].c_name:
                 found.append(Fault("text", f"{part.statement.name} uses {now.array} for {then.array}", ""))
                 continue
-            pair = self.exact_pair(part, then, now, item)
-            if pair is None:
-                continue
-            wanted, printed = (relation.reset_tuple_id(isl.dim_type.out) for relation in pair)
+            pair = self.pair(part, then, now, item)
+            if pair is None or pair[2]:
+                continue  # as it was written
+            wanted, printed = (relation.reset_tuple_id(isl.dim_type.out) for relation in pair[:2])
             if not wanted.is_subset(printed):
                 message = f"a reference of {part.statement.name} to {then.array} touches another element"
                 found.append(Fault("text", message, str(wanted.subtract(printed).sample())))
         return found
 
-    def exact_pair(
+    def pair(
         self, part: _Part, then: c.ArrayRef, now: c.ArrayRef, item: Statement
-    ) -> tuple[isl.Map, isl.Map] | None:
-        """`{ t -> A[x] }` by the region, and as printed, at the sizes that can be."""
-        one, other = _exact(part.statement, then), _exact(item, now)
-        if one is None or other is None:
+    ) -> tuple[isl.Map, isl.Map, tuple[int, ...]] | None:
+        """`{ t -> A[x] }` by the region, and as printed, at the sizes that can be; and which subscripts depend on data
+        (`same` has found these alike)."""
+        one, other = _placed(part.statement, then), _placed(item, now)
+        if one is None or other is None or one.loose != other.loose:
             return None
         known = self.program.scop.known
         wanted = part.to_instance.apply_range(one.relation).intersect_params(known)
         printed = other.relation.set_tuple_id(isl.dim_type.in_, part.run.instances.get_tuple_id())
-        return wanted, printed.intersect_params(known)
+        return wanted, printed.intersect_params(known), one.loose
 
     def local_faults(self) -> list[Fault]:
         """(3), for every local array and each array that it stands for; several are one after the other there."""
@@ -340,20 +352,25 @@ class _Text:
                 if (now.array, then.array) != (key, array):
                     continue
                 self.inside(part, local)
-                pair = self.exact_pair(part, then, now, item)
+                pair = self.pair(part, then, now, item)
                 if pair is None:
                     if self.scop.arrays[key].rank:
                         raise NotComparable(f"a reference to {local.array.c_name} is not affine")
                     continue
+                loose = pair[2]
+                found += self.missing(local, *pair) if loose else []
                 if not pair[0].domain().is_subset(pair[1].domain()):
                     raise NotComparable(f"a reference to {local.array.c_name} is read in another form")
                 found += self.outside(local, pair[1].intersect_domain(self.defined(then.array, pair[0])))
                 life = part.run.prefix(local.depth)
-                wanted, printed = (life.range_product(relation).flatten_range() for relation in pair)
+                wanted, printed = (life.range_product(relation).flatten_range() for relation in pair[:2])
                 wanted, printed = (m.reset_tuple_id(isl.dim_type.out) for m in (wanted, printed))
-                if every is not None and wanted.apply_range(every).is_subset(printed):
+                if not loose and every is not None and wanted.apply_range(every).is_subset(printed):
                     continue
                 here = wanted.reverse().apply_range(printed)
+                for d in loose:  # the same number in both
+                    place = life.dim(isl.dim_type.out) + d
+                    here = here.equate(isl.dim_type.in_, place, isl.dim_type.out, place)
                 stands = here if stands is None else stands.union(here)
                 every = every or _one_to_one(here)
         if stands is not None and every is not None:
@@ -377,6 +394,18 @@ class _Text:
             raise NotComparable(f"the size of {local.array.c_name} is not affine")
         # Not of the range: without the instances, isl may take minutes for whether a set with remainders is empty.
         beyond = printed.subtract_range(_box(printed.get_space().range(), local.array))
+        if beyond.is_empty():
+            return []
+        return [Fault("text", f"{local.array.c_name} is too small", str(beyond.sample()))]
+
+    def missing(self, local: _Local, wanted: isl.Map, printed: isl.Map, loose: tuple[int, ...]) -> list[Fault]:
+        """Cells that a reference may touch for some data, and that the local array has no place for."""
+        rank = wanted.dim(isl.dim_type.out)
+        pairs = wanted.range_product(printed).flatten_range()
+        for d in loose:
+            pairs = pairs.equate(isl.dim_type.out, d, isl.dim_type.out, rank + d)
+        there = pairs.project_out(isl.dim_type.out, rank, rank)
+        beyond = wanted.reset_tuple_id(isl.dim_type.out).subtract(there)
         if beyond.is_empty():
             return []
         return [Fault("text", f"{local.array.c_name} is too small", str(beyond.sample()))]
@@ -507,9 +536,9 @@ def _writes(access: Access) -> bool:
     return access.kind is not AccessKind.READ
 
 
-def _exact(item: Statement, reference: c.ArrayRef) -> Access | None:
+def _placed(item: Statement, reference: c.ArrayRef) -> Access | None:
     for access in item.accesses:
-        if access.ref == reference.ref and access.ref and access.exact:
+        if access.ref == reference.ref and access.ref and access.placed:
             return access
     return None
 

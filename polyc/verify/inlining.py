@@ -164,10 +164,14 @@ def _access_faults(
         yield Fault(KIND, f"{own.name} has {len(now.accesses)} accesses, not {len(wanted)}", own.text)
         return
     for one, other in zip(wanted, now.accesses, strict=True):
-        if (one.ref, one.array, one.kind, one.exact) != (other.ref, other.array, other.kind, other.exact):
+        if _kind(one) != _kind(other):
             yield Fault(KIND, f"{own.name} touches {other.array} for {one.array}", own.text)
         elif one.relation is not other.relation and not _equal(one.relation, other.relation, scop.known):
             yield Fault(KIND, f"{own.name} touches another element of {other.array}", str(other.relation.sample()))
+
+
+def _kind(access: Access) -> tuple[object, ...]:
+    return access.ref, access.array, access.kind, access.exact, access.loose
 
 
 def _value_faults(scop: Scop, producer: Statement, own: Statement, now: Statement, uses: list[Use]) -> Iterator[Fault]:

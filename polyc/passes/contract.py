@@ -7,7 +7,6 @@ from dataclasses import replace
 import islpy as isl
 
 from polyc.model.program import Buffer, Program
-from polyc.model.scop import AccessKind
 from polyc.model.tree import (
     Band,
     Domain,
@@ -55,8 +54,8 @@ def _unbuffered(program: Program) -> list[str]:
     found = []
     for name, array in scop.arrays.items():
         accesses = [a for s in scop.statements.values() for a in s.accesses if a.array == name]
-        sure = all(a.exact and a.kind is not AccessKind.MAY_WRITE for a in accesses)
-        if array.rank and sure and name not in scop.live_out | kept | before:
+        printed = all(a.exact for a in accesses)
+        if array.rank and printed and name not in scop.live_out | kept | before:
             found.append(name)
     return found
 

@@ -8,6 +8,7 @@ from itertools import islice, permutations
 
 import islpy as isl
 
+from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.tree import Band, Filter, Member, Node, Sequence, partial_schedule, rewrite
 from polyc.passes.nests import (
@@ -15,12 +16,14 @@ from polyc.passes.nests import (
     Outer,
     all_instances,
     at_sequences,
+    at_sequences_below,
     between,
     coincident_first,
     inside,
     sequence,
     values,
 )
+from polyc.passes.tiling import worth_tiling
 from polyc.poly import maps
 
 STAGE = "pretiling"
@@ -37,7 +40,10 @@ def fuse_quasi_identical(program: Program) -> Program:
     requires: isl's schedule without fusion
     ensures:  coincidence and permutability of the common loops stay: the dependences have distance 0 there
     source:   Zhao et al. 2024, Section 4.1, Algorithm 1. We also ask that no parallel loop is lost: where one nest
-              has fewer coincident loops than the other among the common ones, they stay apart.
+              has fewer coincident loops than the other among the common ones, they stay apart. Where a nest has a loop
+              on data, which is a black box, the other values need not be constants (Section 7.1.2: an extension
+              schedule with an empty tile domain): the nests share the loops around the box, without tiles, if no
+              tile of the others would meet its data again.
     """
     if program.options.fuse != "basteln":
         return program
@@ -67,7 +73,7 @@ class _Merger:
                 groups[-1] = joined
             else:
                 groups.append([nest])
-        merged = [self.group_nest(group) if len(group) > 1 else group[0] for group in groups]
+        merged = [self.group_nest(group, outer) if len(group) > 1 else group[0] for group in groups]
         done = [replace(n, node=inside(n, outer, self.merge)) for n in merged]
         return sequence(done, all_instances(nests))
 
@@ -85,18 +91,30 @@ class _Merger:
         parallel = {min(b.coincident_prefix, common) for b in bands if b is not None}
         if len(parallel) != 1:
             return None
+        untiled = self.around_black_box((*group, nest), common)
         flows = [outer.same_iteration(between(self.flow, g, nest)) for g in group]
         if all(flow.is_empty() for flow in flows):
             return None  # what another iteration of the outer loops hands on is no nearer for it
         for member, flow in zip(group, flows, strict=True):
             dependence = outer.same_iteration(between(self.every, member, nest))
-            if not self.quasi_identity(dependence, flow, member, nest, common):
+            if not self.quasi_identity(dependence, flow, member, nest, common, untiled):
                 return None
         # What is lost when a deeper band is cut to the common loops: its tilability below (condition of 4.1 that
         # the remaining values are constant keeps this to initialisations and final steps).
         return [*group, nest]
 
-    def quasi_identity(self, every: isl.UnionMap, flow: isl.UnionMap, first: Nest, second: Nest, common: int) -> bool:
+    def around_black_box(self, nests: tuple[Nest, ...], common: int) -> bool:
+        """Whether a nest has a loop on data inside of the common loops, and no other one tiles that it would lose."""
+        statements = [self.program.statements[s] for n in nests for s in n.statements]
+        if not any(isinstance(n, c.For | c.While) for s in statements if s.opaque for n in c.walk(s.body)):
+            return False
+        bands = [n.band for n in nests if n.band is not None]
+        return not any(len(b.members) > common and worth_tiling(self.program, b) for b in bands)
+
+    def quasi_identity(
+        self, every: isl.UnionMap, flow: isl.UnionMap, first: Nest, second: Nest, common: int, untiled: bool
+    ) -> bool:
+        """Definition 4.1; with `untiled`, what is inside of the common loops may be anything."""
         if every.is_empty():
             return True
         assert first.band is not None
@@ -105,12 +123,14 @@ class _Merger:
         shared = tuple(_joined_member(a, b) for a, b in zip(one[:common], two[:common], strict=True))
         if not every.is_subset(every.eq_at_multi_union_pw_aff(partial_schedule(shared))):
             return False
+        if untiled:
+            return True
         rest = [(m, first.instances) for m in one[common:]], [(m, second.instances) for m in two[common:]]
         sources = all(_constant(m, i.intersect(flow.domain())) for m, i in rest[0])
         targets = all(_constant(m, i.intersect(flow.range())) for m, i in rest[1])
         return sources and targets
 
-    def group_nest(self, group: list[Nest]) -> Nest:
+    def group_nest(self, group: list[Nest], outer: Outer) -> Nest:
         """One band over the common loops, a sequence of what is left of each nest below."""
         bands = [n.band for n in group if n.band is not None]
         common = min(len(b.members) for b in bands)
@@ -127,15 +147,21 @@ class _Merger:
         permutable = all(b.permutable for b in bands)
         statements = tuple(s for n in group for s in n.statements)
         loops = f"{common} outer loops" if common > 1 else "outer loop"
+        untiled = self.around_black_box(tuple(group), common)
+        why = "the dependences between them are quasi-identity relations (Definition 4.1)"
+        if untiled:
+            why = "it is that of a loop on data, and all dependences between them stay in one iteration"
         self.program = self.program.remark(
             "pretiling-fused",
             STAGE,
-            f"{', '.join(statements)} share their {loops}: the dependences between them are quasi-identity relations "
-            "(Definition 4.1)",
+            f"{', '.join(statements)} share their {loops}: {why}",
             statements,
             loops=common,
         )
-        return Nest(instances, Band(members, permutable, Sequence(tuple(steps))))
+        below: Node = Sequence(tuple(steps))
+        if untiled:  # what is inside of the common loops has not been joined yet
+            below = at_sequences_below(below, instances, Outer(outer.members + members), self.merge)
+        return Nest(instances, Band(members, permutable, below))
 
 
 MOST_LOOPS = 5

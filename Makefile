@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 JOBS ?= 2
 
 .PHONY: help setup demo test test-all fast fuzz mutation nvcc lint format golden polybench bench bench-pipelines bench-irregular \
-        bench-compile clean
+        bench-operators bench-compile clean
 
 help:
 	@echo "make demo           compile a convolution, run original and result, compare values and times"
@@ -22,6 +22,7 @@ help:
 	@echo "make bench          the kernels' times beside gcc, clang and the peers that are there (KERNELS=, DATASET=LARGE, ROUNDS=5)"
 	@echo "make bench-pipelines  six image pipelines, with and without page faults (PIPELINES=, DATASET=LARGE, ROUNDS=5)"
 	@echo "make bench-irregular  sparse products, a histogram and a mesh (PROGRAMS=, DATASET=LARGE, ROUNDS=5)"
+	@echo "make bench-operators  the twenty operators beside PyTorch (OPERATORS=, TORCH=a Python that has it, ROUNDS=9)"
 	@echo "make bench-compile  how long polyc takes for each kernel"
 
 setup: $(STAMP)
@@ -91,6 +92,12 @@ PROGRAMS ?=
 bench-irregular: DATASET := $(if $(filter command% environment%,$(origin DATASET)),$(DATASET),LARGE)
 bench-irregular: $(STAMP)
 	$(BIN)/python -m benchmarks.irregular $(PROGRAMS) --dataset $(DATASET) --rounds $(ROUNDS) $(BENCH_FLAGS)
+
+OPERATORS ?=
+TORCH ?= $(BIN)/python
+bench-operators: ROUNDS := $(if $(filter command% environment%,$(origin ROUNDS)),$(ROUNDS),9)
+bench-operators: $(STAMP)
+	$(BIN)/python -m benchmarks.operators $(OPERATORS) --rounds $(ROUNDS) --torch $(TORCH) $(BENCH_FLAGS)
 
 bench-compile: $(STAMP)
 	$(BIN)/python benchmarks/compile_time.py

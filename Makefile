@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
 
-.PHONY: help setup demo test test-all fast fuzz mutation nvcc lint format golden polybench bench bench-pipelines bench-compile bench-compile-growth \
-        clean
+.PHONY: help setup demo test test-all fast fuzz mutation nvcc lint format golden polybench bench bench-pipelines bench-irregular \
+        bench-operators bench-compile bench-compile-growth clean
 
 help:
 	@echo "make demo           compile a convolution, run original and result, compare values and times"
@@ -21,6 +21,8 @@ help:
 	@echo "make polybench      the thirty kernels, plain and through polyc, dumps compared (DATASET=MINI)"
 	@echo "make bench          the kernels' times beside gcc, clang and the peers that are there (KERNELS=, DATASET=LARGE, ROUNDS=5)"
 	@echo "make bench-pipelines  six image pipelines, with and without page faults (PIPELINES=, DATASET=LARGE, ROUNDS=5)"
+	@echo "make bench-irregular  sparse products, a histogram and a mesh (PROGRAMS=, DATASET=LARGE, ROUNDS=5)"
+	@echo "make bench-operators  the twenty operators beside PyTorch (OPERATORS=, TORCH=a Python that has it, ROUNDS=9)"
 	@echo "make bench-compile  how long polyc takes for each kernel"
 	@echo "make bench-compile-growth  the same for chains of 25 to 400 stages, and for the image pipelines"
 
@@ -62,6 +64,7 @@ lint: $(STAMP)
 	$(BIN)/mypy --strict tests/fuzz
 	$(BIN)/mypy --strict -p benchmarks.cpu
 	$(BIN)/mypy --strict -p benchmarks.pipelines
+	$(BIN)/mypy --strict -p benchmarks.irregular
 
 format: $(STAMP)
 	$(BIN)/ruff format polyc tests benchmarks
@@ -85,6 +88,17 @@ PIPELINES ?=
 bench-pipelines: DATASET := $(if $(filter command% environment%,$(origin DATASET)),$(DATASET),LARGE)
 bench-pipelines: $(STAMP)
 	$(BIN)/python -m benchmarks.pipelines $(PIPELINES) --dataset $(DATASET) --rounds $(ROUNDS) $(BENCH_FLAGS)
+
+PROGRAMS ?=
+bench-irregular: DATASET := $(if $(filter command% environment%,$(origin DATASET)),$(DATASET),LARGE)
+bench-irregular: $(STAMP)
+	$(BIN)/python -m benchmarks.irregular $(PROGRAMS) --dataset $(DATASET) --rounds $(ROUNDS) $(BENCH_FLAGS)
+
+OPERATORS ?=
+TORCH ?= $(BIN)/python
+bench-operators: ROUNDS := $(if $(filter command% environment%,$(origin ROUNDS)),$(ROUNDS),9)
+bench-operators: $(STAMP)
+	$(BIN)/python -m benchmarks.operators $(OPERATORS) --rounds $(ROUNDS) --torch $(TORCH) $(BENCH_FLAGS)
 
 bench-compile: $(STAMP)
 	$(BIN)/python benchmarks/compile_time.py

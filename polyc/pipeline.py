@@ -34,6 +34,7 @@ from polyc.passes.privatize import place_private_arrays
 from polyc.passes.reductions import mark_reductions
 from polyc.passes.registers import tile_contractions
 from polyc.passes.row_blocks import block_rows
+from polyc.passes.scatters import mark_scatters
 from polyc.passes.schedule import schedule_nests
 from polyc.passes.sharing import share_buffers
 from polyc.passes.spread import spread_scalars
@@ -110,6 +111,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         ("parallel", mark_loops),
         # Only with --reassociate: loops that carry a reduction and nothing else.
         ("reductions", mark_reductions),
+        # What is still sequential, and adds into cells that depend on data.
+        ("scatters", mark_scatters),
         ("privatize", place_private_arrays),
     ]
 

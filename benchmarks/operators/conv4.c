@@ -13,7 +13,9 @@
 #define PAD 3
 #define STEP 2
 #else
+#ifndef B
 #define B 64
+#endif
 #define C 64
 #define F 64
 #define S 224

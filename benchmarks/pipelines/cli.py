@@ -1,4 +1,4 @@
-"""python -m benchmarks.pipelines: time the pipelines, and write table and JSON."""
+"""python -m benchmarks.pipelines: time the pipelines, and write table and JSON. Other suites of nests use it, too."""
 
 from __future__ import annotations
 
@@ -18,70 +18,87 @@ from benchmarks.cpu.cli import CONTEXT, machine, numbers, processors, warn_if_bu
 from benchmarks.cpu.kernels import DATASETS, ROOT
 
 from . import rounds
-from .pipelines import FORMS, NAMES, PAGES, Job
+from .pipelines import PIPELINES, Job, Suite
 
 
-@click.command(context_settings=CONTEXT)
-@click.argument("names", nargs=-1, metavar="[PIPELINE]...")
-@click.option("--form", "forms", type=click.Choice(FORMS), multiple=True, help="Only this form. [default: both]")
-@click.option("--dataset", type=click.Choice(DATASETS), default="LARGE", show_default=True)
-@click.option("--rounds", "rounds_", type=click.IntRange(1), default=5, show_default=True)
-@click.option("--threads", default=None, metavar="N,N", help="Numbers of threads. [default: 1 and all processors]")
-@click.option("--limit", type=float, default=60.0, show_default=True, help="Seconds that a process may take.")
-@click.option("--build-limit", type=float, default=600.0, show_default=True, help="Seconds for a step of a build.")
-@click.option("--gcc", default="gcc", show_default=True, help="Which gcc.")
-@click.option("--clang", default="", help="Which clang. [default: the newest on PATH]")
-@click.option("--polyc-options", default="", help="Options for polyc compile.")
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=ROOT / "build" / "bench",
-    help="Where to write. [default: build/bench]",
-)
-def main(names: tuple[str, ...], forms: tuple[str, ...], dataset: str, rounds_: int, threads: str | None, limit: float,
-         build_limit: float, gcc: str, clang: str, polyc_options: str, out: Path) -> None:  # fmt: skip
-    """Six image pipelines: plain nests and polyc's output, values compared, with and without page faults."""
-    if unknown := [name for name in names if name not in NAMES]:
-        raise click.UsageError(f"no such pipeline: {', '.join(unknown)}; there are {', '.join(NAMES)}")
-    counts = numbers(threads) if threads else tuple(sorted({1, processors()}))
-    console = Console(stderr=True)
-    warn_if_busy(console)
-    there = tools.find(gcc, clang, ("polly", "pluto", "ppcg", "openblas"))
-    if there.gcc.missing:
-        raise click.ClickException(f"{there.gcc.missing}: it makes the values that all others are compared with")
-    plan = rounds.Plan(counts, rounds_, limit, build_limit)
+def command(suite: Suite) -> click.Command:
+    """The command line that times a suite."""
+
+    @click.command(context_settings=CONTEXT, help=suite.title)
+    @click.argument("names", nargs=-1, metavar="[NAME]...")
+    @click.option(
+        "--form", "forms", type=click.Choice(suite.forms), multiple=True, help="Only this form. [default: all]"
+    )
+    @click.option("--dataset", type=click.Choice(DATASETS), default="LARGE", show_default=True)
+    @click.option("--rounds", "rounds_", type=click.IntRange(1), default=5, show_default=True)
+    @click.option("--threads", default=None, metavar="N,N", help="Numbers of threads. [default: 1 and all processors]")
+    @click.option("--limit", type=float, default=60.0, show_default=True, help="Seconds that a process may take.")
+    @click.option("--build-limit", type=float, default=600.0, show_default=True, help="Seconds for a step of a build.")
+    @click.option("--gcc", default="gcc", show_default=True, help="Which gcc.")
+    @click.option("--clang", default="", help="Which clang. [default: the newest on PATH]")
+    @click.option("--polyc-options", default="", help="Options for polyc compile.")
+    @click.option(
+        "--out",
+        type=click.Path(file_okay=False, path_type=Path),
+        default=ROOT / "build" / "bench",
+        help="Where to write. [default: build/bench]",
+    )
+    def main(names: tuple[str, ...], forms: tuple[str, ...], dataset: str, rounds_: int, threads: str | None,
+             limit: float, build_limit: float, gcc: str, clang: str, polyc_options: str,
+             out: Path) -> None:  # fmt: skip
+        if unknown := [name for name in names if name not in suite.names]:
+            raise click.UsageError(f"no such name: {', '.join(unknown)}; there are {', '.join(suite.names)}")
+        console = Console(stderr=True)
+        warn_if_busy(console)
+        there = tools.find(gcc, clang, ("polly", "pluto", "ppcg", "openblas"))
+        if there.gcc.missing:
+            raise click.ClickException(f"{there.gcc.missing}: it makes the values that all others are compared with")
+        counts = numbers(threads) if threads else tuple(sorted({1, processors()}))
+        plan = rounds.Plan(counts, rounds_, limit, build_limit)
+        options = tuple(shlex.split(polyc_options))
+        jobs = [(name, form) for name in names or suite.names for form in forms or suite.forms]
+        measure(suite, jobs, dataset, there, options, plan, out, console)
+
+    return main
+
+
+def measure(suite: Suite, jobs: list[tuple[str, str]], dataset: str, there: tools.Tools, options: tuple[str, ...],
+            plan: rounds.Plan, out: Path, console: Console) -> None:  # fmt: skip
+    """Time (name, form) by (name, form); the JSON file is whole after each of them."""
     versions = {"gcc": there.gcc.version, "clang": there.clang.version or f"none: {there.clang.missing}"}
-    found: dict[str, Any] = {"dataset": dataset, "machine": machine(), "tools": versions, "rounds": rounds_}
-    found |= {"polyc_options": polyc_options, "pipelines": []}
-    table = new_table(dataset)
+    found: dict[str, Any] = {"dataset": dataset, "machine": machine(), "tools": versions, "rounds": plan.rounds}
+    found |= {"polyc_options": shlex.join(options), suite.name: []}
+    table = new_table(suite, dataset)
     out.mkdir(parents=True, exist_ok=True)
-    for name in names or NAMES:
-        for form in forms or FORMS:
-            console.print(f"{name} ({form}) …", style="dim")
-            with tempfile.TemporaryDirectory(prefix="polyc-bench-") as folder:
-                options = tuple(shlex.split(polyc_options))
-                entries = rounds.run(Job(name, form, dataset, Path(folder), there, options), plan, console.print)
-            found["pipelines"].append({"name": name, "form": form, "entries": [asdict(entry) for entry in entries]})
-            (out / f"pipelines-{dataset}.json").write_text(json.dumps(found, indent=1) + "\n")
-            add_rows(table, name, form, entries)
+    for name, form in jobs:
+        console.print(f"{name} ({form}) …", style="dim")
+        with tempfile.TemporaryDirectory(prefix="polyc-bench-") as folder:
+            entries = rounds.run(Job(suite, name, form, dataset, Path(folder), there, options), plan, console.print)
+        found[suite.name].append({"name": name, "form": form, "entries": [asdict(entry) for entry in entries]})
+        (out / f"{suite.name}-{dataset}.json").write_text(json.dumps(found, indent=1) + "\n")
+        add_rows(table, suite, name, form, entries)
     wide().print(table)
 
 
-def new_table(dataset: str) -> Table:
-    table = Table(title=f"{dataset}: milliseconds, with pages kept mapped and with fresh ones in each call")
-    for heading in ("pipeline", "form", "contestant"):
+def new_table(suite: Suite, dataset: str) -> Table:
+    pages = ", with pages kept mapped and with fresh ones in each call" if len(suite.pages) > 1 else ""
+    table = Table(title=f"{suite.name}, {dataset}: milliseconds{pages}")
+    for heading in ("program", "form", "contestant"):
         table.add_column(heading)
-    for heading in ("threads", *PAGES, "polyc, s"):
+    for heading in ("threads", *suite.pages, "polyc, s"):
         table.add_column(heading, justify="right")
     table.add_column("values")
     return table
 
 
-def add_rows(table: Table, name: str, form: str, entries: list[rounds.Entry]) -> None:
+def add_rows(table: Table, suite: Suite, name: str, form: str, entries: list[rounds.Entry]) -> None:
     """A row for each entry; what went wrong stands in the last column."""
     for entry in entries:
-        times = [f"{1000 * seconds:.1f}" if (seconds := entry.time(pages)) is not None else "" for pages in PAGES]
+        times = [f"{1000 * seconds:.1f}" if (seconds := entry.time(pages)) is not None else "" for pages in suite.pages]
         compile_time = f"{entry.build_seconds['polyc']:.1f}" if "polyc" in entry.build_seconds else ""
         told = "same bits" if entry.status == "ok" and entry.bits else entry.status
         table.add_row(name, form, entry.contestant, str(entry.threads), *times, compile_time, told)
     table.add_section()
+
+
+main = command(PIPELINES)

@@ -1,4 +1,4 @@
-"""The pipelines and the commands that build them."""
+"""The pipelines and the commands that build them; suites of other nests are built in the same way."""
 
 from __future__ import annotations
 
@@ -16,17 +16,45 @@ FORMS = ("arrays", "flat")
 NAMES = ("unsharp", "harris", "bilateral", "camera", "multiscale", "laplacian")
 """In the order of the table."""
 STAGES = {"unsharp": 4, "harris": 11, "bilateral": 7, "camera": 32, "multiscale": 49, "laplacian": 84}
-INCLUDES = ("-I", str(ROOT / "polybench" / "harness"), "-I", str(HERE / "harness"))
 OPTIMISE = ("-O3", "-march=native")
 EXACT = ("-O2", "-march=native", "-ffp-contract=off")
 """With these, every contestant has to give the naive nests' values to the last bit."""
-PAGES = ("kept", "fresh")
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """Programs of nests, FOLDER/FORM/NAME.c, with the headers that they share in FOLDER/harness.
+
+    name: of the results' file. pages: the ways to treat the memory between two calls, see harness/pages.c.
+    """
+
+    name: str
+    title: str
+    folder: Path
+    names: tuple[str, ...]
+    forms: tuple[str, ...]
+    pages: tuple[str, ...]
+
+    @property
+    def includes(self) -> Command:
+        return ("-I", str(ROOT / "polybench" / "harness"), "-I", str(self.folder / "harness"))
+
+
+PIPELINES = Suite(
+    "pipelines",
+    "Six image pipelines: plain nests and polyc's output, values compared, with and without page faults.",
+    HERE,
+    NAMES,
+    FORMS,
+    ("kept", "fresh"),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A pipeline to build: its form, its size, and the folder for what is made of it."""
+    """A program to build: its form, its size, and the folder for what is made of it."""
 
+    suite: Suite
     name: str
     form: str
     dataset: str
@@ -36,7 +64,7 @@ class Job:
 
     @property
     def source(self) -> Path:
-        return HERE / self.form / f"{self.name}.c"
+        return self.suite.folder / self.form / f"{self.name}.c"
 
     @property
     def transformed(self) -> Path:
@@ -64,7 +92,16 @@ class Contestant:
 
 def translated(job: Job) -> Step:
     """The step that writes polyc's text."""
-    argv = (sys.executable, "-m", "polyc", "compile", str(job.source), *INCLUDES, *job.defines, *job.polyc_options)
+    argv = (
+        sys.executable,
+        "-m",
+        "polyc",
+        "compile",
+        str(job.source),
+        *job.suite.includes,
+        *job.defines,
+        *job.polyc_options,
+    )
     return Step("polyc", (*argv, "-q", "-o", str(job.transformed)))
 
 
@@ -73,7 +110,7 @@ def compiled(job: Job, contestant: Contestant, flags: Command) -> list[Step]:
     program = job.program(contestant.name)
     kernel = str(program.with_suffix(f".{contestant.name}.o"))
     openmp = ("-fopenmp",) if contestant.polyc else ()
-    command = (*contestant.tool(job.tools).command, *flags, *openmp, *job.defines, *INCLUDES)
+    command = (*contestant.tool(job.tools).command, *flags, *openmp, *job.defines, *job.suite.includes)
     files = (kernel, str(ROOT / "benchmarks" / "cpu" / "harness" / "bench.c"), str(HERE / "harness" / "pages.c"))
     return [
         Step("cc", (*command, "-Dmain=bench_kernel_main", "-c", str(contestant.text(job)), "-o", kernel)),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from benchmarks.cpu import values
 from benchmarks.cpu.execute import Failure, build, command, samples, settings
 
-from .pipelines import CONTESTANTS, EXACT, OPTIMISE, PAGES, Contestant, Job, compiled, translated
+from .pipelines import CONTESTANTS, EXACT, OPTIMISE, Contestant, Job, compiled, translated
 
 Say = Callable[[str], None]
 
@@ -105,9 +105,9 @@ def one_round(entry: Entry, job: Job, plan: Plan) -> Entry:
     """The entry with one more process of each way to treat pages."""
     if entry.status != "ok":
         return entry
-    seconds = {pages: list(entry.seconds.get(pages, [])) for pages in PAGES}
+    seconds = {pages: list(entry.seconds.get(pages, [])) for pages in job.suite.pages}
     try:
-        for pages in PAGES:
+        for pages in job.suite.pages:
             seconds[pages].append(statistics.median(with_pages(job, entry, pages, plan.limit)))
     except Failure as failure:
         return replace(entry, status=str(failure))

@@ -37,6 +37,31 @@ def reduction_of(statement: Statement, arrays: Mapping[str, Array]) -> tuple[str
     return operator, array
 
 
+def scatter_of(statement: Statement, arrays: Mapping[str, Array]) -> tuple[str, str] | None:
+    """`(operator, array)` of a statement that combines a value into one cell of an array that depends on data, and does
+    nothing else to the array: `h[b[i]]++`, `A[f] op= e`, `A[f] = A[f] op e`, e and f free of A."""
+    if not statement.opaque or not isinstance(statement.body, c.ExprStmt):
+        return None
+    update = as_assignment(statement.body.expr)
+    found = _update(update, arrays)
+    if found is None or found[0] in (MAX, MIN) or not arrays[found[1]].rank:
+        return None
+    operator, array, value = found
+    own = sum(isinstance(n, c.ArrayRef) and n.array == array for n in c.walk(update))
+    compound = isinstance(update, c.Assign) and update.op != "="
+    if own != (1 if compound else 2) or (arrays[array].element.kind != "float" and not _is_whole(value, arrays)):
+        return None
+    return operator, array
+
+
+def as_assignment(expr: c.Expr) -> c.Expr:
+    """`x += 1` for `x++`, where nobody uses its value."""
+    match expr:
+        case c.Unary(op="++" | "--" as op, operand=target) | c.Postfix(op="++" | "--" as op, operand=target):
+            return c.Assign(f"{op[0]}=", target, c.Literal("1"), expr.span)
+    return expr
+
+
 def _update(expr: c.Expr, arrays: Mapping[str, Array]) -> tuple[str, str, c.Expr] | None:
     """`(operator, array, e)`."""
     match expr:

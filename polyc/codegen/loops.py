@@ -10,13 +10,14 @@ import islpy as isl
 from polyc.codegen.exprs import MACROS, ExprPrinter
 from polyc.codegen.instances import InstancePrinter, Scope, Visit, assigned, block_of, c_name, is_single
 from polyc.codegen.naming import Namer
-from polyc.codegen.printer import UNROLL_ON_CPU
+from polyc.codegen.printer import ATOMIC, UNROLL_ON_CPU
 from polyc.codegen.to_isl import Annotated, to_isl
 from polyc.errors import InternalError
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
-from polyc.model.scop import Storage
+from polyc.model.scop import Array, Storage
 from polyc.model.tree import Mark, Member, Role
+from polyc.passes.boxes import constant_of
 from polyc.poly import kind_of, maps, operation_of
 
 LINE_BYTES = 64
@@ -260,11 +261,14 @@ class LoopPrinter:
         """Says in a loop's body that its iterations run at once, and which arrays they reduce into."""
         kind = "parallel" if member.parallel else "vector"
         arrays = self.program.scop.arrays
-        reduced = (assigned("reduced", c.ArrayRef(c_name(arrays[array]))) for _, array in member.reductions)
+        reduced = (
+            assigned("reduced", c.ArrayRef(c_name(arrays[array]), (c.Literal("0"),) * arrays[array].rank))
+            for _, array in member.reductions + member.atomics
+        )
         return c.Note(kind, "", (assigned(kind, c.Literal("0")), *reduced))
 
     def reductions(self, member: Member) -> str:
-        names = ((op, c_name(self.program.scop.arrays[array])) for op, array in member.reductions)
+        names = ((op, section(self.program.scop.arrays[array])) for op, array in member.reductions)
         return "".join(f" reduction({op}: {name})" for op, name in names)
 
     def branch(self, node: isl.AstNode, scope: Scope) -> c.Stmt:
@@ -285,10 +289,25 @@ class LoopPrinter:
         statement = self.program.statements[str(schedule.get_tuple_name(isl.dim_type.in_))]
         printer = self.instances(self.program, statement, visit, schedule, self.printer(scope), scope)
         named = tuple(printer.named_constants(lambda wish: self.namer.fresh(wish, scope.names)))
-        body = printer.inside_domain(printer.body())
+        body = self.atomic(printer.inside_domain(printer.body()), scope)
         items = body.body if isinstance(body, c.Block) and not _declares(body) else (body,)
         printed = (printer.note("at"), *items, printer.note("end"))
         return (c.Block((*named, *printed)),) if named else printed
+
+    def atomic(self, body: c.Stmt, scope: Scope) -> c.Stmt:
+        """The statement, with a pragma where it updates a cell that other iterations of a loop above update, too."""
+        pairs = (pair for member in scope.members.values() for pair in member.atomics)
+        shared = {c_name(self.program.scop.arrays[array]) for _, array in pairs}
+        if not shared or not any(isinstance(n, c.ArrayRef) and n.array in shared for n in c.walk(body)):
+            return body
+        assert isinstance(body, c.ExprStmt)
+        return replace(body, pragmas=(ATOMIC,))
+
+
+def section(array: Array) -> str:
+    """All of an array, as a clause of OpenMP names it: `s`, `h[:256]`."""
+    extents = "".join(f"[:{constant_of(extent)}]" for extent in array.extents if extent is not None)
+    return c_name(array) + extents
 
 
 def _sharing(member: Member) -> str:

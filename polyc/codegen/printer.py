@@ -98,8 +98,8 @@ def statement(node: c.Stmt, depth: int = 0) -> list[str]:
     """One statement as lines, indented by `depth` levels."""
     pad = INDENT * depth
     match node:
-        case c.ExprStmt(expr=expr):
-            return [f"{pad}{expression(expr)};"]
+        case c.ExprStmt(expr=expr, pragmas=pragmas):
+            return [*_pragmas(pragmas), f"{pad}{expression(expr)};"]
         case c.Decl():
             return [f"{pad}{declaration(node)};"]
         case c.Block(body=body):
@@ -164,6 +164,8 @@ UNROLL = "unroll"
 """What nvcc and the compilers of OpenCL call it."""
 UNROLL_ON_CPU = "GCC unroll"
 """What gcc and clang call it."""
+
+ATOMIC = "omp atomic"
 
 
 def _pragmas(pragmas: tuple[str, ...]) -> list[str]:

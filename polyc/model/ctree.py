@@ -167,8 +167,11 @@ Expr: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class ExprStmt:
+    """`pragmas` are printed on lines of their own before it."""
+
     expr: Expr
     span: Span | None = dataclass_field(default=None, compare=False, repr=False)
+    pragmas: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,9 @@ class Member:
     vector: bool = False
     """Print as a vector loop."""
     reductions: tuple[tuple[str, str], ...] = ()
-    """(operator, scalar) pairs that the parallel or vector loop combines, where reassociation is allowed."""
+    """(operator, array) pairs of which each thread or lane combines a copy of its own, in any order."""
+    atomics: tuple[tuple[str, str], ...] = ()
+    """(operator, array) pairs whose cells the iterations of a parallel loop update one at a time, in any order."""
     mapped: str = ""
     """In a kernel: which index deals out the iterations, "block.x", "thread", …; "" for an ordinary loop."""
     barrier: bool = False

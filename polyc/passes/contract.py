@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from polyc.model.program import Buffer, Program
-from polyc.model.scop import Access, AccessKind
+from polyc.model.scop import Access
 from polyc.model.tree import (
     Band,
     Domain,
@@ -77,9 +77,8 @@ def _unbuffered(program: Program) -> list[str]:
         for access in statement.accesses:
             touching.setdefault(access.array, []).append(access)
     for name, array in scop.arrays.items():
-        accesses = touching.get(name, [])
-        sure = all(a.exact and a.kind is not AccessKind.MAY_WRITE for a in accesses)
-        if array.rank and sure and name not in scop.live_out | kept | before:
+        printed = all(a.exact for a in touching.get(name, []))
+        if array.rank and printed and name not in scop.live_out | kept | before:
             found.append(name)
     return found
 

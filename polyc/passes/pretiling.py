@@ -8,6 +8,7 @@ from itertools import islice, permutations
 
 import islpy as isl
 
+from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import Band, Filter, Member, Node, Sequence, partial_schedule, rewrite, walk
@@ -18,12 +19,14 @@ from polyc.passes.nests import (
     Outer,
     all_instances,
     at_sequences,
+    at_sequences_below,
     between,
     coincident_first,
     inside,
     sequence,
     values,
 )
+from polyc.passes.tiling import worth_tiling
 from polyc.passes.vectorize import iterations
 from polyc.poly import in_name, maps
 
@@ -50,7 +53,10 @@ def fuse_quasi_identical(program: Program) -> Program:
               lost: where one nest has fewer coincident loops than the other among the common ones, they stay apart.
               Inside of sequential loops, which sweep over the same arrays again and again, they share the coincident
               loops that both have where both touch the same cells of an array in an iteration of these:
-              `for j { for i r[j] += A[i][j]; for i A[i][j] -= r[j]; }` meets the columns of A again.
+              `for j { for i r[j] += A[i][j]; for i A[i][j] -= r[j]; }` meets the columns of A again. Where a nest has
+              a loop on data, which is a black box, the other values need not be constants (Section 7.1.2: an extension
+              schedule with an empty tile domain): the nests share the loops around the box, without tiles, if no
+              tile of the others would meet its data again.
     """
     if program.options.fuse != "basteln":
         return program
@@ -83,7 +89,8 @@ class _Merger:
             self.joined_chain(graph, placed, k, outer)
         if not self.program.options.gpu:
             self.join_siblings(graph, placed, outer)
-        merged = [self.group_nest([placed[k] for k in g]) if len(g) > 1 else placed[g[0]] for g in graph.groups]
+        groups = [[placed[k] for k in group] for group in graph.groups]
+        merged = [self.group_nest(group, outer) if len(group) > 1 else group[0] for group in groups]
         done = [replace(n, node=inside(n, outer, self.merge)) for n in merged]
         return sequence(done, all_instances(nests))
 
@@ -152,11 +159,12 @@ class _Merger:
         flows = [outer.same_iteration(between(self.flow, one, two)) for one, two in pairs]
         if all(flow.is_empty() for flow in flows):
             return None  # what another iteration of the outer loops hands on is no nearer for it
+        anything_inside = not alike or self.around_black_box([*group, *others], common)
         for (one, two), flow in zip(pairs, flows, strict=True):
             dependence = outer.same_iteration(between(self.every, one, two))
             if not self.has_distance_0(dependence, one, two, common):
                 return None
-            if alike and not self.ends_and_starts(flow, one, two, common, short):
+            if not anything_inside and not self.ends_and_starts(flow, one, two, common, short):
                 return None
         # What is lost when a deeper band is cut to the common loops: its tilability below (condition of 4.1 that
         # the remaining values are constant keeps this to initialisations and final steps).
@@ -246,6 +254,14 @@ class _Merger:
                         found[access.array] = found[access.array].union(piece) if access.array in found else piece
         return found
 
+    def around_black_box(self, nests: list[Nest], common: int) -> bool:
+        """Whether a nest has a loop on data inside of the common loops, and no other one tiles that it would lose."""
+        statements = [self.program.statements[s] for n in nests for s in n.statements]
+        if not any(isinstance(n, c.For | c.While) for s in statements if s.opaque for n in c.walk(s.body)):
+            return False
+        bands = [n.band for n in nests if n.band is not None]
+        return not any(len(b.members) > common and worth_tiling(self.program, b) for b in bands)
+
     def has_distance_0(self, every: isl.UnionMap, first: Nest, second: Nest, common: int) -> bool:
         assert first.band is not None
         assert second.band is not None
@@ -266,7 +282,7 @@ class _Merger:
         targets = all(_constant(m, i.intersect(flow.range())) for m, i in rest[1])
         return sources and targets
 
-    def group_nest(self, group: list[Nest]) -> Nest:
+    def group_nest(self, group: list[Nest], outer: Outer) -> Nest:
         """One band over the common loops, a sequence of what is left of each nest below."""
         bands = [n.band for n in group if n.band is not None]
         common, _ = _common(group)
@@ -283,14 +299,21 @@ class _Merger:
         permutable = all(b.permutable for b in bands)
         statements = tuple(s for n in group for s in n.statements)
         loops = f"{common} outer loops" if common > 1 else "outer loop"
+        untiled = self.around_black_box(group, common)
+        why = self.why(statements)
+        if untiled:
+            why = "it is that of a loop on data, and all dependences between them stay in one iteration"
         self.program = self.program.remark(
             "pretiling-fused",
             STAGE,
-            f"{', '.join(statements)} share their {loops}: {self.why(statements)}",
+            f"{', '.join(statements)} share their {loops}: {why}",
             statements,
             loops=common,
         )
-        return Nest(instances, Band(members, permutable, Sequence(tuple(steps))))
+        below: Node = Sequence(tuple(steps))
+        if untiled:  # what is inside of the common loops has not been joined yet
+            below = at_sequences_below(below, instances, Outer(outer.members + members), self.merge)
+        return Nest(instances, Band(members, permutable, below))
 
     def why(self, statements: tuple[str, ...]) -> str:
         alike = [found for found in self.alike if found <= set(statements)]

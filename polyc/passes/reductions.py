@@ -28,7 +28,7 @@ def mark_reductions(program: Program) -> Program:
         marked = _marked(program, band)
         if marked is None:
             continue
-        candidate = replace(program, tree=Domain(tree.domain, _swapped(program.tree.child, band, marked)))
+        candidate = replace(program, tree=Domain(tree.domain, swapped(program.tree.child, band, marked)))
         if race_faults(candidate):
             continue
         loop = next(m for m in marked.members if m.reductions)
@@ -74,7 +74,7 @@ def _below(band: Band) -> set[str]:
     return {set_name(s) for s in sets(band.members[0].schedule.domain())}
 
 
-def _swapped(node: Node, old: Band, new: Band) -> Node:
+def swapped(node: Node, old: Band, new: Band) -> Node:
     """The tree with one band replaced; subtrees without it stay the same objects."""
     if node is old:
         return new
@@ -84,6 +84,6 @@ def _swapped(node: Node, old: Band, new: Band) -> Node:
         case Leaf():
             return node
         case Sequence(children=steps):
-            return Sequence(tuple(replace(s, child=_swapped(s.child, old, new)) for s in steps))
+            return Sequence(tuple(replace(s, child=swapped(s.child, old, new)) for s in steps))
         case _:
-            return replace(node, child=_swapped(node.child, old, new))
+            return replace(node, child=swapped(node.child, old, new))

@@ -202,6 +202,12 @@ class _Text:
             fresh = now not in values.values() and now.name not in {p.name for p in self.scop.parameters}
             values[then.name] = now
             return fresh
+        if isinstance(then, c.Decl) and isinstance(now, c.Decl) and then.name != now.name:
+            # The same: from here on the statement's name is that of its own variable.
+            if c.Name(now.name) in values.values() or now.name in {p.name for p in self.scop.parameters}:
+                return False
+            values[then.name] = c.Name(now.name)
+            then = replace(then, name=now.name)
         if isinstance(then, c.ArrayRef) and isinstance(now, c.Name):
             return not then.subscripts and self.program.scop.arrays[then.array].c_name == now.name
         if type(then) is not type(now):

@@ -20,7 +20,7 @@ from polyc.poly import empty_map, maps, without_sizes
 from polyc.verify.expand import Expanded, buffer_of, expand
 from polyc.verify.fault import Fault
 from polyc.verify.reduced import Parts, parts_of
-from polyc.verify.updates import only_combines
+from polyc.verify.updates import has_parts, only_combines, sums_wrap
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,19 +173,25 @@ def conflicts(
 
 
 def _reduced(program: Program, loop: _Loop, statements: list[str]) -> set[str]:
-    """Scalars that the loop combines by a reduction clause: every statement that touches one only reduces into it."""
-    if not program.options.reassociate:
-        return set()
+    """Arrays that the loop combines by a reduction clause or atomic updates: every statement that touches one only
+    reduces into it, and in any order it gives the same, or the user allows another one."""
     if loop.member.mapped:
         return set()  # a kernel has no reduction clause: `reduced.py`
-    named = [array for _, array in loop.member.reductions]
-    found = {array for array in named if program.scop.arrays[array].rank == 0 and named.count(array) == 1}
+    pairs = loop.member.reductions + loop.member.atomics
+    named = [array for _, array in pairs]
+    found = {
+        array
+        for operator, array in pairs
+        if named.count(array) == 1
+        and (program.options.reassociate or sums_wrap(operator, array, program.scop.arrays))
+        and ((operator, array) in loop.member.atomics or has_parts(program.scop.arrays[array]))
+    }
     for name in statements:
         statement = program.statements[name]
         for access in statement.accesses:
             if access.array in found and not any(
-                only_combines(statement, operator, array, program.scop.arrays)
-                for operator, array in loop.member.reductions
+                only_combines(statement, operator, array, program.scop.arrays, program.scop.arrays[array].rank > 0)
+                for operator, array in pairs
                 if array == access.array
             ):
                 found.discard(access.array)

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from polyc.model import ctree as c
-from polyc.model.scop import Array, Statement
+from polyc.model.scop import Array, Statement, Storage
+from polyc.passes.boxes import constant_of
 
 _UPDATES = {"+": ("+=", "-="), "*": ("*=",), "&": ("&=",), "|": ("|=",), "^": ("^=",), "max": (), "min": ()}
 """The assignments that a reduction with an operator may combine."""
@@ -18,12 +19,19 @@ _LARGER = {">": True, ">=": True, "<": False, "<=": False}
 """Whether `a op b ? a : b` is the larger of the two."""
 
 
-def only_combines(statement: Statement, operator: str, array: str, arrays: Mapping[str, Array]) -> bool:
+def only_combines(
+    statement: Statement, operator: str, array: str, arrays: Mapping[str, Array], scattered: bool = False
+) -> bool:
     """Whether all that a statement does to an array is to combine the value of one cell with another value by an
-    operator, and parts of it can be combined without another error than rounding."""
-    if statement.opaque or not isinstance(statement.body, c.ExprStmt) or operator not in _UPDATES:
+    operator, and parts of it can be combined without another error than rounding. `scattered`: also where data say
+    which cell that is."""
+    if (statement.opaque and not scattered) or not isinstance(statement.body, c.ExprStmt) or operator not in _UPDATES:
         return False
     update = statement.body.expr
+    if scattered and isinstance(update, c.Postfix | c.Unary) and update.op in ("++", "--"):
+        cell = update.operand
+        once = sum(isinstance(n, c.ArrayRef) and n.array == array for n in c.walk(cell)) == 1
+        return operator == "+" and once and isinstance(cell, c.ArrayRef) and cell.array == array
     if not isinstance(update, c.Assign) or not isinstance(update.target, c.ArrayRef) or update.target.array != array:
         return False
     if arrays[array].element.kind != "float" and not _is_whole(update.value, arrays):
@@ -42,6 +50,21 @@ def only_combines(statement: Statement, operator: str, array: str, arrays: Mappi
             return mentions == 3 and _chooses(choice, operator, update.target, arrays)
         case _:
             return False
+
+
+def sums_wrap(operator: str, array: str, arrays: Mapping[str, Array]) -> bool:
+    """Whether an array's cells are whole numbers that are combined modulo a power of two, so that any order leaves the
+    same bits. A sum that passes its type's range on the way in another order comes back: nothing traps (trust.md)."""
+    return arrays[array].rank > 0 and arrays[array].element.kind == "int" and operator in ("+", "*", "&", "|", "^")
+
+
+def has_parts(array: Array) -> bool:
+    """Whether a thread can have a copy of it: a scalar, or an array whose every cell is there, so many as it says.
+
+    An argument's first size is what the caller was told, and no object of that size.
+    """
+    sizes = [constant_of(extent) if extent is not None else None for extent in array.extents]
+    return array.rank == 0 or (array.storage is not Storage.ARGUMENT and all(size is not None for size in sizes))
 
 
 def _chooses(choice: c.Ternary, operator: str, target: c.ArrayRef, arrays: Mapping[str, Array]) -> bool:

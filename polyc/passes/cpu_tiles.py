@@ -117,7 +117,9 @@ def construct(model: TileModel, steps: tuple[int, ...], room: float = float("inf
         builder.improved(end)
     plain = model.predicted(tuple(WHOLE for _ in axes))
     useful = [p for p in builder.known.values() if p.kept_bytes <= room and _cuts(p.tile, model, fused)]
-    ranked = _ranked(useful, max(nest.rows for nest in model.nests), model.parallel - 1)
+    ranked = _ranked(useful)
+    if together := max(nest.rows for nest in model.nests):
+        ranked = _with_few_rows(ranked, together, model.parallel - 1)
     why = builder.stopped.get(ranked[0].tile, "") if ranked else ""
     return Construction(tuple(ranked[:TOP]), plain, why or _reason(ranked, model), len(builder.known))
 
@@ -135,25 +137,34 @@ def _cuts(tile: tuple[int, ...], model: TileModel, fused: bool) -> bool:
     return fused or model.strips or any(size != WHOLE for size in tile[1:])
 
 
-def _ranked(found: list[Prediction], together: int = 0, along: int = 0) -> list[Prediction]:
+def _ranked(found: list[Prediction]) -> list[Prediction]:
     """By time; of what is as good as the best, what cuts the fewest loops, repeats the least work, and has the longest
-    rows comes first.
-
-    together: how many rows run at once, as nests of recurrences do: these few are what a tile should have then, so that
-              one nest finds them in a near cache after the other; along: the loop over them
-    """
+    rows comes first."""
     least = min((p.seconds for p in found), default=0.0)
 
     def key(one: Prediction) -> tuple[float, ...]:
         rows = tuple(-(size or float("inf")) for size in reversed(one.tile))
         if one.seconds > AS_GOOD * least:
             return (one.seconds, 0.0, 0.0, *rows)
-        if together:
-            height = one.tile[along] or float("inf")
-            return (0.0, float(height < together), height, *rows)
         return (0.0, sum(size != WHOLE for size in one.tile), float(f"{one.computing:.2g}"), *rows)
 
     return sorted(found, key=key)
+
+
+def _with_few_rows(ranked: list[Prediction], together: int, along: int) -> list[Prediction]:
+    """What is as good as the best in another order: nests of recurrences run some rows at once, and where tiles have as
+    many, one nest finds in a near cache what the other one has made.
+
+    together: how many rows run at once; along: the loop over them
+    """
+    least = min((p.seconds for p in ranked), default=0.0)
+    good = [p for p in ranked if p.seconds <= AS_GOOD * least]
+
+    def key(one: Prediction) -> tuple[float, ...]:
+        height = one.tile[along] or float("inf")
+        return (float(height < together), height, *(-(size or float("inf")) for size in reversed(one.tile)))
+
+    return sorted(good, key=key) + ranked[len(good) :]
 
 
 def _axis(extent: int, known: int | None, step: int, cut: bool) -> tuple[int, ...]:

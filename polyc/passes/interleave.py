@@ -14,7 +14,7 @@ from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Role, 
 from polyc.passes.nests import values
 from polyc.passes.sums import streams
 from polyc.passes.tiling import tile_members
-from polyc.passes.vectorize import dimension_of, sink, step_of
+from polyc.passes.vectorize import dimension_of, gain_of, sink, step_of
 from polyc.poly import names, sets, value_on
 
 STAGE = "interleave"
@@ -32,8 +32,8 @@ LEAST, MOST = 8, 16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rows:
-    """A nest whose innermost loops run along memory, each iteration waiting for the one before it, and a parallel loop
-    around them."""
+    """A nest in which each iteration of the innermost loops waits for the one before it, and a parallel loop around
+    them that goes from row to row."""
 
     along: Member
     """The parallel loop: over the rows."""
@@ -52,7 +52,7 @@ def interleave_rows(program: Program) -> Program:
               -> for it by 8 for j for i in it A[i][j] = B[i][j] / (c * A[i][j - 1] + d);
     tree:     band(i, j) - S  ->  band(i by 8, j) - band(i) - S
     math:     i is coincident: given the loops around it, it carries no dependence, so that it may be compared last
-    requires: the loop j carries a dependence and runs along consecutive memory; i goes from row to row
+    requires: the loop j carries a dependence; i goes from row to row in most of what is touched
     ensures:  the same order in each row
     source:   ours; unroll-and-jam for latency (Callahan, Carr, Kennedy 1990), as `jam.py` does it for sums
     """
@@ -133,6 +133,8 @@ def rows_of(program: Program, band: Band) -> Rows | None:
     along = next((m for m in reversed(band.members) if m.coincident), None)
     if along is None or any(m.role in (Role.TILE, Role.REGISTER) for b in bands for m in b.members):
         return None
+    if gain_of(along, program) > 0:
+        return None  # it goes innermost as it is (`vectorize.py`)
     inner = [b for b in bands if not any(isinstance(n, Band) for n in walk(b.child))]
     if any(b.members[-1].coincident for b in inner) or any(isinstance(n, Mark | Extension) for n in below):
         return None
@@ -143,7 +145,7 @@ def rows_of(program: Program, band: Band) -> Rows | None:
     latency = work = 0.0
     for one in inner:
         own = [program.statements[name] for name in names(one.members[-1].schedule.domain())]
-        if not all(_is_along_memory(s, along, one.members[-1], program) for s in own):
+        if not all(_moves(s, along, one.members[-1], program) for s in own):
             return None
         carried = _carried(program, one.members[-1].schedule.domain())
         latency += max((_waits(s, carried, machine) for s in own), default=0.0)
@@ -153,9 +155,8 @@ def rows_of(program: Program, band: Band) -> Rows | None:
     return Rows(along, latency, work, max(LEAST, min(MOST, lanes)))
 
 
-def _is_along_memory(statement: Statement, along: Member, inner: Member, program: Program) -> bool:
-    """Whether what a statement writes moves along memory in the innermost loop, and from row to row in the other one; a
-    private scalar may be anything."""
+def _moves(statement: Statement, along: Member, inner: Member, program: Program) -> bool:
+    """Whether what a statement writes moves in both loops, so that it is no sum; a private scalar may be anything."""
     if statement.opaque or not all(a.exact and a.kind is not AccessKind.MAY_WRITE for a in statement.accesses):
         return False
     space = statement.domain.get_space()
@@ -165,7 +166,7 @@ def _is_along_memory(statement: Statement, along: Member, inner: Member, program
     written = [a for a in statement.accesses if a.kind is not AccessKind.READ]
     if any(a.array in program.scop.privatizable and not a.relation.dim(isl.dim_type.out) for a in written):
         return True
-    return all(step_of(a, column) == 1 and step_of(a, row) == 2 for a in written)
+    return all(step_of(a, column) and step_of(a, row) for a in written)
 
 
 def _carried(program: Program, instances: isl.UnionSet) -> set[str]:

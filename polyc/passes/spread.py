@@ -20,6 +20,8 @@ from polyc.poly import maps, names, value_on
 STAGE = "spread"
 LINES = 4
 """Of a cache, that a row of a strip has: one vector operation after the other does not wait for its own recurrence."""
+WIDEST = 512
+"""Of a strip that the nest has already: its scalars stay in the nearest cache."""
 
 
 def spread_scalars(program: Program) -> Program:
@@ -48,6 +50,12 @@ def _scalars(program: Program) -> frozenset[str]:
     return frozenset(a for a in program.scop.privatizable if arrays[a].rank == 0 and a in flow)
 
 
+def _is_strip(tile: Member, member: Member) -> bool:
+    """Whether a band is a strip of parallel iterations, and the loop below runs through one."""
+    coincident = tile.coincident and member.coincident
+    return coincident and tile.role is Role.TILE and member.role is Role.POINT and tile.size <= WIDEST
+
+
 @dataclass(slots=True)
 class _Spreader:
     program: Program
@@ -57,15 +65,20 @@ class _Spreader:
         match node:
             case Sequence(children=steps):
                 return Sequence(tuple(replace(s, child=self.at(s.child, above)) for s in steps))
+            case Mark(kind="group"):
+                return replace(node, child=self.at(node.child, above))
             case Band(members=(member,)) if member.coincident and member.role is Role.LOOP:
                 return self.spread(node, member, above) or node
+            case Band(members=(tile,), child=Band(members=(member,)) as point) if _is_strip(tile, member):
+                below = self.spread(point, member, (*above, tile), tile.size)
+                return node if below is None else replace(node, child=below)
             case Band(members=members) if not any(m.coincident for m in members):
                 return replace(node, child=self.at(node.child, above + members))
             case _:
                 return node
 
-    def spread(self, band: Band, member: Member, above: tuple[Member, ...]) -> Node | None:
-        """The loop in strips; None where it is no such nest."""
+    def spread(self, band: Band, member: Member, above: tuple[Member, ...], strip: int = 0) -> Node | None:
+        """The loop in strips; None where it is no such nest. `strip`: of how many the loop above makes one already."""
         below = list(walk(band.child))
         inner = [m for n in below if isinstance(n, Band) for m in n.members]
         if not inner or any(isinstance(n, Mark | Extension) for n in below):
@@ -82,7 +95,8 @@ class _Spreader:
         if not widest:
             return None
         size = LINES * LINE_BYTES // widest if rows is None else rows.count
-        tiles = tile_members((member,), (size,))
+        size = strip if rows is None and strip else size
+        tiles = tile_members((member,), (size,)) if size != strip else ()
         keys = tuple(self.buffer(name, instances, member, (*above, *tiles), size) for name in scalars)
         point = replace(member, role=Role.POINT)
         self.made = True
@@ -90,7 +104,8 @@ class _Spreader:
         statements = tuple(names(instances))
         message = f"{', '.join(statements)} in strips of {size} iterations of {member.name}, each with its own {what}"
         self.program = self.program.remark("spread", STAGE, message, statements, scalars=list(scalars), size=size)
-        return Band(tiles, True, Mark("allocate", sink(point, band.child), names=keys))
+        below_strip = Mark("allocate", sink(point, band.child), names=keys)
+        return Band(tiles, True, below_strip) if tiles else below_strip
 
     def carried(self, instances: isl.UnionSet, around: tuple[Member, ...]) -> tuple[str, ...]:
         """The private scalars that the nest writes; none where it has others that keep the loop in its place."""

@@ -33,11 +33,13 @@ class Box:
     """Of the whole nest."""
 
     def extents(self, tile: tuple[int, ...]) -> tuple[float, ...]:
-        found = []
-        for d, (start, limit) in enumerate(zip(self.base, self.most, strict=True)):
-            grown = start + sum(s[d] * (t - 1) for s, t in zip(self.slopes, tile, strict=True))
-            found.append(max(1.0, min(grown, limit)))
-        return tuple(found)
+        more = [0.0] * len(self.base)  # asked for thousands of times: most slopes are none
+        for slopes, size in zip(self.slopes, tile, strict=True):
+            if size > 1:
+                for d, slope in enumerate(slopes):
+                    if slope:
+                        more[d] += slope * (size - 1)
+        return tuple(max(1.0, min(b + m, w)) for b, m, w in zip(self.base, more, self.most, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -324,7 +324,8 @@ class RegisterNest:
         grown = replace(known, accesses=known.accesses | {(statement.name, "inside")})
         buffers = self.program.buffers | {buffer.key: grown}
         for old in self.replaced if buffer.key == self.result else []:
-            buffers[old.key] = replace(old, accesses=old.accesses | {(statement.name, "outside")})
+            outer = self.program.buffers[old.key]  # with the copies before this one
+            buffers[old.key] = replace(outer, accesses=outer.accesses | {(statement.name, "outside")})
         padded = dict(self.program.padded)
         if not relation.range().intersect_params(self.program.scop.known).is_subset(statement.domain):
             padded[statement.name] = "zero" if inside else "guarded"

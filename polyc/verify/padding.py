@@ -143,7 +143,7 @@ def _everywhere(statement: Statement, only_stores: bool) -> Statement | None:
     accesses: list[Access] = []
     for access in statement.accesses:
         if only_stores and access.kind is AccessKind.READ:
-            accesses.append(access)
+            accesses.append(replace(access, relation=access.relation.intersect_domain(statement.domain)))
             continue
         relation = everywhere(access.relation) if access.exact else None
         if relation is None:

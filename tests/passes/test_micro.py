@@ -77,6 +77,23 @@ void f(int n, int m, double A[n][n], double B[n][m])
 #pragma endscop
 }
 """,
+    "result that stays in the tile": """
+void f(int n, int l, float A[n][l], float B[l][40], float out[n][40])
+{
+    float C[n][40];
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 40; j++) {
+            C[i][j] = 0.0f;
+            for (int k = 0; k < l; k++)
+                C[i][j] += A[i][k] * B[k][j];
+        }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 40; j++)
+            out[i][j] = C[i][j] > 0.5f ? C[i][j] : 0.0f;
+#pragma endscop
+}
+""",
     "window": """
 void f(int n, int m, float in[16][n + 2][m + 2], float w[24][16][3][3], float out[24][n][m])
 {

@@ -57,6 +57,7 @@ WHERE = {
     "promotion": ("conv_relu", "stencil_chain", "partly_defined"),
     "vectorize": ("vectors", "private", "conv_relu"),
     "contract": ("chain", "conv_relu"),
+    "share": ("stages",),
     "parallel": ("triangular", "jacobi", "conv_relu"),
     "reductions": ("reduction", "private"),
     "privatize": ("private", "conv_relu"),

@@ -16,6 +16,7 @@ from tests.mutation.faults import (
     private,
     promotion,
     registers,
+    sharing,
     streams,
     temporaries,
     tensor,
@@ -27,7 +28,7 @@ FAULTS: list[Fault] = [
     fault
     for module in (
         *(before_tiles, blocking, time_tiles, every_pass, basteln, promotion, loops, inline, temporaries, private),
-        *(codegen, streams, registers, cpu_registers, tensor, coalesce, gpu_reductions, kernels, overlapped),
+        *(codegen, streams, registers, cpu_registers, tensor, coalesce, gpu_reductions, kernels, overlapped, sharing),
     )
     for fault in module.FAULTS
 ]

@@ -117,7 +117,9 @@ def _written_once(sinks: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, or
         return None
     found, none = empty_map(sinks), sinks
     for one, other in pairs:
-        found = found.union(isl.UnionMap.from_map(other.range_map().apply_range(one.reverse()).reverse()))
+        # By cells at first, and without overlap: its pieces join to fewer ones then.
+        whose = other.range_map().apply_range(one.reverse()).make_disjoint()
+        found = found.union(isl.UnionMap.from_map(whose.reverse()))
         if sources is must:
             none = none.subtract(isl.UnionMap.from_map(other.intersect_range(one.range())))
     return Flow(found.coalesce().range_factor_domain().coalesce(), none.coalesce())

@@ -17,7 +17,7 @@ import islpy as isl
 
 from polyc.poly import OverBudget, budget
 
-MOST_SECONDS = 10
+MOST_SECONDS = 20
 """Of processor time, for a step whose budget does not bound it."""
 FEW_OPERATIONS = 300_000
 """Most checks need less. The slowest step that is known takes 3 s for so many, and 50 s for three times as many."""

@@ -17,7 +17,7 @@ import islpy as isl
 
 from polyc.poly import OverBudget, budget
 
-MOST_SECONDS = 10
+MOST_SECONDS = 20
 """Of processor time, for a step whose budget does not bound it."""
 
 T = TypeVar("T")

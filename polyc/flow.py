@@ -117,10 +117,12 @@ def _written_once(sinks: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, or
         return None
     found, none = empty_map(sinks), sinks
     for one, other in pairs:
-        found = found.union(isl.UnionMap.from_map(one.apply_range(other.reverse())))
+        # By cells at first, and without overlap: its pieces join to fewer ones then.
+        whose = other.range_map().apply_range(one.reverse()).make_disjoint()
+        found = found.union(isl.UnionMap.from_map(whose.reverse()))
         if sources is must:
             none = none.subtract(isl.UnionMap.from_map(other.intersect_range(one.range())))
-    return Flow(found.coalesce(), none.coalesce())
+    return Flow(found.coalesce().range_factor_domain().coalesce(), none.coalesce())
 
 
 def _placed(accesses: isl.UnionMap, order: isl.UnionMap) -> list[tuple[isl.Map, list[int | None]]] | None:

@@ -166,7 +166,8 @@ class LoopPrinter:
 
     def declare(self, buffer: Buffer) -> tuple[c.Stmt, ...]:
         extents = self.extents(buffer)
-        if buffer.order:
+        ordered = bool(buffer.order and extents)  # a buffer of one cell has no dimensions
+        if ordered:
             extents = tuple(extents[d] for d in buffer.order)
             innermost = extents[-1]
             assert isinstance(innermost, c.Literal)
@@ -176,7 +177,7 @@ class LoopPrinter:
                 self.element(buffer),
                 buffer.name,
                 extents,
-                aligned=LINE_BYTES if buffer.order else 0,
+                aligned=LINE_BYTES if ordered else 0,
                 heap=buffer.storage == "heap",
             )
         )

@@ -87,7 +87,7 @@ class _Composer:
             fuser.dropped = fuser.dropped_with(cluster)
             if self.fusing and (cluster.producers or worth_tiling(self.program, band)):
                 cluster = replace(cluster, data=(*cluster.data, *fuser.internal_data(cluster)))
-            placed[position] = self.built(cluster, outer)
+            placed[position] = self.built(fuser, cluster, outer)
         return sequence([n for n in placed if n is not None], all_instances(nests))
 
     # --- Algorithm 4 -------------------------------------------------------------------------------------------------
@@ -105,6 +105,9 @@ class _Composer:
             cluster, too_large = self.attempt(fuser, fuser.cluster(position, nest, band, sizes), waiting)
             tried.append((cluster, self.program, list(waiting)))
             smaller = self.sizes.smaller(self.program, band, fuser.outer, sizes) if too_large else None
+            if smaller is not None and not self.program.options.gpu:
+                cluster = self.shrunk(fuser, position, nest, band, smaller, before, waiting)
+                sizes, smaller = cluster.sizes, None
             found = tuple(p.nest for p in reversed(cluster.producers))
             joined = len(cluster.outputs) > 1
             if smaller is None and expected is not None and (found != expected or joined):
@@ -122,6 +125,40 @@ class _Composer:
             return fuser.cluster(position, nest, band, alone)
         if self.program.options.gpu:  # a smaller tile that fuses no more than a larger one is worse
             cluster, self.program, waiting[:] = max(tried, key=lambda one: len(one[0].producers))
+        return cluster
+
+    def shrunk(
+        self,
+        fuser: Fuser,
+        position: int,
+        nest: Nest,
+        band: Band,
+        sizes: tuple[int, ...],
+        before: tuple[Program, list[Nest | None]],
+        waiting: list[Nest | None],
+    ) -> Cluster:
+        """The cluster with the largest of these sizes, and of the smaller ones, for which no producer is too large.
+
+        With the smallest, where one is too large for all of them: that is tried first, as more producers than fit into
+        any tile are what a long chain has.
+        """
+        ladder = [sizes]
+        while (following := self.sizes.smaller(self.program, band, fuser.outer, ladder[-1])) is not None:
+            ladder.append(following)
+        known: dict[int, tuple[bool, Cluster, Program, list[Nest | None]]] = {}
+
+        def fits(rung: int) -> bool:
+            if rung not in known:
+                self.program, waiting[:] = before[0], before[1]
+                cluster, too_large = self.attempt(fuser, fuser.cluster(position, nest, band, ladder[rung]), waiting)
+                known[rung] = not too_large, cluster, self.program, list(waiting)
+            return known[rung][0]
+
+        low, high = 0, len(ladder) - 1
+        while fits(high) and low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if fits(middle) else (middle + 1, high)
+        _, cluster, self.program, waiting[:] = known[high]
         return cluster
 
     def expected(self, fuser: Fuser, position: int, nest: Nest, waiting: list[Nest | None]) -> tuple[Nest, ...] | None:
@@ -310,7 +347,7 @@ class _Composer:
                 code, STAGE, f"{', '.join(statements)} {code.replace('-', ' ')}: {why}", statements
             )
 
-    def built(self, cluster: Cluster, outer: Outer) -> Nest:
+    def built(self, fuser: Fuser, cluster: Cluster, outer: Outer) -> Nest:
         """The cluster's tree: Figure 10."""
         outputs = cluster.outputs
         instances = outputs[0].instances
@@ -363,7 +400,7 @@ class _Composer:
                 for m in maps(p.extension)
                 if out_name(m) in fused
             ),
-            cluster.footprints,
+            fuser.footprints(cluster),
             max((p.estimate.recompute_percent / 100.0 for p in cluster.producers), default=0.0),
         )
         self.program = replace(self.program, groups=(group, *self.program.groups))

@@ -57,8 +57,6 @@ class Cluster:
     producers: tuple[Producer, ...] = ()
     data: tuple[DataTile, ...] = ()
     """Arrays whose values stay in the tile."""
-    footprints: tuple[isl.Map, ...] = ()
-    """(13), for the arrays that the producers make."""
     known: isl.UnionSet | None = None
     """The domain of `tile_of`, where it was found already: it is asked for with each nest that may join."""
 
@@ -260,7 +258,6 @@ class Fuser:
             known=cluster.instances.union(ran),
             producers=(Producer(nest, extension, reserved, judged, guard), *cluster.producers),
             data=data,
-            footprints=(*cluster.footprints, *self._footprints(cluster, nest, extension)),
         )
 
     def _depends_on_data(self, nest: Nest, statement: Statement) -> bool:
@@ -273,17 +270,20 @@ class Fuser:
             for access in statement.accesses
         )
 
-    def _footprints(self, cluster: Cluster, nest: Nest, extension: isl.UnionMap) -> list[isl.Map]:
-        """(13): what the cluster's tiles read of the arrays that the nest writes."""
+    def footprints(self, cluster: Cluster) -> tuple[isl.Map, ...]:
+        """(13), for the arrays that the producers make: what those read of them that were in the tile before."""
         found: list[isl.Map] = []
-        for array in self._written_arrays(nest):
-            reads = empty_map(extension)
-            for name in {str(m.get_tuple_name(isl.dim_type.in_)) for m in maps(cluster.tile_of)}:
-                for access in self.program.statements[name].accesses:
-                    if access.array == array and access.kind is AccessKind.READ:
-                        reads = reads.union(isl.UnionMap.from_map(access.relation))
-            found += maps(cluster.tile_of.reverse().apply_range(reads).coalesce())
-        return found
+        tile_of = cluster.tile_of.intersect_domain(all_instances(cluster.outputs))
+        for producer in reversed(cluster.producers):
+            for array in self._written_arrays(producer.nest):
+                reads = empty_map(tile_of)
+                for name in names(tile_of.domain()):
+                    for access in self.program.statements[name].accesses:
+                        if access.array == array and access.kind is AccessKind.READ:
+                            reads = reads.union(isl.UnionMap.from_map(access.relation))
+                found += maps(tile_of.reverse().apply_range(reads).coalesce())
+            tile_of = tile_of.union(producer.extension.reverse())
+        return tuple(found)
 
     # --- recomputation, and when it is right ---------------------------------------------------------------------
 

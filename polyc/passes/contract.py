@@ -241,7 +241,11 @@ class _Contractor:
         )
         array = self.program.scop.arrays[buffer.array]
         name = fresh(f"{array.c_name}_here", _taken(self.program, buffer.array)) if set(extents) == {1} else buffer.name
-        smaller = replace(buffer, name=name, corner=box.corner, depth=around.depth, extents=sizes)
+        # A variable has no dimensions that could lie in another order (`vectorize.turned_buffers`).
+        order, pad = ((), 0) if set(extents) == {1} else (buffer.order, buffer.pad)
+        smaller = replace(
+            buffer, name=name, corner=box.corner, depth=around.depth, extents=sizes, order=order, pad=pad
+        )
         self.program = replace(self.program, buffers=self.program.buffers | {buffer.key: smaller})
         return True
 

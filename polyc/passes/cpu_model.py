@@ -105,6 +105,10 @@ class TileModel:
     strips: bool = False
     """The only parallel loop is the one along memory, with others inside: uncut, it goes innermost, and one core runs
     the nest."""
+    by_name: dict[str, list[ArrayFootprint]] = field(default_factory=dict)
+    """`_arrays`, once they were asked for."""
+    swept: dict[tuple[int, ...], tuple[float, float, tuple[tuple[str, float], ...]]] = field(default_factory=dict)
+    """What boxes of all nests together touch."""
 
     @property
     def output(self) -> TileFootprints:
@@ -206,9 +210,9 @@ class TileModel:
         tiles = [(k, box[k], self.extents[k]) for k in order]
         if len(self.nests) == 1:
             joint = None
-            apart = [self._sweeps(self._arrays(), [*tiles, *self._points(self.nests[0], box)], self._ones())]
+            apart = [self._sweeps([*tiles, *self._points(self.nests[0], box)], self._ones())]
         else:
-            joint = self._sweeps(self._arrays(), tiles, box)
+            joint = self._sweeps(tiles, box)
             apart = []
             for nest in self.nests:
                 apart.append(self._sweeps_of(nest, [*tiles, *self._points(nest, box)]))
@@ -234,10 +238,14 @@ class TileModel:
             return None  # each core finds its part of all again
         return next((sweep for sweep in sweeps if sweep.bytes > room), sweeps[-1])
 
-    def _sweeps(
-        self, arrays: dict[str, list[ArrayFootprint]], loops: list[tuple[int, int, int]], start: tuple[int, ...]
-    ) -> list[_Sweep]:
-        return [_Sweep(*self._swept(arrays, box, False), times) for box, times in _boxes(loops, start)]
+    def _sweeps(self, loops: list[tuple[int, int, int]], start: tuple[int, ...]) -> list[_Sweep]:
+        """Those of all nests together."""
+        found = []
+        for box, times in _boxes(loops, start):
+            if box not in self.swept:
+                self.swept[box] = self._swept(self._arrays(), box, False)
+            found.append(_Sweep(*self.swept[box], times))
+        return found
 
     def _sweeps_of(self, nest: TiledNest, loops: list[tuple[int, int, int]]) -> list[_Sweep]:
         """Those of one nest by itself, with what only lives in the tile."""
@@ -302,11 +310,11 @@ class TileModel:
         return tuple(1 for _ in self.extents)
 
     def _arrays(self) -> dict[str, list[ArrayFootprint]]:
-        found: dict[str, list[ArrayFootprint]] = {}
-        for nest in self.nests:
-            for array in nest.prints.arrays:
-                found.setdefault(array.array, []).append(array)
-        return found
+        if not self.by_name:
+            for nest in self.nests:
+                for array in nest.prints.arrays:
+                    self.by_name.setdefault(array.array, []).append(array)
+        return self.by_name
 
     def _bytes(self, arrays: dict[str, list[ArrayFootprint]], box: tuple[int, ...]) -> float:
         line = self.machine.levels[0].line_bytes

@@ -33,17 +33,13 @@ TODAY: dict[tuple[str, str], tuple[int, set[str]]] = {
     ("harris", "arrays"): (1, set()),
     ("harris", "flat"): (2, {"delinearised", "not-fused", "not-tiled"}),
     ("bilateral", "arrays"): (7, DATA | {"not-tiled"}),
-    ("bilateral", "flat"): (7, DATA | {"delinearised", "not-tiled"}),
-    ("camera", "arrays"): (2, DATA | {"text-not-checked"}),
-    ("camera", "flat"): (
-        0,
-        {"delinearised", "assumed", "non-affine-index", "not-fused", "not-time-tiled", "not-tiled"}
-        | {"budget", "text-not-checked"},
-    ),
-    ("multiscale", "arrays"): (13, {"not-fused", "not-inlined", "not-tiled", "text-not-checked"}),
+    ("bilateral", "flat"): (13, UNREAD | {"not-tiled"}),
+    ("camera", "arrays"): (1, {"non-affine-index", "not-inlined", "not-time-tiled"}),
+    ("camera", "flat"): (43, UNREAD | {"not-inlined", "not-tiled"}),
+    ("multiscale", "arrays"): (15, {"not-fused", "not-inlined", "not-tiled", "small-region"}),
     ("multiscale", "flat"): (52, UNREAD | {"not-tiled"}),
-    ("laplacian", "arrays"): (0, {"non-affine-index", "budget"}),
-    ("laplacian", "flat"): (0, {"non-affine-index", "budget"}),
+    ("laplacian", "arrays"): (27, DATA | {"not-tiled"}),
+    ("laplacian", "flat"): (0, {"non-affine-index", "not-inlined", "not-time-tiled", "text-not-checked", "budget"}),
 }
 """For each pipeline and form: the groups that its nests end up in, and the codes of what polyc could not do."""
 

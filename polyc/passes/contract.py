@@ -228,9 +228,10 @@ class _Contractor:
         sizes = tuple(
             isl.PwAff.val_on_domain(isl.Set.universe(params), isl.Val.int_from_si(params.get_ctx(), e)) for e in extents
         )
-        array = self.program.scop.arrays[buffer.array]
-        name = fresh(f"{array.c_name}_here", _taken(self.program, buffer.array)) if set(extents) == {1} else buffer.name
+        array, single = self.program.scop.arrays[buffer.array], set(extents) == {1}
+        name = fresh(f"{array.c_name}_here", _taken(self.program, buffer.array)) if single else buffer.name
         smaller = replace(buffer, name=name, corner=box.corner, depth=around.depth, extents=sizes)
+        smaller = replace(smaller, order=()) if single else smaller
         self.program = replace(self.program, buffers=self.program.buffers | {buffer.key: smaller})
         return True
 

@@ -114,8 +114,9 @@ class _Composer:
                 if not found and not joined:
                     return fuser.cluster(position, nest, band, alone)
                 # Some of those that pay may not be fused: once more, with sizes for what is left.
-                smaller, expected = self.sizes.grouped(self.program, fuser.outer, cluster.outputs, found, alone), None
-                smaller = None if smaller == sizes else smaller
+                modelled = self.sizes.covers(self.program, fuser.outer, cluster.outputs, found)
+                smaller = self.sizes.grouped(self.program, fuser.outer, cluster.outputs, found, alone)
+                smaller, expected = (None if smaller == sizes or not modelled else smaller), None
             if smaller is None:
                 break
             # A producer did not fit: try once more with a smaller tile.

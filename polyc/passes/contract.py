@@ -239,10 +239,10 @@ class _Contractor:
         sizes = tuple(
             isl.PwAff.val_on_domain(isl.Set.universe(params), isl.Val.int_from_si(params.get_ctx(), e)) for e in extents
         )
-        array = self.program.scop.arrays[buffer.array]
-        name = fresh(f"{array.c_name}_here", _taken(self.program, buffer.array)) if set(extents) == {1} else buffer.name
+        array, single = self.program.scop.arrays[buffer.array], set(extents) == {1}
+        name = fresh(f"{array.c_name}_here", _taken(self.program, buffer.array)) if single else buffer.name
         # A variable has no dimensions that could lie in another order (`vectorize.turned_buffers`).
-        order, pad = ((), 0) if set(extents) == {1} else (buffer.order, buffer.pad)
+        order, pad = ((), 0) if single else (buffer.order, buffer.pad)
         smaller = replace(
             buffer, name=name, corner=box.corner, depth=around.depth, extents=sizes, order=order, pad=pad
         )

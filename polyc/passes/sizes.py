@@ -16,7 +16,7 @@ from polyc.passes.gpu_tiles import TileSize, tile_candidates
 from polyc.passes.nests import Nest, Outer
 from polyc.passes.registers import contraction_size, contraction_sizes, tile_of
 from polyc.passes.sums import streams, sum_nest, tile_of_sums
-from polyc.passes.tiling import sizes_for, told_sizes, worth_tiling
+from polyc.passes.tiling import WHOLE, sizes_for, told_sizes, worth_tiling
 from polyc.poly import budget, is_over_budget, share
 
 SMALLEST_TILE = 8
@@ -78,6 +78,10 @@ class Sizes:
         count = band.coincident_prefix
         return (*(a or u for a, u in zip(alone[:count], usual, strict=False)), *alone[count:])
 
+    def covers(self, program: Program, outer: Outer, outputs: tuple[Nest, ...], producers: tuple[Nest, ...]) -> bool:
+        """Whether the model says something of these producers together; of none of them `grouped` knows enough."""
+        return not producers or self.cpu.group(program, outer, outputs, producers) is not None
+
     def judged(
         self, program: Program, outer: Outer, outputs: tuple[Nest, ...], producers: tuple[Nest, ...], nest: Nest
     ) -> Judged | None:
@@ -109,7 +113,10 @@ class Sizes:
         tiles = self.tiles(program, band, outer)
         if tiles:
             return next((tile for tile in tiles if prod(tile) < prod(sizes)), None)
-        return (max(sizes[0] // 2, 1), *sizes[1:]) if sizes[0] > SMALLEST_TILE else None
+        cut = next((k for k, size in enumerate(sizes) if size != WHOLE), None)
+        if cut is None or sizes[cut] <= SMALLEST_TILE:
+            return None
+        return (*sizes[:cut], sizes[cut] // 2, *sizes[cut + 1 :])
 
     def tiles(self, program: Program, band: Band, outer: Outer) -> list[tuple[int, ...]]:
         """Tiles of a band, the best first: for registers where it is a sum, else those that a GPU's description

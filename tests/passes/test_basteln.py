@@ -301,3 +301,19 @@ def test_a_scalar_that_changes_on_the_way_keeps_its_reader_where_it_is(tmp_path:
     """The producer writes no `s`, so that nothing of `s` leaves it, but what it reads comes from outside."""
     result = compiled_and_run(SCALAR_BETWEEN, tmp_path, max_recompute=1e6)
     assert reasons(result)["S1"] == "input-overwritten"
+
+
+def test_more_producers_than_the_model_looks_at_together_keep_the_tiles_of_those_that_it_does(tmp_path: Path) -> None:
+    """Ten stages of which the model judges eight: the others are fused as well, and no other sizes are tried for it."""
+    arrays = "float in[2048][2048], float a10[2048][2048]"
+    names = ["in", *(f"a{k}" for k in range(1, 11))]
+    stages = "".join(
+        f"    for (int i = {k}; i < {2048 - k}; i++)\n        for (int j = 0; j < 2048; j++)\n"
+        f"            {names[k]}[i][j] = {names[k - 1]}[i - 1][j] + {names[k - 1]}[i + 1][j];\n"
+        for k in range(1, 11)
+    )
+    local = ", ".join(f"a{k}[2048][2048]" for k in range(1, 10))
+    result = compile_region(region_of(function(arrays, f"float {local};", stages), tmp_path), Options())
+    assert result.verified
+    (group,) = result.program.groups
+    assert len(group.fused) == 9

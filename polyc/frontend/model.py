@@ -13,31 +13,30 @@ from pycparser import c_ast
 
 from polyc.errors import Diagnostic, Severity, Span, UserError
 from polyc.frontend.arrays import extent, make_array, positive_extents
-from polyc.frontend.atoms import Atoms
 from polyc.frontend.build import Placed, build_tree, finish, place
 from polyc.frontend.checks import Checker
 from polyc.frontend.chunks import KEYWORDS, Chunks
 from polyc.frontend.convert import Converter
 from polyc.frontend.ctype import Types
-from polyc.frontend.delinear import Extents, Splitter, find_forms
+from polyc.frontend.delinear import Extents, shaped_items
 from polyc.frontend.effects import Effects
 from polyc.frontend.extract import Extractor, Item
 from polyc.frontend.facts import assigned_scalars, lvalues, reads, writes
 from polyc.frontend.flow import needed_exits, written_first
 from polyc.frontend.live_out import After
 from polyc.frontend.liveness import Path, declared_on_the_way, walk
-from polyc.frontend.multiples import parts_of, with_parts
 from polyc.frontend.parse import CALLED, IDENTIFIER, Parsed, clean
 from polyc.frontend.places import Places
 from polyc.frontend.pragmas import Marked, pragma_span
 from polyc.frontend.promises import condition_set, names_in
 from polyc.frontend.references import place_of
-from polyc.frontend.region import Env, Region, number, project, restore, saved, variable
+from polyc.frontend.region import CTX, Env, Region, number, project, restore, saved, variable
 from polyc.frontend.source import COMMENT_OR_STRING
 from polyc.frontend.symbols import Symbol, scope_before
 from polyc.model import ctree as c
 from polyc.model.program import InputOptions
 from polyc.model.scop import CALLS, AccessKind, Array, Scop, Storage
+from polyc.poly import OverBudget, budget, share
 
 PRIVATE_BYTES = 4096
 _PRAGMA = re.compile(r"^#pragma (?!polyc\b|scop\b)[^\n]*$", re.MULTILINE)
@@ -96,27 +95,18 @@ class Modeller:
 
     def extracted(self, region: Region, body: c.Block, needed: frozenset[str], span: Span) -> list[Item]:
         """The statements, with flat arrays in the shapes that their subscripts have."""
-        atoms = Atoms(region)
-        forms = find_forms(region, body, atoms, self.flat)
-        parts = parts_of(region) if forms and not self.flat else {}
         before = saved(region)
-        while True:
-            splitter = Splitter(region, atoms, forms)
-            region.flat = {key: form.extents for key, form in forms.items()}
-            region.divide = splitter.subscripts
-            items = Extractor(region, needed).block(body.body, Env())
-            lost = set() if self.flat else splitter.lost()
-            if not lost and not (parts and splitter.unsure):
-                splitter.tell_shapes(span)
-                return items
+        try:
+            with budget(CTX, share(self.options.budget, 2)):
+                return shaped_items(region, body, self.flat, span, lambda b: Extractor(region, needed).block(b, Env()))
+        except OverBudget:
             restore(region, before)
-            if parts:
-                body, parts = with_parts(body, region, parts), {}
-                forms, before = find_forms(region, body, atoms, self.flat), saved(region)
-                continue
-            forms = {key: form for key, form in forms.items() if key not in lost}
-            splitter.tell(lost)
-            before = saved(region)
+            region.flat, region.multiples = {}, {}
+            message = (
+                "flat arrays keep one dimension: finding their shapes took more isl operations than the budget allows"
+            )
+            region.note("not-delinearised", message, span)
+            return Extractor(region, needed).block(body.body, Env())
 
     # --- where the region stands
 
@@ -393,7 +383,7 @@ def settled_names(body: c.Block) -> frozenset[str]:
 
 def parameter_keys(region: Region) -> frozenset[str]:
     """Keys of plain variables that are parameters."""
-    return frozenset(p.expr.name for p in region.parameters.values() if isinstance(p.expr, c.Name))
+    return frozenset(p.name for p in region.parameters.values() if isinstance(p.expr, c.Name))
 
 
 def only(domain: isl.Set, names: tuple[str, ...]) -> isl.Set:

@@ -35,13 +35,9 @@ TODAY: dict[tuple[str, str], tuple[int, set[str]]] = {
     ("bilateral", "arrays"): (7, DATA | {"not-tiled"}),
     ("bilateral", "flat"): (7, DATA | {"delinearised", "not-tiled"}),
     ("camera", "arrays"): (2, DATA | {"text-not-checked"}),
-    ("camera", "flat"): (
-        0,
-        {"delinearised", "assumed", "non-affine-index", "not-fused", "not-time-tiled", "not-tiled"}
-        | {"budget", "text-not-checked"},
-    ),
+    ("camera", "flat"): (30, DATA | {"delinearised", "assumed", "not-tiled", "text-not-checked"}),
     ("multiscale", "arrays"): (13, {"not-fused", "not-inlined", "not-tiled", "text-not-checked"}),
-    ("multiscale", "flat"): (52, UNREAD | {"not-tiled"}),
+    ("multiscale", "flat"): (52, UNREAD | {"not-tiled", "not-delinearised"}),
     ("laplacian", "arrays"): (0, {"non-affine-index", "budget"}),
     ("laplacian", "flat"): (0, {"non-affine-index", "budget"}),
 }

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from polyc.codegen.printer import expression
+from polyc.model import ctree as c
 from polyc.model.scop import Scop
 
 from .conftest import Modeller
@@ -173,3 +174,24 @@ def test_halves_that_nothing_needs(scop: Modeller) -> None:
     """Nothing is asked of sizes where all subscripts stay in their rows anyway."""
     body = "a[2 * i * cols + 2 * j] + a[(2 * i + 1) * cols + 2 * j + 1]"
     assert scop(PARTS.replace(body, "a[i] * cols") % "").assumed.plain_is_universe()
+
+
+def test_a_plain_subscript_needs_no_guard_of_its_own(scop: Modeller, relations: Relations) -> None:
+    """`a[j]` is in the first row where the other reference has to be in its row; alone it says nothing of rows."""
+    found = scop(nest("a[j] = a[i * s + j];"))
+    assert cells(found, relations)[-1] == "write { S0[i, j] -> a[0, j] }"
+    found = scop(nest("a[j + s] = a[i * r];"))
+    assert not found.arrays["a"].flat
+    assert found.assumed.plain_is_universe()
+
+
+@pytest.mark.parametrize("name", ["S2", "band", "set"])
+def test_names_that_isl_does_not_take(name: str, scop: Modeller) -> None:
+    """They have other names in isl, but not in C."""
+    found = scop(f"void f(int n, int {name}, float *a) {{\n#pragma scop\n  for (int i = 0; i < n; i++)\n"
+                 f"    for (int j = 0; j < {name}; j++)\n      a[i * {name} + j] = {name};\n#pragma endscop\n}}\n")  # fmt: skip
+    (size,) = (p for p in found.parameters if p.name == f"{name}_")
+    assert expression(size.expr) == name
+    assert [expression(e) for e in found.arrays["a"].extents_c if e is not None] == [name]
+    body = found.statements["S0"].body
+    assert {node.name for node in c.walk(body) if isinstance(node, c.Name)} == {"i", "j", name}

@@ -188,10 +188,10 @@ def test_a_plain_subscript_needs_no_guard_of_its_own(scop: Modeller, relations: 
 @pytest.mark.parametrize("name", ["S2", "band", "set"])
 def test_names_that_isl_does_not_take(name: str, scop: Modeller) -> None:
     """They have other names in isl, but not in C."""
-    found = scop(f"void f(int n, int {name}, float *a) {{\n#pragma scop\n  for (int i = 0; i < n; i++)\n"
-                 f"    for (int j = 0; j < {name}; j++)\n      a[i * {name} + j] = {name};\n#pragma endscop\n}}\n")  # fmt: skip
+    body = f"a[i * {name} + j] = {name};"
+    found = scop(nest(body, j=f"j = 0; j < {name}", arguments=f"int n, int {name}, float *a"))
     (size,) = (p for p in found.parameters if p.name == f"{name}_")
     assert expression(size.expr) == name
     assert [expression(e) for e in found.arrays["a"].extents_c if e is not None] == [name]
-    body = found.statements["S0"].body
-    assert {node.name for node in c.walk(body) if isinstance(node, c.Name)} == {"i", "j", name}
+    written = found.statements["S0"].body
+    assert {node.name for node in c.walk(written) if isinstance(node, c.Name)} == {"i", "j", name}

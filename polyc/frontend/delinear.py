@@ -63,6 +63,13 @@ class Form:
         return [*found, poly]
 
 
+def is_linearised(region: Region, body: c.Block, atoms: Atoms) -> bool:
+    """Whether a subscript has a product of a variable and a size."""
+    indices = dict.fromkeys(index for _, index in flat_references(region, body))
+    factors = (atoms.factors(atoms.polynomial(index)) for index in indices)
+    return any(variable and not is_number(factor) for found in factors for variable, factor in found.items())
+
+
 def find_forms(region: Region, body: c.Block, atoms: Atoms, given: Mapping[str, Extents]) -> dict[str, Form]:
     """The shapes of the flat arrays of a region, by key. `given`: extents that are known, by name in C."""
     references: dict[str, list[Poly]] = {}
@@ -158,6 +165,7 @@ def checked(strides: tuple[Poly, ...], region: Region, atoms: Atoms) -> Form | N
 def shaped_items(
     region: Region,
     body: c.Block,
+    atoms: Atoms,
     given: Mapping[str, Extents],
     span: Span,
     extract: Callable[[tuple[c.Stmt, ...]], list[T]],
@@ -167,7 +175,6 @@ def shaped_items(
     Shapes are tried: one that none of an array's subscripts fits is dropped, and all is read again without it. So it
     is with parts of sizes, where something is unsure; and with what was assumed on the way, for references before it.
     """
-    atoms = Atoms(region)
     forms = find_forms(region, body, atoms, given)
     parts = parts_of(region) if forms and not given else {}
     before = saved(region)

@@ -13,12 +13,13 @@ from pycparser import c_ast
 
 from polyc.errors import Diagnostic, Severity, Span, UserError
 from polyc.frontend.arrays import extent, make_array, positive_extents
+from polyc.frontend.atoms import Atoms
 from polyc.frontend.build import Placed, build_tree, finish, place
 from polyc.frontend.checks import Checker
 from polyc.frontend.chunks import KEYWORDS, Chunks
 from polyc.frontend.convert import Converter
 from polyc.frontend.ctype import Types
-from polyc.frontend.delinear import Extents, shaped_items
+from polyc.frontend.delinear import Extents, is_linearised, shaped_items
 from polyc.frontend.effects import Effects
 from polyc.frontend.extract import Extractor, Item
 from polyc.frontend.facts import assigned_scalars, lvalues, reads, writes
@@ -95,18 +96,25 @@ class Modeller:
 
     def extracted(self, region: Region, body: c.Block, needed: frozenset[str], span: Span) -> list[Item]:
         """The statements, with flat arrays in the shapes that their subscripts have."""
+
+        def extract(statements: tuple[c.Stmt, ...]) -> list[Item]:
+            return Extractor(region, needed).block(statements, Env())
+
+        atoms = Atoms(region)
+        if self.flat:
+            return shaped_items(region, body, atoms, self.flat, span, extract)
+        if not is_linearised(region, body, atoms):
+            return extract(body.body)
         before = saved(region)
         try:
             with budget(CTX, share(self.options.budget, 2)):
-                return shaped_items(region, body, self.flat, span, lambda b: Extractor(region, needed).block(b, Env()))
+                return shaped_items(region, body, atoms, {}, span, extract)
         except OverBudget:
             restore(region, before)
             region.flat, region.multiples = {}, {}
-            message = (
-                "flat arrays keep one dimension: finding their shapes took more isl operations than the budget allows"
-            )
+            message = "flat arrays keep one dimension: their shapes took more isl operations than the budget allows"
             region.note("not-delinearised", message, span)
-            return Extractor(region, needed).block(body.body, Env())
+            return extract(body.body)
 
     # --- where the region stands
 
@@ -323,7 +331,7 @@ class Modeller:
             pointer = any(d.pointer for d in symbol.shape.dims)
             small = symbol.rank == 0 or 0 < symbol.shape.size_bytes <= PRIVATE_BYTES
             written = key in region.written
-            if local and small and written and not pointer and key not in live | region.exposed:
+            if local and small and written and not pointer and key not in live | region.exposed | set(region.flat):
                 candidates.add(key)
         return written_first(placed, frozenset(candidates), context)
 

@@ -195,3 +195,31 @@ def test_names_that_isl_does_not_take(name: str, scop: Modeller) -> None:
     assert [expression(e) for e in found.arrays["a"].extents_c if e is not None] == [name]
     written = found.statements["S0"].body
     assert {node.name for node in c.walk(written) if isinstance(node, c.Name)} == {"i", "j", name}
+
+
+def test_a_small_budget_leaves_arrays_flat(scop: Modeller) -> None:
+    text = nest("a[i * s + j] = a[(i + 1) * s + j - 1] + a[(i + 2) * s + j + 1];")
+    found = [scop(text, budget=operations) for operations in (8_000, 100_000)]
+    assert [one.arrays["a"].flat for one in found] == [False, True]
+    assert "not-delinearised" in {note.code for note in found[0].notes}
+
+
+def test_a_small_local_array_is_no_private_one(scop: Modeller) -> None:
+    """A private copy would need all of its sizes."""
+    text = """void f(int n, float *a) {
+  float t[64];
+#pragma scop
+  for (int k = 0; k < 9; k++) {
+    for (int i = 0; i < 8; i++)
+      for (int j = 0; j < n; j++)
+        t[i * n + j] = a[k + i];
+    for (int i = 0; i < 8; i++)
+      for (int j = 0; j < n; j++)
+        a[k] += t[i * n + j];
+  }
+#pragma endscop
+}
+"""
+    found = scop(text)
+    assert found.arrays["t"].flat
+    assert not found.privatizable

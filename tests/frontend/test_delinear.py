@@ -223,3 +223,19 @@ def test_a_small_local_array_is_no_private_one(scop: Modeller) -> None:
     found = scop(text)
     assert found.arrays["t"].flat
     assert not found.privatizable
+
+
+def test_strides_that_are_no_multiples(scop: Modeller) -> None:
+    text = """void f(int n, int S2, int S1, float *a) {
+#pragma scop
+  for (int z = 0; z < n; z++)
+    for (int y = 0; y < n; y++)
+      for (int x = 0; x < n; x++)
+        a[z * S2 + y * S1 + x] = 1;
+#pragma endscop
+}
+"""
+    found = scop(text)
+    assert not found.arrays["a"].flat
+    assert "not-delinearised" in {note.code for note in found.notes}
+    assert found.assumed.plain_is_universe()

@@ -14,7 +14,7 @@ def with_flat_arrays(body: tuple[c.Stmt, ...], scop: Scop) -> tuple[c.Stmt, ...]
     flat = {array.c_name: array for array in scop.arrays.values() if array.flat}
     if not flat:
         return body
-    sizes = {parameter.name for parameter in scop.parameters}
+    sizes = {n.name for parameter in scop.parameters for n in c.walk(parameter.expr) if isinstance(n, c.Name)}
 
     def change(node: c.Node) -> c.Node | None:
         if not isinstance(node, c.ArrayRef) or node.array not in flat:

@@ -19,8 +19,8 @@ from polyc.model.scop import Array, Storage
 def make_array(symbol: Symbol, region: Region, converter: Converter, function: c_ast.FuncDef) -> Array:
     """The model's array of a symbol."""
     if symbol.key in region.flat:
-        extents = region.flat[symbol.key]
-        sizes = [Affine(region).observed(extent, Env()) for extent in extents]
+        extents = tuple(region.in_c(extent) for extent in region.flat[symbol.key])
+        sizes = [Affine(region).observed(extent, Env()) for extent in region.flat[symbol.key]]
         element, storage = symbol.shape.element, symbol.storage
         return Array(
             symbol.key, symbol.c_name, element, (None, *sizes), (None, *extents), storage, symbol.constant, True
@@ -49,13 +49,13 @@ def extent(
     quiet = replace(converter, problems=[])
     expr = quiet.expr(dim.extent)[0]
     if dim.size is not None:
-        return number(dim.size), expr
+        return number(dim.size), region.in_c(expr)
     if quiet.problems or not settled(dim.extent, symbol, converter, function):
-        return None, expr
+        return None, region.in_c(expr)
     before, region.strict = region.strict, True
     size = Affine(region).observed(expr, Env())
     region.strict = before
-    return size, expr
+    return size, region.in_c(expr)
 
 
 def settled(extent: c_ast.Node, symbol: Symbol, converter: Converter, function: c_ast.FuncDef) -> bool:

@@ -123,7 +123,7 @@ class Atoms:
         total = ""
         for monomial in sorted(poly, key=rank_of, reverse=True):
             value = poly[monomial]
-            factors = [label(self.exprs[atom]) for atom in monomial]
+            factors = [label(self.region.in_c(self.exprs[atom])) for atom in monomial]
             if abs(value) != 1 or not factors:
                 factors.insert(0, str(abs(value)))
             sign = (" + " if value > 0 else " - ") if total else ("" if value > 0 else "-")

@@ -172,7 +172,7 @@ def finish(placed: Placed, region: Region, text: Callable[[Span], str], paramete
 
     def plain(node: c.Node) -> c.Node | None:
         if isinstance(node, c.ArrayRef) and node.array in parameters:
-            return c.Name(node.array, node.span)
+            return c.Name(region.scope.symbols[node.array].c_name, node.span)
         return None
 
     span = draft.span or Span("", 1)

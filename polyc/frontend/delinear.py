@@ -12,22 +12,25 @@ so that `i * (C + 2)` has the stride C + 2 at once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import gcd, inf
+from typing import TypeVar
 
 import islpy as isl
 
 from polyc.errors import Span
 from polyc.frontend.affine import Affine
 from polyc.frontend.atoms import Atoms
+from polyc.frontend.multiples import parts_of, with_parts
 from polyc.frontend.polynomial import ONE, Poly, added, divided, is_number, lead, multiplied, primitive
-from polyc.frontend.region import Env, Region, number, project
+from polyc.frontend.region import Env, Region, number, project, restore, saved
 from polyc.frontend.symbols import Symbol
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
 
+T = TypeVar("T")
 Extents = tuple[c.Expr, ...]
 """Of all dimensions but the outermost."""
 
@@ -58,6 +61,13 @@ class Form:
             quotient, poly = divided(poly, stride)
             found.append(quotient)
         return [*found, poly]
+
+
+def is_linearised(region: Region, body: c.Block, atoms: Atoms) -> bool:
+    """Whether a subscript has a product of a variable and a size."""
+    indices = dict.fromkeys(index for _, index in flat_references(region, body))
+    factors = (atoms.factors(atoms.polynomial(index)) for index in indices)
+    return any(variable and not is_number(factor) for found in factors for variable, factor in found.items())
 
 
 def find_forms(region: Region, body: c.Block, atoms: Atoms, given: Mapping[str, Extents]) -> dict[str, Form]:
@@ -152,6 +162,45 @@ def checked(strides: tuple[Poly, ...], region: Region, atoms: Atoms) -> Form | N
     return None if any(extent is None for extent in affine) else Form(strides, extents, sizes)
 
 
+def shaped_items(
+    region: Region,
+    body: c.Block,
+    atoms: Atoms,
+    given: Mapping[str, Extents],
+    span: Span,
+    extract: Callable[[tuple[c.Stmt, ...]], list[T]],
+) -> list[T]:
+    """What `extract` makes of the region's statements, with the shapes of its flat arrays in `region.flat`.
+
+    Shapes are tried: one that none of an array's subscripts fits is dropped, and all is read again without it. So it
+    is with parts of sizes, where something is unsure; and with what was assumed on the way, for references before it.
+    """
+    forms = find_forms(region, body, atoms, given)
+    parts = parts_of(region) if forms and not given else {}
+    before = saved(region)
+    while True:
+        splitter = Splitter(region, atoms, forms)
+        region.flat = {key: form.extents for key, form in forms.items()}
+        region.divide = splitter.subscripts
+        items = extract(body.body)
+        lost = set() if given else splitter.lost()
+        later = splitter.guarded and bool(splitter.plain)
+        if given or not (lost or later or (parts and splitter.unsure)):
+            splitter.tell_shapes(span)
+            return items
+        known = region.assumed
+        restore(region, before)
+        if parts:
+            body, parts = with_parts(body, region, parts), {}
+            forms, before = find_forms(region, body, atoms, given), saved(region)
+        elif lost:
+            forms = {key: form for key, form in forms.items() if key not in lost}
+            splitter.tell(lost)
+            before = saved(region)
+        else:
+            region.assumed = known
+
+
 @dataclass(slots=True)
 class Splitter:
     """Divides subscripts, and sees to it that they stay in their rows."""
@@ -180,7 +229,8 @@ class Splitter:
         name = self.region.scope.symbols[key].c_name
         if found is None:
             self.whole.setdefault(key, []).append(index)
-            self.plain[key] += self.value(index, env) is not None
+            if self.value(index, env) is not None:
+                self.plain[key] += 1
             message = f"this subscript of '{name}' may leave {self.rows(key)}: any element may be accessed"
             self.region.note("non-affine-index", message, index.span)
             return None
@@ -235,7 +285,8 @@ class Splitter:
         if form.given:
             return pieces
         diagonal = any(set(self.moving(a)) & set(self.moving(b)) for a, b in pairwise(pieces))
-        return pieces if not diagonal and self.assume(wrong, env) else None
+        plain = not any(self.moving(piece) for piece in pieces[:-1])  # `a[i + n]` says nothing of rows
+        return pieces if not diagonal and not plain and self.assume(wrong, env) else None
 
     def moving(self, piece: Poly) -> set[tuple[int, ...]]:
         return {variable for variable in self.atoms.factors(piece) if variable}

@@ -19,25 +19,25 @@ from polyc.frontend.checks import Checker
 from polyc.frontend.chunks import KEYWORDS, Chunks
 from polyc.frontend.convert import Converter
 from polyc.frontend.ctype import Types
-from polyc.frontend.delinear import Extents, Splitter, find_forms
+from polyc.frontend.delinear import Extents, is_linearised, shaped_items
 from polyc.frontend.effects import Effects
 from polyc.frontend.extract import Extractor, Item
 from polyc.frontend.facts import assigned_scalars, lvalues, reads, writes
 from polyc.frontend.flow import needed_exits, written_first
 from polyc.frontend.live_out import After
 from polyc.frontend.liveness import Path, declared_on_the_way, walk
-from polyc.frontend.multiples import parts_of, with_parts
 from polyc.frontend.parse import CALLED, IDENTIFIER, Parsed, clean
 from polyc.frontend.places import Places
 from polyc.frontend.pragmas import Marked, pragma_span
 from polyc.frontend.promises import condition_set, names_in
 from polyc.frontend.references import place_of
-from polyc.frontend.region import Env, Region, number, project, restore, saved, variable
+from polyc.frontend.region import CTX, Env, Region, number, project, restore, saved, variable
 from polyc.frontend.source import COMMENT_OR_STRING
 from polyc.frontend.symbols import Symbol, scope_before
 from polyc.model import ctree as c
 from polyc.model.program import InputOptions
 from polyc.model.scop import CALLS, AccessKind, Array, Scop, Storage
+from polyc.poly import OverBudget, budget, share
 
 PRIVATE_BYTES = 4096
 _PRAGMA = re.compile(r"^#pragma (?!polyc\b|scop\b)[^\n]*$", re.MULTILINE)
@@ -96,27 +96,25 @@ class Modeller:
 
     def extracted(self, region: Region, body: c.Block, needed: frozenset[str], span: Span) -> list[Item]:
         """The statements, with flat arrays in the shapes that their subscripts have."""
+
+        def extract(statements: tuple[c.Stmt, ...]) -> list[Item]:
+            return Extractor(region, needed).block(statements, Env())
+
         atoms = Atoms(region)
-        forms = find_forms(region, body, atoms, self.flat)
-        parts = parts_of(region) if forms and not self.flat else {}
+        if self.flat:
+            return shaped_items(region, body, atoms, self.flat, span, extract)
+        if not is_linearised(region, body, atoms):
+            return extract(body.body)
         before = saved(region)
-        while True:
-            splitter = Splitter(region, atoms, forms)
-            region.flat = {key: form.extents for key, form in forms.items()}
-            region.divide = splitter.subscripts
-            items = Extractor(region, needed).block(body.body, Env())
-            lost = set() if self.flat else splitter.lost()
-            if not lost and not (parts and splitter.unsure):
-                splitter.tell_shapes(span)
-                return items
+        try:
+            with budget(CTX, share(self.options.budget, 2)):
+                return shaped_items(region, body, atoms, {}, span, extract)
+        except OverBudget:
             restore(region, before)
-            if parts:
-                body, parts = with_parts(body, region, parts), {}
-                forms, before = find_forms(region, body, atoms, self.flat), saved(region)
-                continue
-            forms = {key: form for key, form in forms.items() if key not in lost}
-            splitter.tell(lost)
-            before = saved(region)
+            region.flat, region.multiples = {}, {}
+            message = "flat arrays keep one dimension: their shapes took more isl operations than the budget allows"
+            region.note("not-delinearised", message, span)
+            return extract(body.body)
 
     # --- where the region stands
 
@@ -333,7 +331,7 @@ class Modeller:
             pointer = any(d.pointer for d in symbol.shape.dims)
             small = symbol.rank == 0 or 0 < symbol.shape.size_bytes <= PRIVATE_BYTES
             written = key in region.written
-            if local and small and written and not pointer and key not in live | region.exposed:
+            if local and small and written and not pointer and key not in live | region.exposed | set(region.flat):
                 candidates.add(key)
         return written_first(placed, frozenset(candidates), context)
 
@@ -393,7 +391,7 @@ def settled_names(body: c.Block) -> frozenset[str]:
 
 def parameter_keys(region: Region) -> frozenset[str]:
     """Keys of plain variables that are parameters."""
-    return frozenset(p.expr.name for p in region.parameters.values() if isinstance(p.expr, c.Name))
+    return frozenset(p.name for p in region.parameters.values() if isinstance(p.expr, c.Name))
 
 
 def only(domain: isl.Set, names: tuple[str, ...]) -> isl.Set:

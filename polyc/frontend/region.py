@@ -11,7 +11,7 @@ from polyc.errors import Diagnostic, Severity, Span
 from polyc.frontend.effects import ANYTHING, Effect
 from polyc.frontend.symbols import ISL_WORDS, Scope, Symbol
 from polyc.model import ctree as c
-from polyc.model.scop import CType, Parameter
+from polyc.model.scop import CType, Parameter, Storage
 
 CTX = isl.DEFAULT_CONTEXT
 POINT = isl.Space.set_alloc(CTX, 0, 0)
@@ -111,8 +111,18 @@ class Region:
         """How many dimensions an array has in the model."""
         return len(self.flat[symbol.key]) + 1 if symbol.key in self.flat else symbol.rank
 
+    def in_c(self, expr: c.Expr) -> c.Expr:
+        """The expression with variables' names instead of their keys: `S2` is no name for a parameter in isl."""
+
+        def named(node: c.Node) -> c.Node | None:
+            symbol = self.scope.symbols.get(node.name) if isinstance(node, c.Name) else None
+            return None if symbol is None or symbol.storage is Storage.REGION else c.Name(symbol.c_name, node.span)
+
+        return c.rewrite(expr, named)
+
     def parameter(self, name: str, type_: CType, expr: c.Expr) -> isl.PwAff:
         """The isl parameter for an invariant expression; the same expression gets the same one."""
+        expr = self.in_c(expr)
         for known in self.parameters.values():
             if known.expr == expr:
                 return variable(known.name)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from polyc.codegen.printer import expression
+from polyc.model import ctree as c
 from polyc.model.scop import Scop
 
 from .conftest import Modeller
@@ -173,3 +174,68 @@ def test_halves_that_nothing_needs(scop: Modeller) -> None:
     """Nothing is asked of sizes where all subscripts stay in their rows anyway."""
     body = "a[2 * i * cols + 2 * j] + a[(2 * i + 1) * cols + 2 * j + 1]"
     assert scop(PARTS.replace(body, "a[i] * cols") % "").assumed.plain_is_universe()
+
+
+def test_a_plain_subscript_needs_no_guard_of_its_own(scop: Modeller, relations: Relations) -> None:
+    """`a[j]` is in the first row where the other reference has to be in its row; alone it says nothing of rows."""
+    found = scop(nest("a[j] = a[i * s + j];"))
+    assert cells(found, relations)[-1] == "write { S0[i, j] -> a[0, j] }"
+    found = scop(nest("a[j + s] = a[i * r];"))
+    assert not found.arrays["a"].flat
+    assert found.assumed.plain_is_universe()
+
+
+@pytest.mark.parametrize("name", ["S2", "band", "set"])
+def test_names_that_isl_does_not_take(name: str, scop: Modeller) -> None:
+    """They have other names in isl, but not in C."""
+    body = f"a[i * {name} + j] = {name};"
+    found = scop(nest(body, j=f"j = 0; j < {name}", arguments=f"int n, int {name}, float *a"))
+    (size,) = (p for p in found.parameters if p.name == f"{name}_")
+    assert expression(size.expr) == name
+    assert [expression(e) for e in found.arrays["a"].extents_c if e is not None] == [name]
+    written = found.statements["S0"].body
+    assert {node.name for node in c.walk(written) if isinstance(node, c.Name)} == {"i", "j", name}
+
+
+def test_a_small_budget_leaves_arrays_flat(scop: Modeller) -> None:
+    text = nest("a[i * s + j] = a[(i + 1) * s + j - 1] + a[(i + 2) * s + j + 1];")
+    found = [scop(text, budget=operations) for operations in (8_000, 100_000)]
+    assert [one.arrays["a"].flat for one in found] == [False, True]
+    assert "not-delinearised" in {note.code for note in found[0].notes}
+
+
+def test_a_small_local_array_is_no_private_one(scop: Modeller) -> None:
+    """A private copy would need all of its sizes."""
+    text = """void f(int n, float *a) {
+  float t[64];
+#pragma scop
+  for (int k = 0; k < 9; k++) {
+    for (int i = 0; i < 8; i++)
+      for (int j = 0; j < n; j++)
+        t[i * n + j] = a[k + i];
+    for (int i = 0; i < 8; i++)
+      for (int j = 0; j < n; j++)
+        a[k] += t[i * n + j];
+  }
+#pragma endscop
+}
+"""
+    found = scop(text)
+    assert found.arrays["t"].flat
+    assert not found.privatizable
+
+
+def test_strides_that_are_no_multiples(scop: Modeller) -> None:
+    text = """void f(int n, int S2, int S1, float *a) {
+#pragma scop
+  for (int z = 0; z < n; z++)
+    for (int y = 0; y < n; y++)
+      for (int x = 0; x < n; x++)
+        a[z * S2 + y * S1 + x] = 1;
+#pragma endscop
+}
+"""
+    found = scop(text)
+    assert not found.arrays["a"].flat
+    assert "not-delinearised" in {note.code for note in found.notes}
+    assert found.assumed.plain_is_universe()

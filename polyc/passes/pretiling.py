@@ -10,6 +10,7 @@ import islpy as isl
 
 from polyc.model import ctree as c
 from polyc.model.program import Program
+from polyc.model.scop import AccessKind
 from polyc.model.tree import Band, Filter, Member, Node, Sequence, partial_schedule, rewrite
 from polyc.passes.nests import (
     Nest,
@@ -23,6 +24,7 @@ from polyc.passes.nests import (
     sequence,
     values,
 )
+from polyc.passes.parallel import has_loops
 from polyc.passes.tiling import worth_tiling
 from polyc.poly import maps
 
@@ -93,7 +95,7 @@ class _Merger:
             return None
         untiled = self.around_black_box((*group, nest), common)
         flows = [outer.same_iteration(between(self.flow, g, nest)) for g in group]
-        if all(flow.is_empty() for flow in flows):
+        if all(flow.is_empty() for flow in flows) and not any(self.reads_the_same(g, nest, outer) for g in group):
             return None  # what another iteration of the outer loops hands on is no nearer for it
         for member, flow in zip(group, flows, strict=True):
             dependence = outer.same_iteration(between(self.every, member, nest))
@@ -102,6 +104,34 @@ class _Merger:
         # What is lost when a deeper band is cut to the common loops: its tilability below (condition of 4.1 that
         # the remaining values are constant keeps this to initialisations and final steps).
         return [*group, nest]
+
+    def reads_the_same(self, first: Nest, second: Nest, outer: Outer) -> bool:
+        """Whether two nests that stream through memory read the same cells of an array in the same iterations: as one
+        nest they read it once. (On a GPU that is one kernel less, with more registers: left to the tiles.)"""
+        one, two = first.band, second.band
+        if one is None or two is None or self.program.options.gpu or len(one.members) != len(two.members):
+            return False
+        if any(has_loops(b.child) or worth_tiling(self.program, b) for b in (one, two)):
+            return False
+        if any(self.program.statements[s].opaque for s in (*first.statements, *second.statements)):
+            return False
+        cells = self.cells_read(first, outer.members + one.members)
+        return any(relation.is_equal(cells[array]) for array, relation in
+                   self.cells_read(second, outer.members + two.members).items() if array in cells)  # fmt: skip
+
+    def cells_read(self, nest: Nest, members: tuple[Member, ...]) -> dict[str, isl.Map]:
+        """For each array, `{ [v] -> A[x] }`: what iterations of the loops read, where that is one element of each."""
+        found: dict[str, isl.UnionMap] = {}
+        at = values(members, nest.instances).reverse()
+        for name in nest.statements:
+            for access in self.program.statements[name].accesses:
+                if access.kind is AccessKind.READ and access.exact and access.relation.dim(isl.dim_type.out):
+                    cells = at.apply_range(isl.UnionMap.from_map(access.relation))
+                    known = found.get(access.array)
+                    found[access.array] = cells if known is None else known.union(cells)
+        return {
+            array: maps(cells)[0] for array, cells in found.items() if not cells.is_empty() and cells.is_single_valued()
+        }
 
     def around_black_box(self, nests: tuple[Nest, ...], common: int) -> bool:
         """Whether a nest has a loop on data inside of the common loops, and no other one tiles that it would lose."""

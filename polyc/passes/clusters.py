@@ -20,6 +20,7 @@ from polyc.passes.cpu_sizes import STACK_BYTES, Judged
 from polyc.passes.neighbours import Neighbours
 from polyc.passes.nests import Nest, Outer, all_instances, values
 from polyc.passes.promotion import DataTile, RefFlow, plan_buffer
+from polyc.passes.registers import contraction_sizes
 from polyc.passes.storage import Life, bytes_for
 from polyc.passes.tiling import tile_members, told_sizes
 from polyc.poly import empty_map, empty_set, maps, names, out_name
@@ -214,6 +215,13 @@ class Fuser:
                 return plan
             if plan is not None:
                 producer_data.append(plan)
+                if (reader := self._reader_in_registers(cluster, array)) is not None:
+                    return Declined(
+                        "operand",
+                        f"{array} is an operand of {reader}, which reads it from panels of its own, a register tile at "
+                        "a time",
+                        {"array": array},
+                    )
         for kept in producer_data:
             filled = 0 if kept.fill is None else kept.fill.n_basic_map()
             stored = 0 if kept.copy_out is None else kept.copy_out.n_basic_map()
@@ -259,6 +267,17 @@ class Fuser:
             producers=(Producer(nest, extension, reserved, judged, guard), *cluster.producers),
             data=data,
         )
+
+    def _reader_in_registers(self, cluster: Cluster, array: str) -> str | None:
+        """An output of the cluster that becomes a sum of products in vector registers, and has the array as a factor:
+        one in a tile's buffer would keep it from its panels, and its panels can compute it as they are filled."""
+        if self.program.options.gpu:
+            return None
+        for nest in cluster.outputs:
+            found, sizes = contraction_sizes(self.program, nest.band) if nest.band is not None else (None, ())
+            if found is not None and sizes and any(access.array == array for access in found.operands):
+                return found.statement
+        return None
 
     def _depends_on_data(self, nest: Nest, statement: Statement) -> bool:
         """Whether it depends on data which elements a statement writes, or whether it does.

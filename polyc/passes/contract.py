@@ -243,9 +243,7 @@ class _Contractor:
         name = fresh(f"{array.c_name}_here", _taken(self.program, buffer.array)) if single else buffer.name
         # A variable has no dimensions that could lie in another order (`vectorize.turned_buffers`).
         order, pad = ((), 0) if single else (buffer.order, buffer.pad)
-        smaller = replace(
-            buffer, name=name, corner=box.corner, depth=around.depth, extents=sizes, order=order, pad=pad
-        )
+        smaller = replace(buffer, name=name, corner=box.corner, depth=around.depth, extents=sizes, order=order, pad=pad)
         self.program = replace(self.program, buffers=self.program.buffers | {buffer.key: smaller})
         return True
 

@@ -108,7 +108,8 @@ def contraction_sizes(
     if found is None:
         return None, []
     element = program.scop.arrays[found.array].element
-    if element.kind != "float" or element.size_bytes not in (2, 4, 8):
+    # A CPU's compilers compute a half as a float and round it in the end, and its vectors they round in each step.
+    if element.kind != "float" or element.size_bytes not in ((2, 4, 8) if options.gpu else (4, 8)):
         return None, []
     pair = (found.rows, found.columns)
     m, n = (extent_of(program, band.members[k], found.statement) for k in pair)

@@ -130,7 +130,13 @@ def _is_whole(value: c.Expr, arrays: Mapping[str, Array]) -> bool:
 
 def _text(node: c.Expr) -> c.Expr:
     """The expression without labels, which tell references of one statement apart."""
-    return c.rewrite(node, lambda n: replace(n, ref="") if isinstance(n, c.ArrayRef) and n.ref else None)
+
+    def plain(part: c.Node) -> c.Node | None:
+        if not isinstance(part, c.ArrayRef) or not part.ref:
+            return None
+        return replace(part, ref="", subscripts=tuple(map(_text, part.subscripts)))
+
+    return c.rewrite(node, plain)
 
 
 def exact_update(statement: Statement, array: str, arrays: Mapping[str, Array]) -> tuple[str, frozenset[str]] | None:

@@ -202,6 +202,75 @@ def test_independent_groups_that_read_one_input_share_their_tiles(tmp_path: Path
     assert "outputs-joined" in {r.code for r in result.program.remarks}
 
 
+TWO_STREAMS = function(
+    "int n, double In[n][n], float One[n][n], float Two[n][n]",
+    "",
+    """
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            One[i][j] = (float)In[i][j] + 1.0f;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            Two[i][j] = (float)In[i][j] * 0.5f;
+""",
+)
+
+
+def test_streams_that_read_the_same_elements_are_one_nest(tmp_path: Path) -> None:
+    result = compiled_and_run(TWO_STREAMS, tmp_path)
+    assert [r.statements for r in result.program.remarks if r.code == "pretiling-fused"] == [("S0", "S1")]
+    assert result.text.count("for (") == 2
+    shifted = compiled_and_run(TWO_STREAMS.replace("In[i][j] * 0.5f", "In[j][i] * 0.5f"), tmp_path)
+    assert "pretiling-fused" not in {r.code for r in shifted.program.remarks}
+
+
+EQUAKE = function(
+    "int n, int m, const int *from, const double *v, double A[n][m], double B[n][m]",
+    "double s[n][m];",
+    """
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            s[i][j] = 0;
+    for (int i = 0; i < n; i++) {
+        int k = from[i];
+        while (k < from[i] + 3) {
+            for (int j = 0; j < m; j++)
+                s[i][j] += v[k % 5] * A[i][j];
+            k++;
+        }
+    }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            B[i][j] = 2 * s[i][j];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            A[i][j] = B[i][j] + A[i][j];
+""",
+)
+
+
+def joined_around(text: str, folder: Path) -> list[tuple[str, ...]]:
+    """The statements that share the loops around a black box."""
+    region = region_of(text, folder)
+    result = compile_region(region, Options())
+    assert result.verified
+    assert not {r.code for r in result.program.remarks} & {"verification-failed", "text-not-checked"}
+    return [r.statements for r in result.program.remarks if "a loop on data" in r.message]
+
+
+def test_a_loop_on_data_joins_the_nests_around_it(tmp_path: Path) -> None:
+    """Section 7.1.2: what goes before it and after it shares its rows, and nothing is permuted by hand."""
+    assert joined_around(EQUAKE, tmp_path) == [("S0", "S1", "S2", "S3", "S4")]
+
+
+def test_a_loop_on_data_stays_apart_where_rows_depend_on_each_other(tmp_path: Path) -> None:
+    """The black box may read any row of what the last nest changes."""
+    told = joined_around(EQUAKE.replace("v[k % 5] * A[i][j]", "v[k % 5] * A[k % n][j]"), tmp_path)
+    assert told == [("S0", "S1", "S2", "S3")]
+    shifted = EQUAKE.replace("2 * s[i][j]", "2 * s[n - 1 - i][j]")
+    assert joined_around(shifted, tmp_path) == [("S0", "S1", "S2")]
+
+
 def test_no_fusion_without_tiles(tmp_path: Path) -> None:
     assert fused(compiled_and_run(LIVE_OUT, tmp_path, tile_sizes=None)) == set()
 

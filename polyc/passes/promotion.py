@@ -148,7 +148,8 @@ def plan_buffer(
         return "no bounded box holds its tile"
     if not all(_starts_at_zero(box, d) for d in loose):
         return "it is read where data say, and a tile has a part of that dimension"
-    sized = _sizes(box, typical)
+    may_guess = program.options.gpu or isinstance(program.options.tile_sizes, tuple)
+    sized = _sizes(box, typical, may_guess)
     if sized is None:
         return "its tile has no bounded size"
     extents, guard = sized
@@ -182,8 +183,12 @@ def _is_written(program: Program, statement: str, access: Access) -> bool:
     )
 
 
-def _sizes(box: Box, typical: isl.Set) -> tuple[tuple[int, ...], isl.Set | None] | None:
-    """Constant sizes, and the condition on the parameters under which they are enough."""
+def _sizes(box: Box, typical: isl.Set, may_guess: bool) -> tuple[tuple[int, ...], isl.Set | None] | None:
+    """Constant sizes, and the condition on the parameters under which they are enough.
+
+    may_guess: that an extent is no larger than at the sample sizes, even an image's. Where polyc chooses all by itself,
+               a region would run as it was written for any image that is larger.
+    """
     sizes: list[int] = []
     guard: isl.Set | None = None
     for extent in box.extents:
@@ -192,7 +197,7 @@ def _sizes(box: Box, typical: isl.Set) -> tuple[tuple[int, ...], isl.Set | None]
             usual = extent.intersect_params(typical).max_val()
             if not usual.is_int():
                 return None
-            if usual.to_python() > LARGEST_PARAMETRIC:
+            if usual.to_python() > LARGEST_PARAMETRIC and not may_guess:
                 return None
             limit = usual.to_python() + PARAMETRIC_SLACK
             fits = _fits(extent, limit, typical)

@@ -35,7 +35,7 @@ void rows(int n, double u[n][n], double v[n][n], double q[n][n])
 def test_columns_run_in_vectors() -> None:
     """A recurrence down the columns: the loop over them is innermost, and the buffer has them innermost."""
     region = region_in(COLUMNS)
-    result = compile_region(region, Options())
+    result = compile_region(region, Options(tile_sizes=(8,)))
     assert result.verified
     assert "text-not-checked" not in {remark.code for remark in result.program.remarks}
     (buffer,) = [b for b in result.program.buffers.values() if b.array == "q"]

@@ -1,6 +1,5 @@
 /* polyc compile --tile-sizes 32,128,32 */
-enum { n = 512 };
-void f(const double a[n][n], const double b[n][n], const double c[n][n], double A[n][n], double out[n][n])
+void f(int n, const double a[n][n], const double b[n][n], const double c[n][n], double A[n][n], double out[n][n])
 {
 #pragma polyc live-out(out)
 #pragma scop

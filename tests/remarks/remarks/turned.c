@@ -1,4 +1,4 @@
-/* polyc compile */
+/* polyc compile --tile-sizes 8 */
 void f(int n, double u[n][n], double v[n][n], double q[n][n])
 {
 #pragma scop

@@ -11,7 +11,7 @@ import islpy as isl
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
-from polyc.model.tree import Band, Filter, Member, Node, Sequence, partial_schedule, rewrite, walk
+from polyc.model.tree import Band, Filter, Member, Node, Sequence, partial_schedule, rewrite
 from polyc.passes.contractions import contraction_of
 from polyc.passes.nest_graph import NestGraph
 from polyc.passes.nests import (
@@ -26,6 +26,7 @@ from polyc.passes.nests import (
     sequence,
     values,
 )
+from polyc.passes.parallel import has_loops
 from polyc.passes.tiling import worth_tiling
 from polyc.passes.vectorize import iterations
 from polyc.poly import in_name, maps
@@ -153,12 +154,12 @@ class _Merger:
         common, alike = _common([*group, *others])
         if not common or self.looks_up(group) != self.looks_up(others):
             return None
-        if not alike and not self.meets_again(group, others, outer, common):
-            return None
         pairs = [(one, two) for one in group for two in others]
         flows = [outer.same_iteration(between(self.flow, one, two)) for one, two in pairs]
         if all(flow.is_empty() for flow in flows):
             return None  # what another iteration of the outer loops hands on is no nearer for it
+        if not alike and not self.meets_again(group, others, outer, common):
+            return None
         anything_inside = not alike or self.around_black_box([*group, *others], common)
         for (one, two), flow in zip(pairs, flows, strict=True):
             dependence = outer.same_iteration(between(self.every, one, two))
@@ -195,7 +196,9 @@ class _Merger:
         every = [*group, *others]
         bands = [n.band for n in every]
         count = _common_loops(every)
-        if any(b is None or b.coincident_prefix != count or len(b.members) != count or _loops(b) for b in bands):
+        if any(
+            b is None or b.coincident_prefix != count or len(b.members) != count or has_loops(b.child) for b in bands
+        ):
             return False
         if not _alike(group, others) or self.looks_up(group) != self.looks_up(others):
             return False
@@ -353,10 +356,6 @@ def _common_loops(nests: list[Nest]) -> int:
     """How many loops the nests can share; 0 where one has no parallel loop, or fewer among these than another."""
     common, alike = _common(nests)
     return common if alike else 0
-
-
-def _loops(band: Band) -> bool:
-    return any(isinstance(node, Band) for node in walk(band.child))
 
 
 def _alike(group: list[Nest], others: list[Nest]) -> bool:

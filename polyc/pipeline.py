@@ -21,6 +21,7 @@ from polyc.passes.basteln import fuse_tiles
 from polyc.passes.blocking import block_updates
 from polyc.passes.coalesce import coalesce_loops
 from polyc.passes.contract import contract_buffers
+from polyc.passes.given_sizes import tell_unused
 from polyc.passes.gpu_reductions import mark_gpu_reductions
 from polyc.passes.inline import inline_elementwise
 from polyc.passes.interleave import interleave_rows
@@ -185,6 +186,7 @@ class _Run:
             if name == "basteln" and initial.options.expand and in_memory(programs[-1]):
                 del self.snapshots[1:]
                 return self.transformed(replace(initial, options=replace(initial.options, expand=False)))
+        programs[-1] = tell_unused(programs[-1])
         if not self.options.verify:
             return programs[-1], False
         with self.timed("verify"):

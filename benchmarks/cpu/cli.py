@@ -144,8 +144,7 @@ def run(names: tuple[str, ...], dataset: str, element: str, rounds_: int, thread
 @click.argument("names", nargs=-1, required=True, metavar="KERNEL...")
 @click.option("--dataset", type=click.Choice(DATASETS), default="LARGE", show_default=True)
 @click.option("--type", "element", type=click.Choice(["double", "float"]), default="double", show_default=True)
-@click.option("--sizes", default=",".join(map(str, sweeps.SIZES)), show_default=True, help="Sizes of the grid.")
-@click.option("--depth", type=click.IntRange(0, 4), help="Sizes in a vector. [default: as many as polyc chooses]")
+@click.option("--fine", is_flag=True, help="A finer grid, of some hundred vectors.")
 @click.option(
     "--rounds", "rounds_", type=click.IntRange(1), default=5, show_default=True, help="Rounds of the best few."
 )
@@ -159,9 +158,9 @@ def run(names: tuple[str, ...], dataset: str, element: str, rounds_: int, thread
     default=ROOT / "build" / "bench",
     help="Where to write. [default: build/bench]",
 )
-def sweep(names: tuple[str, ...], dataset: str, element: str, sizes: str, depth: int | None, rounds_: int,
-          threads: int | None, limit: float, gcc: str, polyc_options: str, out: Path) -> None:  # fmt: skip
-    """Hold polyc's own tile sizes against all vectors of a grid, with the same code shape; print the share reached."""
+def sweep(names: tuple[str, ...], dataset: str, element: str, fine: bool, rounds_: int, threads: int | None,
+          limit: float, gcc: str, polyc_options: str, out: Path) -> None:  # fmt: skip
+    """Hold polyc's own sizes against all vectors of a grid, with the same code shape; print the share reached."""
     console = Console(stderr=True)
     warn_if_busy(console)
     plan = rounds.Plan(
@@ -171,10 +170,11 @@ def sweep(names: tuple[str, ...], dataset: str, element: str, sizes: str, depth:
     if there.gcc.missing:
         raise click.ClickException(there.gcc.missing)
     out.mkdir(parents=True, exist_ok=True)
+    axes = sweeps.FINE if fine else sweeps.COARSE
     for kernel in named(names):
         with tempfile.TemporaryDirectory(prefix="polyc-sweep-") as folder:
             try:
-                found = sweeps.sweep(kernel, plan, there, numbers(sizes), depth, Path(folder), console.print)
+                found = sweeps.sweep(kernel, plan, there, axes, Path(folder), console.print)
             except Failure as failure:
                 raise click.ClickException(str(failure)) from None
         found.save(out / f"sweep-{kernel.name}-{dataset}-{element}-{plan.threads[0]}.json")

@@ -1,7 +1,9 @@
-"""polyc's own tile sizes against all of a grid, over the same code shape: only `--tile-sizes` differs.
+"""polyc's own sizes against all of a grid, over the same code shape: only `--sizes` differs.
 
-Every candidate is built, its values are compared and it runs in one process; the best few and polyc's own choice then
-run in turn for some rounds. What counts is the share: the best time of the grid over the time of polyc's own choice.
+A kernel has sizes of the kinds that `polyc explain` names: register tiles, time tiles, blocks, and so on. The grid has
+all vectors of each kind, the other kinds being as polyc chose them. Every candidate is built, its values are compared
+and it runs in one process; the best few and polyc's own choice then run in turn for some rounds. What counts is the
+share: the best time of the grid over the time of polyc's own choice.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import json
 import shutil
 import statistics
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -22,8 +24,32 @@ from .execute import Failure, build, command, samples
 from .kernels import Kernel
 from .tools import Tools
 
-SIZES = (8, 16, 32, 64, 128, 256)
 OWN = "own"
+Axes = tuple[tuple[int, ...], ...]
+COARSE: dict[str, tuple[Axes, ...]] = {
+    "tiles": (((8, 16, 32, 64, 128, 256, 512, 1024),), ((8, 32, 128), (32, 128, 512)), ((8, 32), (8, 32), (32, 128))),
+    "register-tiles": (((64, 128, 256), (576, 2304), (128, 256, 384)),),
+    "row-blocks": (((4, 8, 16, 32, 64, 128, 256),),),
+    "blocks": (((24, 48, 96, 144, 192),),),
+    "time-tiles": (((8, 16, 24, 32, 48, 64, 96, 128),), ((4, 8, 16, 32), (4, 8, 16, 32, 64))),
+}
+"""The values of each loop, by kind, for vectors of one size, of two, and so on, as long as polyc's own."""
+FINE: dict[str, tuple[Axes, ...]] = COARSE | {
+    "tiles": (
+        ((4, 8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 2048),),
+        ((4, 8, 16, 32, 64, 128, 256), (16, 32, 64, 128, 256, 512, 1024)),
+        ((4, 8, 16, 32, 64), (4, 8, 16, 32, 64), (16, 32, 64, 128, 256)),
+    ),
+    "register-tiles": (((32, 64, 96, 128, 192, 256, 384, 512), (192, 576, 1152, 2304), (64, 128, 192, 256, 384, 512)),),
+}
+NAMES = {
+    "cpu-sizes": ("tiles", "sizes"),
+    "register-tile": ("register-tiles", "tile"),
+    "row-blocks": ("row-blocks", "sizes"),
+    "blocked": ("blocks", "steps"),
+    "time-tiled": ("time-tiles", "sizes"),
+}
+"""The remarks that tell sizes: of which kind, and under which name."""
 FINALISTS = 5
 SLOW = 4.0
 """A candidate that takes so many times as long as polyc's own choice is ended: it is not the best."""
@@ -32,7 +58,7 @@ LEAST_LIMIT_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Sizes as `--tile-sizes` has them, or OWN; status as in results.Entry, or 'same as SIZES'; seconds by round."""
+    """Sizes as `--sizes` has them, or OWN; status as in results.Entry, or 'same as SIZES'; seconds by round."""
 
     sizes: str
     status: str
@@ -45,13 +71,13 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """own_sizes: what polyc chose, for each group that it tiles. share: the grid's best time over that of polyc's."""
+    """own_sizes: what polyc chose, for each kind and nest. share: the grid's best time over that of polyc's."""
 
     kernel: str
     dataset: str
     element: str
     threads: int
-    own_sizes: list[list[int]]
+    own_sizes: dict[str, list[list[int]]]
     candidates: list[Candidate]
 
     @property
@@ -72,19 +98,30 @@ class Sweep:
         path.write_text(json.dumps({**asdict(self), "share": self.share}, indent=1) + "\n")
 
 
-def own_sizes(job: Job) -> list[list[int]]:
-    """The tile sizes that polyc chooses, for each group that it tiles."""
+def own_sizes(job: Job) -> dict[str, list[list[int]]]:
+    """The sizes that polyc chooses, for each kind and nest."""
     argv = (sys.executable, "-m", "polyc", "explain", str(job.source), *INCLUDES, *job.defines, *job.polyc_options)
     scops = json.loads(command((*argv, "--format", "json"), 300.0, "polyc explain"))["scops"]
-    return [group["tile_sizes"] for scop in scops for group in scop["groups"] if group["tile_sizes"]]
+    found: dict[str, list[list[int]]] = {}
+    for remark in (remark for scop in scops for remark in scop["remarks"] if remark["code"] in NAMES):
+        kind, name = NAMES[remark["code"]]
+        sizes = remark["data"].get(name, [])
+        found.setdefault(kind, []).append(sizes if isinstance(sizes, list) else [sizes])
+    return found
 
 
-def grid(sizes: Sequence[int], depth: int) -> list[str]:
-    """All vectors of so many sizes. Where polyc does not tile there is none: the code shape has no sizes."""
-    return [",".join(map(str, vector)) for vector in itertools.product(sizes, repeat=depth)] if depth else []
+def grid(own: dict[str, list[list[int]]], axes: dict[str, tuple[Axes, ...]]) -> list[str]:
+    """All vectors of each kind. Where polyc has no sizes there is none."""
+    found = []
+    for kind, vectors in own.items():
+        longest = max(map(len, vectors))
+        for values_of in axes[kind]:
+            if len(values_of) <= longest or len(axes[kind]) == 1:
+                found += [f"{kind}={','.join(map(str, vector))}" for vector in itertools.product(*values_of)]
+    return found
 
 
-def sweep(kernel: Kernel, plan: rounds.Plan, tools: Tools, sizes: Sequence[int], depth: int | None, folder: Path,
+def sweep(kernel: Kernel, plan: rounds.Plan, tools: Tools, axes: dict[str, tuple[Axes, ...]], folder: Path,
           say: Callable[[str], None]) -> Sweep:  # fmt: skip
     """Run the whole grid for one kernel, with the last number of threads of the plan."""
     threads = plan.threads[-1]
@@ -98,7 +135,7 @@ def sweep(kernel: Kernel, plan: rounds.Plan, tools: Tools, sizes: Sequence[int],
         if tried[0].status != "ok":
             raise Failure(f"{kernel.name}: polyc's own choice: {tried[0].status}")
         limit = max(LEAST_LIMIT_SECONDS, SLOW * tried[0].median)
-        every = grid(sizes, max(map(len, chosen), default=0) if depth is None else depth)
+        every = grid(chosen, axes)
         for place, vector in enumerate(every):
             tried.append(runner.first(job, vector, min(limit, plan.limit)))
             say(f"{kernel.name} {place + 1}/{len(every)}: {vector}: {told(tried[-1])}")
@@ -136,7 +173,7 @@ class Runner:
 
 
 def candidate_job(job: Job, sizes: str) -> Job:
-    options = job.polyc_options if sizes == OWN else (*job.polyc_options, "--tile-sizes", sizes)
+    options = job.polyc_options if sizes == OWN else (*job.polyc_options, "--sizes", sizes)
     return replace(job, folder=job.folder.parent / f"sizes-{sizes}", polyc_options=options)
 
 
@@ -159,12 +196,13 @@ def told(candidate: Candidate) -> str:
 def lines(found: Sweep) -> list[str]:
     """What a person wants to know of it."""
     different = sum(c.status == "ok" for c in found.candidates)
-    own = "; ".join(",".join(map(str, sizes)) for sizes in found.own_sizes) or "no tiling"
+    chosen = {kind: " ".join(",".join(map(str, one)) for one in sizes) for kind, sizes in found.own_sizes.items()}
+    own = "; ".join(f"{kind} {sizes}" for kind, sizes in chosen.items())
     threads = f"{found.threads} thread{'s' if found.threads > 1 else ''}"
     heads = [
         f"{found.kernel}, {found.dataset}, {found.element}, {threads}: {len(found.candidates) - 1} vectors, "
         f"{different} different programs that ran",
-        f"  polyc's own choice ({own}): {found.own.median:.5f} s",
+        f"  polyc's own choice ({own or 'no sizes'}): {found.own.median:.5f} s",
     ]
     finalists = sorted((c for c in found.candidates if len(c.seconds) > 1), key=lambda c: c.median)
     body = [f"  {c.sizes}: {c.median:.5f} s" for c in finalists or [found.best] if c.sizes != OWN]

@@ -17,6 +17,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 LARGEST_TILE = 1 << 20
 TIME_TILES = {"skewed": 2, "diamond": 1, "overlapped": 2}
 """How many sizes a kind of time tiles has at least."""
+RESIZABLE = ("tiles", "register-tiles", "row-blocks", "blocks", "time-tiles")
+"""The kinds of tiles that `--sizes` takes; those of `polyc.passes.given_sizes`, which would load isl."""
 LEAST_TO_READ = 5_000_000
 """isl operations that reading and showing a region may take, however few its passes may."""
 
@@ -67,6 +69,24 @@ class TimeTile(Parameter):
         least = TIME_TILES[kind]
         if colon and len(sizes) < least:
             self.fail(f"{kind} tiles have a number of steps and sizes in space: '{kind}:16,32'", param, ctx)
+        return kind, sizes
+
+
+class Resized(Parameter):
+    """Sizes for one kind of tiles: `register-tiles=128,1152,256`."""
+
+    name = "sizes"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if isinstance(value, tuple):
+            return value
+        kind, equals, words = str(value).partition("=")
+        if kind not in RESIZABLE or not equals:
+            self.fail(f"'{value}' is not {', '.join(RESIZABLE[:-1])} or {RESIZABLE[-1]} with sizes: 'tiles=32,128'",
+                      param, ctx)  # fmt: skip
+        sizes = TileSizes().convert(words, param, ctx)
+        if not isinstance(sizes, tuple):
+            self.fail(f"'{words}' are no sizes such as '32,128'", param, ctx)
         return kind, sizes
 
 
@@ -206,6 +226,15 @@ TRANSFORM = (
         help="Tile sizes for the loops of a nest, the last one repeated.",
     ),
     click.option(
+        "--sizes",
+        "resized",
+        metavar="KIND=N[,N...]",
+        type=Resized(),
+        multiple=True,
+        help="In the place of polyc's own sizes, everything else as it is: tiles, register-tiles, row-blocks, blocks "
+        "or time-tiles.",
+    ),
+    click.option(
         "--time-tile",
         metavar="auto|none|KIND[:N,...]",
         type=TimeTile(),
@@ -299,11 +328,14 @@ def transform_options(values: dict[str, Any]) -> Options:
     from polyc.model.program import Options
 
     machine, grid, block = machine_options(values)
+    if values["resized"] and values["target"] in ("cuda", "opencl"):
+        raise click.UsageError("--sizes is for CPUs; a GPU takes --tile-sizes, --grid and --block")
     return Options(
         target=values["target"],
         fuse=values["fuse"],
         tile_sizes=values["tile_sizes"],
         time_tile=values["time_tile"],
+        sizes=tuple(dict(values["resized"]).items()),
         max_recompute=values["max_recompute"],
         verify=not values["no_verify"],
         reassociate=values["reassociate"],

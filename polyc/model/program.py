@@ -26,6 +26,8 @@ class Options:
     time_tile: tuple[str, tuple[int, ...]] = ("auto", ())
     """Which tiles an iterated stencil gets over time, and their sizes, () for those of the model: `auto`, `none`,
     `skewed`, `diamond`, `overlapped`."""
+    sizes: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """In the place of what is constructed: a kind of tiles and its sizes (`passes/given_sizes.py`)."""
     max_recompute: float | None = None
     """Percentage of repeated instances that fusion may cost; None: let the cost decide."""
     verify: bool = True
@@ -53,6 +55,10 @@ class Options:
     @property
     def gpu(self) -> bool:
         return self.target in ("cuda", "opencl")
+
+    def given(self, kind: str) -> tuple[int, ...] | None:
+        """The user's sizes for one kind of tiles; None where polyc chooses."""
+        return next((sizes for named, sizes in self.sizes if named == kind), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from polyc.model.scop import AccessKind
 from polyc.model.tree import LEAF, Band, Domain, Filter, Leaf, Mark, Member, Node, Role, Sequence, restrict
 from polyc.passes.contractions import contraction_of
 from polyc.passes.cost import box_volume, sample_parameters
+from polyc.passes.given_sizes import BLOCKS, given_tile, rounded
 from polyc.passes.micro_sizes import micro_sizes
 from polyc.passes.nests import Outer
 from polyc.poly import names, sets
@@ -116,7 +117,8 @@ class _Blocker:
         machine = load_cpu(self.program.options.machine)
         (size,) = micro_sizes(machine, None, None, None, element.size_bytes)
         step_of_tiles = lcm(size.rows, size.columns)
-        return -(-SHORTEST // step_of_tiles) * step_of_tiles
+        (steps,) = given_tile(self.program, BLOCKS, (SHORTEST,))
+        return rounded(steps, step_of_tiles)
 
     def waiting(self, step: Filter, member: Member, size: int, above: tuple[Member, ...]) -> isl.UnionSet | None:
         """The instances of one statement that nobody in their block needs; None where there are none."""

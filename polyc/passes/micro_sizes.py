@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 from polyc.machine import Cpu
+from polyc.passes.given_sizes import ASKED, rounded
 
 L1_SHARE, L2_SHARE = 1.5, 0.5
 """Of a cache: what the panel of columns may take of the first level (it streams, and may come from the second), and the
@@ -40,6 +41,10 @@ class MicroSize:
     """Elements of a vector."""
     reason: str
     """What bounds the register tile and the panels, with the numbers."""
+
+    @property
+    def tile(self) -> tuple[int, int, int]:
+        return self.block_m, self.block_n, self.block_k
 
 
 def micro_sizes(
@@ -85,6 +90,16 @@ def micro_sizes(
         block_m = max(rows, min(block_m, ceil(m / tiles / rows) * rows))
     reason = f"{machine.vector_registers} registers of {machine.vector_bytes} bytes"
     return [MicroSize(block_m, block_n, depth, rows, columns, lanes, reason)]
+
+
+def resized(size: MicroSize, tile: tuple[int, ...]) -> MicroSize:
+    """Another tile and depth of panels with the same tile of registers, of which the tile has whole ones."""
+    if tile == size.tile:
+        return size
+    block_m, block_n, block_k = tile
+    return replace(
+        size, block_m=rounded(block_m, size.rows), block_n=rounded(block_n, size.columns), block_k=block_k, reason=ASKED
+    )
 
 
 def _even(extent: int, most: int, step: int) -> int:

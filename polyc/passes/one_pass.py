@@ -10,6 +10,7 @@ from polyc.machine import load_cpu
 from polyc.model.program import Program
 from polyc.model.scop import Access
 from polyc.model.tree import Band, Filter, Leaf, Member, Node, Role, Sequence
+from polyc.passes.given_sizes import ROW_BLOCKS, given_tile
 from polyc.passes.nests import values
 from polyc.passes.sums import COLUMNS, Form, chains, sum_nest
 from polyc.passes.tiling import tile_members
@@ -183,6 +184,7 @@ def _joined(program: Program, steps: tuple[Filter, ...], walks: list[Walk]) -> O
     machine = load_cpu(program.options.machine)
     apart = _related(program, walks, [walk.column for walk in walks], "=")
     rows = ROWS_OF_BLOCK if apart else max(ROWS_OF_BLOCK, 2 * chains(machine) * machine.cores)
+    (rows,) = given_tile(program, ROW_BLOCKS, (rows,))
     anchor = next(walk for walk in walks if walk.sums_columns)
     blocks = tile_members((Member(row, False, anchor.row.name, Role.LOOP),), (rows,))
     inside = Sequence(tuple(Filter(walk.instances, walk.node) for walk in walks))

@@ -23,8 +23,9 @@ from polyc.passes.contractions import (
 )
 from polyc.passes.fragment_nest import FragmentNest, NoFragments
 from polyc.passes.fragments import chain_weights, fragment_of, granule_of
+from polyc.passes.given_sizes import REGISTER_TILES, given_tile
 from polyc.passes.gpu_sizes import ContractionSize, contraction_candidates
-from polyc.passes.micro_sizes import MicroSize, micro_sizes
+from polyc.passes.micro_sizes import MicroSize, micro_sizes, resized
 from polyc.passes.register_nest import STAGE, NoRegisterTile, RegisterNest
 from polyc.passes.sums import streams, sum_nest
 from polyc.passes.widen import NotAffine, Widening, widened
@@ -125,7 +126,7 @@ def contraction_sizes(
         sizes = micro_sizes(
             load_cpu(options.machine), m, n, depth, element.size_bytes, (panels[0], panels[1]), in_place
         )
-        return found, sizes
+        return found, [resized(size, given_tile(program, REGISTER_TILES, size.tile)) for size in sizes]
     machine = load_gpu(options.machine)
     shapes = contraction_candidates(machine, m, n, depth, batch, element.size_bytes)
     fragment = fragment_of(program, band, found)

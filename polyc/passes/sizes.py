@@ -12,6 +12,7 @@ from polyc.passes.clusters import Cluster
 from polyc.passes.cost import sample_parameters
 from polyc.passes.cpu_sizes import GAIN, CpuSizes, Judged
 from polyc.passes.cpu_tiles import Construction
+from polyc.passes.given_sizes import ASKED, TILES, given_tile
 from polyc.passes.gpu_tiles import TileSize, tile_candidates
 from polyc.passes.nests import Nest, Outer
 from polyc.passes.registers import contraction_size, contraction_sizes, tile_of
@@ -40,7 +41,7 @@ class Sizes:
         if tiles:
             return tiles[0]
         found, usual = self.construction(program, band, outer), sizes_for(program.options, band)
-        tile = found.best[0].tile if found is not None and found.best else ()
+        tile = given_tile(program, TILES, found.best[0].tile) if found is not None and found.best else ()
         return (*tile, *usual[len(tile) :])
 
     def construction(self, program: Program, band: Band, outer: Outer) -> Construction | None:
@@ -70,7 +71,7 @@ class Sizes:
         """
         found = self.cpu.group(program, outer, outputs, producers) if producers else None
         if found is not None and found.best:
-            tile = found.best[0].tile
+            tile = given_tile(program, TILES, found.best[0].tile)
             return (*tile, *alone[len(tile) :])
         band = outputs[-1].band
         assert band is not None
@@ -189,6 +190,9 @@ class Sizes:
         why = self.cpu.failed.get(id(band))
         if why is not None:
             return program.remark("cpu-sizes", "basteln", f"the usual tiles for {what}: {why}", statements)
+        if program.options.given(TILES) is not None:
+            message = f"tiles of {told_sizes(sizes)} for {what}, {ASKED}"
+            return program.remark("cpu-sizes", "basteln", message, statements, sizes=list(sizes))
         if found is None or not found.best or found.best[0].tile != sizes[: len(found.best[0].tile)]:
             return program
         best, *others = found.best
@@ -200,6 +204,7 @@ class Sizes:
             f"({traffic}); {found.stopped}; the best of {found.tried} for the machine {program.options.machine}{then}"
         )
         data = {
+            "sizes": list(sizes),
             "bound": best.bound,
             "stopped": found.stopped,
             "seconds": float(f"{best.seconds:.3g}"),

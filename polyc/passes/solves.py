@@ -10,6 +10,7 @@ from polyc.machine import load_cpu
 from polyc.model.program import Program
 from polyc.model.tree import LEAF, Band, Filter, Leaf, Member, Node, Sequence, restrict
 from polyc.passes.blocking import largest_part
+from polyc.passes.given_sizes import ROW_BLOCKS, given_tile, rounded
 from polyc.passes.nests import Outer, values
 from polyc.passes.sums import Form, Sum, chains, sum_nest
 from polyc.passes.tiling import tile_members
@@ -53,7 +54,8 @@ def solve_in_blocks(program: Program, instances: isl.UnionSet) -> Solve | None:
     rows = chains(machine)
     sizes = [rows]
     if program.options.target != "c" and machine.cores > 1:
-        sizes = [min(max(rows * 2 * machine.cores, MOST_ROWS // 2), MOST_ROWS), rows]
+        (outer,) = given_tile(program, ROW_BLOCKS, (min(max(rows * 2 * machine.cores, MOST_ROWS // 2), MOST_ROWS),))
+        sizes = [rounded(outer, rows), rows]
     found = _blocked(program, node, instances, (), sizes)
     return Solve(found[0], found[1], tuple(sizes)) if found is not None else None
 

@@ -15,6 +15,7 @@ from polyc.machine.cpu import Level, Memory
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.passes.cost import operations, sample_parameters
+from polyc.passes.given_sizes import ASKED, TIME_TILES, given_tile
 from polyc.passes.overlapped import MOST_BYTES, OVERLAPPED, overlapped_planes
 from polyc.passes.skew import Hyperplane, Steps, hyperplane
 from polyc.passes.time_bands import DIAMOND, SKEWED
@@ -130,7 +131,8 @@ def shape_for(program: Program, steps: Steps) -> Shape | Untiled:
         return Untiled(f"its {work.steps} steps take less time than threads and tiles take to start", data)
     if time > GAIN * plain:
         return Untiled(f"its data stay in the caches from step to step, or computing takes longer ({what})", data)
-    return Shape(chosen, sizes, what, data)
+    asked = given_tile(program, TIME_TILES, sizes)
+    return Shape(chosen, asked, what if asked == sizes else ASKED, data)
 
 
 # --- what it does ----------------------------------------------------------------------------------------------------

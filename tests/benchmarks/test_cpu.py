@@ -126,11 +126,13 @@ def test_source_to_source_peers_are_called_as_they_want_to_be(tmp_path: Path, mo
 
 @pytest.mark.slow
 def test_a_sweep_tells_the_share_that_polycs_own_sizes_reach(tmp_path: Path) -> None:
-    words = ["sweep", "mvt", "--dataset", "MINI", "--sizes", "8,32", "--depth", "1", "--rounds", "2", "--threads", "1"]
+    words = ["sweep", "mvt", "--dataset", "MINI", "--rounds", "2", "--threads", "1"]
     done = CliRunner().invoke(main, [*words, "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output
     found = json.loads((tmp_path / "sweep-mvt-MINI-double-1.json").read_text())
-    assert [c["sizes"] for c in found["candidates"]] == ["own", "8", "32"]
+    rows = (4, 8, 16, 32, 64, 128, 256)
+    assert [c["sizes"] for c in found["candidates"]] == ["own", *(f"row-blocks={n}" for n in rows)]
+    assert found["own_sizes"].keys() == {"row-blocks"}
     assert 0.0 < found["share"] <= 1.0
     assert f"share reached: {found['share']:.0%}" in done.output
 

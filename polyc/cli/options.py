@@ -244,6 +244,13 @@ TRANSFORM = (
         "overlapped[:STEPS,CELLS,...].",
     ),
     click.option(
+        "--threads",
+        type=click.Choice(["auto", "always"]),
+        default="auto",
+        show_default=True,
+        help="Whether parallel loops that are too small for threads start them.",
+    ),
+    click.option(
         "--max-recompute",
         metavar="PERCENT",
         type=click.FloatRange(min=0),
@@ -336,6 +343,7 @@ def transform_options(values: dict[str, Any]) -> Options:
         tile_sizes=values["tile_sizes"],
         time_tile=values["time_tile"],
         sizes=tuple(dict(values["resized"]).items()),
+        threads=values["threads"],
         max_recompute=values["max_recompute"],
         verify=not values["no_verify"],
         reassociate=values["reassociate"],

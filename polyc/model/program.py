@@ -28,6 +28,8 @@ class Options:
     `skewed`, `diamond`, `overlapped`."""
     sizes: tuple[tuple[str, tuple[int, ...]], ...] = ()
     """In the place of what is constructed: a kind of tiles and its sizes (`passes/given_sizes.py`)."""
+    threads: str = "auto"
+    """`auto`: parallel loops that are too small for threads run on one; `always`: they start them all the same."""
     max_recompute: float | None = None
     """Percentage of repeated instances that fusion may cost; None: let the cost decide."""
     verify: bool = True

@@ -41,6 +41,15 @@ class Role(Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Worth:
+    """When the threads of a parallel loop are worth their start: the product of the extents is more than `least`."""
+
+    extents: tuple[isl.PwAff, ...]
+    """`[n] -> { [(n - 2)] }`; () where all are constants."""
+    least: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Member:
     """One dimension of a band: one loop."""
 
@@ -55,6 +64,8 @@ class Member:
     """Tile size, for role TILE; how many values there are, for a loop that is mapped to one of WARP_AXES."""
     parallel: bool = False
     """Print as a parallel loop."""
+    worth: Worth | None = None
+    """For a parallel loop: threads start from these sizes on; None: always."""
     uneven: bool = False
     """For a parallel loop: some of its iterations take much longer than others."""
     vector: bool = False

@@ -12,6 +12,7 @@ from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Member, Node, Role, Sequence, child_nodes, walk
 from polyc.passes.balance import is_uneven, saved_seconds
 from polyc.passes.cost import sample_parameters
+from polyc.passes.small_regions import worth_of
 from polyc.passes.vectorize import iterations
 from polyc.poly import budget, names, sets, share
 
@@ -102,14 +103,30 @@ class _Shares:
                 return replace(node, child=self.below(node.child, above))
 
     def shared(self, member: Member, above: tuple[Member, ...]) -> Member:
-        if above and not self.is_worth_it(member, above):
+        always = self.program.options.threads == "always"
+        if above and not always and not self.is_worth_it(member, above):
             return replace(member, parallel=False)
+        worth = None if always else worth_of(self.program, self.machine, self.at, above, member)
+        if worth is not None and worth.least > 1:
+            if not worth.extents:
+                return self.too_small(member)
+            member = replace(member, worth=worth)
         domains = (self.program.statements[name].domain for name in names(member.schedule.domain()))
         if member.reductions or all(domain.is_box() for domain in domains):
             return member
         if not is_uneven(self.program, self.at, above, member):
             return member
         return replace(member, uneven=True)
+
+    def too_small(self, member: Member) -> Member:
+        statements = tuple(names(member.schedule.domain()))
+        message = (
+            f"{', '.join(statements)} not parallel: all iterations of the loop over {member.name} together take less "
+            f"time than threads take to start ({self.machine.parallel_region_us:.1f} us)"
+        )
+        data = {"start_us": round(self.machine.parallel_region_us, 2)}
+        self.program = self.program.remark("small-region", STAGE, message, statements, **data)
+        return replace(member, parallel=False)
 
     def is_worth_it(self, member: Member, above: tuple[Member, ...]) -> bool:
         saved = saved_seconds(self.program, self.machine, self.at, above, member)

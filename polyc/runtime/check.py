@@ -71,7 +71,7 @@ def compare(
         report.skipped.append("it calls functions that may do more than compute: run twice, they need not do the same")
         return report
     try:
-        source = csource.c_source(region, compiled.text)
+        source = csource.c_source(region, csource.with_all_threads(compiled.text))
     except csource.Unrunnable as problem:
         report.skipped.append(f"the region cannot be run on its own: {problem}")
         return report

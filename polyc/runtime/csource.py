@@ -37,6 +37,9 @@ static void *polyc_rows(char *base, int levels, const long *extents, long size)
 """
 
 
+SMALL = re.compile(r"(?m)^(\s*#pragma omp parallel for) if \(.*?\)(?= schedule\(| reduction\(|$)")
+
+
 class Unrunnable(Exception):
     """The region cannot be made a function of its own."""
 
@@ -68,6 +71,11 @@ def c_source(region: Region, result: str) -> CSource:
     sizes = f"const unsigned long {ELEMENT_SIZES}[] = {{ {types or 0} }};\n"
     text = "\n".join([region.preamble, ROWS if rows else "", sizes, *functions])
     return CSource(text, parameters, arrays, rows)
+
+
+def with_all_threads(text: str) -> str:
+    """The text without the clauses that keep small loops on one thread: a race would not show at small sizes."""
+    return SMALL.sub(r"\1", text)
 
 
 def is_rows(array: Array) -> bool:

@@ -102,6 +102,8 @@ def command(case: Case) -> str:
     words.append(f"--target {options.target} --fuse {options.fuse}")
     sizes = options.tile_sizes
     words.append(f"--tile-sizes {','.join(map(str, sizes)) if isinstance(sizes, tuple) else sizes or 'none'}")
+    if options.threads != Options().threads:
+        words.append(f"--threads {options.threads}")
     if options.max_recompute is not None:
         words.append(f"--max-recompute {options.max_recompute:g}")
     if options.reassociate:

@@ -728,6 +728,7 @@ def draw_options(chooser: Chooser, program: Program) -> tuple[Options, InputOpti
         target=pick(("openmp",) * 6 + ("c",)),
         fuse=fuse,
         tile_sizes=sizes,
+        threads="always",
         max_recompute=pick((None, None, 1e6, 1e6, 1e6, 1e6, 100.0, 0.0, 10.0, 50.0, 1000.0)),
         reassociate=exact and pick((False, True)),
         budget=pick((Options().budget,) * 9 + (300_000,)),

@@ -161,6 +161,7 @@ def options_for(name: str, target: str = "openmp") -> Options:
     found = Options(
         target=target,
         tile_sizes=TILES.get(name, (6, 10)),
+        threads="always",
         max_recompute=1e6,
         time_tile=TIME_TILES.get(name, ("auto", ())),
         reassociate=name in REASSOCIATED,

@@ -39,7 +39,7 @@ def test_parallel_loops(name):
     """A loop around a triangle has dynamic chunks; one whose rows are equally long in each step of `k` has not."""
     source, pragma = CASES[name]
     (region,) = read_text(source, InputOptions()).regions
-    compiled = compile_region(region, Options(budget=0, time_tile=("none", ())))
+    compiled = compile_region(region, Options(budget=0, time_tile=("none", ()), threads="always"))
     assert compiled.verified
     loops = [line + "\n" for line in compiled.text.splitlines() if "omp parallel for" in line]
     assert loops

@@ -1,0 +1,76 @@
+"""Parallel loops that are too small for threads: always, never, or as a run finds out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polyc.runtime.csource import with_all_threads
+from tests.programs import compiled
+
+NEST = """
+void f(int n, int m, int t, double A[ROWS][COLUMNS], const double B[ROWS][COLUMNS])
+{
+#pragma scop
+    AROUND
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < COLUMNS; j++)
+            A[i][j] = A[i][j] * 0.5 + B[i][j];
+#pragma endscop
+}
+"""
+CASES = {
+    "unknown": ("n", "m", "", ["omp parallel for if (1.0 * n * m > 12000)"]),
+    "one unknown": ("n", "100", "", ["omp parallel for if (n > 120)"]),
+    "around steps": ("n", "m", "for (int s = 0; s < t; s++)", ["omp parallel for if (1.0 * t * n * m > 12000)"]),
+    "small": ("20", "30", "", []),
+    "large": ("200", "300", "", ["omp parallel for"]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_threads_start_where_they_save_time(name: str, tmp_path: Path) -> None:
+    rows, columns, around, wanted = CASES[name]
+    text = NEST.replace("ROWS", rows).replace("COLUMNS", columns).replace("AROUND", around)
+    found = compiled(text, tmp_path, time_tile=("none", ()))
+    assert found.verified
+    assert [line.removeprefix("#pragma ") for line in found.text.splitlines() if "omp parallel" in line] == wanted
+    told = [remark.code for remark in found.program.remarks]
+    assert ("small-region" in told) == (not wanted)
+    always = compiled(text, tmp_path, time_tile=("none", ()), threads="always")
+    assert "#pragma omp parallel for\n" in always.text
+
+
+STEPS = """
+void f(int n, int t, double A[n], double B[n])
+{
+#pragma scop
+    for (int s = 0; s < t; s++) {
+        for (int i = 1; i < n - 1; i++)
+            A[i] = B[i - 1] + B[i + 1];
+        for (int i = 1; i < n - 1; i++)
+            B[i] = A[i];
+    }
+#pragma endscop
+}
+"""
+
+
+def test_in_each_step_what_it_has_to_do_counts(tmp_path: Path) -> None:
+    found = compiled(STEPS, tmp_path, time_tile=("none", ()))
+    assert found.verified
+    assert "#pragma omp parallel for if (n - 2L > 24000)" in found.text
+
+
+def test_a_check_by_running_starts_all_threads() -> None:
+    text = (
+        "  #pragma omp parallel for if (1.0 * n * (m - 2L) > 12000) schedule(dynamic, 8)\n"
+        "#pragma omp parallel for if (polyc_max(n, (m)) > 120) reduction(+: s)\n"
+        "#pragma omp parallel for if (n > 120)\nfor\n"
+    )
+    wanted = (
+        "  #pragma omp parallel for schedule(dynamic, 8)\n#pragma omp parallel for reduction(+: s)\n"
+        "#pragma omp parallel for\nfor\n"
+    )
+    assert with_all_threads(text) == wanted

@@ -25,7 +25,7 @@ from polyc.passes.boxes import bounding_box
 from polyc.passes.cost import sample_parameters
 from polyc.passes.naming import fresh
 from polyc.passes.nests import values
-from polyc.poly import maps, names, out_name, set_name, sets
+from polyc.poly import maps, names, out_name
 
 STAGE = "contract"
 
@@ -130,13 +130,21 @@ class _Contractor:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.typical = sample_parameters(program)
-        self.inside: dict[Filter, frozenset[str]] = {}
+        self.inside: dict[Filter | Extension | Band, frozenset[str]] = {}
 
-    def running(self, step: Filter) -> frozenset[str]:
-        """The statements of a step, found once: each array looks at all of them."""
-        if step not in self.inside:
-            self.inside[step] = frozenset(set_name(piece) for piece in sets(instances_below(step)))
-        return self.inside[step]
+    def running(self, node: Filter | Extension | Band) -> frozenset[str]:
+        """The statements of a step, those that an extension node adds, or those that a band has loops for; found once:
+        each array looks at all of them."""
+        if node not in self.inside:
+            match node:
+                case Extension():
+                    ran = node.relation.range()
+                case Band():
+                    ran = node.members[0].schedule.domain()
+                case _:
+                    ran = instances_below(node)
+            self.inside[node] = frozenset(names(ran))
+        return self.inside[node]
 
     def below(self, node: Node, members: tuple[Member, ...]) -> Node:
         """The subtree with every buffer as deep as it may be; `members`: the loops around it."""
@@ -188,7 +196,7 @@ class _Contractor:
     ) -> Node | None:
         match node:
             case Band():
-                if not (users <= _scheduled(node) and _stays(flow, node.members)):
+                if not (users <= self.running(node) and _stays(flow, node.members)):
                     return None
                 inside = around.under(node)
                 deeper = self.placed(node.child, buffer, users, flow, inside)
@@ -204,7 +212,7 @@ class _Contractor:
                     return None
                 return Sequence(tuple(replace(s, child=deeper) if k == using[0] else s for k, s in enumerate(steps)))
             case Extension(relation=relation):
-                added = users & {set_name(s) for s in sets(relation.range())}
+                added = users & self.running(node)
                 if added and (added != users or around.added is not None):
                     return None
                 inside = replace(around, added=relation) if added else around
@@ -252,10 +260,6 @@ def _declaring(key: str, node: Node) -> Node:
     if isinstance(node, Mark) and node.kind == "allocate":
         return replace(node, names=(key, *node.names))
     return Mark("allocate", node, names=(key,))
-
-
-def _scheduled(band: Band) -> set[str]:
-    return {set_name(s) for s in sets(band.members[0].schedule.domain())}
 
 
 def _stays(flow: isl.UnionMap, members: tuple[Member, ...]) -> bool:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import islpy as isl
 
 from polyc.model.program import Buffer, Program
-from polyc.model.scop import Access
+from polyc.model.scop import Access, Statement
 from polyc.model.tree import (
     Band,
     Domain,
@@ -54,9 +55,8 @@ def kept_by_iterations(program: Program, band: Band, instances: isl.UnionSet) ->
     needs them."""
     scop, here = program.scop, set(names(instances))
     mine = {a.array for name in here for a in program.statements[name].accesses if a.array not in scop.live_out}
-    for name, statement in program.statements.items():
-        if name not in here:
-            mine.difference_update(access.array for access in statement.accesses)
+    touching = touching_of(program.statements)
+    mine = {array for array in mine if touching[array] <= here}
     found = set()
     for array in mine:
         flow = program.dependences.flow_by_array.get(array)
@@ -65,6 +65,21 @@ def kept_by_iterations(program: Program, band: Band, instances: isl.UnionSet) ->
     if found:
         found.difference_update(out_name(m) for m in maps(program.dependences.live_in))
     return frozenset(found)
+
+
+_LAST: list[tuple[Mapping[str, Statement], dict[str, set[str]]]] = []
+"""What `touching_of` said last: it is asked of the same statements again and again."""
+
+
+def touching_of(statements: Mapping[str, Statement]) -> dict[str, set[str]]:
+    """The statements that touch each array."""
+    if not _LAST or _LAST[0][0] is not statements:
+        found: dict[str, set[str]] = {}
+        for name, statement in statements.items():
+            for access in statement.accesses:
+                found.setdefault(access.array, set()).add(name)
+        _LAST[:] = [(statements, found)]
+    return _LAST[0][1]
 
 
 def _unbuffered(program: Program) -> list[str]:

@@ -97,7 +97,7 @@ def _order_of(accesses: Accesses, order: isl.UnionMap) -> isl.UnionMap:
     values = _values_of(order)
     found = isl.UnionMap.empty(order.get_space())
     for space in spaces.values():
-        piece = order.extract_map(space.map_from_domain_and_range(values))
+        piece = _piece(order, space, values)
         if not piece.plain_is_empty():
             found = found.union(isl.UnionMap.from_map(piece))
     return found
@@ -109,6 +109,12 @@ def _values_of(order: isl.UnionMap) -> isl.Space:
     if not pieces.n_map():
         return order.get_space().add_unnamed_tuple_ui(0)
     return pieces.get_at(0).get_space().range()
+
+
+def _piece(order: isl.UnionMap, instances: isl.Space, values: isl.Space) -> isl.Map:
+    """The order of one statement; an empty map where it has none. values: `_values_of` it."""
+    aligned = instances.align_params(values)
+    return order.extract_map(aligned.map_from_domain_and_range(values.align_params(aligned)))
 
 
 def _written_once(sinks: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, order: isl.UnionMap) -> Flow | None:
@@ -150,7 +156,7 @@ def _placed(accesses: isl.UnionMap, order: isl.UnionMap) -> list[tuple[isl.Map, 
     found: list[tuple[isl.Map, list[int | None]]] = []
     places = _values_of(order)
     for access in maps(accesses):
-        when = order.extract_map(access.get_space().domain().map_from_domain_and_range(places))
+        when = _piece(order, access.get_space().domain(), places)
         if when.plain_is_empty():
             return None
         values = (when.plain_get_val_if_fixed(isl.dim_type.out, k) for k in range(when.dim(isl.dim_type.out)))

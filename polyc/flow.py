@@ -88,7 +88,33 @@ def _last(
 
 def _order_of(accesses: Accesses, order: isl.UnionMap) -> isl.UnionMap:
     """The order of the statements that have these accesses: isl looks at all of it for each array otherwise."""
-    return order.intersect_domain(accesses.all.domain().universe())
+    spaces: dict[str, isl.Space] = {}
+    for kind in (accesses.reads, accesses.writes, accesses.may_writes):
+        pieces = kind.get_map_list()
+        for k in range(pieces.n_map()):
+            space = pieces.get_at(k).get_space().domain()
+            spaces.setdefault(str(space.get_tuple_name(isl.dim_type.set) or space), space)
+    values = _values_of(order)
+    found = isl.UnionMap.empty(order.get_space())
+    for space in spaces.values():
+        piece = _piece(order, space, values)
+        if not piece.plain_is_empty():
+            found = found.union(isl.UnionMap.from_map(piece))
+    return found
+
+
+def _values_of(order: isl.UnionMap) -> isl.Space:
+    """`{ [v0, …] }`, which the values of an order are in."""
+    pieces = order.get_map_list()
+    if not pieces.n_map():
+        return order.get_space().add_unnamed_tuple_ui(0)
+    return pieces.get_at(0).get_space().range()
+
+
+def _piece(order: isl.UnionMap, instances: isl.Space, values: isl.Space) -> isl.Map:
+    """The order of one statement; an empty map where it has none. values: `_values_of` it."""
+    aligned = instances.align_params(values)
+    return order.extract_map(aligned.map_from_domain_and_range(values.align_params(aligned)))
 
 
 def _written_once(sinks: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, order: isl.UnionMap) -> Flow | None:
@@ -128,12 +154,12 @@ def _written_once(sinks: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, or
 def _placed(accesses: isl.UnionMap, order: isl.UnionMap) -> list[tuple[isl.Map, list[int | None]]] | None:
     """Each access with the numbers of its statement's order, None for a loop; None where one has no place."""
     found: list[tuple[isl.Map, list[int | None]]] = []
+    places = _values_of(order)
     for access in maps(accesses):
-        statement = isl.UnionSet.from_set(isl.Set.universe(access.get_space().domain()))
-        when = maps(order.intersect_domain(statement))
-        if len(when) != 1:
+        when = _piece(order, access.get_space().domain(), places)
+        if when.plain_is_empty():
             return None
-        values = (when[0].plain_get_val_if_fixed(isl.dim_type.out, k) for k in range(when[0].dim(isl.dim_type.out)))
+        values = (when.plain_get_val_if_fixed(isl.dim_type.out, k) for k in range(when.dim(isl.dim_type.out)))
         found.append((access, [value.to_python() if value.is_int() else None for value in values]))
     return found
 

@@ -21,7 +21,12 @@ def sets(union: isl.UnionSet) -> list[isl.Set]:
     """The sets of a union, sorted by name."""
     pieces = union.get_set_list()
     found = [pieces.get_at(k) for k in range(pieces.n_set())]
-    return sorted(found, key=lambda s: str(s.get_space())) if len(found) > 1 else found
+    if len(found) < 2:
+        return found
+    named = {f"{set_name(piece)}[": piece for piece in found}
+    if len(named) == len(found) and "[" not in named:
+        return [named[key] for key in sorted(named)]  # as the texts of their spaces, which isl takes long to print
+    return sorted(found, key=lambda s: str(s.get_space()))
 
 
 def set_name(piece: isl.Set) -> str:
@@ -37,7 +42,7 @@ def out_name(piece: isl.Map) -> str:
 
 
 def names(union: isl.UnionSet) -> list[str]:
-    """The names of the tuples of a union, sorted."""
+    """The names of the tuples of a union, sorted as `sets`."""
     return [set_name(s) for s in sets(union)]
 
 

@@ -6,7 +6,8 @@ A statement that an extension node runs has one instance for each pair of tile a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import islpy as isl
@@ -31,6 +32,8 @@ class Run:
     They say nothing of which instances run, wherever that can be left out: isl would repeat it for each step of an
     order, and the variables that it needs (a tile in which there is some even i) with it.
     """
+    _known: dict[tuple[str, int], isl.Map] = field(default_factory=dict, init=False, repr=False)
+    """Products of columns: each access at a leaf asks for the same."""
 
     def order(self, length: int) -> isl.Map:
         """`instances -> [v0, …]`, padded with zeros to `length`."""
@@ -38,16 +41,23 @@ class Run:
 
     def prefix(self, depth: int) -> isl.Map:
         """`instances -> [v0, …]`: the values of the first `depth` band members (no sequence positions)."""
-        return _product(self.instances, self._values(depth))
+        return self._once(("prefix", depth), lambda: _product(self.instances, self._values(depth)))
 
     def in_tile(self, relation: isl.Map, depth: int) -> isl.Map:
         """`x -> [[v0, …] -> y]` for a relation `x -> y` of instances: `prefix`, and what it gives."""
-        return _product(self._every, self._values(depth)).range_product(relation)
+        around = self._once(("tile", depth), lambda: _product(self._every, self._values(depth)))
+        return around.range_product(relation)
 
     def beside(self, relation: isl.Map, position: int) -> isl.Map:
         """`x -> [[v0, …] -> y]` for a relation `x -> y` of instances: the first `position` steps of the path,
         sequence positions included, and what it gives."""
-        return _product(self._every, list(self.columns[:position])).range_product(relation)
+        first = self._once(("steps", position), lambda: _product(self._every, list(self.columns[:position])))
+        return first.range_product(relation)
+
+    def _once(self, key: tuple[str, int], product: Callable[[], isl.Map]) -> isl.Map:
+        if key not in self._known:
+            self._known[key] = product()
+        return self._known[key]
 
     def _values(self, depth: int) -> list[isl.Map]:
         steps = zip(self.columns, self.path.steps, strict=True)

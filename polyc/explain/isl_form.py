@@ -21,7 +21,7 @@ def render(compiled: Compiled, snapshots: tuple[Snapshot, ...]) -> str:
         *dependence_lines(program),
     ]
     for number, group in enumerate(program.groups, 1):
-        lines += [f"footprint {number}: {one}" for one in group.footprints]
+        lines += [f"footprint {number}: {one}" for one in group.footprints()]
         lines += [f"extension {number}: {one.relation}" for one in group.extensions]
     lines += [f"schedule {snapshot.name}: {schedule(snapshot.tree)}" for snapshot in snapshots]
     return "\n".join(lines) + "\n"

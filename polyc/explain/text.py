@@ -93,7 +93,7 @@ def group_lines(number: int, group: Group, program: Program) -> list[str]:
         facts.append(f"{percent(group.recomputation)} recomputed")
     lines.append("    " + ", ".join(facts))
     bands = bands_above(program, group)
-    for relation in group.footprints:
+    for relation in group.footprints():
         named = {**names, "": bands.get(relation.dim(r.IN), ())}
         text = r.map_text(without_known(relation, program), named)
         lines += relation_lines("footprint (13)", text)

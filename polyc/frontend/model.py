@@ -40,6 +40,7 @@ from polyc.model.scop import CALLS, AccessKind, Array, Scop, Storage
 from polyc.poly import OverBudget, budget, share
 
 PRIVATE_BYTES = 4096
+WORD = re.compile(r"\w+")
 _PRAGMA = re.compile(r"^#pragma (?!polyc\b|scop\b)[^\n]*$", re.MULTILINE)
 _ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b")
 
@@ -353,11 +354,12 @@ class Modeller:
     def function_names(self) -> frozenset[str]:
         return frozenset(IDENTIFIER.findall(self.chunks.text_of(self.marked.chunk)))
 
-    def declared_only(self, name: str) -> bool:
-        """Whether the file mentions a name in this region and once outside of it: where it is declared."""
-        word = re.compile(rf"\b{re.escape(name)}\b")
-        everywhere = len(word.findall(self.chunks.text))
-        return everywhere - len(word.findall(self.chunks.text[self.marked.body : self.marked.end])) == 1
+    def declared_only(self) -> frozenset[str]:
+        """The names that the file mentions once outside of this region: where they are declared."""
+        text = self.chunks.text
+        words = Counter(WORD.findall(text, 0, self.marked.body))
+        words.update(WORD.findall(text, self.marked.end))
+        return frozenset(name for name, times in words.items() if times == 1)
 
     def orphans(self, region: Region) -> list[Symbol]:
         """What nothing outside of the regions mentions, its declaration apart: locals, and static arrays."""
@@ -368,13 +370,17 @@ class Modeller:
             text = text[: other.body - item.start] + text[other.end - item.start :]
         counts = Counter(IDENTIFIER.findall(COMMENT_OR_STRING.sub(" ", text)))
         local = (Storage.LOCAL, Storage.ARGUMENT)
+        declared: frozenset[str] | None = None
         found: list[Symbol] = []
         for symbol in region.scope.symbols.values():
             name = symbol.c_name
-            if symbol.storage is Storage.REGION:
-                continue  # its declaration goes with the loops
+            if symbol.storage is Storage.REGION or name not in inside:
+                continue  # what the region declares goes with the loops
             once = counts[name] == 1
-            if name in inside and (once if symbol.storage in local else once or self.declared_only(name)):
+            if not once and symbol.storage not in local:
+                declared = self.declared_only() if declared is None else declared
+                once = name in declared
+            if once:
                 found.append(symbol)
         return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -149,8 +150,8 @@ class Group:
     tile_sizes: tuple[int, ...]
     parallel: bool
     extensions: tuple[ExtensionSchedule, ...] = ()
-    footprints: tuple[isl.Map, ...] = ()
-    """Relations (13): `{ [tile] -> A[x, y] }`, one an upward-exposed array."""
+    footprints: Callable[[], tuple[isl.Map, ...]] = tuple
+    """Relations (13): `{ [tile] -> A[x, y] }`, one an upward-exposed array. Only `polyc explain` asks for them."""
     recomputation: float = 0.0
     """Repeated instances of the fused statements, as a share of their instances."""
 

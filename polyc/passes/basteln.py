@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import permutations
 
 import islpy as isl
@@ -55,6 +56,18 @@ def fuse_tiles(program: Program) -> Program:
     return replace(composer.program, tree=tree)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Attempt:
+    """An output with its tile sizes, grown as far as it goes."""
+
+    cluster: Cluster
+    too_large: bool
+    """Whether a producer was too large for them."""
+    program: Program
+    waiting: tuple[Nest | None, ...]
+    """The nests that are still in their places."""
+
+
 class _Composer:
     """Applies Algorithm 4 to each sequence of nests, and collects groups, buffers and remarks."""
 
@@ -99,14 +112,15 @@ class _Composer:
             return fuser.cluster(position, nest, band, sizes)
         before = self.program, list(waiting)
         tried: list[tuple[Cluster, Program, list[Nest | None]]] = []
+        known: dict[tuple[int, ...], Attempt] = {}
         alone, expected = sizes, self.expected(fuser, position, nest, waiting)
         sizes = self.sizes.grouped(self.program, fuser.outer, (nest,), expected, alone)
         while True:
-            cluster, too_large = self.attempt(fuser, fuser.cluster(position, nest, band, sizes), waiting)
+            cluster, too_large = self.attempted(fuser, fuser.cluster(position, nest, band, sizes), waiting, known)
             tried.append((cluster, self.program, list(waiting)))
             smaller = self.sizes.smaller(self.program, band, fuser.outer, sizes) if too_large else None
             if smaller is not None and not self.program.options.gpu:
-                cluster = self.shrunk(fuser, position, nest, band, smaller, before, waiting)
+                cluster = self.shrunk(fuser, position, nest, band, smaller, before, waiting, known)
                 sizes, smaller = cluster.sizes, None
             found = tuple(p.nest for p in reversed(cluster.producers))
             joined = len(cluster.outputs) > 1
@@ -137,6 +151,7 @@ class _Composer:
         sizes: tuple[int, ...],
         before: tuple[Program, list[Nest | None]],
         waiting: list[Nest | None],
+        known: dict[tuple[int, ...], Attempt],
     ) -> Cluster:
         """The cluster with the largest of these sizes, and of the smaller ones, for which no producer is too large.
 
@@ -146,21 +161,36 @@ class _Composer:
         ladder = [sizes]
         while (following := self.sizes.smaller(self.program, band, fuser.outer, ladder[-1])) is not None:
             ladder.append(following)
-        known: dict[int, tuple[bool, Cluster, Program, list[Nest | None]]] = {}
 
         def fits(rung: int) -> bool:
-            if rung not in known:
+            if ladder[rung] not in known:
                 self.program, waiting[:] = before[0], before[1]
-                cluster, too_large = self.attempt(fuser, fuser.cluster(position, nest, band, ladder[rung]), waiting)
-                known[rung] = not too_large, cluster, self.program, list(waiting)
-            return known[rung][0]
+                self.attempted(fuser, fuser.cluster(position, nest, band, ladder[rung]), waiting, known)
+            return not known[ladder[rung]].too_large
 
         low, high = 0, len(ladder) - 1
         while fits(high) and low < high:
             middle = (low + high) // 2
             low, high = (low, middle) if fits(middle) else (middle + 1, high)
-        _, cluster, self.program, waiting[:] = known[high]
-        return cluster
+        found = known[ladder[high]]
+        self.program, waiting[:] = found.program, found.waiting
+        return found.cluster
+
+    def attempted(
+        self,
+        fuser: Fuser,
+        start: Cluster,
+        waiting: list[Nest | None],
+        known: dict[tuple[int, ...], Attempt],
+    ) -> tuple[Cluster, bool]:
+        """`attempt`, or what it said of the same output with the same sizes before: a group is tried again where the
+        model has others in mind for what is left of it."""
+        if start.sizes not in known:
+            cluster, too_large = self.attempt(fuser, start, waiting)
+            known[start.sizes] = Attempt(cluster, too_large, self.program, tuple(waiting))
+        found = known[start.sizes]
+        self.program, waiting[:] = found.program, found.waiting
+        return found.cluster, found.too_large
 
     def expected(self, fuser: Fuser, position: int, nest: Nest, waiting: list[Nest | None]) -> tuple[Nest, ...] | None:
         """Producers that pay by the machine's model, the nearest first; whether they may be fused is not asked here.
@@ -401,7 +431,7 @@ class _Composer:
                 for m in maps(p.extension)
                 if out_name(m) in fused
             ),
-            fuser.footprints(cluster),
+            partial(fuser.footprints, cluster),
             max((p.estimate.recompute_percent / 100.0 for p in cluster.producers), default=0.0),
         )
         self.program = replace(self.program, groups=(group, *self.program.groups))

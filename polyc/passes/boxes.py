@@ -93,17 +93,21 @@ def _best_bound(
     outer = one.dim(isl.dim_type.in_)
     flat = isl.Set.from_basic_set(plain.wrap().flatten()).remove_divs()
     best: tuple[isl.Aff, isl.PwAff] | None = None
+    seen: set[tuple[int, ...]] = set()
     # Those without a division first: of two that leave as much, the plainer one.
-    for bound in sorted((*_lower_bounds(one, relation), *_lower_bounds(plain, relation)), key=lambda b: b.factor):
+    for bound in sorted(
+        (*_lower_bounds(one, relation, seen), *_lower_bounds(plain, relation, seen)), key=lambda b: b.factor
+    ):
         extent = _extent(flat, bound, outer, typical)
         if extent is not None and (best is None or _smaller(extent, best[1], typical)):
             best = (bound.corner(), extent)
     return best
 
 
-def _lower_bounds(hull: isl.BasicMap, relation: isl.Map) -> Iterator[_Bound]:
+def _lower_bounds(hull: isl.BasicMap, relation: isl.Map, seen: set[tuple[int, ...]]) -> Iterator[_Bound]:
     """`ceil(l(o) / c)` for each constraint `c x >= l(o)` without division.
 
+    seen: what was found already, of this hull or of another one in the same space; it is not found again
     math: with l = v + k, k its constant, ceil(l / c) >= floor(v / c) + ceil(k / c), and they are equal where c divides
           v, as it does if v counts tiles whose sizes it divides
     """
@@ -121,11 +125,17 @@ def _lower_bounds(hull: isl.BasicMap, relation: isl.Map) -> Iterator[_Bound]:
             for k in range(constraint.dim(isl.dim_type.div))
         ):
             continue
-        value = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(domain))
-        for kind in (isl.dim_type.in_, isl.dim_type.param):
-            for k in range(constraint.dim(kind)):
-                value = value.set_coefficient_val(kind, k, constraint.get_coefficient_val(kind, k) * sign)
+        kinds = (isl.dim_type.in_, isl.dim_type.param)
+        places = [(kind, k) for kind in kinds for k in range(constraint.dim(kind))]
+        factors = [int(constraint.get_coefficient_val(*place).to_python()) * sign for place in places]
         constant = int(constraint.get_constant_val().to_python()) * sign
+        if (key := (factor, constant, *factors)) in seen:
+            continue
+        seen.add(key)
+        value = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(domain))
+        for place, number in zip(places, factors, strict=True):
+            if number:
+                value = value.set_coefficient_val(*place, isl.Val.int_from_si(value.get_ctx(), number))
         if factor == 1 or _divides(factor, value, relation):
             yield _Bound(value, factor, -(-constant // factor), 0)
             continue

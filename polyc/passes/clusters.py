@@ -103,6 +103,8 @@ class Fuser:
         self.near = Neighbours(program, nests)
         self.refs = RefFlow(program)
         self.typical = sample_parameters(program)
+        self.measured: dict[Nest, dict[str, tuple[float, float, float]]] = {}
+        """What `estimate` found of nests, whatever the tiles."""
         self.dropped = empty_set(self.flow)
         """Instances that no tile runs and that run nowhere else, since nobody needs them."""
 
@@ -381,14 +383,17 @@ class Fuser:
         if self.program.options.gpu:
             return sum(one.size_bytes for one in data)
         lives = []
+        steps_of: dict[str, list[int]] = {}
+        for k, nest in enumerate(nests):
+            for name in nest.statements:
+                steps_of.setdefault(name, []).append(k)
         for one in data:
             element = self.program.scop.arrays[one.array].element
             size = element.size_bytes or 8
             extents = one.extents if one.size_bytes > size else (1,) * len(one.extents)  # a variable, see `_sized`
-            users = {name for name, _ in one.accesses}
-            steps = [k for k, nest in enumerate(nests) if users & set(nest.statements)]
-            first = -1 if one.fill is not None else steps[0]  # all that is copied in is so first of all
-            lives.append(Life(one.array, (element.text,), size, extents, first, steps[-1]))
+            steps = [k for name, _ in one.accesses for k in steps_of.get(name, ())]
+            first = -1 if one.fill is not None else min(steps)  # all that is copied in is so first of all
+            lives.append(Life(one.array, (element.text,), size, extents, first, max(steps)))
         return bytes_for(lives)
 
     def _needed_before(self, between: list[Nest], nest: Nest) -> isl.UnionSet:
@@ -521,8 +526,9 @@ class Fuser:
             saved += 3.0 * size if inside else 1.0 * size
             gone = gone and inside
         outer = len(self.outer.members)
+        known = self.measured.setdefault(nest, {})
         found = estimate(
-            self.program, self.typical, extension, nest.instances, saved, outer, self._rates(), not overlapping
+            self.program, self.typical, extension, nest.instances, saved, outer, self._rates(), not overlapping, known
         )
         numbers: dict[str, Any] = {
             "recompute_percent": round(found.recompute_percent, 2),
@@ -574,11 +580,12 @@ class Fuser:
         All readers stand later and are decided, or in earlier iterations of the outer loops and run as they are.
         """
         rest = nest.instances.subtract(extension.range())
-        readers = self.program.scop.domain.subtract(self.dropped_with(cluster)).subtract(nest.instances)
-        flow = self.near.flow_from(nest.instances)
-        needed = flow.intersect_range(readers).domain().union(self.program.dependences.last_writer.domain())
-        if not rest.is_empty() and rest.intersect(needed).is_empty():
-            rest = empty_set(rest)
+        if not rest.is_empty():
+            flow = self.near.flow_from(nest.instances)
+            flow = flow.subtract_range(self.dropped_with(cluster)).subtract_range(nest.instances)
+            needed = flow.domain().union(self.program.dependences.last_writer.domain())
+            if rest.intersect(needed).is_empty():
+                rest = empty_set(rest)
         return rest.union(shared).coalesce()
 
     def _guarded(self, reserved: isl.UnionSet) -> tuple[isl.UnionSet, isl.Set | None]:
@@ -597,14 +604,16 @@ class Fuser:
         """`dropped`, once the cluster is built as it is."""
         found = self.dropped
         for producer in cluster.producers:
-            found = found.union(_dropped_of(producer))
+            if (dropped := _dropped_of(producer)) is not None:
+                found = found.union(dropped)
         return found
 
 
 @lru_cache(maxsize=1000)
-def _dropped_of(producer: Producer) -> isl.UnionSet:
-    """The instances of a producer that nobody needs."""
-    return producer.nest.instances.subtract(producer.extension.range()).subtract(producer.reserved)
+def _dropped_of(producer: Producer) -> isl.UnionSet | None:
+    """The instances of a producer that nobody needs, None where there are none."""
+    found = producer.nest.instances.subtract(producer.extension.range()).subtract(producer.reserved)
+    return None if found.is_empty() else found
 
 
 def _irregular(extension: isl.UnionMap, outer: int) -> bool:

@@ -186,7 +186,7 @@ def without_tiles(program: Program, names: tuple[str, ...], kept: tuple[str, ...
     def changed(group: Group) -> Group:
         if not set(names) & set(group.statements):
             return group
-        return replace(group, tile_sizes=(), fused=(), extensions=(), footprints=())
+        return replace(group, tile_sizes=(), fused=(), extensions=(), footprints=tuple)
 
     buffers = {key: buffer for key, buffer in program.buffers.items() if key not in kept}
     return replace(program, groups=tuple(changed(group) for group in program.groups), buffers=buffers)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import islpy as isl
 
 from polyc.model.program import Buffer, Program
-from polyc.model.scop import Access
+from polyc.model.scop import Access, Statement
 from polyc.model.tree import (
     Band,
     Domain,
@@ -25,7 +26,7 @@ from polyc.passes.boxes import bounding_box
 from polyc.passes.cost import sample_parameters
 from polyc.passes.naming import fresh
 from polyc.passes.nests import values
-from polyc.poly import maps, names, out_name, set_name, sets
+from polyc.poly import maps, names, out_name
 
 STAGE = "contract"
 
@@ -54,9 +55,8 @@ def kept_by_iterations(program: Program, band: Band, instances: isl.UnionSet) ->
     needs them."""
     scop, here = program.scop, set(names(instances))
     mine = {a.array for name in here for a in program.statements[name].accesses if a.array not in scop.live_out}
-    for name, statement in program.statements.items():
-        if name not in here:
-            mine.difference_update(access.array for access in statement.accesses)
+    touching = touching_of(program.statements)
+    mine = {array for array in mine if touching[array] <= here}
     found = set()
     for array in mine:
         flow = program.dependences.flow_by_array.get(array)
@@ -65,6 +65,21 @@ def kept_by_iterations(program: Program, band: Band, instances: isl.UnionSet) ->
     if found:
         found.difference_update(out_name(m) for m in maps(program.dependences.live_in))
     return frozenset(found)
+
+
+_LAST: list[tuple[Mapping[str, Statement], dict[str, set[str]]]] = []
+"""What `touching_of` said last: it is asked of the same statements again and again."""
+
+
+def touching_of(statements: Mapping[str, Statement]) -> dict[str, set[str]]:
+    """The statements that touch each array."""
+    if not _LAST or _LAST[0][0] is not statements:
+        found: dict[str, set[str]] = {}
+        for name, statement in statements.items():
+            for access in statement.accesses:
+                found.setdefault(access.array, set()).add(name)
+        _LAST[:] = [(statements, found)]
+    return _LAST[0][1]
 
 
 def _unbuffered(program: Program) -> list[str]:
@@ -130,13 +145,21 @@ class _Contractor:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.typical = sample_parameters(program)
-        self.inside: dict[Filter, frozenset[str]] = {}
+        self.inside: dict[Filter | Extension | Band, frozenset[str]] = {}
 
-    def running(self, step: Filter) -> frozenset[str]:
-        """The statements of a step, found once: each array looks at all of them."""
-        if step not in self.inside:
-            self.inside[step] = frozenset(set_name(piece) for piece in sets(instances_below(step)))
-        return self.inside[step]
+    def running(self, node: Filter | Extension | Band) -> frozenset[str]:
+        """The statements of a step, those that an extension node adds, or those that a band has loops for; found once:
+        each array looks at all of them."""
+        if node not in self.inside:
+            match node:
+                case Extension():
+                    ran = node.relation.range()
+                case Band():
+                    ran = node.members[0].schedule.domain()
+                case _:
+                    ran = instances_below(node)
+            self.inside[node] = frozenset(names(ran))
+        return self.inside[node]
 
     def below(self, node: Node, members: tuple[Member, ...]) -> Node:
         """The subtree with every buffer as deep as it may be; `members`: the loops around it."""
@@ -188,7 +211,7 @@ class _Contractor:
     ) -> Node | None:
         match node:
             case Band():
-                if not (users <= _scheduled(node) and _stays(flow, node.members)):
+                if not (users <= self.running(node) and _stays(flow, node.members)):
                     return None
                 inside = around.under(node)
                 deeper = self.placed(node.child, buffer, users, flow, inside)
@@ -204,7 +227,7 @@ class _Contractor:
                     return None
                 return Sequence(tuple(replace(s, child=deeper) if k == using[0] else s for k, s in enumerate(steps)))
             case Extension(relation=relation):
-                added = users & {set_name(s) for s in sets(relation.range())}
+                added = users & self.running(node)
                 if added and (added != users or around.added is not None):
                     return None
                 inside = replace(around, added=relation) if added else around
@@ -252,10 +275,6 @@ def _declaring(key: str, node: Node) -> Node:
     if isinstance(node, Mark) and node.kind == "allocate":
         return replace(node, names=(key, *node.names))
     return Mark("allocate", node, names=(key,))
-
-
-def _scheduled(band: Band) -> set[str]:
-    return {set_name(s) for s in sets(band.members[0].schedule.domain())}
 
 
 def _stays(flow: isl.UnionMap, members: tuple[Member, ...]) -> bool:

@@ -134,6 +134,7 @@ def estimate(
     outer: int = 0,
     rates: Rates | None = None,
     once: bool | None = None,
+    known: dict[str, tuple[float, float, float]] | None = None,
 ) -> Estimate:
     """Compare the instances that the tiles run with those that there are.
 
@@ -141,16 +142,23 @@ def estimate(
     `outer`: how many of the tile's coordinates belong to loops around; each of their iterations saves anew.
     `saved_bytes`: memory traffic that fusion saves for each cell that the producer writes.
     `once`: whether no two tiles run the same instance, where that is known.
+    `known`: what was found of each statement for the same instances in tiles of another size.
     """
     total = ran = work = extra = 0.0
     widest = 0.0
+    known = {} if known is None else known
     alone = once is not None and instances.n_set() == 1
     for piece in sets(instances):
         relation = next(
             (m for m in maps(extension) if str(m.get_tuple_name(isl.dim_type.out)) == set_name(piece)), None
         )
-        every = box_volume(piece.intersect_params(at))
-        if relation is None or every == 0.0:
+        if relation is None:
+            continue
+        if (name := set_name(piece)) not in known:
+            there = piece.intersect_params(at)
+            known[name] = box_volume(there), operations(program.statements[name]), _written_cells(program, there)
+        every, ops, written = known[name]
+        if every == 0.0:
             continue
         relation = relation.intersect_params(at)
         tiles = relation.domain()
@@ -161,13 +169,12 @@ def estimate(
         alike = once or (alone and relation.dim(isl.dim_type.param) == 0)  # for the sample sizes as for all
         single = once if alike else relation.reverse().is_single_valued()
         runs = every if single else one * _tile_count(tiles)
-        ops = operations(program.statements[set_name(piece)])
         total += every
         ran += max(runs, every)
         work += every * ops
         extra += max(runs - every, 0.0) * ops
         around = tiles.project_out(isl.dim_type.set, outer, tiles.dim(isl.dim_type.set) - outer)
-        cells = _written_cells(program, piece.intersect_params(at)) * _tile_count(around)
+        cells = written * _tile_count(around)
         widest = max(widest, cells)
     rates = rates or Rates()
     return Estimate(total, ran - total, extra / rates.operations, widest * saved_bytes / rates.bytes)

@@ -16,8 +16,8 @@ class NestGraph:
 
     groups: list[list[int]]
     """Positions of nests as they were written, in rising order; the groups in the order in which they run."""
-    needs: frozenset[tuple[int, int]]
-    """(a, b): the nest at b needs the one at a before it."""
+    needs: dict[int, set[int]]
+    """For a nest, those that need it before them; none where nobody does."""
 
     @staticmethod
     def of(nests: tuple[Nest, ...], relation: isl.UnionMap) -> NestGraph:
@@ -29,22 +29,23 @@ class NestGraph:
         for k, nest in enumerate(nests):
             for name in nest.statements:
                 owners.setdefault(name, []).append(k)
-        needs = {
-            (a, b)
-            for piece in maps(relation)
-            for a in owners.get(in_name(piece), ())
-            for b in owners.get(out_name(piece), ())
-            if a < b
-        }
-        return NestGraph([[k] for k in range(len(nests))], frozenset(needs))
+        needs: dict[int, set[int]] = {}
+        for piece in maps(relation):
+            for a in owners.get(in_name(piece), ()):
+                needs.setdefault(a, set()).update(b for b in owners.get(out_name(piece), ()) if a < b)
+        return NestGraph([[k] for k in range(len(nests))], needs)
 
     def linked(self, first: list[int], second: list[int]) -> bool:
         """Whether some nest of the second group needs one of the first."""
-        return any((a, b) in self.needs for a in first for b in second)
+        return any(a in self.needs and not self.needs[a].isdisjoint(second) for a in first)
 
-    def readers(self, group: list[int]) -> list[int]:
-        """The places of the groups that need this one."""
-        return [at for at, other in enumerate(self.groups) if other is not group and self.linked(group, other)]
+    def readers(self) -> list[set[int]]:
+        """For each group, the places of the others that need it."""
+        places = {nest: place for place, group in enumerate(self.groups) for nest in group}
+        found = []
+        for place, group in enumerate(self.groups):
+            found.append({places[b] for a in group for b in self.needs.get(a, ())} - {place})
+        return found
 
     def mergeable(self, first: int, second: int) -> bool:
         """Whether no group between the two (places, the first one runs first) needs one and is needed by the other."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
@@ -17,6 +17,8 @@ class Nest:
 
     instances: isl.UnionSet
     node: Node
+    _names: list[tuple[str, ...]] = field(default_factory=list, init=False, repr=False)
+    """`statements`, once they were asked for, which is often."""
 
     @property
     def band(self) -> Band | None:
@@ -24,7 +26,9 @@ class Nest:
 
     @property
     def statements(self) -> tuple[str, ...]:
-        return tuple(names(self.instances))
+        if not self._names:
+            self._names.append(tuple(names(self.instances)))
+        return self._names[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -178,16 +178,16 @@ class _Merger:
         requires: loops that run in parallel and nothing else, over the same values; the same nests read of both, so
                   that whoever needs a tile of one needs that of the other
         """
-        at = len(graph.groups) - 1
+        at, readers = len(graph.groups) - 1, graph.readers()
         while at > 0:
             for before in reversed(range(at)):
                 first, second = graph.groups[before], graph.groups[at]
-                alike = not graph.linked(first, second) and graph.readers(first) == graph.readers(second)
+                alike = readers[before] == readers[at] and not graph.linked(first, second)
                 if alike and graph.mergeable(before, at):
                     one, two = [placed[k] for k in first], [placed[k] for k in second]
                     if self.siblings(one, two):
                         self.alike.append({s for nest in (*one, *two) for s in nest.statements})
-                        at = graph.merge(before, at) + 1
+                        at, readers = graph.merge(before, at) + 1, graph.readers()
                         break
             at -= 1
 

@@ -111,7 +111,9 @@ def _array_faults(program: Program, now: Expanded, array: str, executed: isl.Uni
     now = _without_digits(program, now, array)
     if _keeps_order(program, now, array, original, after):
         return []
-    if _renamed(program, now, array, original, after) or made_before_read(program, now, array, original.flow):
+    if _renamed(program, now, array, original, after) or made_before_read(
+        program, now, array, before.all_writes, original.flow
+    ):
         return []
     flow_then = original.flow
     through_memory = compute_flow(after, now.order, checked)

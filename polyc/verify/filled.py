@@ -17,7 +17,7 @@ from polyc.flow import Flow
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Step
-from polyc.poly import out_name
+from polyc.poly import names, out_name
 from polyc.verify.expand import Expanded
 
 
@@ -40,22 +40,23 @@ def filled_before_read(program: Program, now: Expanded, array: str) -> bool:
     return all(filled(run, cells.intersect_params(known), writers) for run, cells in readers)
 
 
-def made_before_read(program: Program, now: Expanded, array: str, flow: Flow) -> bool:
-    """Whether all reads of an array see what its one writer makes for them; False says nothing.
+def made_before_read(program: Program, now: Expanded, array: str, writes: isl.UnionMap, flow: Flow) -> bool:
+    """Whether all reads of an array see what the one writer of their cell makes for them; False says nothing.
 
-    math: the writer P writes each cell once, W is injective, and in the original no read sees another value. So a read
-          of x sees P(W^-1(x)), and now too, wherever and however often P runs, if a run for x comes before it in one
-          iteration of the loops around the sequence at which they part. (What P itself reads is shown for its arrays.)
+    writes, flow: what the original writes of the array, and its flow through it
+    math: the writers W, of one statement or of several, are injective, so that each cell x has one writer W^-1(x), and
+          in the original no read sees another value. So a read of x sees that writer's value, and now too, wherever
+          and however often it runs, in a buffer or in the array itself, if a run for x comes before it in one iteration
+          of the loops around the sequence at which they part. (What writers read is shown for its arrays.)
     """
-    keys = {b.key for b in program.buffers.values() if b.array == array}
-    makers = {s.name for s in program.scop.statements.values() for a in s.accesses if _writes(a, array)}
-    if not now.listed or len(makers) != 1 or array in program.scop.live_out or not flow.live_in.is_empty():
+    keys = {array, *(b.key for b in program.buffers.values() if b.array == array)}
+    if not now.listed or array in program.scop.live_out or not flow.live_in.is_empty():
         return False
-    (maker,) = makers
-    written = [a for a in program.scop.statements[maker].accesses if a.array == array]
-    if len(written) != 1 or written[0].kind is not AccessKind.WRITE or not written[0].exact:
-        return False
-    if not written[0].relation.is_injective():
+    for maker in names(writes.domain()):
+        written = [a for a in program.scop.statements[maker].accesses if a.array == array]
+        if len(written) != 1 or written[0].kind is not AccessKind.WRITE or not written[0].exact:
+            return False
+    if not writes.is_injective():
         return False
     writers: list[tuple[Run, isl.Map]] = []
     readers: list[tuple[Run, isl.Map]] = []
@@ -80,10 +81,6 @@ def _uses(now: Expanded) -> dict[str, list[tuple[Run, Access, isl.Map]]]:
         for access, relation in accesses:
             found.setdefault(access.array, []).append((run, access, relation))
     return found
-
-
-def _writes(access: Access, array: str) -> bool:
-    return access.array == array and access.kind is not AccessKind.READ
 
 
 def filled(reader: Run, cells: isl.Map, writers: list[tuple[Run, isl.Map]]) -> bool:

@@ -11,7 +11,7 @@ math: for the runs a of K and b of L, let s(a) and s(b) be the steps at which th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from itertools import combinations
 
 import islpy as isl
@@ -29,17 +29,25 @@ def sharing_faults(program: Program, now: Expanded, padded: Collection[str] = ()
 
     padded: statements that may run outside of their domains, of which `now` says nothing
     """
+    users: dict[str, list[Run]] = {}
     for mark in walk(program.tree.child):
         if not isinstance(mark, Mark) or mark.kind != "allocate":
             continue
         for one, two in combinations([program.buffers[key] for key in mark.names], 2):
             if one.name == two.name:
-                yield from _pair_faults(program, now, mark, (one, two), padded)
+                users = users or _users(now)
+                yield from _pair_faults(program, now, mark, (one, two), users, padded)
 
 
 def _pair_faults(
-    program: Program, now: Expanded, mark: Mark, pair: tuple[Buffer, Buffer], padded: Collection[str]
+    program: Program,
+    now: Expanded,
+    mark: Mark,
+    pair: tuple[Buffer, Buffer],
+    of: Mapping[str, list[Run]],
+    padded: Collection[str],
 ) -> Iterator[Fault]:
+    """of: who uses which buffer."""
     one, two = pair
     if program.options.gpu:  # threads of a block are in several steps at once
         yield Fault("form", f"{one.key} and {two.key} are both called {one.name}", "")
@@ -50,7 +58,7 @@ def _pair_faults(
     if not now.listed:
         yield Fault("form", f"it is not known who uses {one.name}", "")
         return
-    users = [_users(now, buffer.key) for buffer in pair]
+    users = [of.get(buffer.key, []) for buffer in pair]
     for run in (*users[0], *users[1]):
         if run.statement in padded or not any(above is mark for above in run.path.marks):
             yield Fault("form", f"{run.statement} uses {one.name} where it is not known", "")
@@ -70,8 +78,13 @@ def _stored_alike(program: Program, one: Buffer, two: Buffer) -> bool:
     return same and (one.order, one.pad) == (two.order, two.pad)
 
 
-def _users(now: Expanded, key: str) -> list[Run]:
-    return [run for run, accesses in now.per_run if any(out_name(cells) == key for _, cells in accesses)]
+def _users(now: Expanded) -> dict[str, list[Run]]:
+    """The runs that touch each array or buffer."""
+    found: dict[str, list[Run]] = {}
+    for run, accesses in now.per_run:
+        for key in dict.fromkeys(out_name(cells) for _, cells in accesses):
+            found.setdefault(key, []).append(run)
+    return found
 
 
 def _place(mark: Mark, users: tuple[Run, ...]) -> tuple[int, int]:

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import islpy as isl
 import pytest
 
 from polyc.model.program import Program
-from polyc.model.tree import Band, Domain, Extension, Mark, Node, Sequence, rewrite
+from polyc.model.tree import Band, Domain, Extension, Mark, Node, Sequence, rewrite, walk
 from polyc.pipeline import compile_region
 from polyc.verify import check
+from polyc.verify.dataflow import original_of
+from polyc.verify.expand import expand
+from polyc.verify.filled import made_before_read
 from tests.programs import after, region_in, region_of
 
 FIGURES = Path(__file__).parent.parent / "passes" / "figures"
@@ -234,7 +238,72 @@ def test_private_copy_that_is_declared_too_deep(tmp_path: Path) -> None:
 
 
 def steps_of(program: Program) -> list[Node]:
-    from polyc.model.tree import walk
-
     marks = [n for n in walk(program.tree.child) if isinstance(n, Mark) and n.kind == "allocate"]
     return [s.child for m in marks if isinstance(m.child, Sequence) for s in m.child.children]
+
+
+TWO_WRITERS = """
+void f(float A[64][64], float D[64][64])
+{
+    float B[64][128];
+#pragma scop
+    for (int i = 0; i < 64; i++)
+        for (int j = 0; j < 64; j++) {
+            B[i][2 * j] = A[i][j] * 2.0f;
+            B[i][2 * j + 1] = A[i][j] + 1.0f;
+        }
+    for (int i = 0; i < 62; i++)
+        for (int j = 0; j < 62; j++)
+            D[i][j] = B[i][2 * j] + B[i + 1][2 * j + 1] + B[i + 2][2 * j + 2];
+#pragma endscop
+}
+"""
+
+
+IN_TILES: dict[str, Any] = {"tile_sizes": (16, 16), "max_recompute": 1000.0, "inline": False}
+
+
+@pytest.fixture(scope="module")
+def two_writers(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    """A stencil over cells that two statements make, both in its tiles."""
+    folder = tmp_path_factory.mktemp("writers")
+    program = after(region_of(TWO_WRITERS, folder), "privatize", **IN_TILES)
+    assert [n for n in walk(program.tree.child) if isinstance(n, Extension)]
+    return program
+
+
+def test_cells_of_two_writers_need_no_flow_of_isl(two_writers: Program) -> None:
+    """Each cell has one writer, and a run of it comes before each read: nothing else is asked."""
+    now = expand(two_writers)
+    original = original_of(two_writers.scop, "B")
+    assert made_before_read(two_writers, now, "B", original.accesses.all_writes, original.flow)
+    assert check(two_writers) == []
+
+
+@pytest.mark.parametrize("writer", ["S0", "S1"])
+def test_one_of_two_writers_lacks_a_column(two_writers: Program, writer: str) -> None:
+    short = isl.UnionMap(f"{{ [a, b] -> S0[i, j] : {'j < b + 15' if writer == 'S0' else ''} }}").union(
+        isl.UnionMap(f"{{ [a, b] -> S1[i, j] : {'j < b + 15' if writer == 'S1' else ''} }}")
+    )
+
+    def change(node: Node) -> Node:
+        return replace(node, relation=node.relation.intersect(short)) if isinstance(node, Extension) else node
+
+    assert "flow" in kinds(changed(two_writers, change))
+
+
+def test_one_of_two_writers_comes_late(two_writers: Program) -> None:
+    def change(node: Node) -> Node:
+        if isinstance(node, Extension) and isinstance(node.child, Sequence):
+            return replace(node, child=Sequence(tuple(reversed(node.child.children))))
+        return node
+
+    assert "flow" in kinds(changed(two_writers, change))
+
+
+def test_writers_of_one_cell_are_not_told_apart(tmp_path: Path) -> None:
+    """Where a second nest writes the cells again, which of them a read sees is a matter of order."""
+    text = TWO_WRITERS.replace("B[i][2 * j + 1] = A", "B[i][2 * j] = A").replace("2 * j + 1]", "2 * j]")
+    program = after(region_of(text, tmp_path), "privatize", **IN_TILES)
+    original = original_of(program.scop, "B")
+    assert not made_before_read(program, expand(program), "B", original.accesses.all_writes, original.flow)

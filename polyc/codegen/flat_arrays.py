@@ -29,6 +29,8 @@ def with_flat_arrays(body: tuple[c.Stmt, ...], scop: Scop) -> tuple[c.Stmt, ...]
 
 def linear(array: Array, subscripts: tuple[c.Expr, ...], sizes: set[str]) -> c.Expr:
     """`i * (C + 2) + j`, in 64 bits."""
+    if array.strides_c:
+        return strided(array, subscripts, sizes)
     index = subscripts[0]
     if not is_wide(index, sizes) and index != ZERO:
         index = c.Literal(f"{index.text}L") if isinstance(index, c.Literal) else c.Cast("long", index)
@@ -36,6 +38,15 @@ def linear(array: Array, subscripts: tuple[c.Expr, ...], sizes: set[str]) -> c.E
         assert extent is not None
         index = joined(product(index, extent), subscript)
     return index
+
+
+def strided(array: Array, subscripts: tuple[c.Expr, ...], sizes: set[str]) -> c.Expr:
+    """`z * S2 + y * S1 + x`, in 64 bits."""
+    index: c.Expr = ZERO
+    for stride, subscript in zip(array.strides_c, subscripts, strict=False):
+        wide = subscript if is_wide(subscript, sizes) or subscript == ZERO else c.Cast("long", subscript)
+        index = joined(index, product(wide, stride))
+    return joined(index, subscripts[-1])
 
 
 def joined(index: c.Expr, subscript: c.Expr) -> c.Expr:

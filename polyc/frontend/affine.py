@@ -81,7 +81,7 @@ class Affine:
             case c.Binary(op="/" | "%" | "<<" | ">>" | "&" as op, left=left, right=right):
                 return self.division(op, left, right, env)
             case c.Ternary(condition=condition, then=then, otherwise=otherwise):
-                return self.choice(condition, then, otherwise, env)
+                return self.quotient(expr, env) or self.choice(condition, then, otherwise, env)
             case c.Cast(type=text, operand=inner):
                 return self.cast(text, inner, env)
             case c.SizeOf(text=text):
@@ -184,6 +184,24 @@ class Affine:
     def product(self, expr: c.Expr, type_: CType) -> isl.PwAff:
         """`n * m` of two parameters is a parameter of its own."""
         return self.region.parameter(label(expr), type_, expr)
+
+    def quotient(self, expr: c.Ternary, env: Env) -> Value | None:
+        """`m > 0 ? n / m : 0` of two sizes is a parameter of its own."""
+        match expr:
+            case c.Ternary(
+                condition=c.Binary(op=">", left=tested, right=c.Literal(text="0")),
+                then=c.Binary(op="/", left=above, right=below),
+                otherwise=c.Literal(text="0"),
+            ) if tested == below and not mentions(expr) & {*env.variables, *env.values}:
+                first, second = self.value(above, env), self.value(below, env)
+                if first is None or second is None or is_constant(second[0]):
+                    return None
+                type_ = common(first[1], second[1])
+                exact = type_.signed or (type_.size_bytes == 8 and not first[1].signed and not second[1].signed)
+                if not exact:
+                    return None  # a conversion may change a value
+                return self.region.parameter(label(expr), type_, expr), type_
+        return None
 
     def widened(self, value: Value, type_: CType, env: Env) -> isl.PwAff | None:
         """An operand in the common type: sign or zero extension needs the operand's own value."""
@@ -351,6 +369,8 @@ def label(expr: c.Expr) -> str:
             return f"{label(left)}_{label(right)}"
         case c.Literal(text=text) if text.isalnum():
             return text
+        case c.Ternary(then=c.Binary(op="/", left=left, right=right)):
+            return f"{label(left)}_per_{label(right)}"
     return "v"
 
 

@@ -19,11 +19,21 @@ from polyc.model.scop import Array, Storage
 def make_array(symbol: Symbol, region: Region, converter: Converter, function: c_ast.FuncDef) -> Array:
     """The model's array of a symbol."""
     if symbol.key in region.flat:
-        extents = tuple(region.in_c(extent) for extent in region.flat[symbol.key])
-        sizes = [Affine(region).observed(extent, Env()) for extent in region.flat[symbol.key]]
-        element, storage = symbol.shape.element, symbol.storage
+        shape = region.flat[symbol.key]
+        extents = tuple(region.in_c(extent) for extent in shape.extents)
+        sizes = [Affine(region).observed(extent, Env()) for extent in shape.extents]
+        steps = [Affine(region).observed(stride, Env()) for stride in shape.strides]
         return Array(
-            symbol.key, symbol.c_name, element, (None, *sizes), (None, *extents), storage, symbol.constant, True
+            symbol.key,
+            symbol.c_name,
+            symbol.shape.element,
+            (None, *sizes),
+            (None, *extents),
+            symbol.storage,
+            symbol.constant,
+            True,
+            tuple(step for step in steps if step is not None),
+            tuple(region.in_c(stride) for stride in shape.strides),
         )
     pairs = [extent(symbol, position, region, converter, function) for position in range(symbol.rank)]
     return Array(

@@ -1,8 +1,9 @@
 """Linearised references: which shape makes `a[i * (C + 2) + j]` the element `a[i][j]`.
 
-A shape is a row of strides, each a multiple of the next, the last 1. A subscript is divided by them one after the
-other. What is left for a dimension but the outermost has to lie between 0 and its extent: then no two places of the
-shape are one place in memory, and the flat array is one with several dimensions.
+A shape is a row of strides, the last 1. A subscript is divided by them one after the other. What is left for a
+dimension but the outermost has to lie between 0 and its extent, which is how many strides of the dimension fit into the
+one before it: then no two places of the shape are one place in memory, and the flat array is one with several
+dimensions.
 
 source: Grosser, Ramanujam, Pouchet, Sadayappan, Pop: Optimistic Delinearization of Parametrically Sized Arrays (ICS
 2015). There the strides are guessed from the products of sizes in all terms; here they are the factors of what varies,
@@ -15,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from math import gcd, inf
+from math import inf
 from typing import TypeVar
 
 import islpy as isl
@@ -24,18 +25,16 @@ from polyc.errors import Span
 from polyc.frontend.affine import Affine
 from polyc.frontend.atoms import Atoms
 from polyc.frontend.multiples import parts_of, with_parts
-from polyc.frontend.polynomial import ONE, Poly, added, divided, is_number, lead, multiplied, primitive
-from polyc.frontend.region import Env, Region, number, project, restore, saved
-from polyc.frontend.symbols import Symbol
+from polyc.frontend.polynomial import ONE, Poly, added, divided, is_number, multiplied
+from polyc.frontend.region import Env, FlatShape, Region, number, project, restore, saved
+from polyc.frontend.strides import LONG, number_strides, strides_of
+from polyc.frontend.symbols import PRIVATE_BYTES, Symbol
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
 
 T = TypeVar("T")
-Extents = tuple[c.Expr, ...]
-"""Of all dimensions but the outermost."""
-
 FEW = 4096
-"""Assumptions that hold for no size above this one are not made."""
+"""Assumptions that hold for no size above this one are not made, but where rows have fewer elements."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,11 +43,25 @@ class Form:
 
     strides: tuple[Poly, ...]
     """From the outermost dimension to the innermost, whose stride is 1."""
-    extents: Extents
+    shape: FlatShape
     sizes: tuple[Poly, ...]
     """The extents as polynomials."""
     given: bool = False
     """Somebody else saw to it that subscripts stay inside their rows."""
+
+    @property
+    def extents(self) -> tuple[c.Expr, ...]:
+        return self.shape.extents
+
+    @property
+    def constant(self) -> bool:
+        """Whether all strides are numbers: subscripts are affine as they are."""
+        return all(is_number(stride) for stride in self.strides)
+
+    @property
+    def few(self) -> int:
+        """What is assumed has to hold for sizes up to this one at least."""
+        return min([FEW, *(size[()] for size in self.sizes if is_number(size))])
 
     @property
     def rank(self) -> int:
@@ -64,13 +77,16 @@ class Form:
 
 
 def is_linearised(region: Region, body: c.Block, atoms: Atoms) -> bool:
-    """Whether a subscript has a product of a variable and a size."""
+    """Whether a subscript has a product of a variable and a size, or of one and a number that may be a row's length."""
     indices = dict.fromkeys(index for _, index in flat_references(region, body))
-    factors = (atoms.factors(atoms.polynomial(index)) for index in indices)
-    return any(variable and not is_number(factor) for found in factors for variable, factor in found.items())
+    polys = [atoms.polynomial(index) for index in indices]
+    factors = (atoms.factors(poly) for poly in polys)
+    if any(variable and not is_number(factor) for found in factors for variable, factor in found.items()):
+        return True
+    return bool(number_strides(polys, atoms))
 
 
-def find_forms(region: Region, body: c.Block, atoms: Atoms, given: Mapping[str, Extents]) -> dict[str, Form]:
+def find_forms(region: Region, body: c.Block, atoms: Atoms, given: Mapping[str, FlatShape]) -> dict[str, Form]:
     """The shapes of the flat arrays of a region, by key. `given`: extents that are known, by name in C."""
     references: dict[str, list[Poly]] = {}
     for symbol, index in flat_references(region, body):
@@ -83,6 +99,8 @@ def find_forms(region: Region, body: c.Block, atoms: Atoms, given: Mapping[str, 
             found[key] = form_of(given[symbol.c_name], atoms)
             continue
         strides = strides_of(polys, atoms)
+        if strides is not None and all(is_number(stride) for stride in strides) and is_small(symbol):
+            continue  # a thread may have it for itself
         form = None if strides is None else checked(strides, region, atoms)
         if form is not None:
             found[key] = form
@@ -104,69 +122,60 @@ def flat_references(region: Region, body: c.Block) -> Iterator[tuple[Symbol, c.E
             yield symbol, index
 
 
-def form_of(extents: Extents, atoms: Atoms) -> Form:
-    """The shape with these extents."""
-    sizes = tuple(atoms.polynomial(extent) for extent in extents)
+def is_small(symbol: Symbol) -> bool:
+    """Whether each thread could have a copy of an array."""
+    return symbol.storage is Storage.LOCAL and 0 < symbol.shape.size_bytes <= PRIVATE_BYTES
+
+
+def form_of(shape: FlatShape, atoms: Atoms) -> Form:
+    """What a known shape says of subscripts."""
+    sizes = tuple(atoms.polynomial(extent) for extent in shape.extents)
     strides = [ONE]
     for size in reversed(sizes):
         strides.append(multiplied(strides[-1], size))
-    return Form(tuple(reversed(strides)), extents, sizes, True)
-
-
-def strides_of(polys: list[Poly], atoms: Atoms) -> tuple[Poly, ...] | None:
-    """Strides from the factors of what varies in an array's subscripts; None where no size is among them.
-
-    Of several factors of one degree, such as C and C + 1 of `a[i * C + i]`, that which most references have counts.
-    """
-    counts: Counter[tuple[tuple[tuple[int, ...], int], ...]] = Counter()
-    contents: list[int] = []
-    plain: set[int] = set()
-    for poly in polys:
-        for variable, factor in atoms.factors(poly).items():
-            contents += [value for monomial, value in factor.items() if monomial]
-            if is_number(factor):
-                plain |= {abs(value) for value in factor.values() if variable}
-            elif variable:
-                counts[tuple(sorted(primitive(factor).items()))] += 1
-    if not counts:
-        return None
-    chain: list[Poly] = [ONE]
-    for factors in by_degree([(dict(key), count) for key, count in counts.items()]):
-        fitting = [factor for factor in factors if divides(chain[-1], factor)]
-        if fitting:
-            chain.append(fitting[0])
-    unit = max((step for step in plain if gcd(*contents) % step == 0), default=1)
-    if unit > 1:  # `a[(i * C + j) * 3 + c]`
-        return (*(multiplied({(): unit}, stride) for stride in reversed(chain)), ONE)
-    return tuple(reversed(chain))
-
-
-def by_degree(factors: list[tuple[Poly, int]]) -> list[list[Poly]]:
-    """Factors of one degree together, the least degree first; of one degree the most frequent one first."""
-    degrees = sorted({len(lead(factor)) for factor, _ in factors})
-    ordered = sorted(factors, key=lambda pair: (-pair[1], sum(abs(v) for v in pair[0].values())))
-    return [[factor for factor, _ in ordered if len(lead(factor)) == degree] for degree in degrees]
-
-
-def divides(part: Poly, whole: Poly) -> bool:
-    return not divided(whole, part)[1]
+    if shape.strides:
+        return Form((*(atoms.polynomial(stride) for stride in shape.strides), ONE), shape, sizes, True)
+    return Form(tuple(reversed(strides)), shape, sizes, True)
 
 
 def checked(strides: tuple[Poly, ...], region: Region, atoms: Atoms) -> Form | None:
-    """The shape with these strides, if its extents are affine."""
-    sizes = tuple(divided(wide, narrow)[0] for wide, narrow in pairwise(strides))
+    """The shape with these strides, if its extents are affine.
+
+    Where a stride is no multiple of the next one, as many of these as fit into it are a row.
+    """
+    sizes: list[Poly] = []
+    whole = True
+    for wide, narrow in pairwise(strides):
+        size, rest = divided(wide, narrow)
+        whole = whole and not rest
+        sizes.append(size if not rest else quotient(wide, narrow, atoms))
     extents = tuple(atoms.expression(size) for size in sizes)
+    steps = () if whole else tuple(atoms.expression(stride) for stride in strides[:-1])
     before, region.strict = region.strict, True
-    affine = [Affine(region).observed(extent, Env()) for extent in extents]
+    affine = [Affine(region).observed(expr, Env()) for expr in (*extents, *steps)]
     region.strict = before
-    return None if any(extent is None for extent in affine) else Form(strides, extents, sizes)
+    if any(expr is None for expr in affine):
+        return None
+    return Form(strides, FlatShape(extents, steps), tuple(sizes))
+
+
+def quotient(wide: Poly, narrow: Poly, atoms: Atoms) -> Poly:
+    """How many strides of one kind fit into one of another: `S1 > 0 ? S2 / S1 : 0`."""
+    if is_number(wide) and is_number(narrow):
+        return {(): wide[()] // narrow[()]}
+    above, below = atoms.expression(wide), atoms.expression(narrow)
+    ratio = c.Binary("/", above, below)
+    if is_number(narrow):
+        return atoms.atom(ratio)
+    zero = c.Literal("0")
+    return atoms.atom(c.Ternary(c.Binary(">", below, zero), ratio, zero))
 
 
 def shaped_items(
     region: Region,
     body: c.Block,
     atoms: Atoms,
-    given: Mapping[str, Extents],
+    given: Mapping[str, FlatShape],
     span: Span,
     extract: Callable[[tuple[c.Stmt, ...]], list[T]],
 ) -> list[T]:
@@ -180,7 +189,7 @@ def shaped_items(
     before = saved(region)
     while True:
         splitter = Splitter(region, atoms, forms)
-        region.flat = {key: form.extents for key, form in forms.items()}
+        region.flat = {key: form.shape for key, form in forms.items()}
         region.divide = splitter.subscripts
         items = extract(body.body)
         lost = set() if given else splitter.lost()
@@ -225,7 +234,7 @@ class Splitter:
     def subscripts(self, key: str, index: c.Expr, env: Env) -> tuple[c.Expr | None, ...] | None:
         """The subscripts of a reference; None where they are not certain to stay in their rows, and in the place of an
         outermost one that is not affine."""
-        found = self.divided(self.forms[key], self.atoms.polynomial(index), env)
+        found = self.divided(key, self.atoms.polynomial(index), env)
         name = self.region.scope.symbols[key].c_name
         if found is None:
             self.whole.setdefault(key, []).append(index)
@@ -259,19 +268,23 @@ class Splitter:
             self.region.note("delinearised", f"flat arrays are read as {', '.join(sorted(shapes))}", span)
 
     def lost(self) -> set[str]:
-        """Arrays of which no reference was divided, or fewer than are affine as they are, with one subscript."""
-        return {key for key in self.whole if self.split[key] <= self.plain[key]}
+        """Arrays of which no reference was divided, or fewer than are affine as they are, with one subscript. Where all
+        are affine as they are, none may be left."""
+        return {key for key in self.whole if self.forms[key].constant or self.split[key] <= self.plain[key]}
 
     def tell(self, lost: set[str]) -> None:
         """Say why these stay as they are."""
         for key in sorted(lost):
+            if self.forms[key].constant:
+                continue  # its subscripts are affine with one dimension too
             name, index = self.region.scope.symbols[key].c_name, self.whole[key][0]
             message = f"'{name}' is no array with several dimensions: a subscript may leave {self.rows(key)}"
             self.region.note("not-delinearised", message, index.span)
 
-    def divided(self, form: Form, poly: Poly, env: Env) -> list[Poly] | None:
+    def divided(self, key: str, poly: Poly, env: Env) -> list[Poly] | None:
+        form = self.forms[key]
         pieces = form.pieces(poly)
-        if form.given and all(value > 0 for piece in pieces[1:] for value in piece.values()):  # not `-1 - j`
+        if form.given and not any(is_odd(piece, size) for piece, size in zip(pieces[1:], form.sizes, strict=True)):
             return pieces if self.is_affine(pieces, env) else None
         wrong = self.outside(form, pieces, env)
         if wrong is None:
@@ -286,7 +299,9 @@ class Splitter:
             return pieces
         diagonal = any(set(self.moving(a)) & set(self.moving(b)) for a, b in pairwise(pieces))
         plain = not any(self.moving(piece) for piece in pieces[:-1])  # `a[i + n]` says nothing of rows
-        return pieces if not diagonal and not plain and self.assume(wrong, env) else None
+        # With strides that are numbers little is lost without a shape: a guard is worth it where rows are written.
+        idle = form.constant and (form.few < LONG or key not in self.region.written)
+        return pieces if not diagonal and not plain and not idle and self.assume(wrong, env, form.few) else None
 
     def moving(self, piece: Poly) -> set[tuple[int, ...]]:
         return {variable for variable in self.atoms.factors(piece) if variable}
@@ -318,7 +333,7 @@ class Splitter:
         self.region.strict = before
         return sure
 
-    def assume(self, wrong: isl.Set, env: Env) -> bool:
+    def assume(self, wrong: isl.Set, env: Env, few: int) -> bool:
         """Assume of the sizes that these places are not reached. Not where that leaves small numbers only: such a
         subscript is no place in this shape.
 
@@ -330,7 +345,7 @@ class Splitter:
         known = env.domain.intersect(region.context).intersect(region.ranges).intersect(region.assumed)
         sizes = project(known, env.variables)
         left = sizes.subtract(project(wrong.intersect(known), env.variables)).coalesce()
-        if left.is_empty() or any(most(left, name) < min(FEW, most(sizes, name)) for name in names_of(left)):
+        if left.is_empty() or any(most(left, name) < min(few, most(sizes, name)) for name in names_of(left)):
             return False
         region.assumed = region.assumed.intersect(left.gist(sizes)).coalesce()
         self.guarded = True
@@ -350,9 +365,16 @@ def most(domain: isl.Set, name: str) -> float:
     return int(value.to_python()) if value.is_int() else inf
 
 
+def is_odd(piece: Poly, size: Poly) -> bool:
+    """Whether a subscript may mean a place in the row before or after: `-1 - j`, or `1023 + j` of 1024."""
+    return any(value < 0 for value in piece.values()) or (is_number(size) and () in piece)
+
+
 def shifted(form: Form, pieces: list[Poly]) -> Iterator[list[Poly]]:
     """The same place one row on or back: `C - 1 - j` of the next row is `-1 - j` of this one, divided by C."""
     for position, size in enumerate(form.sizes, 1):
+        if multiplied(size, form.strides[position]) != form.strides[position - 1]:
+            continue
         for step in (-1, 1):
             other = list(pieces)
             other[position - 1] = added(other[position - 1], ONE, step)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import islpy as isl
@@ -19,7 +18,7 @@ from polyc.frontend.checks import Checker
 from polyc.frontend.chunks import KEYWORDS, Chunks
 from polyc.frontend.convert import Converter
 from polyc.frontend.ctype import Types
-from polyc.frontend.delinear import Extents, is_linearised, shaped_items
+from polyc.frontend.delinear import is_linearised, shaped_items
 from polyc.frontend.effects import Effects
 from polyc.frontend.extract import Extractor, Item
 from polyc.frontend.facts import assigned_scalars, lvalues, reads, writes
@@ -31,15 +30,14 @@ from polyc.frontend.places import Places
 from polyc.frontend.pragmas import Marked, pragma_span
 from polyc.frontend.promises import condition_set, names_in
 from polyc.frontend.references import place_of
-from polyc.frontend.region import CTX, Env, Region, number, project, restore, saved, variable
+from polyc.frontend.region import CTX, NOTHING, Env, Given, Region, number, project, restore, saved, variable
 from polyc.frontend.source import COMMENT_OR_STRING
-from polyc.frontend.symbols import Symbol, scope_before
+from polyc.frontend.symbols import PRIVATE_BYTES, Symbol, scope_before
 from polyc.model import ctree as c
 from polyc.model.program import InputOptions
 from polyc.model.scop import CALLS, AccessKind, Array, Scop, Storage
 from polyc.poly import OverBudget, budget, share
 
-PRIVATE_BYTES = 4096
 WORD = re.compile(r"\w+")
 _PRAGMA = re.compile(r"^#pragma (?!polyc\b|scop\b)[^\n]*$", re.MULTILINE)
 _ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b")
@@ -59,8 +57,7 @@ class Modeller:
     file_names: frozenset[str]
     others: list[Marked]
     """All regions of the function."""
-    flat: Mapping[str, Extents] = field(default_factory=dict)
-    """Extents that flat arrays are known to have, by their names in C."""
+    given: Given = NOTHING
     path: Path = field(default_factory=list)
     known: set[str] = field(default_factory=set)
     """Parameters' names that promises may use."""
@@ -80,7 +77,7 @@ class Modeller:
         body = c.Block(converter.block(items))
         written, read = frozenset(writes(body)), frozenset(reads(body))
         region = Region(scope, written, settled_names(body), read, problems=converter.problems)
-        region.effects = self.effects.of
+        region.effects, region.names = self.effects.of, self.given.names
         self.note_calls(region, body)
         self.note_pragmas(region)
         region.sizes = lambda symbol, n: extent(symbol, n, region, converter, self.parsed.function)[0]
@@ -102,8 +99,8 @@ class Modeller:
             return Extractor(region, needed).block(statements, Env())
 
         atoms = Atoms(region)
-        if self.flat:
-            return shaped_items(region, body, atoms, self.flat, span, extract)
+        if self.given.shapes:
+            return shaped_items(region, body, atoms, self.given.shapes, span, extract)
         if not is_linearised(region, body, atoms):
             return extract(body.body)
         before = saved(region)
@@ -397,7 +394,8 @@ def settled_names(body: c.Block) -> frozenset[str]:
 
 def parameter_keys(region: Region) -> frozenset[str]:
     """Keys of plain variables that are parameters."""
-    return frozenset(p.name for p in region.parameters.values() if isinstance(p.expr, c.Name))
+    plain = [(p.name, p.expr.name) for p in region.parameters.values() if isinstance(p.expr, c.Name)]
+    return frozenset(key if key in region.names else name for name, key in plain)
 
 
 def only(domain: isl.Set, names: tuple[str, ...]) -> isl.Set:

@@ -54,7 +54,7 @@ def divided(poly: Poly, by: Poly) -> tuple[Poly, Poly]:
     while left:
         monomial = lead(left)
         other = without(monomial, first)
-        count = left[monomial] // by[first] if other is not None else 0
+        count = times_in(left[monomial], by[first], not monomial) if other is not None else 0
         if other is None or not count:
             rest[monomial] = left.pop(monomial)
             continue
@@ -64,6 +64,11 @@ def divided(poly: Poly, by: Poly) -> tuple[Poly, Poly]:
         if kept:
             rest[monomial] = left.pop(monomial)
     return quotient, rest
+
+
+def times_in(value: int, by: int, down: bool) -> int:
+    """The quotient: of constants rounded down, of coefficients toward 0, so that `1023 - j` stays as it is."""
+    return value // by if down or (value < 0) == (by < 0) else -(-value // by)
 
 
 def without(monomial: Monomial, part: Monomial) -> Monomial | None:

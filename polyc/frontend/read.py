@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
-from types import MappingProxyType
 
 from polyc.errors import Diagnostic, Span, UserError
 from polyc.frontend.chunks import Chunks, cut
-from polyc.frontend.delinear import Extents
 from polyc.frontend.effects import Effects
 from polyc.frontend.model import Modeller, unique
 from polyc.frontend.parse import Parsed, parse_function
@@ -17,7 +14,7 @@ from polyc.frontend.pragmas import Marked, find_pragmas, place_regions
 from polyc.frontend.preamble import original_text, preamble
 from polyc.frontend.preprocess import Preprocessed, preprocess
 from polyc.frontend.promises import names_in, parse_condition
-from polyc.frontend.region import CTX
+from polyc.frontend.region import CTX, NOTHING, Given
 from polyc.frontend.source import UserFile, assert_unchanged, load
 from polyc.model.program import InputOptions
 from polyc.model.scop import Region, Scop, Source
@@ -47,19 +44,17 @@ def _read(path: str, options: InputOptions) -> Source:
     return _modelled(user, pre, options)
 
 
-def read_text(text: str, options: InputOptions, flat: Mapping[str, Extents] | None = None) -> Source:
+def read_text(text: str, options: InputOptions, given: Given = NOTHING) -> Source:
     """Model the regions of a text that needs no preprocessor. Raises UserError.
 
-    `flat`: the extents, but for the outermost dimension, of arrays with linearised subscripts.
+    `given`: what is known of its arrays and sizes.
     """
     name = "printed text"
     with room_for_depth():
-        return _modelled(UserFile(name, text), Preprocessed(name, text, [0], [(name, 1)]), options, flat or {})
+        return _modelled(UserFile(name, text), Preprocessed(name, text, [0], [(name, 1)]), options, given)
 
 
-def _modelled(
-    user: UserFile, pre: Preprocessed, options: InputOptions, flat: Mapping[str, Extents] = MappingProxyType({})
-) -> Source:
+def _modelled(user: UserFile, pre: Preprocessed, options: InputOptions, given: Given = NOTHING) -> Source:
     path = user.path
     assumptions = [parse_condition(text) for text in options.assume]
     places = Places(user, pre)
@@ -72,7 +67,7 @@ def _modelled(
         raise UserError(unique(pragmas.problems))
     chunks = cut(pre.text, places)
     place_regions(pragmas, chunks, places)
-    reader = _Reader(user, pre, places, chunks, options, assumptions, frozenset(pragmas.pure), flat)
+    reader = _Reader(user, pre, places, chunks, options, assumptions, frozenset(pragmas.pure), given)
     problems = pragmas.problems
     regions = reader.regions(pragmas.regions, problems)
     if problems:
@@ -97,14 +92,14 @@ class _Reader:
         options: InputOptions,
         assumptions: list[ast.expr],
         pure: frozenset[str],
-        flat: Mapping[str, Extents],
+        given: Given,
     ) -> None:
         self.user = user
         self.places = places
         self.chunks = chunks
         self.options = options
         self.assumptions = assumptions
-        self.flat = flat
+        self.given = given
         self.effects = Effects(chunks, places, pure)
         self.file_names = frozenset(chunks.mentions) | pre.macros
 
@@ -172,7 +167,7 @@ class _Reader:
             self.effects,
             self.file_names,
             group,
-            self.flat,
+            self.given,
         )
 
     def check_names(self, known: set[str], visible: set[str], problems: list[Diagnostic]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import islpy as isl
@@ -37,6 +37,33 @@ def project(domain: isl.Set, names: tuple[str, ...]) -> isl.Set:
         if position >= 0:
             domain = domain.project_out(isl.dim_type.param, position, 1)
     return domain
+
+
+@dataclass(frozen=True, slots=True)
+class FlatShape:
+    """The dimensions that a flat array is taken to have."""
+
+    extents: tuple[c.Expr, ...]
+    """Of all dimensions but the outermost."""
+    strides: tuple[c.Expr, ...] = ()
+    """Of all dimensions but the innermost; () where each is the product of the extents of the dimensions inside it."""
+
+    @property
+    def rank(self) -> int:
+        return len(self.extents) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What is known of a text that polyc printed, by names in C."""
+
+    shapes: Mapping[str, FlatShape] = field(default_factory=dict)
+    """Of arrays with linearised subscripts."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What variables are called as parameters."""
+
+
+NOTHING = Given()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,8 +115,10 @@ class Region:
     """The extent of a dimension of an array, where it is known."""
     multiples: dict[str, tuple[str, int]] = field(default_factory=dict)
     """Sizes that are taken to be multiples of others: which one, and how many times."""
-    flat: dict[str, tuple[c.Expr, ...]] = field(default_factory=dict)
-    """Arrays of one dimension that are taken to have several: the extents of all but the outermost, by key."""
+    flat: dict[str, FlatShape] = field(default_factory=dict)
+    """Arrays of one dimension that are taken to have several, by key."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What some variables are called as parameters, by their names in C; others keep theirs as far as that goes."""
     divide: Callable[[str, c.Expr, Env], tuple[c.Expr | None, ...] | None] = lambda key, index, env: None
     """The subscripts of a reference to one of these; None where they are not known, or for an outermost one that is
     not affine."""
@@ -109,7 +138,7 @@ class Region:
 
     def rank(self, symbol: Symbol) -> int:
         """How many dimensions an array has in the model."""
-        return len(self.flat[symbol.key]) + 1 if symbol.key in self.flat else symbol.rank
+        return self.flat[symbol.key].rank if symbol.key in self.flat else symbol.rank
 
     def in_c(self, expr: c.Expr) -> c.Expr:
         """The expression with variables' names instead of their keys: `S2` is no name for a parameter in isl."""
@@ -123,6 +152,7 @@ class Region:
     def parameter(self, name: str, type_: CType, expr: c.Expr) -> isl.PwAff:
         """The isl parameter for an invariant expression; the same expression gets the same one."""
         expr = self.in_c(expr)
+        name = self.names.get(expr.name, name) if isinstance(expr, c.Name) else name
         for known in self.parameters.values():
             if known.expr == expr:
                 return variable(known.name)

@@ -14,6 +14,8 @@ and or not exists implies mod floor ceil min max floord ceild rat true false inf
 sequence set band mark child coincident permutable options context extension contraction expansion
 """
 ISL_WORDS = frozenset(_ISL.split())
+PRIVATE_BYTES = 4096
+"""The largest local array that each thread may have a copy of."""
 
 
 @dataclass(slots=True, eq=False)

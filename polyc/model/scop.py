@@ -62,6 +62,12 @@ class Array:
     flat: bool = False
     """In C it has one dimension, and its element `A[x][y]` is `A[x * extent + y]`. References that are not exact have
     one subscript in the statement's body, as in C."""
+    strides: tuple[isl.PwAff, ...] = ()
+    """Of a flat array: how far cells that follow each other in a dimension are apart, in elements, for all dimensions
+    but the innermost. () where each stride is the product of the extents inside it; else there may be gaps between
+    rows, and `A[x][y]` is `A[x * stride + y]`."""
+    strides_c: tuple[c.Expr, ...] = ()
+    """The same strides as C expressions."""
 
     @property
     def rank(self) -> int:

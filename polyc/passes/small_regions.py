@@ -8,6 +8,7 @@ from math import log10, prod
 import islpy as isl
 
 from polyc.machine import Cpu
+from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.tree import Member, Worth
 from polyc.passes.cost import Rates, box_volume, operations
@@ -33,6 +34,8 @@ def worth_of(program: Program, machine: Cpu, at: isl.Set, above: Sequence[Member
     for piece in sets(member.schedule.domain()):
         statement = program.statements[set_name(piece)]
         instances = statement.domain.intersect(piece)
+        if any(isinstance(node, c.For | c.While) for node in c.walk(statement.body)):
+            return None  # nobody knows how often a loop of its own runs
         count = box_volume(instances.intersect_params(at))
         work.append((count * operations(statement), count, instances))
     total, count, largest = sum(w for w, _, _ in work), *max(work, key=lambda one: one[0])[1:]

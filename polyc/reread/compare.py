@@ -23,7 +23,6 @@ import islpy as isl
 
 from polyc.analysis.order import Run, order_map, runs
 from polyc.codegen.instances import NOTED
-from polyc.codegen.printer import expression
 from polyc.flow import Accesses
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
@@ -110,7 +109,7 @@ class _Text:
 
     def __init__(self, program: Program, scop: Scop) -> None:
         self.program = program
-        self.scop = _renamed(program, scop)
+        self.scop = scop
         self.parts: list[_Part] = []
         self.locals: dict[str, _Local] = {}
         self.loops: list[tuple[str, Run, set[str]]] = []
@@ -505,15 +504,6 @@ class _Text:
                 message = f"the {kind} loop of the text carries a dependence on {array}"
                 found.append(Fault("race", message, witness))
         return found
-
-
-def _renamed(program: Program, scop: Scop) -> Scop:
-    """The text's scop; parameters that are expressions in the region would have other names in it."""
-    ours = {p.name for p in scop.parameters}
-    for parameter in program.scop.parameters:
-        if plain_name(parameter) != parameter.name and plain_name(parameter) in ours:
-            raise NotComparable(f"{expression(parameter.expr)} is a size that is an expression")
-    return scop
 
 
 def _members(run: Run) -> list[Member]:

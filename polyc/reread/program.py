@@ -10,6 +10,7 @@ from polyc.codegen.instances import NOTED
 from polyc.codegen.printer import statement
 from polyc.errors import UserError
 from polyc.frontend.read import read_text
+from polyc.frontend.region import FlatShape, Given
 from polyc.model import ctree as c
 from polyc.model.program import InputOptions, Program
 from polyc.model.scop import Region, Scop, Storage
@@ -46,20 +47,24 @@ def read_again(program: Program, region: Region, body: tuple[c.Stmt, ...], guard
     )
     try:
         options = InputOptions(budget=program.operations, private=False)
-        return read_text(text, options, _flat_arrays(scop)).regions[0].scop
+        names = {plain_name(p): p.name for p in scop.parameters if not isinstance(p.expr, c.Name)}
+        return read_text(text, options, Given(_flat_arrays(scop), names)).regions[0].scop
     except UserError as problem:
         raise NotComparable(f"the frontend does not read it: {problem.diagnostics[0].message}") from None
 
 
-def _flat_arrays(scop: Scop) -> dict[str, tuple[c.Expr, ...]]:
-    """The extents of arrays with linearised subscripts, in the names of the text."""
+def _flat_arrays(scop: Scop) -> dict[str, FlatShape]:
+    """The shapes of arrays with linearised subscripts, in the names of the text."""
     names: dict[c.Node, c.Node] = {p.expr: c.Name(plain_name(p)) for p in scop.parameters if p.expr != c.Name(p.name)}
 
     def renamed(node: c.Node) -> c.Node | None:
         return names.get(node)
 
     return {
-        array.c_name: tuple(c.rewrite(extent, renamed) for extent in array.extents_c if extent is not None)
+        array.c_name: FlatShape(
+            tuple(c.rewrite(extent, renamed) for extent in array.extents_c if extent is not None),
+            tuple(c.rewrite(stride, renamed) for stride in array.strides_c),
+        )
         for array in scop.arrays.values()
         if array.flat
     }

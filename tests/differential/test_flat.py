@@ -41,6 +41,39 @@ void stages(int R, int C, int S, const float *img, float *out, float *Ix, float 
 #pragma endscop
 }
 """
+STRIDES = """
+void stages(int R, int C, int S, const float *img, float *out, float *Ix, float *Sxx)
+{
+    const int P = R * S / 2 + 3;
+#pragma scop
+    for (int c = 0; c < 3; c++)
+        for (int i = 0; i < R / 4; i++)
+            for (int j = 0; j < C; j++)
+                Ix[c * P + i * S + j] = img[c * P + (i + 1) * S + j] + Sxx[c * P + i * S + j];
+    for (int c = 0; c < 3; c++)
+        for (int i = 1; i < R / 4; i++)
+            for (int j = 1; j < C; j++)
+                out[c * P + i * S + j] = Ix[c * P + (i - 1) * S + j - 1] + Ix[c * P + i * S + j] * 0.5f;
+#pragma endscop
+}
+"""
+NUMBERS = """
+void stages(int R, int C, int S, const float *img, float *out, float *Ix, float *Sxx)
+{
+#pragma scop
+    for (int c = 0; c < 2; c++)
+        for (int i = 0; i < R; i++)
+            for (int j = 0; j < C; j++)
+                Ix[c * 2999 + i * 60 + j] = img[c * 3000 + (i + 1) * 73 + j] + img[c * 3000 + i * 73 + j];
+    for (int c = 0; c < 2; c++)
+        for (int i = 1; i < R; i++)
+            for (int j = 1; j < C; j++)
+                out[c * 2499 + i * 59 + j] = Ix[c * 2999 + (i - 1) * 60 + j - 1]
+                                             + Ix[c * 2999 + i * 60 + C - 1 - j] * 0.5f + Sxx[i * 73 + j + S];
+#pragma endscop
+}
+"""
+STAGES = {"harris": HARRIS, "planes": PLANES, "strides": STRIDES, "numbers": NUMBERS}
 MAIN = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,15 +98,25 @@ int main(int argc, char **argv)
     return 0;
 }
 """
-SIZES = [(40, 60, 60), (40, 60, 73), (40, 60, 59), (40, 60, 58), (40, 60, 31), (40, 60, 0), (12, 9, -20), (1, 3, 5)]
+SIZES = [
+    (40, 60, 60),
+    (40, 59, 59),
+    (40, 60, 73),
+    (40, 60, 59),
+    (40, 60, 58),
+    (40, 60, 31),
+    (40, 60, 0),
+    (12, 9, -20),
+    (1, 3, 5),
+]
 """With rows apart, rows that share their ends, and rows that run into each other."""
 
 
 @pytest.mark.parametrize("tiles", ["auto", (5, 7)])
-@pytest.mark.parametrize("name", ["harris", "planes"])
+@pytest.mark.parametrize("name", STAGES)
 def test_both_branches(name: str, tiles: str | tuple[int, ...], tmp_path: Path) -> None:
     source = tmp_path / "flat.c"
-    source.write_text({"harris": HARRIS, "planes": PLANES}[name] + MAIN)
+    source.write_text(STAGES[name] + MAIN)
     _, regions, text = compiled_file(source, InputOptions(), Options(tile_sizes=tiles))
     assert_verified(regions)
     codes = {told.code for region in regions for told in (*region.program.scop.notes, *region.program.remarks)}

@@ -225,17 +225,151 @@ def test_a_small_local_array_is_no_private_one(scop: Modeller) -> None:
     assert not found.privatizable
 
 
-def test_strides_that_are_no_multiples(scop: Modeller) -> None:
-    text = """void f(int n, int S2, int S1, float *a) {
+PLANES = """void f(int n, int m, int w, int P, int S, int U, float *a) {
 #pragma scop
   for (int z = 0; z < n; z++)
-    for (int y = 0; y < n; y++)
-      for (int x = 0; x < n; x++)
-        a[z * S2 + y * S1 + x] = 1;
+    for (int y = 0; y < m; y++)
+      for (int x = 0; x < w; x++)
+        %s = 1;
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("cell", "place", "extents", "strides", "assumed"),
+    [
+        ("a[z * P + y * S + x]", "z, y, x", ["S > 0 ? P / S : 0", "S"], ["P", "S"], "m <= P_per_S, w <= S"),
+        (
+            "a[x + (z + 1) * P + (y + 2) * (S + 1)]",
+            "1 + z, 2 + y, x",
+            ["S + 1 > 0 ? P / (S + 1) : 0", "S + 1"],
+            ["P", "S + 1"],
+            "m <= P_per_S_1 - 2, w <= S + 1",
+        ),
+        (
+            "a[z * P + y * S + x * U]",
+            "z, y, x, 0",
+            ["S > 0 ? P / S : 0", "U > 0 ? S / U : 0", "U"],
+            ["P", "S", "U"],
+            "m <= P_per_S, w <= S_per_U, U >= 1",
+        ),
+        ("a[z * P + y * 1000 + x]", "z, y, x", ["P / 1000", "1000"], ["P", "1000"], "w <= 1000, 1000m <= P"),
+    ],
+)
+def test_strides_of_their_own(
+    cell: str,
+    place: str,
+    extents: list[str],
+    strides: list[str],
+    assumed: str,
+    scop: Modeller,
+    relations: Relations,
+    same: Callable[[object, str], None],
+) -> None:
+    """As many rows as fit into a plane are what its subscript is asked to stay below."""
+    found = scop(PLANES % cell)
+    assert relations(found, "S0") == [f"write {{ S0[z, y, x] -> a[{place}] }}"]
+    array = found.arrays["a"]
+    assert [expression(size) for size in array.extents_c if size is not None] == extents
+    assert [expression(stride) for stride in array.strides_c] == strides
+    names = [p.name for p in found.parameters]
+    runs = "n >= 1 and m >= 1 and w >= 1"
+    here = found.assumed.intersect(type(found.assumed)(f"[n, m, w] -> {{ : {runs} }}"))
+    same(here.coalesce(), f"[{', '.join(names)}] -> {{ : {assumed.replace(', ', ' and ')} and {runs} }}")
+    assert [note.code for note in found.notes] == ["delinearised", "assumed"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "why"),
+    [
+        ("a[z * P + z * S + x]", "what is the row, and what the plane, is not known"),
+        ("a[z * P + y * (P + 1) + x]", "nor here"),
+    ],
+)
+def test_strides_that_say_nothing(cell: str, why: str, scop: Modeller) -> None:
+    found = scop(PLANES % cell)
+    assert not found.arrays["a"].strides_c, why
+
+
+ROWS = """void f(int n, int m, float *a, const float *b) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < %s; j++)
+      %s
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "width", "cell", "extents", "assumed"),
+    [
+        ("a[i * 1024 + j] = 1;", "1024", "i, j", ["1024"], ""),
+        ("a[(i + 1) * 1024 - 1 - j] = 1;", "1024", "i, 1023 - j", ["1024"], ""),
+        ("a[i * 1024 + j] = 1;", "m", "i, j", ["1024"], "m <= 1024"),
+        ("a[(i - 1) * 1024 + j - 1 + 1] = 1;", "m", "-1 + i, j", ["1024"], "m <= 1024"),
+        ("a[(i * 100 + j) * 3 + 2] = 1;", "100", "i, 2 + 3j", ["300"], ""),
+        ("for (int k = 0; k < 24; k++) a[i * 25000 + j * 1000 + k] = 1;", "24", "i, j, k", ["25", "1000"], ""),
+    ],
+)
+def test_rows_of_a_constant_length(
+    body: str,
+    width: str,
+    cell: str,
+    extents: list[str],
+    assumed: str,
+    scop: Modeller,
+    relations: Relations,
+    same: Callable[[object, str], None],
+) -> None:
+    found = scop(ROWS % (width, body))
+    (written,) = relations(found, "S0")
+    array = found.arrays["a"]
+    assert array.flat
+    assert [expression(size) for size in array.extents_c if size is not None] == extents
+    here = found.assumed.intersect(type(found.assumed)("[n, m] -> { : n >= 1 and m >= 1 }"))
+    both = " and ".join(filter(None, [assumed, "n >= 1 and m >= 1"]))
+    same(here.coalesce(), f"[n, m] -> {{ : {both} }}")
+    assert cell in written
+
+
+@pytest.mark.parametrize(
+    ("body", "width"),
+    [
+        ("a[i * 1024 + j] = 1;", "1025"),  # rows share their ends
+        ("a[i] = b[i * 160 + j];", "400"),  # windows that overlap by design
+        ("a[i] = b[i * 160 + j];", "m"),  # perhaps; what is read only is worth no guard
+        ("a[i * 16 + j] = 1;", "m"),  # nor are short rows
+        ("a[i * 4 + j] = 1;", "4"),
+        ("a[2 * i] = a[2 * i + 1];", "m"),
+        ("a[i * 1024 + j] = a[i + j];", "1024"),
+    ],
+)
+def test_constants_that_are_no_rows(body: str, width: str, scop: Modeller) -> None:
+    """The array keeps one dimension, in which its subscripts are affine: nothing is lost, and nothing is told."""
+    found = scop(ROWS % (width, body))
+    assert not any(array.flat for array in found.arrays.values())
+    assert all(access.exact for access in found.statements["S0"].accesses)
+    assert found.assumed.plain_is_universe()
+    assert not found.notes
+
+
+def test_small_arrays_with_constant_rows_may_be_private(scop: Modeller) -> None:
+    text = """void f(int n, float *a) {
+  float t[512];
+#pragma scop
+  for (int k = 0; k < n; k++) {
+    for (int i = 0; i < 8; i++)
+      for (int j = 0; j < 64; j++)
+        t[i * 64 + j] = a[k + i];
+    for (int i = 0; i < 8; i++)
+      for (int j = 0; j < 64; j++)
+        a[k] += t[i * 64 + j];
+  }
 #pragma endscop
 }
 """
     found = scop(text)
-    assert not found.arrays["a"].flat
-    assert "not-delinearised" in {note.code for note in found.notes}
-    assert found.assumed.plain_is_universe()
+    assert not found.arrays["t"].flat
+    assert found.privatizable == {"t"}

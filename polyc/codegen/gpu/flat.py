@@ -40,7 +40,13 @@ def flat_instances(arrays: dict[str, DeviceArray], targets: dict[str, c.Expr]) -
                 raise NotMappable(f"{array.c_name} is used as a whole")
             if device.boxed:
                 return c.ArrayRef(device.name, subscripts, ref)
-            flat = in_64_bits(subscripts[0], {p.name for p in self.program.scop.parameters})
+            names = {p.name for p in self.program.scop.parameters}
+            if device.strides:
+                places: c.Expr = c.Literal("0")
+                for stride, subscript in zip(device.strides, subscripts, strict=False):
+                    places = plus(places, product(in_64_bits(subscript, names), stride))
+                return c.ArrayRef(device.name, (plus(places, subscripts[-1]),), ref)
+            flat = in_64_bits(subscripts[0], names)
             for size, subscript in zip(device.inner, subscripts[1:], strict=True):
                 flat = plus(product(flat, size), subscript)
             return c.ArrayRef(device.name, (flat,), ref)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import reduce
 
 import islpy as isl
 
@@ -34,6 +35,8 @@ class DeviceArray:
     written: bool
     flat: bool = False
     """The host's array has one dimension."""
+    strides: tuple[c.Expr, ...] = ()
+    """Of a flat array: those of all dimensions but the innermost, where they are no products of sizes."""
 
     @property
     def by_value(self) -> bool:
@@ -63,15 +66,13 @@ def device_arrays(program: Program) -> dict[str, DeviceArray]:
         build = isl.AstBuild.from_context(scop.known)
         printer = ExprPrinter(scop.parameters, {})
         sizes = [printer.convert(build.expr_from_pw_aff(e)) for e in _sizes(program, array)]
+        strides = tuple(printer.convert(build.expr_from_pw_aff(e.project_domain_on_params())) for e in array.strides)
         product: c.Expr = c.Cast("long", sizes[0]) if sizes else c.Literal("1")
         for size in sizes[1:]:
             product = c.Binary("*", product, size)
         if array.flat:
             last = [printer.convert(build.expr_from_pw_aff(e)) for e in _last_cell(program, array)]
-            product = c.Cast("long", last[0])
-            for size, place in zip(sizes[1:], last[1:], strict=True):
-                product = c.Binary("+", c.Binary("*", product, size), place)
-            product = c.Binary("+", product, c.Literal("1"))
+            product = c.Binary("+", linear(last[0], tuple(last[1:]), tuple(sizes[1:]), strides), c.Literal("1"))
         live_in = any(out_name(m) == key for m in maps(program.dependences.live_in))
         written = any(a.array == key and a.kind.value != "read" for s in scop.statements.values() for a in s.accesses)
         scratch = array.storage is Storage.REGION
@@ -88,7 +89,20 @@ def device_arrays(program: Program) -> dict[str, DeviceArray]:
             scratch,
             written,
             array.flat,
+            strides,
         )
+    return found
+
+
+def linear(first: c.Expr, rest: tuple[c.Expr, ...], sizes: tuple[c.Expr, ...], strides: tuple[c.Expr, ...]) -> c.Expr:
+    """The place of a cell in a flat array, in 64 bits."""
+    if strides:
+        places: list[c.Expr] = [c.Cast("long", place) for place in (first, *rest[:-1])]
+        terms = [c.Binary("*", place, stride) for place, stride in zip(places, strides, strict=True)]
+        return reduce(lambda left, right: c.Binary("+", left, right), [*terms, rest[-1]])
+    found: c.Expr = c.Cast("long", first)
+    for size, place in zip(sizes, rest, strict=True):
+        found = c.Binary("+", c.Binary("*", found, size), place)
     return found
 
 

@@ -1,9 +1,8 @@
-struct image { int size; };
-
-void f(const struct image *p, double *a)
+void f(int n, double (**a)[4])
 {
 #pragma scop
-    for (int i = 0; i < p->size; i++)
-        a[i] = 2 * a[i];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            a[i][j][0] = 2 * a[i][j][1];
 #pragma endscop
 }

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import prod
+from math import ceil, prod
 
 import islpy as isl
 
 from polyc.machine import load_cpu
 from polyc.model.program import Buffer, Group, Program
-from polyc.model.tree import Band, Domain, Extension, Filter, Mark, Member, Node, Sequence
+from polyc.model.tree import Band, Domain, Extension, Filter, Mark, Member, Node, Role, Sequence
 from polyc.passes.boxes import Box, bounding_box
-from polyc.passes.contractions import Contraction
+from polyc.passes.contractions import Contraction, extent_of
 from polyc.passes.cost import sample_parameters
 from polyc.passes.cpu_sizes import STACK_BYTES
 from polyc.passes.micro_sizes import MicroSize
@@ -54,6 +54,22 @@ def keep_rows(program: Program) -> Program:
     return keeper.program
 
 
+def size_in_rows(program: Program, band: Band, above: tuple[Member, ...]) -> tuple[Contraction, MicroSize] | None:
+    """The sum in a tile that keeps whole rows of its result, as high as the tile; None for any other point band."""
+    step = program.relocated
+    tile = [m for m in above if m.role is Role.TILE]
+    if step is None or not tile or len(tile) >= len(band.members):
+        return None
+    found, sizes = contraction_sizes(program, band)
+    if found is None or not sizes or found.array in step.before.arrays:
+        return None
+    if not found.rows < len(tile) <= found.columns:
+        return None
+    size = sizes[0]
+    assert isinstance(size, MicroSize)
+    return found, replace(size, block_m=tile[found.rows].size, block_n=WHOLE)
+
+
 class _No(Exception):
     """Why no tile keeps the rows."""
 
@@ -83,7 +99,9 @@ class _Keeper:
                 raise _No("what touches it is not beside each other")
         except _No as why:
             name = before.scop.arrays[array].c_name
-            users = tuple(s for s in before.scop.statements if self.uses(s, made))
+            step = before.relocated
+            assert step is not None
+            users = tuple(s for s in step.before.statements if self.uses(s, made))
             message = f"no tile keeps the parts of {name}: {why}"
             self.program = before.remark("not-expanded", STAGE, message, users, array=array)
             return before.tree
@@ -113,6 +131,7 @@ class _Joined:
         self.outer = outer
         self.nests = nests
         self.touching = touching
+        self.original = step.before.statements
         self.before = step.before.arrays[array]
         self.made = program.scop.arrays[made]
         self.leading = self.made.rank - self.before.rank
@@ -171,7 +190,7 @@ class _Joined:
         pairs = every.intersect_domain(instances).intersect_range(instances)
         if not pairs.is_subset(Outer(tuple(common)).same_iteration(pairs)):
             raise _No("iterations of the loops around depend on each other all the same")
-        sizes, box = self.sizes(instances, common, found.rows, size)
+        sizes, box = self.sizes(instances, common, found.statement, found.rows, size)
         buffer = self.buffer(box)
         tile = tile_members(tuple(common), sizes)
         steps = []
@@ -195,15 +214,16 @@ class _Joined:
         node = Mark("allocate", node, names=(buffer.key,))
         statements = tuple(s for s in self.program.scop.statements if s in self.cells)
         told = told_sizes((*sizes, WHOLE))
-        text = f"{', '.join(statements)} in tiles of {told}\nkept in the tile: {self.made.c_name}"
+        users = tuple(s for s in statements if s in self.original)
+        text = f"{', '.join(users)} in tiles of {told}\nkept in the tile: {self.made.c_name}"
         group = Group(statements, statements, (), sizes, True)
         self.program = replace(self.program, groups=(group, *self.program.groups))
         self.program = self.program.remark(
             "kept-rows",
             STAGE,
-            f"{', '.join(statements)} run in tiles of {told}, each of which keeps the rows of {self.made.c_name} that "
-            "it fills",
-            statements,
+            f"{', '.join(users)} run in tiles of {told}, each of which keeps the rows of {self.made.c_name} that it "
+            "fills",
+            users,
             array=self.made.name,
             tile=list(sizes),
             bytes=self.bytes_of(box),
@@ -246,14 +266,18 @@ class _Joined:
         return replace(member, schedule=schedule, coincident=True)
 
     def sizes(
-        self, instances: isl.UnionSet, common: list[Member], rows: int, size: MicroSize
+        self, instances: isl.UnionSet, common: list[Member], statement: str, rows: int, size: MicroSize
     ) -> tuple[tuple[int, ...], Box]:
         """As many rows in a tile as register tiles like, and as their buffer allows."""
         machine = load_cpu(self.program.options.machine)
         second = machine.levels[min(1, len(machine.levels) - 1)].bytes
         most = min(STACK_BYTES, int(second * CACHE_SHARE))
         typical = sample_parameters(self.program)
-        for count in range(size.block_m, 0, -size.rows):
+        most_rows = size.block_m
+        extent = extent_of(self.program, common[rows], statement) if len(common) == 1 else None
+        if extent is not None and extent < machine.cores * most_rows:  # one tile for each core, at least
+            most_rows = max(1, ceil(extent / machine.cores / size.rows)) * size.rows
+        for count in range(most_rows, 0, -size.rows):
             sizes = tuple(count if k == rows else 1 for k in range(len(common)))
             tile = tile_members(tuple(common), sizes)
             tiles = values(self.outer.members + tile, instances).reverse()

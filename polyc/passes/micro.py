@@ -15,13 +15,14 @@ from polyc.model.tree import LEAF, Band, Extension, Filter, Mark, Member, Node, 
 from polyc.passes.boxes import Box
 from polyc.passes.contractions import Contraction, varies
 from polyc.passes.cost import sample_parameters
+from polyc.passes.kept_rows import size_in_rows
 from polyc.passes.micro_sizes import MicroSize
 from polyc.passes.nests import Outer
 from polyc.passes.panels import Panel, copying, filled_box, mention_one_index, producer_of
 from polyc.passes.promotion import copy_statement
 from polyc.passes.register_nest import STAGE, NoRegisterTile, RegisterNest
-from polyc.passes.registers import Tiler, alone_in, contraction_size, contraction_sizes, tiled_by
-from polyc.passes.tiling import WHOLE, tile_members
+from polyc.passes.registers import Tiler, alone_in, contraction_size, tiled_by
+from polyc.passes.tiling import tile_members
 from polyc.passes.widen import Widening
 from polyc.poly import affine_of, empty_map, union_of
 
@@ -54,7 +55,7 @@ class _MicroTiler(Tiler):
     def point(self, band: Band, above: tuple[Member, ...], added: frozenset[str]) -> Node:
         tile = above[-len(band.members) :]
         sizes = tuple(m.size if m.role is Role.TILE else 0 for m in tile)
-        found = contraction_size(self.program, band, sizes) or self.in_rows(band, above)
+        found = contraction_size(self.program, band, sizes) or size_in_rows(self.program, band, above)
         if found is None:
             return band
         contraction, size = found
@@ -75,21 +76,6 @@ class _MicroTiler(Tiler):
         self.program = nest.program
         self.widening = self.widening.joined(nest.widening)
         return node
-
-    def in_rows(self, band: Band, above: tuple[Member, ...]) -> tuple[Contraction, MicroSize] | None:
-        """The sum of a tile that keeps whole rows of its result (`kept_rows.py`): it is as high as the tile."""
-        step = self.program.relocated
-        tile = [m for m in above if m.role is Role.TILE]
-        if step is None or not tile or len(tile) >= len(band.members):
-            return None
-        found, sizes = contraction_sizes(self.program, band)
-        if found is None or not sizes or found.array in step.before.arrays:
-            return None
-        if not found.rows < len(tile) <= found.columns:
-            return None
-        size = sizes[0]
-        assert isinstance(size, MicroSize)
-        return found, replace(size, block_m=tile[found.rows].size, block_n=WHOLE)
 
 
 class MicroNest(RegisterNest):

@@ -279,7 +279,12 @@ def test_tiles_cut_the_rows(tiled: Program) -> None:
 
         return replace(node, child=Band((*tile.members, member), True, rewrite(tile.child, below)))
 
-    assert check(with_tree(tiled, change)) != []
+    (buffer,) = tiled.buffers.values()
+    corner = isl.MultiAff("{ [it, jt] -> w_each[(it), (0)] }")
+    wide = replace(tiled, buffers={buffer.key: replace(buffer, corner=corner, depth=2)})
+    assert {(f.kind, f.message.partition(":")[0]) for f in check(with_tree(wide, change))} >= {
+        ("flow", "the values read from A"),
+    }
 
 
 def test_the_last_values_come_from_another_tile(tiled: Program) -> None:

@@ -14,7 +14,8 @@ from polyc.passes.boxes import Box, bounding_box
 from polyc.passes.contractions import Contraction, extent_of
 from polyc.passes.cost import sample_parameters
 from polyc.passes.cpu_sizes import STACK_BYTES
-from polyc.passes.micro_sizes import MicroSize
+from polyc.passes.gpu_sizes import ContractionSize
+from polyc.passes.micro_sizes import MicroSize, fitted
 from polyc.passes.naming import fresh
 from polyc.passes.nests import Nest, Outer, all_instances, at_sequences, inside, is_finished, sequence, values
 from polyc.passes.registers import apart, contraction_sizes
@@ -65,9 +66,15 @@ def size_in_rows(program: Program, band: Band, above: tuple[Member, ...]) -> tup
         return None
     if not found.rows < len(tile) <= found.columns:
         return None
-    size = sizes[0]
-    assert isinstance(size, MicroSize)
+    size = _for_rows(program, band, found, sizes[0])
     return found, replace(size, block_m=tile[found.rows].size, block_n=WHOLE)
+
+
+def _for_rows(program: Program, band: Band, found: Contraction, size: ContractionSize | MicroSize) -> MicroSize:
+    """The shape of a sum whose tiles have all columns."""
+    assert isinstance(size, MicroSize)
+    columns = extent_of(program, band.members[found.columns], found.statement)
+    return fitted(load_cpu(program.options.machine), size, columns)
 
 
 class _No(Exception):
@@ -238,9 +245,7 @@ class _Joined:
                 continue
             found, sizes = contraction_sizes(self.program, node)
             if found is not None and found.array == self.made.name and sizes:
-                size = sizes[0]
-                assert isinstance(size, MicroSize)
-                return nest, node, found, size
+                return nest, node, found, _for_rows(self.program, node, found, sizes[0])
         raise _No("no register tile would sum it up")
 
     def of_leading(self, name: str, member: Member) -> isl.Map | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 from polyc.machine import Cpu
@@ -85,6 +85,22 @@ def micro_sizes(
         block_m = max(rows, min(block_m, ceil(m / tiles / rows) * rows))
     reason = f"{machine.vector_registers} registers of {machine.vector_bytes} bytes"
     return [MicroSize(block_m, block_n, depth, rows, columns, lanes, reason)]
+
+
+def fitted(machine: Cpu, size: MicroSize, n: int | None) -> MicroSize:
+    """The shape with fewer vectors in a row of its register tile, and more rows, where that leaves less of a result of
+    so many columns outside: tiles at its border run whole."""
+    if n is None:
+        return size
+    best, least = size, ceil(n / size.columns) * size.columns
+    for vectors in range(size.columns // size.lanes - 1, 1, -1):
+        rows = (machine.vector_registers - vectors - 1) // vectors // 2 * 2
+        columns = vectors * size.lanes
+        padded = ceil(n / columns) * columns
+        if padded < least:
+            block_m = max(rows, size.block_m // rows * rows)
+            best, least = replace(size, rows=rows, columns=columns, block_m=block_m), padded
+    return best
 
 
 def _even(extent: int, most: int, step: int) -> int:

@@ -26,6 +26,7 @@ from polyc.passes.gpu_reductions import mark_gpu_reductions
 from polyc.passes.inline import inline_elementwise
 from polyc.passes.interleave import interleave_rows
 from polyc.passes.jam import jam_sums
+from polyc.passes.kept_rows import keep_rows
 from polyc.passes.mapping import map_to_kernels, place_barriers
 from polyc.passes.micro import tile_contractions_for_cpu
 from polyc.passes.orders import straighten_nests
@@ -72,6 +73,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         ("timetiles", tile_time_loops),
         # What isl skewed and no time tile took: before it gets tiles of space, which would be skewed as well.
         ("orders", straighten_nests),
+        # Rows that `temporaries` made for each iteration: whatever touches them runs in the tiles that keep them.
+        ("rows", keep_rows),
         # Algorithms 2 to 4: tile the outputs, and pull into each tile what it reads.
         ("basteln", fuse_tiles),
     ]
@@ -185,7 +188,9 @@ class _Run:
             # What is in no tile now comes into none any more.
             if name == "basteln" and initial.options.expand and in_memory(programs[-1]):
                 del self.snapshots[1:]
-                return self.transformed(replace(initial, options=replace(initial.options, expand=False)))
+                told = (*initial.remarks, *(r for r in programs[-1].remarks if r.code == "not-expanded"))
+                options = replace(initial.options, expand=False)
+                return self.transformed(replace(initial, options=options, remarks=told))
         programs[-1] = tell_unused(programs[-1])
         if not self.options.verify:
             return programs[-1], False

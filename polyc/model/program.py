@@ -220,20 +220,23 @@ class Move:
 
     statement: str
     array: str
-    """The temporary."""
+    """The temporary: a scalar, or an array of which the statement touches one element."""
     relation: isl.Map
     """`[n] -> { S[i] -> A[x] }`: the cell that stands for it in an instance of the statement."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relocation:
-    """Temporaries that live where their results go: a region, and the region that computes the same without them."""
+    """Temporaries that live where their results go, or in new arrays with a part for each iteration: a region, and the
+    region that computes the same without them."""
 
     moves: tuple[Move, ...]
     dropped: tuple[str, ...]
     """Statements that are no more: they would copy a cell to itself."""
     before: Scop
     after: Scop
+    added: tuple[str, ...] = ()
+    """Statements that the region did not have: after all others, they copy last values out of new arrays."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

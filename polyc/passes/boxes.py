@@ -21,6 +21,16 @@ class Box:
         sizes = [constant_of(e) for e in self.extents]
         return tuple(s for s in sizes if s is not None) if None not in sizes else None
 
+    def bounded(self, known: isl.Set) -> Box | None:
+        """The box with the largest extents that the parameters allow, as constants; None where they set no bound."""
+        if self.constant_extents() is not None:
+            return self
+        most = [extent.intersect_params(known).max_val() for extent in self.extents]
+        if not all(value.is_int() for value in most):
+            return None
+        params = isl.Set.universe(known.get_space().params())
+        return Box(self.corner, tuple(isl.PwAff.val_on_domain(params, value) for value in most))
+
 
 def constant_of(value: isl.PwAff) -> int | None:
     """The value of an expression that is one integer, or None."""

@@ -15,6 +15,7 @@ from polyc.model.tree import LEAF, Band, Extension, Filter, Mark, Member, Node, 
 from polyc.passes.boxes import Box
 from polyc.passes.contractions import Contraction, varies
 from polyc.passes.cost import sample_parameters
+from polyc.passes.kept_rows import size_in_rows
 from polyc.passes.micro_sizes import MicroSize
 from polyc.passes.nests import Outer
 from polyc.passes.panels import Panel, copying, filled_box, mention_one_index, producer_of
@@ -54,7 +55,7 @@ class _MicroTiler(Tiler):
     def point(self, band: Band, above: tuple[Member, ...], added: frozenset[str]) -> Node:
         tile = above[-len(band.members) :]
         sizes = tuple(m.size if m.role is Role.TILE else 0 for m in tile)
-        found = contraction_size(self.program, band, sizes)
+        found = contraction_size(self.program, band, sizes) or size_in_rows(self.program, band, above)
         if found is None:
             return band
         contraction, size = found

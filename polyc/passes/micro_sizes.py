@@ -102,6 +102,22 @@ def resized(size: MicroSize, tile: tuple[int, ...]) -> MicroSize:
     )
 
 
+def fitted(machine: Cpu, size: MicroSize, n: int | None) -> MicroSize:
+    """The shape with fewer vectors in a row of its register tile, and more rows, where that leaves less of a result of
+    so many columns outside: tiles at its border run whole."""
+    if n is None:
+        return size
+    best, least = size, ceil(n / size.columns) * size.columns
+    for vectors in range(size.columns // size.lanes - 1, 1, -1):
+        rows = (machine.vector_registers - vectors - 1) // vectors // 2 * 2
+        columns = vectors * size.lanes
+        padded = ceil(n / columns) * columns
+        if padded < least:
+            block_m = max(rows, size.block_m // rows * rows)
+            best, least = replace(size, rows=rows, columns=columns, block_m=block_m), padded
+    return best
+
+
 def _even(extent: int, most: int, step: int) -> int:
     """The size of equal parts of an extent, of at most `most`."""
     parts = ceil(extent / most)

@@ -253,7 +253,7 @@ class RegisterNest:
         access_map = self.everywhere(access.relation).intersect_domain(whole)
         cells = self.values(name, members).reverse().apply_range(access_map)
         found = bounding_box(cells.coalesce(), self.program.scop.known, self.typical)
-        return found if found is not None and found.constant_extents() is not None else None
+        return None if found is None else found.bounded(self.program.scop.known)
 
     def everywhere(self, relation: isl.Map, what: str = "an access") -> isl.Map:
         """A function without its domain."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import chain, combinations, count
 
 import islpy as isl
 
@@ -13,9 +12,10 @@ from polyc.analysis.order import Run, parting, runs
 from polyc.model import ctree as c
 from polyc.model.program import Move, Program, Relocation
 from polyc.model.scop import Access, AccessKind, Array, Scop, Statement, Storage
-from polyc.model.tree import Domain, Member, Step, restrict
-from polyc.passes.registers import SHORTEST, SMALLEST
-from polyc.poly import affine_of, in_name, maps, out_name
+from polyc.model.tree import Domain, Filter, Member, Sequence, Step, restrict
+from polyc.passes.expansion import Rows, indices, new_name, sums_up, text_of, updates
+from polyc.passes.promotion import loops_over
+from polyc.poly import in_name, maps, out_name
 
 STAGE = "temporaries"
 _SET = isl.dim_type.set
@@ -39,10 +39,14 @@ def relocate_temporaries(program: Program) -> Program:
     if not options.relocate or options.gpu or options.fuse != "basteln" or options.tile_sizes != "auto":
         return program
     relocator = _Relocator(program)
-    for name in sorted(program.scop.privatizable & set(program.dependences.flow_by_array)):
-        if program.scop.arrays[name].rank == 0:
+    for name in sorted(program.dependences.flow_by_array):
+        rank = program.scop.arrays[name].rank
+        if rank == 0 and name in program.scop.privatizable:
             for statements in live_ranges(program, name):
                 relocator.visit(name, statements)
+        elif rank and options.expand and _may_be_rows(program.scop, name):
+            for statements in live_ranges(program, name):
+                relocator.visit_rows(name, statements)
     return relocator.relocated()
 
 
@@ -79,12 +83,14 @@ class _Relocator:
     """Those that are changed."""
     made: tuple[Array, ...] = ()
     """Arrays that the region did not have."""
+    added: tuple[Statement, ...] = ()
+    """Statements that the region did not have, which run after all others."""
 
     def visit(self, array: str, names: tuple[str, ...]) -> None:
         """Move one live range, or say why not, where that would make a sum of products of it."""
         scop = self.program.scop
         statements = [scop.statements[name] for name in names]
-        deepest = max((len(s.loops) for s in statements if _updates(s, array)), default=0)
+        deepest = max((len(s.loops) for s in statements if updates(s, array)), default=0)
         around = [s for s in statements if 2 <= len(s.loops) < deepest]
         stores = [s for s in around if _stored(scop, s, array) is not None]
         candidates = [_LiveRange.of(self.program, array, names, store) for store in stores]
@@ -118,6 +124,37 @@ class _Relocator:
                     return True
         return False
 
+    def visit_rows(self, array: str, names: tuple[str, ...]) -> None:
+        """Give each iteration of outer loops a part of a new array, or say why not, where that would make a sum of
+        products of an array that each of them fills anew."""
+        rows = Rows.of(self.program, array, names)
+        if rows is None:
+            return
+        scop, name = self.program.scop, self.program.scop.arrays[array].c_name
+        why = rows.obstacle()
+        made = rows.made(one.name for one in self.made) if why is None else None
+        if made is None:
+            message = f"{name} stays one for all iterations of the loops around it: {why or 'these have no known end'}"
+            self.program = self.program.remark("not-expanded", STAGE, message, names, array=array)
+            return
+        self.moves += tuple(Move(one, array, rows.cells(one, made.name)) for one in names)
+        self.made = (*self.made, made)
+        statements = self.statements if self.statements is not None else dict(scop.statements)
+        self.statements = statements | {one: rows.changed(statements[one], made.name) for one in names}
+        last = rows.last(made.name)
+        self.added += () if last is None else (last,)
+        around = " and ".join(scop.statements[names[0]].loops[: rows.loops])
+        sums = ", ".join(rows.sums())
+        back = "" if last is None else "; the last values are copied back"
+        self.program = self.program.remark(
+            "expanded",
+            STAGE,
+            f"each iteration of {around} has a part of a new array, {made.name}, for {name}, so that none waits for "
+            f"another one, and {sums} sums up products{back}",
+            names,
+            array=made.name,
+        )
+
     def move(self, live: _LiveRange) -> None:
         scop = self.program.scop
         copies = tuple(name for name in live.names if live.is_copy(name))
@@ -149,24 +186,40 @@ class _Relocator:
         if self.statements is None:
             return self.program
         program, scop = self.program, self.program.scop
-        domain = scop.tree.domain
+        domain, child = scop.tree.domain, scop.tree.child
         for name in self.dropped:
             domain = domain.subtract(isl.UnionSet.from_set(scop.statements[name].domain))
+        started = restrict(child, domain)
+        statements = self.statements | {one.name: one for one in self.added}
+        if self.added:
+            steps = [isl.UnionSet.from_set(one.domain) for one in self.added]
+            loops = [loops_over(one.loops, one.domain, coincident=False) for one in self.added]
+            after_all = tuple(Filter(step, node) for step, node in zip(steps, loops, strict=True))
+            child = Sequence((Filter(domain, child), *after_all))
+            started = Sequence((Filter(domain, started), *after_all))
+            for step in steps:
+                domain = domain.union(step)
         arrays = scop.arrays | {made.name: made for made in self.made} if self.made else scop.arrays
-        after = replace(scop, arrays=arrays, statements=self.statements, tree=Domain(domain, scop.tree.child))
+        after = replace(scop, arrays=arrays, statements=statements, tree=Domain(domain, child))
         return replace(
             program,
             scop=after,
-            tree=Domain(domain, restrict(scop.tree.child, domain)),
-            statements=dict(self.statements),
+            tree=Domain(domain, started),
+            statements=dict(statements),
             dependences=compute_dependences(after),
-            relocated=Relocation(self.moves, self.dropped, scop, after),
+            relocated=Relocation(self.moves, self.dropped, scop, after, tuple(one.name for one in self.added)),
         )
 
 
-def _updates(statement: Statement, array: str) -> bool:
-    """Whether a statement reads and writes a scalar."""
-    return {a.kind for a in statement.accesses if a.array == array} == {AccessKind.READ, AccessKind.WRITE}
+def _may_be_rows(scop: Scop, array: str) -> bool:
+    """Whether a statement sums up into an array in three or more loops, the outermost of which it does not mention."""
+    for statement in scop.statements.values():
+        if len(statement.loops) < 3 or not updates(statement, array):
+            continue
+        exact = [a for a in statement.accesses if a.array == array and a.exact]
+        if exact and 0 not in indices(exact[0].relation):
+            return True
+    return False
 
 
 def _stored(scop: Scop, statement: Statement, array: str) -> Access | None:
@@ -190,27 +243,12 @@ def _made_for(scop: Scop, array: str, reader: Statement, others: tuple[Array, ..
         return None
     if not all(domain.dim_has_upper_bound(_SET, k) for k in loops):
         return None
-    taken = scop.used_names | scop.arrays.keys() | {made.name for made in others}
-    wish = f"{scop.arrays[array].c_name}_each"
-    name = next(n for n in chain([wish], (f"{wish}{k}" for k in count(2))) if n not in taken)
+    name = new_name(scop, f"{scop.arrays[array].c_name}_each", (made.name for made in others))
     ends = tuple(reader.domain.dim_max(k).add_constant_val(isl.Val.one(domain.get_ctx())) for k in loops)
-    texts = tuple(_text_of(scop, end) for end in ends)
+    texts = tuple(text_of(scop, end) for end in ends)
     if any(text is None for text in texts):
         return None
     return Array(name, name, scop.arrays[array].element, ends, texts, Storage.REGION)
-
-
-def _text_of(scop: Scop, value: isl.PwAff) -> c.Expr | None:
-    """An affine expression in the parameters as C; None where it has several cases, or divisions."""
-    only = affine_of(value)
-    if only is None or only.dim(isl.dim_type.div):
-        return None
-    found: c.Expr = c.Literal(str(only.get_constant_val().to_python()))
-    for parameter in scop.parameters:
-        position = only.find_dim_by_name(isl.dim_type.param, parameter.name)
-        if position >= 0 and not (factor := only.get_coefficient_val(isl.dim_type.param, position)).is_zero():
-            found = c.Binary("+", c.Binary("*", c.Literal(str(factor.to_python())), parameter.expr), found)
-    return found
 
 
 def _element_of(made: Array, reader: Statement) -> Access:
@@ -290,24 +328,9 @@ class _LiveRange:
         return [name for name in self.names if self.is_sum(self.scop.statements[name])]
 
     def is_sum(self, statement: Statement) -> bool:
-        """Whether a statement adds up products into the scalar, for two or more loops of the result that each stay with
-        another operand (`contractions.py`), and over one more."""
+        """Whether a statement adds up products into the scalar (`expansion.py`), in loops inside of the store's."""
         deep = len(statement.loops) > len(self.store.loops) >= 2
-        if not deep or not _updates(statement, self.array) or self.scop.arrays[self.array].element.kind != "float":
-            return False
-        operands = [a for a in statement.accesses if a.array != self.array and a.relation.dim(isl.dim_type.out)]
-        if len(operands) < 2 or not all(a.exact for a in operands):
-            return False
-        loops = range(len(statement.loops))
-        used = _indices(self.cell(statement.name))
-        along = [_indices(a.relation) for a in operands]
-        if not all(_may_reach(statement, k, SHORTEST) for k in loops if k not in used):
-            return False
-        for pair in combinations([k for k in loops if k in used and _may_reach(statement, k, SMALLEST)], 2):
-            kinds = {(pair[0] in one, pair[1] in one) for one in along}
-            if (True, True) not in kinds and {(True, False), (False, True)} <= kinds:
-                return True
-        return False
+        return deep and sums_up(self.scop, statement, self.array, self.cell(statement.name))
 
     # --- is it allowed?
 
@@ -446,21 +469,3 @@ def _members(run: Run) -> list[Member]:
 
 def _depth(run: Run) -> int:
     return len(_members(run))
-
-
-def _indices(relation: isl.Map) -> set[int]:
-    """The loops that a function mentions."""
-    cell = isl.PwMultiAff.from_map(relation)
-    found: set[int] = set()
-    for k in range(cell.dim(isl.dim_type.out)):
-        value, piece = affine_of(cell.get_pw_aff(k)), cell.get_pw_aff(k)
-        mentions = piece if value is None else value
-        count = relation.dim(isl.dim_type.in_)
-        found |= {d for d in range(count) if mentions.involves_dims(isl.dim_type.in_, d, 1)}
-    return found
-
-
-def _may_reach(statement: Statement, loop: int, values: int) -> bool:
-    """Whether a loop may have so many values: it has a constant extent of that, or none."""
-    low, high = statement.domain.dim_min_val(loop), statement.domain.dim_max_val(loop)
-    return not (low.is_int() and high.is_int()) or int(high.sub(low).to_python()) + 1 >= values

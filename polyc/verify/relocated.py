@@ -3,19 +3,22 @@
 Nothing is taken from the pass but what it says: which cell stands for the temporary in each statement, M, and which
 statements are no more.
 
-math: let S' be a statement of the new region, S the one of the region before, D the statements that are no more.
+math: let S' be a statement of the new region, S the one of the region before, D the statements that are no more, N
+      those that the region before did not have.
       Shown is that
         (1) the text of S' is that of S, with a reference to the place instead of each to the temporary, and S' touches
             what S touches, and M instead of the temporary; both have elements of one type, so that nothing is rounded
             otherwise,
         (2) M is a function on all instances of S, into cells that the region before touches, or into a new array,
         (3) an instance of D stores in one cell what it reads of another, of which M makes the same cell,
-        (4) the other instances are those of before, in the same order,
+        (4) the other instances are those of before, in the same order; an instance of N runs after all of them, and
+            stores in a cell of a temporary what it reads of a cell of a new array, of the same type,
         (5) each reference sees the value of the same instance, or the same cell from before the region, and each
-            live-out cell has the same last writer: all with the copies of D looked through in the region before. A copy
-            of a cell's own first value is none.
+            live-out cell has the same last writer: all with the copies of D looked through in the region before, and
+            those of N in the new one. A copy of a cell's own first value is none.
       By induction over the flow, (1) and (5) give equal values; every statement in question writes one cell only, so
-      that an instance and its value are the same thing. Temporaries are not needed after the region.
+      that an instance and its value are the same thing. A temporary that is needed after the region is one of the
+      live-out cells of (5).
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from polyc.flow import compute_flow
 from polyc.model import ctree as c
 from polyc.model.program import Program, Relocation
 from polyc.model.scop import Access, AccessKind, Array, Scop, Statement, Storage
+from polyc.model.tree import Sequence
 from polyc.poly import empty_map, empty_set, out_name
 from polyc.verify.dataflow import below
 from polyc.verify.fault import Fault
@@ -58,15 +62,11 @@ def _form_faults(step: Relocation) -> Iterator[Fault]:
             yield Fault(KIND, f"moving temporaries changed the region's {one.name}", "")
     moved = {(move.statement, move.array) for move in step.moves}
     lost = set(before.statements) - set(after.statements)
-    known = set(after.statements) <= set(before.statements) and len(moved) == len(step.moves)
-    if lost != set(step.dropped) or not known:
-        yield Fault(KIND, "moving temporaries lost other statements than those that it names", "")
+    added = set(after.statements) - set(before.statements)
+    if lost != set(step.dropped) or added != set(step.added) or len(moved) != len(step.moves):
+        yield Fault(KIND, "moving temporaries lost or added other statements than those that it names", "")
         return
-    gone = empty_set(before.domain)
-    for name in step.dropped:
-        gone = gone.union(isl.UnionSet.from_set(before.statements[name].domain))
-    if after.tree.child is not before.tree.child or not after.domain.is_equal(before.domain.subtract(gone)):
-        yield Fault(KIND, "moving temporaries changed the order", "")
+    yield from _order_faults(step)
     for name, array in before.arrays.items():
         if after.arrays.get(name) is not array:
             yield Fault(KIND, f"moving temporaries changed {name}", "")
@@ -82,6 +82,66 @@ def _form_faults(step: Relocation) -> Iterator[Fault]:
             yield from _statement_faults(step, own, after.statements[name], wanted)
         elif after.statements[name] is not own:
             yield Fault(KIND, f"{own.name} was changed, and has no temporary", own.text)
+
+
+def _order_faults(step: Relocation) -> Iterator[Fault]:
+    """(4)."""
+    before, after = step.before, step.after
+    gone = _domains(before, step.dropped)
+    kept = before.domain.subtract(gone)
+    every = kept.union(_domains(after, step.added))
+    child = after.tree.child
+    if step.added:
+        first = child.children[0] if isinstance(child, Sequence) else None
+        if first is None or not first.filter.is_equal(kept):
+            yield Fault(KIND, "what moving temporaries added does not run after all others", "")
+            return
+        child = first.child
+    if child is not before.tree.child or not after.domain.is_equal(every):
+        yield Fault(KIND, "moving temporaries changed the order", "")
+    made = after.arrays.keys() - before.arrays.keys()
+    temporaries = {move.array for move in step.moves}
+    for name in step.added:
+        own = after.statements[name]
+        plain = own.name == name and not own.values and len(own.loops) == own.domain.dim(isl.dim_type.set)
+        names_element = _Text(after, {}).is_element
+        if (
+            not plain
+            or not _is_copy(own)
+            or not all(names_element(n) for n in c.walk(own.body) if isinstance(n, c.ArrayRef))
+        ):
+            yield Fault(KIND, f"{name} is new, and does more than to copy a cell", own.text)
+            continue
+        read, write = own.accesses
+        if read.array not in made or write.array not in temporaries:
+            yield Fault(KIND, f"{name} does not copy a value of a new array back", own.text)
+        elif after.arrays[read.array].element != before.arrays[write.array].element:
+            yield Fault(KIND, f"{name} copies to elements of another type", own.text)
+        elif before.arrays[write.array].constant:
+            yield Fault(KIND, f"{name} writes what is constant", own.text)
+        elif not _stays_in(own, after, before):
+            yield Fault(KIND, f"{name} touches cells that nobody touched", own.text)
+
+
+def _domains(scop: Scop, statements: tuple[str, ...]) -> isl.UnionSet:
+    found = empty_set(scop.domain)
+    for name in statements:
+        found = found.union(isl.UnionSet.from_set(scop.statements[name].domain))
+    return found
+
+
+def _stays_in(copy: Statement, after: Scop, before: Scop) -> bool:
+    """Whether a copy reads and writes, for each of its instances, a cell that another statement writes."""
+    for access in copy.accesses:
+        where = after if access.kind is AccessKind.READ else before
+        written = accesses_of(where, frozenset([access.array])).all_writes.intersect_params(before.known)
+        own = access.relation.intersect_params(before.known)
+        missing = copy.domain.intersect_params(before.known).subtract(own.domain())
+        if not missing.is_empty() or not own.is_single_valued():
+            return False
+        if not isl.UnionMap.from_map(own).subtract_range(written.range()).is_empty():
+            return False
+    return True
 
 
 def _made_faults(step: Relocation) -> Iterator[Fault]:
@@ -112,8 +172,8 @@ def _place_faults(step: Relocation) -> Iterator[Fault]:
         one, other = arrays[move.array], arrays[place]
         if one.element != other.element or one.element.kind not in ("int", "float") or other.constant:
             yield Fault(KIND, f"{place} has other elements than {move.array}", "")
-        if move.array in scop.live_out or place in scop.privatizable:
-            yield Fault(KIND, f"{move.array} is needed after the region, or {place} only inside", "")
+        if place in scop.privatizable:
+            yield Fault(KIND, f"{place} is needed only inside of each iteration", "")
         relation = move.relation.intersect_params(scop.known)
         if not relation.is_single_valued():
             yield Fault(KIND, f"{move.statement} has several cells for {move.array}", str(relation.sample()))
@@ -161,18 +221,23 @@ def _moved(access: Access, places: dict[str, isl.Map]) -> Access:
 
 def _is_copy_to_itself(statement: Statement, wanted: tuple[Access, ...], known: isl.Set) -> bool:
     """(3)."""
-    if len(wanted) != 2 or statement.opaque:
+    if not _is_copy(statement) or len(wanted) != 2:
         return False
     read, write = wanted
+    return read.array == write.array and _equal(read.relation, write.relation, known)
+
+
+def _is_copy(statement: Statement) -> bool:
+    """Whether a statement stores in a cell what it reads of a cell, and does nothing else."""
+    if len(statement.accesses) != 2 or statement.opaque:
+        return False
+    read, write = statement.accesses
     if (read.kind, write.kind) != (AccessKind.READ, AccessKind.WRITE) or not (read.exact and write.exact):
         return False
-    if read.array != write.array or not _equal(read.relation, write.relation, known):
-        return False
-    then = [a.array for a in statement.accesses]
     match statement.body:
         case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef() as target, value=c.ArrayRef() as value)):
             labels = (target.ref, value.ref) == (write.ref, read.ref) and read.ref != write.ref
-            return labels and [value.array, target.array] == then
+            return labels and [value.array, target.array] == [read.array, write.array]
         case _:
             return False
 
@@ -240,9 +305,10 @@ def _equal(one: isl.Map, other: isl.Map, known: isl.Set) -> bool:
 
 def _flow_faults(step: Relocation) -> Iterator[Fault]:
     known, arrays = step.before.known, _involved(step)
-    then, now = _Values.of(step.before, arrays).without(step), _Values.of(step.after, arrays)
-    if then is None:
-        yield Fault(KIND, "what is no more copies from cell to cell", "")
+    then = _Values.of(step.before, arrays).without(step.before, step.dropped)
+    now = _Values.of(step.after, arrays).without(step.after, step.added)
+    if then is None or now is None:
+        yield Fault(KIND, "what is no more, or new, copies from cell to cell", "")
         return
     for what, a, b in (
         ("other values are read", then.flow, now.flow),
@@ -282,13 +348,11 @@ class _Values:
             final = final.union(last_writers(accesses_of(scop, frozenset([name])), order).dependence)
         return _Values(found.dependence, found.live_in, final)
 
-    def without(self, step: Relocation) -> _Values | None:
-        """The same, with the copies that are no more looked through; None where that has no end."""
-        copies = empty_set(step.before.domain)
-        for name in step.dropped:
-            copies = copies.union(isl.UnionSet.from_set(step.before.statements[name].domain))
+    def without(self, scop: Scop, names: tuple[str, ...]) -> _Values | None:
+        """The same, with some statements that copy looked through; None where that has no end."""
+        copies = _domains(scop, names)
         readers = self.flow.range().union(self.first.domain())
-        of_copies = _labelled(readers, set(step.dropped))
+        of_copies = _labelled(readers, set(names))
         into = _unlabelled(self.flow.intersect_range(of_copies).reverse()).reverse()
         """`{ S[i] -> D[j] }`."""
         loaded = _unlabelled(self.first.intersect_domain(of_copies))

@@ -37,7 +37,7 @@ def other_cells(change: Callable[[isl.Map], isl.Map]) -> Install:
         patch.setattr(LIVE_RANGE, "sums", lambda self: [n for n in self.names if updates(self, n)])
 
     def updates(self: Any, name: str) -> bool:
-        return bool(temporaries._updates(self.scop.statements[name], self.array))
+        return bool(temporaries.updates(self.scop.statements[name], self.array))
 
     return install
 

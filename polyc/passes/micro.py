@@ -161,23 +161,35 @@ class MicroNest(RegisterNest):
         """Instances that have to do without registers: a step of the sum that some points of a tile have and others
         do not, as in a triangle.
 
-        math: with s the same step and the same tile, and D = P(i, j) and Q(i, j, k) the domain: what s(D) has outside
-              of D because of Q, and everything in D that belongs to a step and a tile with such an instance
+        math: with t the tile and the step of an instance, and D = P(i, j) and Q(i, j, k) the domain: what has a tile
+              of D outside of D because of Q is harmful, H; and everything in D that belongs to a tile of H. The tiles
+              of the others, t(D) \\ t(H), say so in the simplest terms: 8 t + 8 <= i, and not k < i - i mod 8
         """
         name = self.contraction.statement
         self.parts[name] = every
         at = self.values(name, self.band.members + self.contraction.chain)
         if not at.is_injective():
             raise NoRegisterTile(f"{name} has loops that are not in its band")
-        same = self.same_tile(len(self.contraction.chain))
+        tile_of = self.tile_of(self.blocks)
         if not all(self.band.members[p].coincident for p in self.pair):  # rows read each other
-            micro, self.blocks = self.blocks, (self.micro.block_m, self.blocks[1])
-            same, self.blocks = self.same_tile(len(self.contraction.chain)), micro
+            tile_of = self.tile_of((self.micro.block_m, self.blocks[1]))
         points, chain = len(self.band.members), len(self.contraction.chain)
         here = every.apply(at)
+        tiles = here.apply(tile_of)
         of_sum = here.drop_constraints_not_involving_dims(isl.dim_type.set, points, chain)
-        harmful = here.apply(same).subtract(of_sum).intersect_params(self.program.scop.known)
-        return every.intersect(harmful.apply(same).apply(at.reverse())).coalesce()
+        harmful = tiles.apply(tile_of.reverse()).subtract(of_sum).intersect_params(self.program.scop.known)
+        if harmful.is_empty():
+            return every.intersect(harmful.apply(at.reverse()))
+        others = tiles.subtract(harmful.apply(tile_of)).coalesce()
+        return every.subtract(others.apply(tile_of.reverse()).apply(at.reverse())).coalesce()
+
+    def tile_of(self, blocks: tuple[int, int]) -> isl.Map:
+        """`{ [p, c] -> [t, c] }`: the numbers of the tiles of rows and columns, the values of all other loops."""
+        size = len(self.band.members) + len(self.contraction.chain)
+        block = dict(zip(self.pair, blocks, strict=True))
+        one = [f"p{k}" for k in range(size)]
+        tiles = [f"floor({v}/{block[k]})" if k in block else v for k, v in enumerate(one)]
+        return isl.Map.read_from_str(self.typical.get_ctx(), f"{{ [{', '.join(one)}] -> [{', '.join(tiles)}] }}")
 
     def result_buffer(self, array: str, box: Box, users: frozenset[tuple[str, str]]) -> Buffer:
         rank = len(box.extents)

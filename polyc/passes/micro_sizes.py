@@ -55,12 +55,14 @@ def micro_sizes(
     element_bytes: int,
     panels: tuple[int, int] = (1, 1),
     in_place: bool = False,
+    room_for_result: int | None = None,
 ) -> list[MicroSize]:
     """Shapes for a product, the best first; one for now.
 
     m, n, k:  extents, None where they are known at run time only.
     panels:   how many arrays move with the rows, and with the columns.
     in_place: rows read each other, so that the rows of one tile cannot take each other's from a panel.
+    room_for_result: bytes that a tile's results may take, where they are in no array but in a buffer of the tile.
     source:  Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", ACM TOMS 34(3), 2008: the panel
              of rows in the second level, that of columns in the first, the results in registers
     """
@@ -83,6 +85,11 @@ def micro_sizes(
         # Equal parts where the extent is known; else more of them, since one thread may have one tile more to do.
         width = ceil(n / wanted / columns) if n is not None else USUAL // (2 * wanted) // columns
         block_n = max(8, min(WIDEST // columns, width)) * columns
+    if room_for_result is not None:  # both panels are filled anew for each tile: the more square it is, the better
+        cells = room_for_result // element_bytes
+        while block_m > 2 * ROWS[0] and block_m * block_m > cells // 2:
+            block_m = block_m // 2 // rows * rows
+        block_n = max(columns, min(block_n, cells // block_m // columns * columns))
     if m is not None:
         tiles = ceil(m / block_m)
         if tiles > machine.cores and tiles < TILES_OF_A_CORE * machine.cores:

@@ -29,7 +29,7 @@ from polyc.passes.nests import (
 from polyc.passes.parallel import has_loops
 from polyc.passes.tiling import worth_tiling
 from polyc.passes.vectorize import iterations
-from polyc.poly import in_name, maps
+from polyc.poly import in_name, maps, sets
 
 STAGE = "pretiling"
 WIDTH = 4
@@ -281,7 +281,9 @@ class _Merger:
         assert second.band is not None
         one, two = first.band.members, second.band.members
         rest = [(m, first.instances) for m in one[common:]], [(m, second.instances) for m in two[common:]]
+        last = first.instances.intersect(flow.domain())
         sources = short or all(_constant(m, i.intersect(flow.domain())) for m, i in rest[0])
+        sources = sources or (self.is_contraction(first) and _decided(one[:common], one[common:], last))
         targets = all(_constant(m, i.intersect(flow.range())) for m, i in rest[1])
         return sources and targets
 
@@ -385,6 +387,18 @@ def _flattened(instances: isl.UnionSet, node: Node) -> list[Filter]:
 def _joined_member(a: Member, b: Member) -> Member:
     schedule = a.schedule.union_add(b.schedule)
     return replace(a, schedule=schedule, coincident=a.coincident and b.coincident)
+
+
+def _decided(loops: tuple[Member, ...], rest: tuple[Member, ...], instances: isl.UnionSet) -> bool:
+    """Whether some instances have one value of the other loops in each iteration of the common ones: the last step of a
+    sum, in a triangle too.
+
+    math: with v the values of the common loops and w those of the others, w . v^-1 is a function
+    """
+    return all(
+        isl.Map.from_union_map(values(loops, own).reverse().apply_range(values(rest, own))).is_single_valued()
+        for own in (isl.UnionSet.from_set(piece) for piece in sets(instances))
+    )
 
 
 def _constant(member: Member, instances: isl.UnionSet) -> bool:

@@ -21,6 +21,7 @@ from polyc.passes.contractions import (
     tile_members_of,
     varies,
 )
+from polyc.passes.cpu_sizes import STACK_BYTES
 from polyc.passes.fragment_nest import FragmentNest, NoFragments
 from polyc.passes.fragments import chain_weights, fragment_of, granule_of
 from polyc.passes.given_sizes import REGISTER_TILES, given_tile
@@ -123,8 +124,9 @@ def contraction_sizes(
         domain = program.statements[found.statement].domain
         panels = tuple(sum(varies(a, band.members[k], domain) for a in found.operands) for k in pair)
         in_place = not all(band.members[k].coincident for k in pair)
+        room = STACK_BYTES if lives_in_tiles(program, found.array) else None
         sizes = micro_sizes(
-            load_cpu(options.machine), m, n, depth, element.size_bytes, (panels[0], panels[1]), in_place
+            load_cpu(options.machine), m, n, depth, element.size_bytes, (panels[0], panels[1]), in_place, room
         )
         return found, [resized(size, given_tile(program, REGISTER_TILES, size.tile)) for size in sizes]
     machine = load_gpu(options.machine)
@@ -140,6 +142,12 @@ def contraction_sizes(
     if options.block is not None:
         shapes = [s for s in shapes if (s.threads_x, s.threads_y) == options.block[:2]]
     return found, shapes
+
+
+def lives_in_tiles(program: Program, array: str) -> bool:
+    """Whether an array was made for a temporary (`temporaries.py`): it exists only where tiles keep parts of it."""
+    step = program.relocated
+    return step is not None and array in step.after.arrays and array not in step.before.arrays
 
 
 def _product(extents: Iterable[int | None]) -> int | None:

@@ -18,6 +18,9 @@ math: nothing is lost, and every read sees what it saw, if
       Where a cell has several such spans, (2) and (4) to (6) give way to
         (8) in each iteration p: all cells that are used in K are copied in, all that are written are copied out, and
             none that was not copied in. Between the spans the array holds every value.
+      An array that is in no memory, but in a buffer T of the tiles around all of this, is no other case:
+        (9) all that is not in K, and not in a panel, is in T; nothing is needed afterwards or comes from before; and
+            the cells T[o, x] have different x. So all that uses x runs in one tile o, and T[o, x] is what x is called.
       What this cannot show is left to the general check: False says nothing.
 """
 
@@ -65,6 +68,11 @@ def keeps_values(
     flow, final: the original's, `final` of live-out cells; written: its must-writes, `{ S[i] -> A[x] }`.
     """
     buffers = [b for b in program.buffers.values() if b.array == array]
+    home = next((b for b in buffers if b.storage == "tile" and not b.order), None)
+    if home is not None:
+        if not final.is_empty() or not flow.live_in.is_empty() or not _is_home(now, array, home):
+            return False
+        buffers.remove(home)
     written_in = {out_name(m) for run, a, m in uses_of(now, array) if _makes(program, run, a)}
     registers = [b for b in buffers if b.storage == "register" or b.key in written_in]
     panels = {b.key for b in buffers if b.order} - {b.key for b in registers}
@@ -72,9 +80,9 @@ def keeps_values(
         return False
     keys = {b.key for b in registers}
     if not registers:
-        alone = _users(program, now, array, "", panels, keys)
+        alone = _users(program, now, array, "", panels, keys, home)
         return alone is not None and bool(panels) and _panels_hold_it(program, alone)
-    by_key = {b.key: _users(program, now, array, b.key, panels, keys) for b in registers}
+    by_key = {b.key: _users(program, now, array, b.key, panels, keys, home) for b in registers}
     if any(users is None for users in by_key.values()):
         return False
     known = [(b, users) for b in registers if (users := by_key[b.key]) is not None]
@@ -89,6 +97,30 @@ def keeps_values(
         and _copied(program, array, users, flow, final, written)
         and _panels_hold_it(program, users)
     )
+
+
+def _is_home(now: Expanded, array: str, home: Buffer) -> bool:
+    """(9), but for what is in another buffer of the array."""
+    cells: isl.Set | None = None
+    for _, _, relation in uses_of(now, array):
+        if out_name(relation) == array:
+            return False
+        if out_name(relation) == home.key:
+            one = relation.range()
+            cells = one if cells is None else cells.union(one)
+    return cells is not None and _are_different(cells, home)
+
+
+def _are_different(cells: isl.Set, buffer: Buffer) -> bool:
+    """Whether cells `K[p, x]` of a buffer have different x."""
+    whole = isl.Map.identity(cells.get_space().map_from_set()).intersect_domain(cells)
+    return bool(whole.project_out(isl.dim_type.out, 0, buffer.depth).is_injective())
+
+
+def _in_array(relation: isl.Map, array: str, buffer: Buffer) -> isl.Map:
+    """`{ S[i] -> K[p, x] }` as `{ S[i] -> A[x] }`."""
+    name = isl.Id.read_from_str(relation.get_ctx(), array)
+    return relation.project_out(isl.dim_type.out, 0, buffer.depth).set_tuple_id(isl.dim_type.out, name)
 
 
 def _makes(program: Program, run: Run, access: Access) -> bool:
@@ -114,9 +146,15 @@ def _cells(program: Program, uses: Uses) -> isl.UnionSet:
 
 
 def _users(
-    program: Program, now: Expanded, array: str, key: str, panels: set[str], registers: set[str]
+    program: Program,
+    now: Expanded,
+    array: str,
+    key: str,
+    panels: set[str],
+    registers: set[str],
+    home: Buffer | None,
 ) -> _Users | None:
-    """What has to do with one of the register buffers, and with the array itself."""
+    """What has to do with one of the register buffers, and with the array itself, or with the buffer that it is in."""
     found = _Users()
     for run, accesses in now.per_run:
         mine = [(a, m) for a, m in accesses if a.array == array]
@@ -135,6 +173,10 @@ def _users(
                 (found.panel_copies if writes else found.panel_reads).append((run, relation))
             elif place in registers:
                 pass  # copies move its values, and these touch the array
+            elif home is not None and place == home.key:
+                found.direct.append((run, _in_array(relation, array, home)))
+                if writes:
+                    found.direct_writers.append(found.direct[-1])
             elif place != array:
                 return None
             else:
@@ -156,10 +198,7 @@ def _one_place_a_cell(users: _Users, buffer: Buffer) -> bool:
     for _, relation in (*users.kept, *users.into, *users.out):
         one = relation.range()
         cells = one if cells is None else cells.union(one)
-    if cells is None:
-        return False
-    whole = isl.Map.identity(cells.get_space().map_from_set()).intersect_domain(cells)
-    return bool(whole.project_out(isl.dim_type.out, 0, buffer.depth).is_injective())
+    return cells is not None and _are_different(cells, buffer)
 
 
 def _in_one_span(program: Program, users: _Users, buffer: Buffer, copied: bool) -> bool:

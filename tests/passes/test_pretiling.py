@@ -162,3 +162,25 @@ def test_look_ups_of_bytes_keep_their_loop(tmp_path: Path) -> None:
     """Nothing else in it would run in vectors; on a GPU that is no matter."""
     assert joined(right(LOOKED_UP, tmp_path)) == {("S0", "S1")}
     assert joined(compiled(LOOKED_UP, tmp_path, target="cuda")) == {("S0", "S1", "S2")}
+
+
+TRIANGLE = """
+void triangle(int n, int m, double A[n][n], double B[n][m], double C[n][m])
+{
+    double w;
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) {
+            w = 0.0;
+            for (int k = 0; k < i; k++)
+                w += A[i][k] * B[k][j];
+            C[i][j] = 0.5 * C[i][j] + w;
+        }
+#pragma endscop
+}
+"""
+
+
+def test_what_reads_the_last_step_of_a_sum_over_a_triangle_joins_it(tmp_path: Path) -> None:
+    """That step is i - 1, another one for each row."""
+    assert ("S0", "S1", "S2") in joined(right(TRIANGLE, tmp_path))

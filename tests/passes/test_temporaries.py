@@ -185,7 +185,8 @@ def test_an_array_of_its_own(tmp_path: Path) -> None:
     assert check(program) == []
     result = compiled(region(SYMM), tmp_path)
     assert result.verified
-    assert [b.array for b in result.program.buffers.values() if b.storage == "tile"].count("w_each") == 1
+    tiles = [b.array for b in result.program.buffers.values() if b.storage == "tile" and not b.order]
+    assert tiles.count("w_each") == 1  # and a panel of it has a part of that tile
     assert "w_each[" not in result.text
 
 
@@ -202,8 +203,21 @@ def test_a_name_that_is_taken(tmp_path: Path) -> None:
     ],
     ids=["read by the store", "type"],
 )
-def test_no_array_as_a_whole(body: str, tmp_path: Path) -> None:
+def test_tiles_of_a_sum_and_its_reader(body: str, tmp_path: Path) -> None:
+    """Both are one nest, and the sum has a register tile that goes into the tile's part of the array."""
+    result = compiled(nest(body), tmp_path)
+    assert result.verified
+    assert [r.code for r in result.program.remarks if r.stage in ("temporaries", "registers")] == [
+        "relocated",
+        "register-tile",
+    ]
+    assert "w_each_tile[" in result.text
+    assert "w_each[" not in result.text
+
+
+def test_no_array_as_a_whole(tmp_path: Path) -> None:
     """Where no tile keeps a part of it, the array is not made: it might be larger than the stack."""
+    body = f"w = 0.0; {PRODUCT} C[i][j] = 0.5 * C[n - 1 - i][j] + w;"
     assert relocated(nest(body), tmp_path).relocated is not None
     result = compiled(nest(body), tmp_path)
     assert result.verified

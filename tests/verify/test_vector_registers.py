@@ -12,7 +12,7 @@ import pytest
 from polyc.flow import Accesses
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.tree import Band, Domain, Extension, Filter, Member, Node, Sequence, rewrite
+from polyc.model.tree import Band, Domain, Extension, Filter, Mark, Member, Node, Sequence, rewrite
 from polyc.poly import OverBudget, budget, maps, names, out_name
 from polyc.verify import check, dataflow
 from polyc.verify.expand import expand
@@ -42,6 +42,22 @@ void f(int n, double A[n][n], double B[n][n])
 }
 """
 
+IN_TILES = """
+void f(int n, double A[n][n], double B[n][n], double C[n][n])
+{
+    double w;
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            w = 0.5;
+            for (int k = 0; k < i; k++)
+                w += B[k][j] * A[i][k];
+            C[i][j] = 0.25 * C[i][j] + w;
+        }
+#pragma endscop
+}
+"""
+
 
 @pytest.fixture(scope="module")
 def product(tmp_path_factory: pytest.TempPathFactory) -> Program:
@@ -51,6 +67,11 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Program:
 @pytest.fixture(scope="module")
 def in_place(tmp_path_factory: pytest.TempPathFactory) -> Program:
     return after(region_of(IN_PLACE, tmp_path_factory.mktemp("micro")), "privatize")
+
+
+@pytest.fixture(scope="module")
+def in_tiles(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    return after(region_of(IN_TILES, tmp_path_factory.mktemp("micro")), "privatize")
 
 
 def found(program: Program) -> str:
@@ -183,6 +204,43 @@ def renamed(program: Program, array: str) -> bool:
     all_of = (now.accesses.reads, now.accesses.writes, now.accesses.may_writes)
     after_now = Accesses(*(dataflow._to(relation, keys) for relation in all_of))
     return dataflow._renamed(inside, now, array, dataflow.original_of(inside.scop, array), after_now)
+
+
+def test_an_array_that_is_in_a_buffer_of_each_tile(in_tiles: Program) -> None:
+    assert renamed(in_tiles, "w_each")
+    assert found(in_tiles) == ""
+
+
+@pytest.mark.parametrize("copy", ["in5_w_each", "in6_w_each", "out7_w_each", "out8_w_each"])
+def test_copies_of_such_a_buffer_that_are_left_out(in_tiles: Program, copy: str) -> None:
+    assert not renamed(without_copies(in_tiles, copy), "w_each")
+
+
+def test_such_an_array_where_somebody_uses_it_without_its_buffer(in_tiles: Program) -> None:
+    buffer = in_tiles.buffers["w_each_tile"]
+    assert ("S2", "r1") in buffer.accesses
+    less = replace(buffer, accesses=buffer.accesses - {("S2", "r1")})
+    broken = replace(in_tiles, buffers=in_tiles.buffers | {buffer.key: less})
+    assert not renamed(broken, "w_each")
+
+
+def test_such_an_array_with_a_buffer_of_less_than_what_uses_a_cell(in_tiles: Program) -> None:
+    """A buffer anew for each block of the sum, which forgets what the blocks before it have added up."""
+
+    def outside(node: Node) -> Node:
+        match node:
+            case Mark(kind="allocate", names=("w_each_tile",), child=child):
+                return child
+            case Band(members=(m,), child=Mark(kind="allocate", names=("A_panel",)) as inner) if m.name == "k":
+                return replace(node, child=Mark("allocate", inner, names=("w_each_tile",)))
+            case _:
+                return node
+
+    buffer = in_tiles.buffers["w_each_tile"]
+    assert buffer.corner is not None
+    deeper = replace(buffer, corner=buffer.corner.insert_dims(isl.dim_type.in_, 2, 1), depth=3)
+    moved = with_tree(replace(in_tiles, buffers=in_tiles.buffers | {buffer.key: deeper}), outside)
+    assert not renamed(moved, "w_each")
 
 
 def test_a_panel_that_is_filled_while_registers_hold_the_array(in_place: Program) -> None:

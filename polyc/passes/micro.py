@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 import islpy as isl
@@ -16,7 +16,7 @@ from polyc.passes.boxes import Box
 from polyc.passes.contractions import Contraction, varies
 from polyc.passes.cost import sample_parameters
 from polyc.passes.kept_rows import size_in_rows
-from polyc.passes.micro_sizes import MicroSize
+from polyc.passes.micro_sizes import LINE_BYTES, PANEL_BYTES, MicroSize
 from polyc.passes.nests import Outer
 from polyc.passes.panels import Panel, copying, filled_box, mention_one_index, producer_of
 from polyc.passes.promotion import copy_statement
@@ -26,9 +26,8 @@ from polyc.passes.tiling import tile_members
 from polyc.passes.widen import Widening
 from polyc.poly import affine_of, empty_map, union_of
 
-PANEL_BYTES = 1024 * 1024
-"""What the panels of one contraction may take of a thread's stack."""
-LINE_BYTES = 64
+MOST_BYTES = PANEL_BYTES * 3 // 2
+"""What panels may take: an operand's box can be larger than the panel that was planned for."""
 TURNED_ROWS = 8
 """Rows of an array that a panel takes side by side. Where rows are a power of two apart their lines fall on one set of
 a cache, and few caches hold more than eight of these."""
@@ -43,6 +42,8 @@ def tile_contractions_for_cpu(program: Program) -> Program:
     tree:     point(i, j) - sequence(x, band(k) - S, z)
               -> sequence(point(i, j) - x, band(kt) - extension - sequence(a, band(jr) - extension - sequence(b,
                  band(ir) - extension - sequence(c in, band(k) - band(registers) - S, c out))), point(i, j) - z)
+              Tiles are the threads'; where they share the panel of rows (`MicroSize.shared`), tiles run in turn, and
+              the loops of x, a, jr and z are theirs
     math:     i and j are coincident, so that k may go outside of them, and tiles of k too: each cell adds up its
               products in the order of k. Tiles at the border run whole, as on a GPU (`registers.py`)
     requires: tiles that `contraction_size` chose
@@ -51,7 +52,17 @@ def tile_contractions_for_cpu(program: Program) -> Program:
     return tiled_by(_MicroTiler(program, frozenset(alone_in(program.tree.child))))
 
 
+@dataclass
 class _MicroTiler(Tiler):
+    in_turn: set[int] = field(default_factory=set)
+    """Tile loops, by identity, that run one after the other: threads share what is inside."""
+
+    def at(self, node: Node, above: tuple[Member, ...], added: frozenset[str]) -> Node:
+        found = super().at(node, above, added)
+        if isinstance(node, Band) and isinstance(found, Band) and self.in_turn & {id(m) for m in node.members}:
+            return replace(found, members=tuple(replace(m, coincident=False) for m in found.members))
+        return found
+
     def point(self, band: Band, above: tuple[Member, ...], added: frozenset[str]) -> Node:
         tile = above[-len(band.members) :]
         sizes = tuple(m.size if m.role is Role.TILE else 0 for m in tile)
@@ -72,6 +83,8 @@ class _MicroTiler(Tiler):
             message = f"{name} is summed up without a register tile: {reason}"
             self.program = before.remark("no-register-tile", STAGE, message, (name,))
             return band
+        if size.shared:
+            self.in_turn.update(id(m) for m in tile)
         self.made |= dict.fromkeys(nest.made, contraction.statement)
         self.program = nest.program
         self.widening = self.widening.joined(nest.widening)
@@ -105,7 +118,7 @@ class MicroNest(RegisterNest):
         self.pair = (contraction.rows, contraction.columns)
         self.blocks = (size.rows, size.columns)
         self.result = ""
-        self.left = PANEL_BYTES
+        self.left = MOST_BYTES
         self.parts: dict[str, isl.Set] = {}
 
     @property
@@ -132,6 +145,8 @@ class MicroNest(RegisterNest):
         depth = self.depth_of(size.block_k)
         panels = () if self.is_short(depth) else (self.step(whole, c.chain[0], depth),)
         columns = self.step(whole, self.band.members[c.columns], size.columns, True)
+        if size.shared:  # a strip takes long enough to be asked for, and threads need not be equally fast
+            columns = replace(columns, uneven=True)
         rows = self.step(whole, self.band.members[c.rows], size.rows, True)
         tile = self.above
         of_rows = self.staged(whole, (*tile, *panels), c.rows)
@@ -202,12 +217,13 @@ class MicroNest(RegisterNest):
             "register-tile",
             STAGE,
             f"{c.statement} sums up {s.rows} x {s.columns} of {array} in registers, {s.lanes} at once, from panels "
-            f"{depth} deep",
+            f"{depth} deep{', that of the rows for all threads' if s.shared else ''}",
             (c.statement,),
             array=array,
             tile=[s.block_m, s.block_n, depth],
             registers=[s.rows, s.columns],
             lanes=s.lanes,
+            shared=s.shared,
             binds=s.reason,
         )
 

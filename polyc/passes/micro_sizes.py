@@ -19,6 +19,13 @@ ROWS = (64, 256)
 """Of a tile at least and at most: with fewer, filling the panel of columns takes too much of the time."""
 USUAL = 2000
 """Rows and columns, where their number is not known: how many tiles there are for the cores depends on it."""
+PANEL_BYTES = 1024 * 1024
+"""What the panels of one contraction are to take of a thread's stack, at most."""
+LINE_BYTES = 64
+COLUMNS_SHARE = 0.25
+"""Of the second level: what the panel of columns may take where that of the rows is all threads'."""
+SHARED_ROWS = 512
+"""Of a tile at most, where its panel is all threads': that of columns costs little for so many."""
 IN_PLACE_ROWS = 32
 """Of a tile that reads what it writes: the triangle on its diagonal is summed up without registers."""
 TILES_OF_A_CORE = 4
@@ -41,6 +48,8 @@ class MicroSize:
     """Elements of a vector."""
     reason: str
     """What bounds the register tile and the panels, with the numbers."""
+    shared: bool = False
+    """All threads share the panel of rows, and take strips of columns of one tile; else each takes tiles of its own."""
 
     @property
     def tile(self) -> tuple[int, int, int]:
@@ -56,13 +65,15 @@ def micro_sizes(
     panels: tuple[int, int] = (1, 1),
     in_place: bool = False,
     room_for_result: int | None = None,
+    alone: bool = False,
 ) -> list[MicroSize]:
-    """Shapes for a product, the best first; one for now.
+    """Shapes for a product, the best first.
 
     m, n, k:  extents, None where they are known at run time only.
     panels:   how many arrays move with the rows, and with the columns.
     in_place: rows read each other, so that the rows of one tile cannot take each other's from a panel.
     room_for_result: bytes that a tile's results may take, where they are in no array but in a buffer of the tile.
+    alone:    no loops are around those of rows and columns, and all rows have all columns.
     source:  Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication", ACM TOMS 34(3), 2008: the panel
              of rows in the second level, that of columns in the first, the results in registers
     """
@@ -77,6 +88,7 @@ def micro_sizes(
     depth = max(DEPTHS[0], min(DEPTHS[1], depth // 32 * 32, room // ROWS[0] // 32 * 32))
     if k is not None:
         depth = _even(k, depth, 8)
+    reason = f"{machine.vector_registers} registers of {machine.vector_bytes} bytes"
     wanted = TILES_OF_A_CORE // 2 * machine.cores
     block_m = max(rows, min(room // depth, ROWS[1], max(ROWS[0], USUAL // wanted)) // rows * rows)
     block_n = WIDEST // columns * columns
@@ -95,8 +107,20 @@ def micro_sizes(
         if tiles > machine.cores and tiles < TILES_OF_A_CORE * machine.cores:
             tiles = ceil(tiles / machine.cores) * machine.cores
         block_m = max(rows, min(block_m, ceil(m / tiles / rows) * rows))
-    reason = f"{machine.vector_registers} registers of {machine.vector_bytes} bytes"
-    return [MicroSize(block_m, block_n, depth, rows, columns, lanes, reason)]
+    own = MicroSize(block_m, block_n, depth, rows, columns, lanes, reason)
+    if not alone or in_place or (USUAL if n is None else n) < TILES_OF_A_CORE * machine.cores * columns:
+        return [own]
+    # Every thread has strips of columns of its own, each with a panel that serves all rows of the tile: these are as
+    # many as the stack holds. No thread waits for another one's tile, however many rows there are.
+    of_columns = columns * element_bytes * panels[1]
+    depth = max(DEPTHS[0], min(DEPTHS[1], int(second * COLUMNS_SHARE) // of_columns // 32 * 32))
+    depth = depth if k is None else _even(k, depth, 8)
+    # Each row of a panel has a line more, whichever of its dimensions is innermost.
+    row_bytes, line = depth * element_bytes + LINE_BYTES, LINE_BYTES // element_bytes
+    room = (PANEL_BYTES - depth * of_columns) // panels[0] // row_bytes - line
+    block_m = max(rows, min(room, SHARED_ROWS) // rows * rows)
+    block_m = block_m if m is None else _even(m, block_m, rows)
+    return [MicroSize(block_m, WIDEST // columns * columns, depth, rows, columns, lanes, reason, True), own]
 
 
 def resized(size: MicroSize, tile: tuple[int, ...]) -> MicroSize:

@@ -100,9 +100,12 @@ def contraction_size(
 
 
 def contraction_sizes(
-    program: Program, band: Band
+    program: Program, band: Band, inside: bool = False
 ) -> tuple[Contraction | None, Sequence_[ContractionSize] | Sequence_[MicroSize]]:
-    """The contraction that a nest is, and shapes for it, the best first; none where one point a thread is as good."""
+    """The contraction that a nest is, and shapes for it, the best first; none where one point a thread is as good.
+
+    inside: there are loops around it
+    """
     options = program.options
     if options.tile_sizes != "auto" or options.fuse != "basteln":
         return None, []
@@ -125,9 +128,10 @@ def contraction_sizes(
         panels = tuple(sum(varies(a, band.members[k], domain) for a in found.operands) for k in pair)
         in_place = not all(band.members[k].coincident for k in pair)
         room = STACK_BYTES if lives_in_tiles(program, found.array) else None
-        sizes = micro_sizes(
-            load_cpu(options.machine), m, n, depth, element.size_bytes, (panels[0], panels[1]), in_place, room
-        )
+        # Of a triangle's strips some are short, and threads would wait for each other at the end of each tile.
+        cpu, alone = load_cpu(options.machine), not inside and not others and domain.is_box() and room is None
+        moved = (panels[0], panels[1])
+        sizes = micro_sizes(cpu, m, n, depth, element.size_bytes, moved, in_place, room, alone)
         return found, [resized(size, given_tile(program, REGISTER_TILES, size.tile)) for size in sizes]
     machine = load_gpu(options.machine)
     shapes = contraction_candidates(machine, m, n, depth, batch, element.size_bytes)

@@ -122,7 +122,7 @@ class Sizes:
     def tiles(self, program: Program, band: Band, outer: Outer) -> list[tuple[int, ...]]:
         """Tiles of a band, the best first: for registers where it is a sum, else those that a GPU's description
         proposes."""
-        contraction, sizes = contraction_sizes(program, band)
+        contraction, sizes = contraction_sizes(program, band, bool(outer.members))
         if contraction is not None and sizes:
             return list(dict.fromkeys(tile_of(contraction, size, len(band.members)) for size in sizes))
         sums = sum_nest(program, band) if streams(program.options) else None

@@ -169,6 +169,7 @@ def test_factorisations_are_blocked(name: str, tmp_path: Path) -> None:
     assert not remarks(result, "verification-failed")
     assert remarks(result, "blocked")
     assert remarks(result, "register-tile")
+    assert not any("for all threads" in message for message in remarks(result, "register-tile"))  # too short for that
     (size,) = {
         int(r.data["steps"]) for r in result.program.remarks if r.code == "blocked"
     }  # tiles of 8 x 24 begin where a block ends
@@ -180,6 +181,25 @@ def test_an_invariant_factor_is_multiplied_where_the_panel_is_filled(tmp_path: P
     text = compiled(NESTS["product"], tmp_path, machine="x86-64-v4").text
     assert "A_panel[x0 - it][x1 - kt] = alpha * A[x0][x1];" in text
     assert "+= A_panel[it2 + i - it][k - kt] * polyc_double8(B_panel[k - kt][8 * j]);" in text
+
+
+def test_threads_share_the_panel_of_rows(tmp_path: Path) -> None:
+    """So that none waits for another one's tile, however many rows there are: each has strips of columns."""
+    result = compiled(NESTS["product"], tmp_path, machine="x86-64-v4")
+    parallel = [m for m in members(result) if m.parallel]
+    assert [(m.name, m.size) for m in parallel] == [("i", 1), ("x0", 1), ("x0", 1), ("j", 24)]
+    assert "omp parallel for schedule(dynamic)\n#endif\n        for (long jt2 = jt;" in result.text
+    assert "for all threads" in remarks(result, "register-tile")[0]
+
+
+@pytest.mark.parametrize("name", ["triangle of the result", "product"])
+def test_tiles_are_one_threads(name: str, tmp_path: Path) -> None:
+    """Strips of a triangle are of unequal lengths, and 40 columns are too few strips for the threads."""
+    text = NESTS[name].replace("B[l][m]", "B[l][40]").replace("C[n][m]", "C[n][40]").replace("j < m", "j < 40")
+    result = compiled(text, tmp_path, machine="x86-64-v4")
+    assert len(remarks(result, "register-tile")) == 1
+    assert "for all threads" not in remarks(result, "register-tile")[0]
+    assert [m.name for m in members(result) if m.parallel] == ["i"]
 
 
 def test_a_factor_behind_the_product_stays_there(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from polyc.flow import Accesses
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.tree import Band, Domain, Extension, Filter, Mark, Member, Node, Sequence, rewrite
+from polyc.model.tree import Band, Domain, Extension, Filter, Mark, Member, Node, Sequence, rewrite, walk
 from polyc.poly import OverBudget, budget, maps, names, out_name
 from polyc.verify import check, dataflow
 from polyc.verify.expand import expand
@@ -109,6 +109,10 @@ def without_copies(program: Program, what: str) -> Program:
     return with_tree(program, change)
 
 
+def members(program: Program) -> list[Member]:
+    return [m for node in walk(program.tree.child) if isinstance(node, Band) for m in node.members]
+
+
 def test_both_are_right(product: Program, in_place: Program) -> None:
     assert found(product) == ""
     assert found(in_place) == ""
@@ -182,6 +186,25 @@ def test_lanes_that_depend_on_each_other(product: Program) -> None:
         return node
 
     assert "race" in found(with_tree(product, change))
+
+
+def test_a_panel_whose_copies_run_beside_its_readers(product: Program) -> None:
+    """Threads fill it together: they have to be done before the first of them reads it."""
+    assert [m.name for m in members(product) if m.parallel] == ["x0", "x0", "j"]
+
+    def change(node: Node) -> Node:
+        if not isinstance(node, Sequence) or not any("in1_A" in names(s.filter) for s in node.children):
+            return node
+        return Sequence(tuple(reversed(node.children)))
+
+    assert found(with_tree(product, change)) != ""
+
+
+def test_rows_of_a_panel_in_one_iteration_of_threads_that_share_it(product: Program) -> None:
+    """A panel of the columns outside of the loop in which each thread has its own."""
+    key = next(b.key for b in product.buffers.values() if b.array == "B")
+    shared = product.buffers | {key: replace(product.buffers[key], depth=product.buffers[key].depth - 1)}
+    assert found(replace(product, buffers=shared)) != ""
 
 
 @pytest.mark.parametrize("lanes", [2, 3, 8])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations
+from functools import partial
+from itertools import combinations, permutations
 
 import islpy as isl
 
@@ -15,6 +16,8 @@ from polyc.poly import affine_of, names, value_on
 
 WIDEST = 128
 """No tile is wider."""
+LEAST = 4, 16
+"""Rows and columns that are enough to choose between loops."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +42,11 @@ class Contraction:
     """Statements of the same (i, j) around the sum."""
     operands: tuple[Access, ...]
     """Reads of arrays that stay with i or with j: what many points of a tile share."""
+    more: tuple[int, ...] = ()
+    """Positions of further parallel loops of the result that no operand of the columns moves with, outermost first:
+    what they read of it is the same, as if they were rows."""
+    window: bool = False
+    """Whether a subscript of an operand moves with a loop of the result and one of the sum, on a CPU."""
 
 
 def contraction_of(program: Program, band: Band, in_place: bool = False) -> Contraction | None:
@@ -66,12 +74,20 @@ def contraction_of(program: Program, band: Band, in_place: bool = False) -> Cont
         operands += [a for a in statement.accesses if a.array == target.array and not _is_same(a, target)]
     if not all(a.exact for a in operands) or any(moves(target.relation, m) for m in chain):
         return None
-    pair = _pair(program, band.members[:count], name, target, operands)
+    through_windows = not program.options.gpu and any(_is_window(a, chain, statement.domain) for a in operands)
+    choose = partial(_pair_of_windows, chain) if through_windows else _pair
+    pair = choose(program, band.members[:count], name, target, operands)
     if pair is None:
         return None
     rows, columns = pair
     shared = tuple(a for a in operands if not all(varies(a, band.members[k], statement.domain) for k in pair))
-    return Contraction(name, target.array, rows, columns, chain, before, after, shared)
+    of_columns = [a for a in operands if varies(a, band.members[columns], statement.domain)]
+    more = tuple(
+        k
+        for k, m in enumerate(band.members[: band.coincident_prefix])
+        if k not in pair and moves(target.relation, m) and not any(varies(a, m, statement.domain) for a in of_columns)
+    )
+    return Contraction(name, target.array, rows, columns, chain, before, after, shared, more, through_windows)
 
 
 def tile_members_of(program: Program, band: Band) -> int:
@@ -179,6 +195,61 @@ def _pair(
         return None
     rows, columns = best[1]
     return (columns, rows) if _is_last(target, members[rows], domain) else (rows, columns)
+
+
+def _pair_of_windows(
+    chain: tuple[Member, ...],
+    program: Program,
+    members: tuple[Member, ...],
+    name: str,
+    target: Access,
+    operands: list[Access],
+) -> tuple[int, int] | None:
+    """Rows and columns where an operand is read through a window, as `in[y + u][x + v]` with sums over u and v.
+
+    The columns are a loop that moves along no window: then rows of vectors begin at multiples of a vector, and
+    neighbours lie side by side in a panel, whatever the step of the window is. Of the rows single elements are read.
+    Of several loops, those of later subscripts of the result, unless they have too few iterations.
+    """
+    domain = program.statements[name].domain
+    moving = [k for k, m in enumerate(members) if moves(target.relation, m)]
+    along = {k: [varies(a, members[k], domain) for a in operands] for k in moving}
+    windows = {k: any(_is_window(a, chain, domain, members[k]) for a in operands) for k in moving}
+    widths = {k: extent_of(program, members[k], name) or WIDEST for k in moving}
+    found = [
+        (rows, columns)
+        for rows, columns in permutations(moving, 2)
+        if set(zip(along[rows], along[columns], strict=True)) >= {(True, False), (False, True)}
+        and not any(a and b for a, b in zip(along[rows], along[columns], strict=True))
+        and not windows[columns]
+    ]
+    if not found:
+        return _pair(program, members, name, target, operands)
+    return max(found, key=lambda p: (min(widths[p[1]], LEAST[1]), min(widths[p[0]], LEAST[0]), p[1], p[0]))
+
+
+def _is_window(access: Access, chain: tuple[Member, ...], domain: isl.Set, member: Member | None = None) -> bool:
+    """Whether a subscript of an access moves with a loop that sums up, and with another one: with `member`, if that is
+    given."""
+    rank = access.relation.dim(isl.dim_type.out)
+    for one in (_subscript(access, k) for k in range(rank)):
+        summed = any(varies(one, m, domain) for m in chain)
+        if summed and (varies(one, member, domain) if member is not None else _moves_with_others(one, chain, domain)):
+            return True
+    return False
+
+
+def _moves_with_others(access: Access, chain: tuple[Member, ...], domain: isl.Set) -> bool:
+    """Whether an access moves with an index of its statement that is none of the chain's."""
+    cell = affine_of(isl.PwMultiAff.from_map(access.relation).get_pw_aff(0))
+    if cell is None:
+        return False
+    own = set()
+    for member in chain:
+        value = affine_of(value_on(member.schedule, domain.get_space()))
+        if value is not None:
+            own |= {d for d in range(domain.dim(isl.dim_type.set)) if value.involves_dims(isl.dim_type.in_, d, 1)}
+    return any(cell.involves_dims(isl.dim_type.in_, d, 1) for d in range(domain.dim(isl.dim_type.set)) if d not in own)
 
 
 def _is_last(target: Access, member: Member, domain: isl.Set) -> bool:

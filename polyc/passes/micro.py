@@ -148,17 +148,18 @@ class MicroNest(RegisterNest):
         if size.shared:  # a strip takes long enough to be asked for, and threads need not be equally fast
             columns = replace(columns, uneven=True)
         rows = self.step(whole, self.band.members[c.rows], size.rows, True)
+        more = tuple(self.step(whole, self.band.members[p], 1, True) for p in c.more)
         tile = self.above
         of_rows = self.staged(whole, (*tile, *panels), c.rows)
         of_columns = self.staged(whole, (*tile, *panels, columns), c.columns)
-        self.above = (*tile, *panels, columns, rows)
+        self.above = (*tile, *panels, columns, *more, rows)
         accumulator = self.accumulator({name: whole})
         into, out = (self.copies_of(whole, accumulator, inside) for inside in (True, False))
         self.pad(name, whole, accumulator)
         if self.program.padded.get(name) == "guarded":
             raise NoRegisterTile("what its tiles would run at the border is not harmless")
         summed = Filter(isl.UnionSet.from_set(whole), self.sum_of_tile(whole))
-        node: Node = Band((rows,), True, self.with_copies([*into], summed, [*out], (accumulator.key,)))
+        node: Node = Band((*more, rows), True, self.with_copies([*into], summed, [*out], (accumulator.key,)))
         node = Band((columns,), True, self.with_copies(of_columns, Filter(summed.filter, node)))
         node = self.with_copies(of_rows, Filter(summed.filter, node))
         if panels:
@@ -207,8 +208,18 @@ class MicroNest(RegisterNest):
         return isl.Map.read_from_str(self.typical.get_ctx(), f"{{ [{', '.join(one)}] -> [{', '.join(tiles)}] }}")
 
     def result_buffer(self, array: str, box: Box, users: frozenset[tuple[str, str]]) -> Buffer:
+        """The tile of the result, with the dimension of the columns innermost."""
+        write = next(
+            a
+            for a in self.program.statements[self.contraction.statement].accesses
+            if a.array == array and a.kind is not AccessKind.READ
+        )
+        cell = isl.PwMultiAff.from_map(self.everywhere(write.relation))
+        value = self.values(self.contraction.statement, (self.band.members[self.contraction.columns],))
         rank = len(box.extents)
-        return self.new_buffer(array, box, len(self.above), users, "tile", (), tuple(range(rank)))
+        (along,) = [d for d in range(rank) if mention_one_index(cell.get_pw_aff(d), value)][-1:] or [rank - 1]
+        order = (*(d for d in range(rank) if d != along), along)
+        return self.new_buffer(array, box, len(self.above), users, "tile", (), order)
 
     def say_it(self, depth: int) -> None:
         c, s = self.contraction, self.micro
@@ -418,7 +429,7 @@ class MicroNest(RegisterNest):
             order, _ = self.layout(statement, access, extents, element)
             if not self.is_consecutive(access, order[-1]):
                 raise NoRegisterTile(f"neighbours of a row do not read neighbours of {array.c_name}")
-        else:
+        elif not (self.contraction.more and self.moves_last(access, position)):
             pad = LINE_BYTES // element  # rows a power of two apart would fall on the same lines of a cache
         size = element
         for place, d in enumerate(order):
@@ -429,6 +440,12 @@ class MicroNest(RegisterNest):
         return self.new_buffer(
             access.array, box, depth, frozenset([(statement.name, access.ref)]), "tile", (), order, pad
         )
+
+    def moves_last(self, access: Access, position: int) -> bool:
+        """Whether a loop moves along the last dimension of what an access reads: then its rows are neighbours."""
+        cell = isl.PwMultiAff.from_map(self.everywhere(access.relation))
+        value = self.values(self.contraction.statement, (self.band.members[position],))
+        return mention_one_index(cell.get_pw_aff(access.relation.dim(isl.dim_type.out) - 1), value)
 
     def is_consecutive(self, access: Access, dimension: int) -> bool:
         """Whether the columns move along one dimension, and no other, one cell at a time."""

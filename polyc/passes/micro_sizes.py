@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, prod
 
 from polyc.machine import Cpu
 from polyc.passes.given_sizes import ASKED, rounded
@@ -28,6 +28,15 @@ SHARED_ROWS = 512
 """Of a tile at most, where its panel is all threads': that of columns costs little for so many."""
 IN_PLACE_ROWS = 32
 """Of a tile that reads what it writes: the triangle on its diagonal is summed up without registers."""
+FEW_ROWS = 256
+"""A loop that is shorter is made longer by other loops that are as good as rows, where there are any."""
+ROWS_OF_SEVERAL, DEPTH_OF_SEVERAL = 450, 1024
+"""Rows of several loops in a tile, about, and how deep its panels are at most: its panel of columns is for the second
+level."""
+RESULT_BYTES = 208 * 1024
+"""Of the result in such a tile: what reads it next may find it there, in a buffer on the stack."""
+WINDOW = 3
+"""How many elements a panel of rows may have for each row and step, where it is read through a window."""
 TILES_OF_A_CORE = 4
 """Fewer leave cores idle at the end, where their number does not divide by that of cores."""
 
@@ -50,6 +59,8 @@ class MicroSize:
     """What bounds the register tile and the panels, with the numbers."""
     shared: bool = False
     """All threads share the panel of rows, and take strips of columns of one tile; else each takes tiles of its own."""
+    more: tuple[int, ...] = ()
+    """The tile of each further loop that is as good as rows (`Contraction.more`)."""
 
     @property
     def tile(self) -> tuple[int, int, int]:
@@ -147,6 +158,62 @@ def fitted(machine: Cpu, size: MicroSize, n: int | None) -> MicroSize:
             block_m = max(rows, size.block_m // rows * rows)
             best, least = replace(size, rows=rows, columns=columns, block_m=block_m), padded
     return best
+
+
+def size_of_short_rows(
+    machine: Cpu, m: int, more: tuple[int, ...], n: int, outer: int, inner: int, element_bytes: int, window: bool
+) -> MicroSize:
+    """The shape of a sum over rows of several loops: `C[b, y, x, f] += A[b, y + u, x + v, c] * W[u, v, c, f]`.
+
+    m:     iterations of the loop whose rows are in registers, x; more: of the others, outermost first, b and y
+    outer: iterations of the outermost loop of the sum, c; inner: of the others together, u and v
+    """
+    lanes = machine.lanes(element_bytes)
+    rows, vectors = _fitting(machine, m, n, lanes)
+    columns = vectors * lanes
+    block_m = ceil(_even(m, ROWS_OF_SEVERAL, rows) / rows) * rows
+    wide, tiles = min(m, block_m), []
+    for extent in reversed(more):
+        tiles.append(_part(extent, max(1, ROWS_OF_SEVERAL // wide)))
+        wide *= tiles[-1]
+    block_n = _even(n, max(1, RESULT_BYTES // (wide * element_bytes * columns)) * columns, columns)
+    others = ceil(m / block_m) * prod(ceil(e / t) for e, t in zip(more, reversed(tiles), strict=True))
+    while block_n > columns and others * ceil(n / block_n) < TILES_OF_A_CORE * machine.cores:
+        block_n = ceil(block_n / 2 / columns) * columns
+    second = machine.levels[min(1, len(machine.levels) - 1)].bytes
+    room = second * 3 // 4 // (wide * element_bytes * (WINDOW if window else 1))
+    depth = _part(outer, max(1, min(DEPTH_OF_SEVERAL // inner, room)))
+    reason = f"{machine.vector_registers} registers of {machine.vector_bytes} bytes"
+    return MicroSize(block_m, block_n, depth * inner, rows, columns, lanes, reason, tuple(reversed(tiles)))
+
+
+def _part(extent: int, most: int) -> int:
+    """A part of an extent, of about `most`: one that it is a multiple of, if there is one that is not much smaller."""
+    for part in range(min(extent, most * 5 // 4), most // 2, -1):
+        if extent % part == 0:
+            return part
+    return ceil(extent / ceil(extent / most))
+
+
+def _fitting(machine: Cpu, m: int, n: int, lanes: int) -> tuple[int, int]:
+    """Rows and vectors of a register tile that does the most useful multiply-adds in a cycle, borders included."""
+
+    def speed(shape: tuple[int, int]) -> float:
+        rows, vectors = shape
+        useful = m * n / (ceil(m / rows) * rows * ceil(n / (vectors * lanes)) * vectors * lanes)
+        computing = max(rows * vectors / machine.fma_per_cycle, machine.fma_latency_cycles)
+        loading = (vectors + rows) / machine.loads_per_cycle
+        return useful * rows * vectors / (max(computing, loading) + 1)
+
+    # Results, a row of the panel of columns, and one element of the other panel, broadcast. Compilers keep what the
+    # next step of a window reads again, one element for each row.
+    shapes = [
+        (rows, vectors)
+        for vectors in range(1, 5)
+        for rows in range(1, machine.vector_registers)
+        if rows * vectors + vectors + rows + 1 <= machine.vector_registers
+    ]
+    return max(shapes, key=speed)
 
 
 def _even(extent: int, most: int, step: int) -> int:

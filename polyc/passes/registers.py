@@ -26,7 +26,7 @@ from polyc.passes.fragment_nest import FragmentNest, NoFragments
 from polyc.passes.fragments import chain_weights, fragment_of, granule_of
 from polyc.passes.given_sizes import REGISTER_TILES, given_tile
 from polyc.passes.gpu_sizes import ContractionSize, contraction_candidates
-from polyc.passes.micro_sizes import MicroSize, micro_sizes, resized
+from polyc.passes.micro_sizes import FEW_ROWS, USUAL, MicroSize, micro_sizes, resized, size_of_short_rows
 from polyc.passes.register_nest import STAGE, NoRegisterTile, RegisterNest
 from polyc.passes.sums import streams, sum_nest
 from polyc.passes.widen import NotAffine, Widening, widened
@@ -121,6 +121,10 @@ def contraction_sizes(
     depth = _product(extent_of(program, member, found.statement) for member in found.chain)
     others = [member for k, member in enumerate(band.members) if k not in pair and member not in found.chain]
     batch = _product(extent_of(program, member, found.statement) for member in others)
+    several = None if options.gpu else _with_more_rows(program, band, found, m, n, depth, element.size_bytes)
+    if several is not None:
+        return found, [several]
+    found = replace(found, more=())
     if any(e is not None and e < SMALLEST for e in (m, n)) or (depth is not None and depth < SHORTEST):
         return None, []
     if not options.gpu:
@@ -154,6 +158,24 @@ def lives_in_tiles(program: Program, array: str) -> bool:
     return step is not None and array in step.after.arrays and array not in step.before.arrays
 
 
+def _with_more_rows(
+    program: Program, band: Band, found: Contraction, m: int | None, n: int | None, depth: int | None, element: int
+) -> MicroSize | None:
+    """The shape for a contraction whose rows are several loops: where it reads through a window, or where all is known
+    and one of these loops is short."""
+    more = [extent_of(program, band.members[k], found.statement) for k in found.more]
+    outer, *inner = (extent_of(program, member, found.statement) for member in found.chain)
+    steps = _product(inner)
+    if steps is None or (not found.window and (not more or None in (m, n, outer, *more) or (m or 0) >= FEW_ROWS)):
+        return None
+    enough = (_product([m, *more]) or SMALLEST) >= SMALLEST and (n or SMALLEST) >= SMALLEST
+    if not enough or (depth is not None and depth < SHORTEST):
+        return None
+    known = [e or USUAL for e in (m, n, outer, *more)]
+    machine = load_cpu(program.options.machine)
+    return size_of_short_rows(machine, known[0], tuple(known[3:]), known[1], known[2], steps, element, found.window)
+
+
 def _product(extents: Iterable[int | None]) -> int | None:
     """None where a factor is not known."""
     found = 1
@@ -165,8 +187,10 @@ def _product(extents: Iterable[int | None]) -> int | None:
 
 
 def tile_of(contraction: Contraction, size: ContractionSize | MicroSize, count: int) -> tuple[int, ...]:
-    """The sizes of a tile band of so many loops: one iteration of all but rows and columns."""
+    """The sizes of a tile band of so many loops: one iteration of all but rows, more rows and columns."""
     block = {contraction.rows: size.block_m, contraction.columns: size.block_n}
+    if isinstance(size, MicroSize):
+        block |= dict(zip(contraction.more, size.more, strict=True))
     return tuple(block.get(k, 1) for k in range(count))
 
 

@@ -110,6 +110,43 @@ void f(int n, int m, float in[16][n + 2][m + 2], float w[24][16][3][3], float ou
 """,
 }
 
+CONVOLUTION = """
+void f(float in[3][5][{s}][{s}], float shift[5], float w[40][5][{k}][{k}], float out[3][40][{t}][{t}])
+{{
+    static float a[3][5][{p}][{p}], r[3][40][{t}][{t}];
+#pragma polyc live-out(out)
+#pragma scop
+    for (int b = 0; b < 3; b++)
+        for (int c = 0; c < 5; c++)
+            for (int y = 0; y < {p}; y++)
+                for (int x = 0; x < {p}; x++)
+                    a[b][c][y][x] = (y < 1 || y > {s} || x < 1 || x > {s}) ? 0.0f : in[b][c][y - 1][x - 1] + shift[c];
+    for (int b = 0; b < 3; b++)
+        for (int f = 0; f < 40; f++)
+            for (int y = 0; y < {t}; y++)
+                for (int x = 0; x < {t}; x++) {{
+                    r[b][f][y][x] = 0.0f;
+                    for (int c = 0; c < 5; c++)
+                        for (int u = 0; u < {k}; u++)
+                            for (int v = 0; v < {k}; v++)
+                                r[b][f][y][x] += a[b][c][{d} * y + u][{d} * x + v] * w[f][c][u][v];
+                }}
+    for (int b = 0; b < 3; b++)
+        for (int f = 0; f < 40; f++)
+            for (int y = 0; y < {t}; y++)
+                for (int x = 0; x < {t}; x++)
+                    out[b][f][y][x] = r[b][f][y][x] > 0.0f ? r[b][f][y][x] : 0.0f;
+#pragma endscop
+}}
+"""
+
+
+def convolution(size: int, window: int, step: int) -> str:
+    """Of three images of five channels, padded by one, with 40 filters, between an addition and a relu."""
+    padded = size + 2
+    return CONVOLUTION.format(s=size, k=window, d=step, p=padded, t=(padded - window) // step + 1)
+
+
 FACTORISATIONS = {
     "lu": """
 void f(int n, double A[n][n])
@@ -158,6 +195,23 @@ def test_values_stay_the_same(name: str, machine: str, tmp_path: Path) -> None:
     assert not remarks(result, "verification-failed")
     assert "vector_size" in result.text
     assert check(region, result, sizes=LENGTHS) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("shape", "machine"), [((7, 3, 1), "x86-64-v4"), ((15, 3, 1), "x86-64-v3"), ((23, 5, 2), "aarch64")]
+)
+def test_convolutions_have_one_tile_of_several_loops(shape: tuple[int, int, int], machine: str, tmp_path: Path) -> None:
+    """Vectors along the filters, rows of the result's other loops; what is added before runs where the panel is filled,
+    and the relu where the tile is done."""
+    region = region_of(convolution(*shape), tmp_path)
+    result = compile_region(region, Options(machine=machine))
+    assert result.verified
+    assert len(remarks(result, "register-tile")) == 1
+    assert not remarks(result, "verification-failed")
+    assert "a[" not in result.text
+    assert "vector_size" in result.text
+    assert check(region, result, sizes=(1,)) == []
 
 
 @pytest.mark.slow

@@ -184,7 +184,7 @@ def size_of_short_rows(
     room = second * 3 // 4 // (wide * element_bytes * (WINDOW if window else 1))
     depth = _part(outer, max(1, min(DEPTH_OF_SEVERAL // inner, room)))
     reason = f"{machine.vector_registers} registers of {machine.vector_bytes} bytes"
-    return MicroSize(block_m, block_n, depth * inner, rows, columns, lanes, reason, tuple(reversed(tiles)))
+    return MicroSize(block_m, block_n, depth * inner, rows, columns, lanes, reason, more=tuple(reversed(tiles)))
 
 
 def _part(extent: int, most: int) -> int:

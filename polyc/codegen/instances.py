@@ -148,7 +148,8 @@ class InstancePrinter:
     def note(self, kind: str) -> c.Note:
         """The place `at` which the statement's text starts, or its `end`; the first has the instance."""
         name = f"{kind}_{self.statement.name}"
-        return c.Note(kind, self.statement.name, (assigned(name, c.Literal("0"), self.instance),))
+        place = self.instance if kind == "at" else ()
+        return c.Note(kind, self.statement.name, (assigned(name, c.Literal("0"), place),))
 
     def _loops(self) -> dict[str, c.Expr]:
         """What each loop variable of the statement is, in the AST's iterators."""

@@ -13,19 +13,17 @@ from polyc.model.tree import (
     Band,
     Domain,
     Extension,
-    Filter,
     Leaf,
     Mark,
     Member,
     Node,
     Sequence,
-    instances_below,
     partial_schedule,
 )
 from polyc.passes.boxes import bounding_box
 from polyc.passes.cost import sample_parameters
 from polyc.passes.naming import fresh
-from polyc.passes.nests import values
+from polyc.passes.nests import statements_below, values
 from polyc.poly import maps, names, out_name
 
 STAGE = "contract"
@@ -145,19 +143,12 @@ class _Contractor:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.typical = sample_parameters(program)
-        self.inside: dict[Filter | Extension | Band, frozenset[str]] = {}
+        self.inside: dict[Extension | Band, frozenset[str]] = {}
 
-    def running(self, node: Filter | Extension | Band) -> frozenset[str]:
-        """The statements of a step, those that an extension node adds, or those that a band has loops for; found once:
-        each array looks at all of them."""
+    def running(self, node: Extension | Band) -> frozenset[str]:
+        """The statements that an extension node adds, or that a band has loops for, found once: each array asks."""
         if node not in self.inside:
-            match node:
-                case Extension():
-                    ran = node.relation.range()
-                case Band():
-                    ran = node.members[0].schedule.domain()
-                case _:
-                    ran = instances_below(node)
+            ran = node.relation.range() if isinstance(node, Extension) else node.members[0].schedule.domain()
             self.inside[node] = frozenset(names(ran))
         return self.inside[node]
 
@@ -219,7 +210,7 @@ class _Contractor:
                     deeper = _declaring(buffer.key, node.child)
                 return None if deeper is None else replace(node, child=deeper)
             case Sequence(children=steps):
-                using = [k for k, s in enumerate(steps) if self.running(s) & users]
+                using = [k for k, s in enumerate(steps) if statements_below(s) & users]
                 if len(using) != 1:
                     return None
                 deeper = self.placed(steps[using[0]].child, buffer, users, flow, around)

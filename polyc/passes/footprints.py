@@ -35,13 +35,17 @@ class Box:
     """What was asked: the tiles of all groups that a nest is tried in come from few sizes."""
 
     def extents(self, tile: tuple[int, ...]) -> tuple[float, ...]:
-        if tile not in self.known:
+        known = self.known.get(tile)
+        if known is None:
             found = []
             for d, (start, limit) in enumerate(zip(self.base, self.most, strict=True)):
-                grown = start + sum(s[d] * (t - 1) for s, t in zip(self.slopes, tile, strict=True))
-                found.append(max(1.0, min(grown, limit)))
-            self.known[tile] = tuple(found)
-        return self.known[tile]
+                grown = 0.0
+                for slope, size in zip(self.slopes, tile, strict=True):
+                    if slope[d]:
+                        grown += slope[d] * (size - 1)
+                found.append(max(1.0, min(start + grown, limit)))
+            known = self.known[tile] = tuple(found)
+        return known
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import islpy as isl
 
-from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Member, Node, Sequence, partial_schedule
+from polyc.model.tree import (
+    Band,
+    Domain,
+    Filter,
+    Leaf,
+    Mark,
+    Member,
+    Node,
+    Sequence,
+    instances_below,
+    partial_schedule,
+)
 from polyc.poly import names
 
 
@@ -45,6 +57,12 @@ class Outer:
         if not self.members or relation.is_empty():
             return relation
         return relation.eq_at_multi_union_pw_aff(partial_schedule(self.members))
+
+
+@lru_cache(maxsize=4000)
+def statements_below(step: Filter) -> frozenset[str]:
+    """The statements that a step runs, kept: each array that might have a copy somewhere asks all steps."""
+    return frozenset(names(instances_below(step)))
 
 
 def values(members: tuple[Member, ...], instances: isl.UnionSet) -> isl.UnionMap:

@@ -9,6 +9,7 @@ import islpy as isl
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Array, Storage
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence, instances_below
+from polyc.passes.nests import statements_below
 from polyc.poly import set_name, sets
 
 STAGE = "privatize"
@@ -91,7 +92,7 @@ class _Placing:
 
     def _reaches(self, step: Filter) -> bool:
         """Whether a statement below uses the array."""
-        return bool({set_name(x) for x in sets(instances_below(step))} & self.users)
+        return bool(statements_below(step) & self.users)
 
     def _declare(self, node: Node, depth: int, concurrent: bool) -> Node:
         anywhere = self.array.storage is Storage.REGION and not self.program.options.gpu

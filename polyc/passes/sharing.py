@@ -8,11 +8,11 @@ from math import prod
 import islpy as isl
 
 from polyc.model.program import Buffer, Program
-from polyc.model.tree import Domain, Extension, Leaf, Mark, Node, Sequence, instances_below
+from polyc.model.tree import Domain, Extension, Leaf, Mark, Node, Sequence
 from polyc.passes.boxes import constant_of
 from polyc.passes.naming import fresh
+from polyc.passes.nests import statements_below
 from polyc.passes.storage import Life, Place, places_for
-from polyc.poly import set_name, sets
 
 STAGE = "share"
 
@@ -98,7 +98,7 @@ class _Sharing:
             body = body.child
         if not isinstance(body, Sequence):
             return []
-        steps = [{set_name(piece) for piece in sets(instances_below(step))} for step in body.children]
+        steps = [statements_below(step) for step in body.children]
         found = []
         for key in mark.names:
             buffer = self.program.buffers[key]

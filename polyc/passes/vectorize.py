@@ -271,6 +271,14 @@ def _last_stored(program: Program, statement: str, access: Access) -> int | None
 
 
 @lru_cache(maxsize=4096)
+def _functions(access: Access) -> tuple[isl.MultiAff, ...]:
+    """The pieces of an exact access: each loop around it asks for them."""
+    pieces: list[isl.MultiAff] = []
+    isl.PwMultiAff.from_map(access.relation).foreach_piece(lambda _domain, multi: pieces.append(multi))
+    return tuple(pieces)
+
+
+@lru_cache(maxsize=4096)
 def step_of(access: Access, position: int, last: int | None = None) -> int:
     """0: the cell stays, 1: it moves to the next one in memory, 2: it moves further; GATHERED: as the data say.
 
@@ -280,11 +288,8 @@ def step_of(access: Access, position: int, last: int | None = None) -> int:
         return GATHERED
     if not access.exact:
         return 2
-    relation = isl.PwMultiAff.from_map(access.relation)
-    pieces: list[isl.MultiAff] = []
-    relation.foreach_piece(lambda _domain, multi: pieces.append(multi))
     worst = 0
-    for multi in pieces:
+    for multi in _functions(access):
         rank = multi.dim(isl.dim_type.out)
         for d in range(rank):
             value = multi.get_aff(d)

@@ -73,9 +73,8 @@ def _flat_arrays(scop: Scop) -> dict[str, FlatShape]:
 def _note_variables(program: Program) -> Iterator[str]:
     yield from (f"char {NOTED}{name};" for name in ("parallel", "vector", "reduced", "declared"))
     for name, item in program.statements.items():
-        yield from (
-            f"char {NOTED}{kind}_{name}{'[1]' * (len(item.loops) + len(item.values))};" for kind in ("at", "end")
-        )
+        yield f"char {NOTED}at_{name}{'[1]' * (len(item.loops) + len(item.values))};"
+        yield f"char {NOTED}end_{name};"
 
 
 def _without_pragmas(item: c.Stmt) -> c.Stmt:

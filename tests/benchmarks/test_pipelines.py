@@ -35,9 +35,9 @@ TODAY: dict[tuple[str, str], tuple[int, set[str]]] = {
     ("bilateral", "arrays"): (3, DATA | {"text-not-checked"}),
     ("bilateral", "flat"): (6, DATA | {"delinearised", "not-tiled", "sequential-scatter"}),
     ("camera", "arrays"): (1, {"non-affine-index", "not-inlined", "not-time-tiled"}),
-    ("camera", "flat"): (11, DATA | {"assumed", "delinearised", "not-tiled"}),
+    ("camera", "flat"): (3, DATA | {"assumed", "delinearised", "not-tiled"}),
     ("multiscale", "arrays"): (5, {"not-fused", "not-inlined", "not-tiled", "turned"}),
-    ("multiscale", "flat"): (52, UNREAD | {"not-delinearised", "not-tiled"}),
+    ("multiscale", "flat"): (11, {"assumed", "delinearised", "not-fused", "not-inlined"}),
     ("laplacian", "arrays"): (13, {"non-affine-index", "not-fused", "not-inlined", "not-tiled", "turned"}),
     ("laplacian", "flat"): (
         0,

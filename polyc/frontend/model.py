@@ -34,7 +34,7 @@ from polyc.frontend.region import CTX, NOTHING, Env, Given, Region, number, proj
 from polyc.frontend.source import COMMENT_OR_STRING
 from polyc.frontend.symbols import PRIVATE_BYTES, Symbol, scope_before
 from polyc.model import ctree as c
-from polyc.model.program import InputOptions
+from polyc.model.program import MANY, InputOptions
 from polyc.model.scop import CALLS, AccessKind, Array, Scop, Storage, tied
 from polyc.poly import OverBudget, budget, share
 
@@ -106,7 +106,8 @@ class Modeller:
             return extract(body.body)
         before = saved(region)
         try:
-            with budget(CTX, share(self.options.budget, 2)):
+            count = sum(isinstance(node, c.ExprStmt) for node in c.walk(body))
+            with budget(CTX, share(self.options.budget * max(MANY, count) // MANY, 2)):
                 return shaped_items(region, body, atoms, {}, span, extract)
         except OverBudget:
             restore(region, before)

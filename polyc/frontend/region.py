@@ -190,6 +190,7 @@ class Region:
         self.ranges, self.context = before
         low, high = limits(type_)
         self.ranges = self.ranges.intersect(whole.ge_set(number(low))).intersect(whole.le_set(number(high)))
+        self.ranges = self.ranges.remove_redundancies()
         self.ties.append(Tie(name_of(value), name_of(unit), factor))
 
     def limit(self, name: str, type_: CType) -> None:
@@ -219,6 +220,9 @@ class Region:
 
         math: wrong ∩ domain = ∅, or assumed := assumed \\ params(wrong ∩ domain) where that leaves anything to run
         """
+        wrong = wrong.intersect(env.domain)
+        if wrong.is_empty():
+            return True  # most often: the loops' bounds say it
         known = env.domain.intersect(self.context).intersect(self.types(env)).intersect(self.assumed)
         reached = wrong.intersect(known)
         if reached.is_empty():

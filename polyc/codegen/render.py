@@ -194,8 +194,8 @@ def render_other_files(source: Source, compiled: list[Compiled], options: Option
 def _guard(program: Program) -> c.Expr | None:
     """The condition under which the model holds, None where it always does."""
     scop = program.scop
-    needed = scop.assumed.gist(scop.context)
-    if needed.plain_is_universe() or scop.context.is_subset(scop.assumed):
+    needed = scop.guard.gist(scop.context)
+    if needed.plain_is_universe() or scop.context.is_subset(scop.guard):
         return None
     build = isl.AstBuild.from_context(scop.context)
     return ExprPrinter(scop.parameters, {}).convert(build.expr_from_set(needed))

@@ -16,7 +16,7 @@ def render(compiled: Compiled, snapshots: tuple[Snapshot, ...]) -> str:
     lines = [
         f"# {scop.span.file}:{scop.span.line}: region in {scop.function}",
         f"context: {scop.context}",
-        f"assumed: {scop.assumed}",
+        f"assumed: {scop.guard}",
         f"domain: {r.union_text(scop.domain)}",
         *dependence_lines(program),
     ]

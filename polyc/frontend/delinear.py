@@ -188,10 +188,13 @@ def shaped_items(
     parts = parts_of(region) if forms and not given else {}
     before = saved(region)
     while True:
-        splitter = Splitter(region, atoms, forms)
+        splitter = Splitter(region, atoms, forms, bool(parts))
         region.flat = {key: form.shape for key, form in forms.items()}
         region.divide = splitter.subscripts
-        items = extract(body.body)
+        try:
+            items = extract(body.body)
+        except Unsure:
+            items = []
         lost = set() if given else splitter.lost()
         later = splitter.guarded and bool(splitter.plain)
         if given or not (lost or later or (parts and splitter.unsure)):
@@ -210,6 +213,10 @@ def shaped_items(
             region.assumed = known
 
 
+class Unsure(Exception):
+    """Something is not sure, and will be asked again with what is known of parts of sizes."""
+
+
 @dataclass(slots=True)
 class Splitter:
     """Divides subscripts, and sees to it that they stay in their rows."""
@@ -217,6 +224,8 @@ class Splitter:
     region: Region
     atoms: Atoms
     forms: dict[str, Form]
+    hasty: bool = False
+    """Whether to stop, with `Unsure`, at the first subscript that is not certain to stay in its row."""
     split: Counter[str] = field(default_factory=Counter)
     """How many references of each array were divided."""
     whole: dict[str, list[c.Expr]] = field(default_factory=dict)
@@ -236,6 +245,9 @@ class Splitter:
         outermost one that is not affine."""
         found = self.divided(key, self.atoms.polynomial(index), env)
         name = self.region.scope.symbols[key].c_name
+        if self.hasty and (found is None or self.guarded):
+            self.guarded = True
+            raise Unsure
         if found is None:
             self.whole.setdefault(key, []).append(index)
             if self.value(index, env) is not None:
@@ -342,7 +354,7 @@ class Splitter:
         region = self.region
         if region.strict:
             return False
-        known = env.domain.intersect(region.context).intersect(region.ranges).intersect(region.assumed)
+        known = env.domain.intersect(region.context).intersect(region.types(env)).intersect(region.assumed)
         sizes = project(known, env.variables)
         left = sizes.subtract(project(wrong.intersect(known), env.variables)).coalesce()
         if left.is_empty() or any(most(left, name) < min(few, most(sizes, name)) for name in names_of(left)):

@@ -52,7 +52,7 @@ def analyse(region: Region, loop: c.For, env: Env) -> Loop:
         raise NotAffine("non-affine-loop", "the loop's first value is not affine", head.start)
     type_ = symbol.shape.element
     if not type_.signed or type_.size_bytes < 4:
-        region.limit(head.key, type_)
+        region.count(head.key, type_)
     here = first_domain(env, head, start)
     inside = replace(env, domain=here, dims=(*env.dims, head.key))
     domain = iterations(region, loop.condition, head, inside, start, env, symbol)

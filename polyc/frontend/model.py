@@ -34,8 +34,8 @@ from polyc.frontend.region import CTX, NOTHING, Env, Given, Region, number, proj
 from polyc.frontend.source import COMMENT_OR_STRING
 from polyc.frontend.symbols import PRIVATE_BYTES, Symbol, scope_before
 from polyc.model import ctree as c
-from polyc.model.program import InputOptions
-from polyc.model.scop import CALLS, AccessKind, Array, Scop, Storage
+from polyc.model.program import MANY, InputOptions
+from polyc.model.scop import CALLS, AccessKind, Array, Scop, Storage, tied
 from polyc.poly import OverBudget, budget, share
 
 WORD = re.compile(r"\w+")
@@ -83,6 +83,8 @@ class Modeller:
         region.sizes = lambda symbol, n: extent(symbol, n, region, converter, self.parsed.function)[0]
         self.check(region, body)
         self.promise(region)
+        for name, (base, factor) in self.given.multiples.items():
+            region.tie(scope_key(region, name), scope_key(region, base), factor)
         after = After(region, self.parsed.function, self.path, self.marked.live_out, self.options.live_out)
         after.check()
         needed, live = after.needed_loops(body)
@@ -105,7 +107,8 @@ class Modeller:
             return extract(body.body)
         before = saved(region)
         try:
-            with budget(CTX, share(self.options.budget, 2)):
+            count = sum(isinstance(node, c.ExprStmt) for node in c.walk(body))
+            with budget(CTX, share(self.options.budget * max(MANY, count) // MANY, 2)):
                 return shaped_items(region, body, atoms, {}, span, extract)
         except OverBudget:
             restore(region, before)
@@ -281,8 +284,11 @@ class Modeller:
         context = only(region.context, names).coalesce()
         # Last, since pieces that were joined ask again for what the types of the parameters hold anyway.
         assumed = only(region.assumed, names).coalesce().gist(context.intersect(only(region.ranges, names)))
-        if not assumed.plain_is_universe():
-            note = f"compiled for parameters with {condition_text(assumed)}; others run the original code"
+        needed = assumed.params()
+        for tie in region.ties:
+            needed = needed.intersect(tied(tie))
+        if not needed.plain_is_universe():
+            note = f"compiled for parameters with {condition_text(needed)}; others run the original code"
             region.note("assumed", note, span)
         orphans = self.orphans(region)
         # Also of statements that run for no iteration: those are no part of the model.
@@ -310,6 +316,7 @@ class Modeller:
             tuple(unique(region.notes)),
             frozenset(key for key in partly if self.is_unset(region.scope.symbols[key])),
             tuple(callees),
+            tuple(region.ties),
         )
 
     def privatizable(
@@ -390,6 +397,12 @@ def settled_names(body: c.Block) -> frozenset[str]:
         if isinstance(target, c.Name):
             counts[target.name] = counts.get(target.name, 0) + 1
     return frozenset(key for key in declared & assigned_scalars(body) if counts[key] == 1)
+
+
+def scope_key(region: Region, name: str) -> str:
+    symbol = region.scope.find(name)
+    assert symbol is not None
+    return symbol.key
 
 
 def parameter_keys(region: Region) -> frozenset[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pycparser import c_ast
 
 from polyc.frontend.facts import constant, mentions
-from polyc.frontend.region import Region, number, variable
+from polyc.frontend.region import Region
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
 
@@ -84,8 +84,4 @@ def relate(region: Region, divisors: dict[str, int]) -> None:
         factor, rest = divmod(divisors[base], divisor)
         if key == base or rest:
             continue
-        for name in (key, base):
-            region.parameter(name, region.scope.symbols[name].shape.element, c.Name(name))
-        region.multiples[key] = base, factor
-        equal = variable(key).eq_set(variable(base) * number(factor))
-        region.assumed = region.assumed.intersect(equal)
+        region.tie(key, base, factor)

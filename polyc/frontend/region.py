@@ -11,7 +11,7 @@ from polyc.errors import Diagnostic, Severity, Span
 from polyc.frontend.effects import ANYTHING, Effect
 from polyc.frontend.symbols import ISL_WORDS, Scope, Symbol
 from polyc.model import ctree as c
-from polyc.model.scop import CType, Parameter, Storage
+from polyc.model.scop import CType, Parameter, Storage, Tie
 
 CTX = isl.DEFAULT_CONTEXT
 POINT = isl.Space.set_alloc(CTX, 0, 0)
@@ -61,6 +61,8 @@ class Given:
     """Of arrays with linearised subscripts."""
     names: Mapping[str, str] = field(default_factory=dict)
     """What variables are called as parameters."""
+    multiples: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    """Variables that are multiples of others."""
 
 
 NOTHING = Given()
@@ -108,13 +110,17 @@ class Region:
     """Names that calls may write: those, and what they are given."""
     parameters: dict[str, Parameter] = field(default_factory=dict)
     ranges: isl.Set = EVERYTHING
-    """The values that the types of parameters and loop variables can hold."""
+    """The values that the types of parameters can hold."""
+    counted: dict[str, isl.Set] = field(default_factory=dict)
+    """The values that the types of loop variables can hold: only those of the loops around a place matter there."""
     context: isl.Set = EVERYTHING
     assumed: isl.Set = EVERYTHING
     sizes: Callable[[Symbol, int], isl.PwAff | None] = lambda symbol, position: None
     """The extent of a dimension of an array, where it is known."""
     multiples: dict[str, tuple[str, int]] = field(default_factory=dict)
     """Sizes that are taken to be multiples of others: which one, and how many times."""
+    ties: list[Tie] = field(default_factory=list)
+    """Those of them that no set mentions."""
     flat: dict[str, FlatShape] = field(default_factory=dict)
     """Arrays of one dimension that are taken to have several, by key."""
     names: Mapping[str, str] = field(default_factory=dict)
@@ -170,12 +176,38 @@ class Region:
             self.context = self.context.intersect(value.nonneg_set())
         return value
 
-    def limit(self, name: str, type_: CType) -> None:
-        """A parameter or loop variable holds what its type can hold."""
+    def tie(self, key: str, base: str, factor: int) -> None:
+        """Take a size for a multiple of another one: all sets say `512 * R9` for `R` from now on."""
+        type_ = self.scope.symbols[key].shape.element
+        self.multiples[key] = base, factor
+        unit = self.parameter(base, type_, c.Name(base))
+        before = self.ranges, self.context
+        value = self.parameter(key, type_, c.Name(key))
+        whole = unit * number(factor)
+        if before[1].find_dim_by_name(isl.dim_type.param, name_of(value)) >= 0:  # something is promised of it
+            self.assumed = self.assumed.intersect(value.eq_set(whole))
+            return
+        self.ranges, self.context = before
         low, high = limits(type_)
-        value = variable(name)
-        bounds = value.ge_set(number(low)).intersect(value.le_set(number(high)))
-        self.ranges = self.ranges.intersect(bounds)
+        self.ranges = self.ranges.intersect(whole.ge_set(number(low))).intersect(whole.le_set(number(high)))
+        self.ranges = self.ranges.remove_redundancies()
+        self.ties.append(Tie(name_of(value), name_of(unit), factor))
+
+    def limit(self, name: str, type_: CType) -> None:
+        """A parameter holds what its type can hold."""
+        self.ranges = self.ranges.intersect(range_of(name, type_))
+
+    def count(self, name: str, type_: CType) -> None:
+        """So does a loop variable."""
+        self.counted[name] = range_of(name, type_)
+
+    def types(self, env: Env) -> isl.Set:
+        """What parameters, and the variables of the loops around a place, can hold."""
+        found = self.ranges
+        for name in env.variables:
+            if name in self.counted:
+                found = found.intersect(self.counted[name])
+        return found
 
     def note(self, code: str, message: str, span: Span | None, hint: str = "") -> None:
         self.notes.append(Diagnostic(code, message, span, hint, Severity.NOTE))
@@ -188,7 +220,10 @@ class Region:
 
         math: wrong ∩ domain = ∅, or assumed := assumed \\ params(wrong ∩ domain) where that leaves anything to run
         """
-        known = env.domain.intersect(self.context).intersect(self.ranges).intersect(self.assumed)
+        wrong = wrong.intersect(env.domain)
+        if wrong.is_empty():
+            return True  # most often: the loops' bounds say it
+        known = env.domain.intersect(self.context).intersect(self.types(env)).intersect(self.assumed)
         reached = wrong.intersect(known)
         if reached.is_empty():
             return True
@@ -197,9 +232,21 @@ class Region:
         bad = project(reached, env.variables)
         if project(known, env.variables).subtract(bad).is_empty():
             return False
-        types = project(self.context.intersect(self.ranges), env.variables)
+        types = self.context.intersect(self.ranges)
         self.assumed = self.assumed.intersect(bad.complement().gist(types)).coalesce().gist(types)
         return True
+
+
+def range_of(name: str, type_: CType) -> isl.Set:
+    """The values that a type can hold."""
+    low, high = limits(type_)
+    value = variable(name)
+    return value.ge_set(number(low)).intersect(value.le_set(number(high)))
+
+
+def name_of(value: isl.PwAff) -> str:
+    """The name of the variable that a function is."""
+    return value.get_dim_name(isl.dim_type.param, 0) or ""
 
 
 def limits(type_: CType) -> tuple[int, int]:
@@ -212,11 +259,17 @@ def limits(type_: CType) -> tuple[int, int]:
 
 def saved(region: Region) -> Region:
     """What is known at this time."""
-    return replace(region, parameters=dict(region.parameters), notes=list(region.notes), problems=list(region.problems))
+    return replace(
+        region,
+        parameters=dict(region.parameters),
+        ties=list(region.ties),
+        notes=list(region.notes),
+        problems=list(region.problems),
+    )
 
 
 def restore(region: Region, before: Region) -> None:
     """Forget what was found since."""
     region.parameters, region.notes = dict(before.parameters), list(before.notes)
-    region.problems = list(before.problems)
+    region.problems, region.ties = list(before.problems), list(before.ties)
     region.ranges, region.context, region.assumed = before.ranges, before.context, before.assumed

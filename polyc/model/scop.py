@@ -141,6 +141,15 @@ class Parameter:
     """What to print for it: `Name(n)`, or an expression such as `p->n`, invariant in the region."""
 
 
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """`name = factor * base`: a size that the model has no other use for, since it says `factor * base` instead."""
+
+    name: str
+    base: str
+    factor: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Scop:
     """A region of the program. Immutable."""
@@ -177,14 +186,36 @@ class Scop:
     orphan_functions: tuple[str, ...] = ()
     """Functions that only the region calls: where all their calls were dead, the printed code says `(void)name`."""
 
+    ties: tuple[Tie, ...] = ()
+    """Multiples of other sizes that stand in no set of the model. That they are so has to hold too."""
+
     @property
     def domain(self) -> isl.UnionSet:
         return self.tree.domain
 
     @property
+    def guard(self) -> isl.Set:
+        """`[n] -> { : … }`: all that has to hold for the model to be right and is not known."""
+        found = self.assumed
+        for tie in self.ties:
+            found = found.intersect(tied(tie))
+        return found
+
+    @property
     def known(self) -> isl.Set:
         """`[n] -> { : … }`: what the parameters are wherever the transformed text runs."""
         return self.context.intersect(self.assumed)
+
+
+def tied(tie: Tie) -> isl.Set:
+    """`[name, base] -> { : name = factor * base }`."""
+    space = isl.Space.params_alloc(isl.DEFAULT_CONTEXT, 2)
+    for position, name in enumerate((tie.name, tie.base)):
+        space = space.set_dim_name(isl.dim_type.param, position, name)
+    equal = isl.Constraint.equality_alloc(isl.LocalSpace.from_space(space))
+    equal = equal.set_coefficient_val(isl.dim_type.param, 0, isl.Val.int_from_si(isl.DEFAULT_CONTEXT, -1))
+    equal = equal.set_coefficient_val(isl.dim_type.param, 1, isl.Val.int_from_si(isl.DEFAULT_CONTEXT, tie.factor))
+    return isl.Set.from_basic_set(isl.BasicSet.universe(space).add_constraint(equal))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

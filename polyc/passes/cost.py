@@ -60,8 +60,14 @@ def sample_parameters(program: Program) -> isl.Set:
     known = known.align_params(program.scop.domain.get_space())
     count = known.dim(isl.dim_type.param)
     chosen = [LARGE] * count
+    for tie in program.scop.ties:  # the largest of some sizes is large, not the one that all others are multiples of
+        position = known.find_dim_by_name(isl.dim_type.param, tie.base)
+        if position >= 0:
+            chosen[position] = min(chosen[position], max(1, round(LARGE / tie.factor)))
     best = _score(program, _fixed(known, chosen))
     for position in range(count):
+        if chosen[position] < LARGE:
+            continue
         tried = [*chosen[:position], SMALL, *chosen[position + 1 :]]
         score = _score(program, _fixed(known, tried))
         if score > best:

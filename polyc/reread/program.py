@@ -48,7 +48,7 @@ def read_again(program: Program, region: Region, body: tuple[c.Stmt, ...], guard
     try:
         options = InputOptions(budget=program.operations, private=False)
         names = {plain_name(p): p.name for p in scop.parameters if not isinstance(p.expr, c.Name)}
-        return read_text(text, options, Given(_flat_arrays(scop), names)).regions[0].scop
+        return read_text(text, options, Given(_flat_arrays(scop), names, _multiples(scop))).regions[0].scop
     except UserError as problem:
         raise NotComparable(f"the frontend does not read it: {problem.diagnostics[0].message}") from None
 
@@ -68,6 +68,11 @@ def _flat_arrays(scop: Scop) -> dict[str, FlatShape]:
         for array in scop.arrays.values()
         if array.flat
     }
+
+
+def _multiples(scop: Scop) -> dict[str, tuple[str, int]]:
+    names = {parameter.name: plain_name(parameter) for parameter in scop.parameters}
+    return {names[tie.name]: (names[tie.base], tie.factor) for tie in scop.ties}
 
 
 def _note_variables(program: Program) -> Iterator[str]:

@@ -25,7 +25,7 @@ class Feasible:
 
 def feasible(scop: Scop) -> Feasible:
     """Collect the conditions of a region on its parameters."""
-    allowed = scop.context.params().intersect(scop.assumed.params())
+    allowed = scop.context.params().intersect(scop.guard.params())
     for array in scop.arrays.values():
         for extent in array.extents:
             if extent is not None:

@@ -39,6 +39,7 @@ def scop_faults(scop: Scop, original: Scop) -> list[Fault]:
             ("live-out arrays", scop.live_out == original.live_out),
             ("unset arrays", scop.unset == original.unset),
             ("parameters", scop.parameters is original.parameters),
+            ("ties", scop.ties is original.ties),
             ("context", scop.context is original.context),
         )
         if not same

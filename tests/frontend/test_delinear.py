@@ -160,14 +160,13 @@ PARTS = """void f(int rows, int cols, float *a, float *b) {
 def test_halves_of_sizes(scop: Modeller, same: Callable[[object, str], None]) -> None:
     """Whether `2 * j + 1` lies in a row of `cols` depends on W, which was declared as a half: it is asked to be one."""
     found = scop(PARTS % "")
-    same(found.assumed, "[rows, H, cols, W] -> { : cols = 2W }")
+    same(found.guard, "[rows, H, cols, W] -> { : cols = 2W }")
+    assert found.assumed.plain_is_universe()
+    assert [(tie.name, tie.base, tie.factor) for tie in found.ties] == [("cols", "W", 2)]
     again = "  for (int i = 0; i < rows; i++) for (int j = 0; j < cols / 4; j++) b[i / 2 * W + j] = a[i * cols + j];\n"
     found = scop(PARTS % again)
-    same(found.assumed, "[rows, H, cols, W, Q] -> { : rows = 2H and cols = 4Q and W = 2Q }")
-    same(
-        found.statements["S1"].domain,
-        "[rows, H, cols, W, Q] -> { S1[i, j] : 0 <= i < 2H and 0 <= j < Q }",
-    )
+    same(found.guard, "[rows, H, cols, W, Q] -> { : rows = 2H and cols = 4Q and W = 2Q }")
+    assert str(found.statements["S1"].domain.coalesce()) == "[Q, H] -> { S1[i, j] : 0 <= i < 2H and 0 <= j < Q }"
 
 
 def test_halves_that_nothing_needs(scop: Modeller) -> None:

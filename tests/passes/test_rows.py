@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from polyc.codegen.printer import expression
+from polyc.machine import load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Options, Program
+from polyc.passes.micro_sizes import fitted, micro_sizes
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check as run_and_compare
 from polyc.verify import check
@@ -171,6 +173,19 @@ def test_without_it(tmp_path: Path) -> None:
     for options in ({"tile_sizes": (8, 8)}, {"fuse": "max"}, {"target": "cuda"}, {"expand": False}):
         program = after(region_of(rows(FILL + STORE), tmp_path), "temporaries", **options)
         assert program.relocated is None
+
+
+@pytest.mark.parametrize(
+    ("columns", "element_bytes", "expected"),
+    [(160, 4, (14, 32)), (160, 8, (14, 16)), (96, 4, (8, 48)), (None, 8, (8, 24))],
+)
+def test_a_register_tile_that_fits(columns: int | None, element_bytes: int, expected: tuple[int, int]) -> None:
+    """Of a machine with 32 registers of 64 bytes; 96 floats are two tiles of 48, and three of 32."""
+    machine = load_cpu("x86-64-v4")
+    (size,) = micro_sizes(machine, None, columns, columns, element_bytes)
+    found = fitted(machine, size, columns)
+    assert (found.rows, found.columns) == expected
+    assert found.block_m % found.rows == 0
 
 
 @pytest.mark.slow

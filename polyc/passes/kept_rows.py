@@ -45,11 +45,11 @@ def keep_rows(program: Program) -> Program:
     step = program.relocated
     if step is None:
         return program
-    arrays = {m.array: out_name(m.relation) for m in step.moves if step.before.arrays[m.array].rank}
+    arrays = {out_name(m.relation): m.array for m in step.moves if step.before.arrays[m.array].rank}
     if not arrays:
         return program
     keeper = _Keeper(program)
-    for array, made in arrays.items():
+    for made, array in arrays.items():
         tree = keeper.kept(array, made)
         keeper.program = replace(keeper.program, tree=tree)
     return keeper.program

@@ -99,6 +99,19 @@ def test_the_last_values_come_from_several_iterations(tmp_path: Path) -> None:
     assert compile_region(region_, Options()).verified
 
 
+def test_two_live_ranges_of_one_row(tmp_path: Path) -> None:
+    """Each has rows of its own; what is needed afterwards comes from the second one, and where it is shorter, from
+    both."""
+    second = "for (int i = 0; i < n; i++) { " + FILL.replace("A[i]", "C[i]") + STORE.replace("A[i]", "C[i]") + " }"
+    for rest in (second, second.replace("j < m", "j < l")):
+        text = region(f"for (int i = 0; i < n; i++) {{ {FILL} {STORE} }} {rest}").replace("int m,", "int m, int l,")
+        region_ = region_of(text, tmp_path)
+        assert check(after(region_, "temporaries"), region_.scop) == []
+        result = compile_region(region_, Options())
+        assert result.verified
+        assert remarks(result.program) == ["expanded"] * 2 + ["kept-rows"] * 2 + ["register-tile"] * 2
+
+
 @pytest.mark.parametrize(
     ("body", "why"),
     [

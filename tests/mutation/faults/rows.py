@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -48,8 +48,8 @@ def last(change: Callable[[Statement], Statement]) -> Install:
     """Another copy of the last values."""
 
     def make(original: Callable[..., Statement | None]) -> Callable[..., Statement | None]:
-        def changed(self: Any, made: str) -> Statement | None:
-            found = original(self, made)
+        def changed(self: Any, made: str, others: Iterable[str] = ()) -> Statement | None:
+            found = original(self, made, others)
             return None if found is None else change(found)
 
         return changed

@@ -295,7 +295,7 @@ class _Joined:
                 cells = cells.union(isl.UnionMap.from_map(relation))
             (touched,) = maps(tiles.apply_range(cells).coalesce())
             box = bounding_box(touched, self.program.scop.known, typical)
-            box = None if box is None else box.bounded(self.program.scop.known)
+            box = None if box is None else box.bounded(self.program.scop.known, range(self.leading, self.made.rank))
             if box is None:
                 raise _No("the rows of a tile have no box of constant size")
             if self.bytes_of(box) <= most:

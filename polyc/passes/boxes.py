@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 import islpy as isl
@@ -21,10 +21,16 @@ class Box:
         sizes = [constant_of(e) for e in self.extents]
         return tuple(s for s in sizes if s is not None) if None not in sizes else None
 
-    def bounded(self, known: isl.Set) -> Box | None:
-        """The box with the largest extents that the parameters allow, as constants; None where they set no bound."""
+    def bounded(self, known: isl.Set, whole: Container[int]) -> Box | None:
+        """The box with constant extents; None where it has none.
+
+        whole: dimensions that a tile has as a whole, which may have the largest extents that the parameters allow. In
+               all others that would be a box for all tiles together
+        """
         if self.constant_extents() is not None:
             return self
+        if any(constant_of(extent) is None for d, extent in enumerate(self.extents) if d not in whole):
+            return None
         most = [extent.intersect_params(known).max_val() for extent in self.extents]
         if not all(value.is_int() for value in most):
             return None

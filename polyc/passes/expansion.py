@@ -136,8 +136,11 @@ class Rows:
         )
         return replace(statement, body=c.rewrite(statement.body, change), accesses=accesses)
 
-    def last(self, made: str) -> Statement | None:
-        """`w[f] = W[p, f]` for the last values that are needed after the region; None where there are none."""
+    def last(self, made: str, others: Iterable[str] = ()) -> Statement | None:
+        """`w[f] = W[p, f]` for the last values that are needed after the region; None where there are none.
+
+        others: names that are taken
+        """
         cells = empty_map(self.scop.domain)
         for piece in maps(self.program.dependences.last_writer):
             if in_name(piece) in self.names and out_name(piece) == self.array:
@@ -146,7 +149,7 @@ class Rows:
         if cells.is_empty():
             return None
         (whole,) = maps(cells)
-        name = new_name(self.scop, f"last_{self.array}", self.scop.statements)
+        name = new_name(self.scop, f"last_{self.array}", {*self.scop.statements, *others})
         ident = isl.Id.read_from_str(whole.get_ctx(), name)
         domain = whole.range().intersect_params(self.scop.known).set_tuple_id(ident).coalesce()
         around = self.scop.statements[self.names[0]]

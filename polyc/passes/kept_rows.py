@@ -20,7 +20,7 @@ from polyc.passes.naming import fresh
 from polyc.passes.nests import Nest, Outer, all_instances, at_sequences, inside, is_finished, sequence, values
 from polyc.passes.registers import apart, contraction_sizes
 from polyc.passes.tiling import WHOLE, point_members, tile_members, told_sizes
-from polyc.poly import affine_of, empty_map, everywhere, maps, out_name, value_on
+from polyc.poly import affine_of, empty_map, empty_set, everywhere, maps, out_name, value_on
 
 STAGE = "rows"
 CACHE_SHARE = 0.25
@@ -45,11 +45,11 @@ def keep_rows(program: Program) -> Program:
     step = program.relocated
     if step is None:
         return program
-    arrays = {m.array: out_name(m.relation) for m in step.moves if step.before.arrays[m.array].rank}
+    arrays = {out_name(m.relation): m.array for m in step.moves if step.before.arrays[m.array].rank}
     if not arrays:
         return program
     keeper = _Keeper(program)
-    for array, made in arrays.items():
+    for made, array in arrays.items():
         tree = keeper.kept(array, made)
         keeper.program = replace(keeper.program, tree=tree)
     return keeper.program
@@ -88,7 +88,7 @@ class _Keeper:
     def kept(self, array: str, made: str) -> Domain:
         """The tree with the rows of one array in tiles; the same where that cannot be."""
         before = self.program
-        done: list[str] = []
+        done: list[isl.UnionSet] = []
 
         def change(nests: tuple[Nest, ...], outer: Outer) -> Node:
             touching = [k for k, nest in enumerate(nests) if self.touches(nest, made)]
@@ -96,7 +96,7 @@ class _Keeper:
                 found = _Joined(self.program, array, made, nests, touching, outer)
                 placed = found.placed()
                 self.program = found.program
-                done.append(made)
+                done.append(found.added)
                 return sequence(placed, all_instances(nests))
             return sequence([replace(n, node=inside(n, outer, change)) for n in nests], all_instances(nests))
 
@@ -112,7 +112,7 @@ class _Keeper:
             message = f"no tile keeps the parts of {name}: {why}"
             self.program = before.remark("not-expanded", STAGE, message, users, array=array)
             return before.tree
-        return tree
+        return Domain(tree.domain.subtract(done[0]), tree.child)
 
     def touches(self, nest: Nest, array: str) -> bool:
         return any(self.uses(name, array) for name in nest.statements)
@@ -150,6 +150,8 @@ class _Joined:
             if a.array == made
         }
         """`{ S[i] -> W[p, x] }`: one for each statement, as the temporary had."""
+        self.added = empty_set(program.scop.domain)
+        """Instances that run in some tiles only: these add them, and they run nowhere else."""
 
     def placed(self) -> list[Nest]:
         """All nests of the sequence. Raises _No."""
@@ -217,7 +219,9 @@ class _Joined:
         node: Node = Sequence(tuple(steps))
         if not added.is_empty():
             node = Extension(added, node)
-            instances = instances.subtract(added.range())
+            self.added = added.range()
+            instances = instances.subtract(self.added)
+            tile = tuple(replace(m, schedule=m.schedule.intersect_domain(instances)) for m in tile)
         node = Mark("allocate", node, names=(buffer.key,))
         statements = tuple(s for s in self.program.scop.statements if s in self.cells)
         told = told_sizes((*sizes, WHOLE))
@@ -291,7 +295,7 @@ class _Joined:
                 cells = cells.union(isl.UnionMap.from_map(relation))
             (touched,) = maps(tiles.apply_range(cells).coalesce())
             box = bounding_box(touched, self.program.scop.known, typical)
-            box = None if box is None else box.bounded(self.program.scop.known)
+            box = None if box is None else box.bounded(self.program.scop.known, range(self.leading, self.made.rank))
             if box is None:
                 raise _No("the rows of a tile have no box of constant size")
             if self.bytes_of(box) <= most:

@@ -253,7 +253,13 @@ class RegisterNest:
         access_map = self.everywhere(access.relation).intersect_domain(whole)
         cells = self.values(name, members).reverse().apply_range(access_map)
         found = bounding_box(cells.coalesce(), self.program.scop.known, self.typical)
-        return None if found is None else found.bounded(self.program.scop.known)
+        if found is None or found.constant_extents() is not None:
+            return found
+        cell = isl.PwMultiAff.from_map(self.everywhere(access.relation))
+        moving = [self.values(name, (self.band.members[k],)) for k in self.pair]
+        subscripts = range(access.relation.dim(isl.dim_type.out))
+        uncut = [d for d in subscripts if not any(mention_one_index(cell.get_pw_aff(d), v) for v in moving)]
+        return found.bounded(self.program.scop.known, uncut)
 
     def everywhere(self, relation: isl.Map, what: str = "an access") -> isl.Map:
         """A function without its domain."""

@@ -141,7 +141,7 @@ class _Relocator:
         self.made = (*self.made, made)
         statements = self.statements if self.statements is not None else dict(scop.statements)
         self.statements = statements | {one: rows.changed(statements[one], made.name) for one in names}
-        last = rows.last(made.name)
+        last = rows.last(made.name, (one.name for one in self.added))
         self.added += () if last is None else (last,)
         around = " and ".join(scop.statements[names[0]].loops[: rows.loops])
         sums = ", ".join(rows.sums())

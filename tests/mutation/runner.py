@@ -34,7 +34,7 @@ TILES: dict[str, tuple[int, ...] | str | None] = {
     "partly_defined": (5, 7, 3),
     "chain": None,
     **dict.fromkeys(("product", "made_panel", "short_rows", "not_short_rows", "sums", "begun", "ordered"), "auto"),
-    **dict.fromkeys(("accumulated", "not_accumulated", "expanded"), "auto"),
+    **dict.fromkeys(("accumulated", "not_accumulated", "expanded", "rows"), "auto"),
     **dict.fromkeys(("streams", "solve", "filter"), "auto"),
     **dict.fromkeys(("tensor", *LARGE), "auto"),
 }
@@ -50,6 +50,7 @@ WHERE = {
     "dependences": ("triangular", "private", "stencil_chain", "may_write"),
     "inline": ("inlined", "not_inlined"),
     "temporaries": ("accumulated", "not_accumulated", "expanded"),
+    "rows": ("rows",),
     "schedule": ("conv_relu", "jacobi", "may_write"),
     "pretiling": ("conv_relu", "shared_producer", "jacobi"),
     "overlapped": ("overlapped",),

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from polyc.codegen.printer import expression
+from polyc.machine import load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Options, Program
+from polyc.passes.micro_sizes import fitted, micro_sizes
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check as run_and_compare
 from polyc.verify import check
@@ -94,7 +96,22 @@ def test_the_last_values_come_from_several_iterations(tmp_path: Path) -> None:
     program = after(region_, "temporaries")
     assert remarks(program) == ["expanded"]
     assert check(program, region_.scop) == []
-    assert compile_region(region_, Options()).verified
+    result = compile_region(region_, Options())
+    assert result.verified
+    assert not [r for r in result.program.remarks if r.code == "verification-failed"]
+
+
+def test_two_live_ranges_of_one_row(tmp_path: Path) -> None:
+    """Each has rows of its own; what is needed afterwards comes from the second one, and where it is shorter, from
+    both."""
+    second = "for (int i = 0; i < n; i++) { " + FILL.replace("A[i]", "C[i]") + STORE.replace("A[i]", "C[i]") + " }"
+    for rest in (second, second.replace("j < m", "j < l")):
+        text = region(f"for (int i = 0; i < n; i++) {{ {FILL} {STORE} }} {rest}").replace("int m,", "int m, int l,")
+        region_ = region_of(text, tmp_path)
+        assert check(after(region_, "temporaries"), region_.scop) == []
+        result = compile_region(region_, Options())
+        assert result.verified
+        assert remarks(result.program) == ["expanded"] * 2 + ["kept-rows"] * 2 + ["register-tile"] * 2
 
 
 @pytest.mark.parametrize(
@@ -171,6 +188,19 @@ def test_without_it(tmp_path: Path) -> None:
     for options in ({"tile_sizes": (8, 8)}, {"fuse": "max"}, {"target": "cuda"}, {"expand": False}):
         program = after(region_of(rows(FILL + STORE), tmp_path), "temporaries", **options)
         assert program.relocated is None
+
+
+@pytest.mark.parametrize(
+    ("columns", "element_bytes", "expected"),
+    [(160, 4, (14, 32)), (160, 8, (14, 16)), (96, 4, (8, 48)), (None, 8, (8, 24))],
+)
+def test_a_register_tile_that_fits(columns: int | None, element_bytes: int, expected: tuple[int, int]) -> None:
+    """Of a machine with 32 registers of 64 bytes; 96 floats are two tiles of 48, and three of 32."""
+    machine = load_cpu("x86-64-v4")
+    (size,) = micro_sizes(machine, None, columns, columns, element_bytes)
+    found = fitted(machine, size, columns)
+    assert (found.rows, found.columns) == expected
+    assert found.block_m % found.rows == 0
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from tests.mutation.faults import (
     private,
     promotion,
     registers,
+    rows,
     sharing,
     streams,
     temporaries,
@@ -28,7 +29,19 @@ FAULTS: list[Fault] = [
     fault
     for module in (
         *(before_tiles, blocking, time_tiles, every_pass, basteln, promotion, loops, inline, temporaries, private),
-        *(codegen, streams, registers, cpu_registers, tensor, coalesce, gpu_reductions, kernels, overlapped, sharing),
+        *(
+            codegen,
+            streams,
+            registers,
+            cpu_registers,
+            tensor,
+            coalesce,
+            gpu_reductions,
+            kernels,
+            overlapped,
+            sharing,
+            rows,
+        ),
     )
     for fault in module.FAULTS
 ]

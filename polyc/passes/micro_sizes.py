@@ -18,8 +18,9 @@ ROWS = (64, 256)
 """Of a tile at least and at most: with fewer, filling the panel of columns takes too much of the time."""
 USUAL = 2000
 """Rows and columns, where their number is not known: how many tiles there are for the cores depends on it."""
-IN_PLACE_ROWS = 32
-"""Of a tile that reads what it writes: the triangle on its diagonal is summed up without registers."""
+IN_PLACE_ROWS = (128, 32)
+"""Of a tile that reads what it writes, and of the tiles inside of the triangle on its diagonal: the triangle that is
+left there is summed up without registers."""
 TILES_OF_A_CORE = 4
 """Fewer leave cores idle at the end, where their number does not divide by that of cores."""
 
@@ -40,6 +41,8 @@ class MicroSize:
     """Elements of a vector."""
     reason: str
     """What bounds the register tile and the panels, with the numbers."""
+    inner_m: int = 0
+    """Rows of the tiles inside of a triangle on the tile's diagonal; 0: it is summed up without registers."""
 
 
 def micro_sizes(
@@ -75,8 +78,10 @@ def micro_sizes(
     wanted = TILES_OF_A_CORE // 2 * machine.cores
     block_m = max(rows, min(room // depth, ROWS[1], max(ROWS[0], USUAL // wanted)) // rows * rows)
     block_n = WIDEST // columns * columns
+    inner_m = 0
     if in_place:  # its columns are what runs in parallel
-        block_m = min(block_m, IN_PLACE_ROWS // rows * rows)
+        inner_m = min(block_m, IN_PLACE_ROWS[1] // rows * rows)
+        block_m = max(1, min(block_m, IN_PLACE_ROWS[0]) // inner_m) * inner_m
         # Equal parts where the extent is known; else more of them, since one thread may have one tile more to do.
         width = ceil(n / wanted / columns) if n is not None else USUAL // (2 * wanted) // columns
         block_n = max(8, min(WIDEST // columns, width)) * columns
@@ -85,13 +90,13 @@ def micro_sizes(
         while block_m > 2 * ROWS[0] and block_m * block_m > cells // 2:
             block_m = block_m // 2 // rows * rows
         block_n = max(columns, min(block_n, cells // block_m // columns * columns))
-    if m is not None:
+    if m is not None and not in_place:  # tiles of rows that read each other run in order
         tiles = ceil(m / block_m)
         if tiles > machine.cores and tiles < TILES_OF_A_CORE * machine.cores:
             tiles = ceil(tiles / machine.cores) * machine.cores
         block_m = max(rows, min(block_m, ceil(m / tiles / rows) * rows))
     reason = f"{machine.vector_registers} registers of {machine.vector_bytes} bytes"
-    return [MicroSize(block_m, block_n, depth, rows, columns, lanes, reason)]
+    return [MicroSize(block_m, block_n, depth, rows, columns, lanes, reason, inner_m)]
 
 
 def _even(extent: int, most: int, step: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import count
 
@@ -61,7 +62,7 @@ def jam_sums(program: Program) -> Program:
         return program
     jammer = _Jammer(absorb_sums(program), frozenset(program.buffers))
     tree = jammer.program.tree
-    child = jammer.at(tree.child, (), values((), tree.domain))
+    child = jammer.at(tree.child, (), lambda: values((), tree.domain))
     return replace(jammer.program, tree=Domain(tree.domain, child) if jammer.made else program.tree)
 
 
@@ -73,24 +74,24 @@ class _Jammer:
     made: bool = False
     numbers: count[int] = field(default_factory=lambda: count(1))
 
-    def at(self, node: Node, above: tuple[Member, ...], reach: isl.UnionMap) -> Node:
-        """`reach`: `{ S[i] -> [v] }`, what reaches a node, with the values of the loops above it."""
+    def at(self, node: Node, above: tuple[Member, ...], reach: Callable[[], isl.UnionMap]) -> Node:
+        """`reach`: `{ S[i] -> [v] }`, what reaches a node, with the values of the loops above it. Few nests ask for it,
+        and below tiles in tiles it takes isl long."""
         match node:
             case Leaf():
                 return node
             case Sequence(children=steps):
-                return Sequence(
-                    tuple(replace(s, child=self.at(s.child, above, reach.intersect_domain(s.filter))) for s in steps)
-                )
-            case Extension(relation=relation):
-                return replace(node, child=self.at(node.child, above, reach.union(relation.reverse()).coalesce()))
+                return Sequence(tuple(replace(s, child=self.at(s.child, above, _of_step(reach, s))) for s in steps))
+            case Extension():
+                return replace(node, child=self.at(node.child, above, _with_added(reach, node)))
             case Mark():
                 return replace(node, child=self.at(node.child, above, reach))
             case Band():
                 nest = sum_nest(self.program, node, Outer(above))
                 if nest is not None:
-                    return self.jammed(node, nest, above, reach)
-                return replace(node, child=self.at(node.child, above + node.members, _inside(reach, node.members)))
+                    return self.jammed(node, nest, above, reach())
+                members = node.members
+                return replace(node, child=self.at(node.child, above + members, lambda: _inside(reach(), members)))
 
     def jammed(self, band: Band, nest: SumNest, above: tuple[Member, ...], reach: isl.UnionMap) -> Node:
         before = self.program, self.made
@@ -404,6 +405,14 @@ class _Jam:
             copies=program.copies | {statement.name},
         )
         return Panel(statement.name, relation, key)
+
+
+def _of_step(reach: Callable[[], isl.UnionMap], step: Filter) -> Callable[[], isl.UnionMap]:
+    return lambda: reach().intersect_domain(step.filter)
+
+
+def _with_added(reach: Callable[[], isl.UnionMap], node: Extension) -> Callable[[], isl.UnionMap]:
+    return lambda: reach().union(node.relation.reverse()).coalesce()
 
 
 def _inside(reach: isl.UnionMap, members: tuple[Member, ...]) -> isl.UnionMap:

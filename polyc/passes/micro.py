@@ -103,9 +103,11 @@ class MicroNest(RegisterNest):
         size: MicroSize,
         numbers: count[int],
         alone: frozenset[str],
+        elsewhere: frozenset[str] = frozenset(),
     ) -> None:
+        """`elsewhere`: panels that other parts of the sum in this tile have."""
         self.program = program
-        self.elsewhere = frozenset()
+        self.elsewhere = elsewhere
         self.alone = alone
         self.made = ()
         self.band = band
@@ -118,6 +120,8 @@ class MicroNest(RegisterNest):
         self.pair = (contraction.rows, contraction.columns)
         self.blocks = (size.rows, size.columns)
         self.result = ""
+        self.inside = ""
+        """What to say of the triangle in a tile."""
         self.left = MOST_BYTES
         self.parts: dict[str, isl.Set] = {}
 
@@ -164,8 +168,10 @@ class MicroNest(RegisterNest):
         node = self.with_copies(of_rows, Filter(summed.filter, node))
         if panels:
             node = Band(panels, False, node)
-        self.say_it(depth)
-        return self.among_others(node, summed.filter, isl.UnionSet.from_set(at_ends), tile)
+        found = self.among_others(node, summed.filter, isl.UnionSet.from_set(at_ends), tile)
+        if not self.elsewhere:
+            self.say_it(depth)
+        return found
 
     def reaching(self, name: str) -> isl.Set:
         """What of a statement the band runs."""
@@ -228,7 +234,7 @@ class MicroNest(RegisterNest):
             "register-tile",
             STAGE,
             f"{c.statement} sums up {s.rows} x {s.columns} of {array} in registers, {s.lanes} at once, from panels "
-            f"{depth} deep{', that of the rows for all threads' if s.shared else ''}",
+            f"{depth} deep{self.inside}{', that of the rows for all threads' if s.shared else ''}",
             (c.statement,),
             array=array,
             tile=[s.block_m, s.block_n, depth],
@@ -323,12 +329,36 @@ class MicroNest(RegisterNest):
         order = next((o for o in orders if self.keeps_order(o, tile)), None)
         if order is None:
             raise NoRegisterTile("its points need each other's results before the sum is done")
-        steps = [
-            Filter(sums, node) if one is inside else Filter(one, restrict(self.band, one))
-            for one in order
-            if not one.is_empty()
-        ]
+        steps = []
+        for one in order:
+            if one is inside:
+                steps.append(Filter(sums, node))
+            elif not one.is_empty():
+                below = self.in_smaller_tiles(one, tile) if one is ends else restrict(self.band, one)
+                steps.append(Filter(one, below))
         return Sequence(tuple(steps)) if len(steps) > 1 else node
+
+    def in_smaller_tiles(self, ends: isl.UnionSet, tile: tuple[Member, ...]) -> Node:
+        """What a tile sums up without registers, since its rows read each other: again in tiles, of fewer rows. What is
+        left of these runs point by point."""
+        plain, size = restrict(self.band, ends), self.micro
+        if not size.inner_m or not isinstance(plain, Band):
+            return plain
+        contraction = replace(self.contraction, before=(), after=())
+        (rows,) = tile_members((plain.members[self.contraction.rows],), (size.inner_m,))
+        inner = replace(size, block_m=size.inner_m, inner_m=0)
+        mine = frozenset(self.program.buffers) - self.elsewhere
+        alone = self.alone - set(self.made)
+        nest = MicroNest(self.program, plain, (*tile, rows), contraction, inner, self.numbers, alone, mine)
+        try:
+            node = nest.node()
+        except NoRegisterTile:
+            return plain
+        self.program = nest.program
+        self.made += nest.made
+        self.widening = self.widening.joined(nest.widening)
+        self.inside = f"; a triangle in {size.block_m} rows in the same way, {size.inner_m} rows at a time"
+        return Band((rows,), False, node)
 
     def instances_of(self, names: tuple[str, ...]) -> isl.UnionSet:
         found = isl.UnionSet.empty(self.typical.get_space())
@@ -357,7 +387,8 @@ class MicroNest(RegisterNest):
         for access in self.contraction.operands:
             if not varies(access, member, statement.domain):
                 continue
-            if any((statement.name, access.ref) in b.accesses for b in self.program.buffers.values()):
+            here = (b for b in self.program.buffers.values() if b.key not in self.elsewhere)
+            if any((statement.name, access.ref) in b.accesses for b in here):
                 raise NoRegisterTile(f"{access.array} is in a tile of its own")
             value = self.constant_around(access)
             same = [

@@ -26,8 +26,9 @@ COLUMNS_SHARE = 0.25
 """Of the second level: what the panel of columns may take where that of the rows is all threads'."""
 SHARED_ROWS = 512
 """Of a tile at most, where its panel is all threads': that of columns costs little for so many."""
-IN_PLACE_ROWS = 32
-"""Of a tile that reads what it writes: the triangle on its diagonal is summed up without registers."""
+IN_PLACE_ROWS = (128, 32)
+"""Of a tile that reads what it writes, and of the tiles inside of the triangle on its diagonal: the triangle that is
+left there is summed up without registers."""
 FEW_ROWS = 256
 """A loop that is shorter is made longer by other loops that are as good as rows, where there are any."""
 ROWS_OF_SEVERAL, DEPTH_OF_SEVERAL = 450, 1024
@@ -61,6 +62,8 @@ class MicroSize:
     """All threads share the panel of rows, and take strips of columns of one tile; else each takes tiles of its own."""
     more: tuple[int, ...] = ()
     """The tile of each further loop that is as good as rows (`Contraction.more`)."""
+    inner_m: int = 0
+    """Rows of the tiles inside of a triangle on the tile's diagonal; 0: it is summed up without registers."""
 
     @property
     def tile(self) -> tuple[int, int, int]:
@@ -103,8 +106,10 @@ def micro_sizes(
     wanted = TILES_OF_A_CORE // 2 * machine.cores
     block_m = max(rows, min(room // depth, ROWS[1], max(ROWS[0], USUAL // wanted)) // rows * rows)
     block_n = WIDEST // columns * columns
+    inner_m = 0
     if in_place:  # its columns are what runs in parallel
-        block_m = min(block_m, IN_PLACE_ROWS // rows * rows)
+        inner_m = min(block_m, IN_PLACE_ROWS[1] // rows * rows)
+        block_m = max(1, min(block_m, IN_PLACE_ROWS[0]) // inner_m) * inner_m
         # Equal parts where the extent is known; else more of them, since one thread may have one tile more to do.
         width = ceil(n / wanted / columns) if n is not None else USUAL // (2 * wanted) // columns
         block_n = max(8, min(WIDEST // columns, width)) * columns
@@ -113,12 +118,12 @@ def micro_sizes(
         while block_m > 2 * ROWS[0] and block_m * block_m > cells // 2:
             block_m = block_m // 2 // rows * rows
         block_n = max(columns, min(block_n, cells // block_m // columns * columns))
-    if m is not None:
+    if m is not None and not in_place:  # tiles of rows that read each other run in order
         tiles = ceil(m / block_m)
         if tiles > machine.cores and tiles < TILES_OF_A_CORE * machine.cores:
             tiles = ceil(tiles / machine.cores) * machine.cores
         block_m = max(rows, min(block_m, ceil(m / tiles / rows) * rows))
-    own = MicroSize(block_m, block_n, depth, rows, columns, lanes, reason)
+    own = MicroSize(block_m, block_n, depth, rows, columns, lanes, reason, inner_m=inner_m)
     if not alone or in_place or (USUAL if n is None else n) < TILES_OF_A_CORE * machine.cores * columns:
         return [own]
     # Every thread has strips of columns of its own, each with a panel that serves all rows of the tile: these are as
@@ -139,8 +144,9 @@ def resized(size: MicroSize, tile: tuple[int, ...]) -> MicroSize:
     if tile == size.tile:
         return size
     block_m, block_n, block_k = tile
+    step = size.inner_m or size.rows
     return replace(
-        size, block_m=rounded(block_m, size.rows), block_n=rounded(block_n, size.columns), block_k=block_k, reason=ASKED
+        size, block_m=rounded(block_m, step), block_n=rounded(block_n, size.columns), block_k=block_k, reason=ASKED
     )
 
 

@@ -236,7 +236,7 @@ class RegisterNest:
         self.replaced = [
             b
             for b in self.program.buffers.values()
-            if b.array == array and any((n, a.ref) in b.accesses for n, a in users)
+            if b.array == array and b.key not in self.elsewhere and any((n, a.ref) in b.accesses for n, a in users)
         ]
         if len(self.replaced) > 1 or any(b.storage != "tile" for b in self.replaced):
             raise NoRegisterTile("its result is in several places")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence
-from polyc.poly import affine_of, set_name, value_on
+from polyc.poly import affine_of, set_name, sets, value_on
 
 
 class NotAffine(Exception):
@@ -40,10 +40,19 @@ def widened(tree: Domain, widening: Widening) -> Domain:
 
 
 def _wider(instances: isl.UnionSet, widening: Widening) -> isl.UnionSet:
-    for part, whole in widening.parts:
-        old = isl.UnionSet.from_set(part)
-        if not instances.intersect(old).is_empty():
-            instances = instances.subtract(old).union(isl.UnionSet.from_set(whole))
+    """First all parts go, and then what runs instead of them comes: the wide form of one, without another part that has
+    nothing in common with it, would fall into many pieces."""
+    here = [
+        (isl.UnionSet.from_set(part), isl.UnionSet.from_set(whole))
+        for part, whole in widening.parts
+        if not instances.intersect(isl.UnionSet.from_set(part)).is_empty()
+    ]
+    for part, _ in here:
+        instances = instances.subtract(part)
+    if len(here) > 1:
+        instances = instances.coalesce()
+    for _, whole in here:
+        instances = instances.union(whole)
     return instances
 
 
@@ -64,13 +73,19 @@ def _below(node: Node, widening: Widening) -> Node:
 
 def _member(member: Member, widening: Widening) -> Member:
     schedule = member.schedule
+    done: set[str] = set()
     for part, whole in widening.parts:
-        if schedule.intersect_domain(isl.UnionSet.from_set(part)).domain().is_empty():
+        name = set_name(part)
+        if name in done or schedule.intersect_domain(isl.UnionSet.from_set(part)).domain().is_empty():
             continue
         value = affine_of(value_on(schedule, whole.get_space()))
         if value is None:
             raise NotAffine(f"the loop {member.name} has several expressions")
-        wide = isl.UnionSet.from_set(whole)
-        wider = isl.UnionPwAff.from_pw_aff(isl.PwAff.from_aff(value).intersect_domain(whole))
-        schedule = schedule.subtract_domain(wide).union_add(wider)
+        own = isl.UnionSet.from_set(whole)
+        if sum(set_name(other) == name for other, _ in widening.parts) > 1:
+            own = _wider(schedule.domain().intersect(own.universe()), widening)
+            done.add(name)
+        (domain,) = sets(own)
+        wider = isl.UnionPwAff.from_pw_aff(isl.PwAff.from_aff(value).intersect_domain(domain))
+        schedule = schedule.subtract_domain(own).union_add(wider)
     return replace(member, schedule=schedule)

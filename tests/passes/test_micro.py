@@ -77,6 +77,17 @@ void f(int n, int m, double A[n][n], double B[n][m])
 #pragma endscop
 }
 """,
+    "in place, with a factor": """
+void f(int n, int m, double alpha, double A[n][n], double B[n][m])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            for (int k = i + 1; k < n; k++)
+                B[i][j] -= A[k][i] * alpha * B[k][j];
+#pragma endscop
+}
+""",
     "result that stays in the tile": """
 void f(int n, int l, float A[n][l], float B[l][40], float out[n][40])
 {
@@ -229,6 +240,14 @@ def test_factorisations_are_blocked(name: str, tmp_path: Path) -> None:
     }  # tiles of 8 x 24 begin where a block ends
     assert size % 24 == 0
     assert check(region, result, sizes=LENGTHS) == []
+
+
+def test_triangles_of_tiles_that_read_their_own_rows_have_smaller_tiles(tmp_path: Path) -> None:
+    result = compiled(NESTS["in place"], tmp_path, machine="x86-64-v4")
+    (remark,) = remarks(result, "register-tile")
+    assert remark.endswith("; a triangle in 96 rows in the same way, 32 rows at a time")
+    assert "for (long it = 0; it < n - 1L; it += 96)" in result.text
+    assert "for (long it2 = it; it2 < polyc_min(n - 1L, it + 95); it2 += 32)" in result.text
 
 
 def test_an_invariant_factor_is_multiplied_where_the_panel_is_filled(tmp_path: Path) -> None:

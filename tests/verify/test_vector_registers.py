@@ -239,6 +239,14 @@ def test_copies_of_such_a_buffer_that_are_left_out(in_tiles: Program, copy: str)
     assert not renamed(without_copies(in_tiles, copy), "w_each")
 
 
+def test_results_of_small_tiles_that_are_not_copied_out(in_place: Program) -> None:
+    """A triangle has tiles of its own in a tile; what these sum up has to be in the array for the others."""
+    assert renamed(in_place, "B")
+    out = [name for name in sorted(in_place.copies) if name.startswith("out")]
+    assert len(out) == 4
+    assert not any(renamed(without_copies(in_place, copy), "B") for copy in out)
+
+
 def test_such_an_array_where_somebody_uses_it_without_its_buffer(in_tiles: Program) -> None:
     buffer = in_tiles.buffers["w_each_tile"]
     assert ("S2", "r1") in buffer.accesses

@@ -1,5 +1,5 @@
 /* polyc compile */
-void product(int n, double A[n][n], double B[n][n], double C[n][n], float D[n][n])
+void product(int n, double A[n][n], double B[n][n], double C[n][n])
 {
 #pragma scop
     for (int i = 0; i < n; i++)
@@ -7,7 +7,7 @@ void product(int n, double A[n][n], double B[n][n], double C[n][n], float D[n][n
             double sum = 0.0;
             for (int k = 0; k < n; k++)
                 sum += A[i][k] * B[k][j];
-            D[i][j] = sum;
+            C[i][j] = C[n - 1 - i][j] + sum;
         }
 #pragma endscop
 }

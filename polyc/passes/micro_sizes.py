@@ -8,9 +8,11 @@ from math import ceil, prod
 from polyc.machine import Cpu
 from polyc.passes.given_sizes import ASKED, rounded
 
-L1_SHARE, L2_SHARE = 1.5, 0.5
-"""Of a cache: what the panel of columns may take of the first level (it streams, and may come from the second), and the
-panel of rows of the second."""
+ROWS_SHARE, COLUMNS_SHARE = 0.75, 0.1
+"""Of the second level: what the panels may take. That of the columns streams into the first, and need not fit there."""
+IN_PLACE_SHARES = 0.5, 1.5
+"""The same for tiles that read what they write, whose panel of columns serves few rows: of the second level and of the
+first."""
 DEPTHS = (128, 384)
 """How deep panels are at least and at most: below, results come and go too often."""
 WIDEST = 2304
@@ -22,8 +24,6 @@ USUAL = 2000
 PANEL_BYTES = 1024 * 1024
 """What the panels of one contraction are to take of a thread's stack, at most."""
 LINE_BYTES = 64
-COLUMNS_SHARE = 0.25
-"""Of the second level: what the panel of columns may take where that of the rows is all threads'."""
 SHARED_ROWS = 512
 """Of a tile at most, where its panel is all threads': that of columns costs little for so many."""
 IN_PLACE_ROWS = (128, 32)
@@ -97,8 +97,10 @@ def micro_sizes(
     rows = (machine.vector_registers - vectors - 1) // vectors // 2 * 2
     columns = vectors * lanes
     first, second = machine.levels[0].bytes, machine.levels[min(1, len(machine.levels) - 1)].bytes
-    depth = int(first * L1_SHARE / (columns * element_bytes * panels[1]))
-    room = int(second * L2_SHARE / (element_bytes * panels[0]))
+    of_columns = columns * element_bytes * panels[1]
+    for_columns = first * IN_PLACE_SHARES[1] if in_place else second * COLUMNS_SHARE
+    depth = int(for_columns / of_columns)
+    room = int(second * (IN_PLACE_SHARES[0] if in_place else ROWS_SHARE) / (element_bytes * panels[0]))
     depth = max(DEPTHS[0], min(DEPTHS[1], depth // 32 * 32, room // ROWS[0] // 32 * 32))
     if k is not None:
         depth = _even(k, depth, 8)
@@ -128,9 +130,6 @@ def micro_sizes(
         return [own]
     # Every thread has strips of columns of its own, each with a panel that serves all rows of the tile: these are as
     # many as the stack holds. No thread waits for another one's tile, however many rows there are.
-    of_columns = columns * element_bytes * panels[1]
-    depth = max(DEPTHS[0], min(DEPTHS[1], int(second * COLUMNS_SHARE) // of_columns // 32 * 32))
-    depth = depth if k is None else _even(k, depth, 8)
     # Each row of a panel has a line more, whichever of its dimensions is innermost.
     row_bytes, line = depth * element_bytes + LINE_BYTES, LINE_BYTES // element_bytes
     room = (PANEL_BYTES - depth * of_columns) // panels[0] // row_bytes - line

@@ -108,6 +108,21 @@ void f(int n, int m, float in[16][n + 2][m + 2], float w[24][16][3][3], float ou
 #pragma endscop
 }
 """,
+    "window of channels last, two steps at a time": """
+void f(int n, int m, float in[2][2 * n + 1][2 * m + 1][9], float w[3][3][9][33], float out[2][n][m][33])
+{
+#pragma scop
+    for (int b = 0; b < 2; b++)
+        for (int y = 0; y < n; y++)
+            for (int x = 0; x < m; x++)
+                for (int o = 0; o < 33; o++)
+                    for (int p = 0; p < 3; p++)
+                        for (int q = 0; q < 3; q++)
+                            for (int c = 0; c < 9; c++)
+                                out[b][y][x][o] += in[b][2 * y + p][2 * x + q][c] * w[p][q][c][o];
+#pragma endscop
+}
+""",
 }
 
 CONVOLUTION = """

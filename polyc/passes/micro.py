@@ -166,9 +166,7 @@ class MicroNest(RegisterNest):
         """
         name = self.contraction.statement
         self.parts[name] = every
-        at = self.values(name, self.band.members + self.contraction.chain)
-        if not at.is_injective():
-            raise NoRegisterTile(f"{name} has loops that are not in its band")
+        at = self.places(name, self.band.members + self.contraction.chain)
         same = self.same_tile(len(self.contraction.chain))
         if not all(self.band.members[p].coincident for p in self.pair):  # rows read each other
             micro, self.blocks = self.blocks, (self.micro.block_m, self.blocks[1])

@@ -18,7 +18,7 @@ from polyc.passes.cost import sample_parameters
 from polyc.passes.kept_rows import size_in_rows
 from polyc.passes.micro_sizes import LINE_BYTES, PANEL_BYTES, MicroSize
 from polyc.passes.nests import Outer
-from polyc.passes.panels import Panel, copying, filled_box, mention_one_index, producer_of
+from polyc.passes.panels import Panel, copying, dimensions_along, filled_box, mention_one_index, producer_of
 from polyc.passes.promotion import copy_statement
 from polyc.passes.register_nest import STAGE, NoRegisterTile, RegisterNest
 from polyc.passes.registers import Tiler, alone_in, contraction_size, tiled_by
@@ -189,9 +189,7 @@ class MicroNest(RegisterNest):
         """
         name = self.contraction.statement
         self.parts[name] = every
-        at = self.values(name, self.band.members + self.contraction.chain)
-        if not at.is_injective():
-            raise NoRegisterTile(f"{name} has loops that are not in its band")
+        at = self.places(name, self.band.members + self.contraction.chain)
         tile_of = self.tile_of(self.blocks)
         if not all(self.band.members[p].coincident for p in self.pair):  # rows read each other
             tile_of = self.tile_of((self.micro.block_m, self.blocks[1]))
@@ -220,11 +218,8 @@ class MicroNest(RegisterNest):
             for a in self.program.statements[self.contraction.statement].accesses
             if a.array == array and a.kind is not AccessKind.READ
         )
-        cell = isl.PwMultiAff.from_map(self.everywhere(write.relation))
-        value = self.values(self.contraction.statement, (self.band.members[self.contraction.columns],))
-        rank = len(box.extents)
-        (along,) = [d for d in range(rank) if mention_one_index(cell.get_pw_aff(d), value)][-1:] or [rank - 1]
-        order = (*(d for d in range(rank) if d != along), along)
+        last = (self.moving(write, self.contraction.columns) or [len(box.extents) - 1])[-1]
+        order = (*(d for d in range(len(box.extents)) if d != last), last)
         return self.new_buffer(array, box, len(self.above), users, "tile", (), order)
 
     def say_it(self, depth: int) -> None:
@@ -460,7 +455,7 @@ class MicroNest(RegisterNest):
             order, _ = self.layout(statement, access, extents, element)
             if not self.is_consecutive(access, order[-1]):
                 raise NoRegisterTile(f"neighbours of a row do not read neighbours of {array.c_name}")
-        elif not (self.contraction.more and self.moves_last(access, position)):
+        elif not self.contraction.more or len(extents) - 1 not in self.moving(access, position):
             pad = LINE_BYTES // element  # rows a power of two apart would fall on the same lines of a cache
         size = element
         for place, d in enumerate(order):
@@ -472,11 +467,10 @@ class MicroNest(RegisterNest):
             access.array, box, depth, frozenset([(statement.name, access.ref)]), "tile", (), order, pad
         )
 
-    def moves_last(self, access: Access, position: int) -> bool:
-        """Whether a loop moves along the last dimension of what an access reads: then its rows are neighbours."""
+    def moving(self, access: Access, position: int) -> list[int]:
+        """The dimensions of what an access touches that move with a loop of the band."""
         cell = isl.PwMultiAff.from_map(self.everywhere(access.relation))
-        value = self.values(self.contraction.statement, (self.band.members[position],))
-        return mention_one_index(cell.get_pw_aff(access.relation.dim(isl.dim_type.out) - 1), value)
+        return dimensions_along(cell, self.values(self.contraction.statement, (self.band.members[position],)))
 
     def is_consecutive(self, access: Access, dimension: int) -> bool:
         """Whether the columns move along one dimension, and no other, one cell at a time."""

@@ -29,8 +29,15 @@ SHARED_ROWS = 512
 IN_PLACE_ROWS = (128, 32)
 """Of a tile that reads what it writes, and of the tiles inside of the triangle on its diagonal: the triangle that is
 left there is summed up without registers."""
+WAITED = 0.3
+"""Of the time that a panel takes from the second level: what is not hidden behind computing."""
+KEPT, SPILL = 2, 0.25
+"""Elements of a row that a compiler keeps in registers, since the next steps of a window read them again, and cycles
+for each that finds no register (measured with gcc 12 on a Zen 4)."""
 FEW_ROWS = 256
 """A loop that is shorter is made longer by other loops that are as good as rows, where there are any."""
+UNKNOWN = 64
+"""Of such rows in a tile at most, where their number is not known: panels at a border are filled whole."""
 ROWS_OF_SEVERAL, DEPTH_OF_SEVERAL = 450, 1024
 """Rows of several loops in a tile, about, and how deep its panels are at most: its panel of columns is for the second
 level."""
@@ -166,23 +173,33 @@ def fitted(machine: Cpu, size: MicroSize, n: int | None) -> MicroSize:
 
 
 def size_of_short_rows(
-    machine: Cpu, m: int, more: tuple[int, ...], n: int, outer: int, inner: int, element_bytes: int, window: bool
+    machine: Cpu,
+    m: int | None,
+    more: tuple[int | None, ...],
+    n: int,
+    outer: int,
+    inner: int,
+    element_bytes: int,
+    window: bool,
 ) -> MicroSize:
     """The shape of a sum over rows of several loops: `C[b, y, x, f] += A[b, y + u, x + v, c] * W[u, v, c, f]`.
 
-    m:     iterations of the loop whose rows are in registers, x; more: of the others, outermost first, b and y
+    m:     iterations of the loop whose rows are in registers, x; more: of the others, outermost first, b and y; None
+           where they are not known
     outer: iterations of the outermost loop of the sum, c; inner: of the others together, u and v
     """
     lanes = machine.lanes(element_bytes)
-    rows, vectors = _fitting(machine, m, n, lanes)
+    rows, vectors = _fitting(machine, m or USUAL, n, lanes)
     columns = vectors * lanes
-    block_m = ceil(_even(m, ROWS_OF_SEVERAL, rows) / rows) * rows
-    wide, tiles = min(m, block_m), []
+    block_m = _even(m, ROWS_OF_SEVERAL, rows) if m is not None else UNKNOWN // rows * rows
+    wide, tiles = min(m or USUAL, block_m), []
     for extent in reversed(more):
-        tiles.append(_part(extent, max(1, ROWS_OF_SEVERAL // wide)))
+        left = max(1, ROWS_OF_SEVERAL // wide)
+        tiles.append(_part(extent, left) if extent is not None else left)
         wide *= tiles[-1]
     block_n = _even(n, max(1, RESULT_BYTES // (wide * element_bytes * columns)) * columns, columns)
-    others = ceil(m / block_m) * prod(ceil(e / t) for e, t in zip(more, reversed(tiles), strict=True))
+    extents = ((m, block_m), *zip(more, reversed(tiles), strict=True))
+    others = prod(ceil((e or USUAL) / size) for e, size in extents)
     while block_n > columns and others * ceil(n / block_n) < TILES_OF_A_CORE * machine.cores:
         block_n = ceil(block_n / 2 / columns) * columns
     second = machine.levels[min(1, len(machine.levels) - 1)].bytes
@@ -201,22 +218,25 @@ def _part(extent: int, most: int) -> int:
 
 
 def _fitting(machine: Cpu, m: int, n: int, lanes: int) -> tuple[int, int]:
-    """Rows and vectors of a register tile that does the most useful multiply-adds in a cycle, borders included."""
+    """Rows and vectors of a register tile that does the most useful multiply-adds in a cycle, borders included. The
+    panel of columns comes from the second level."""
+    second = machine.levels[min(1, len(machine.levels) - 1)]
 
     def speed(shape: tuple[int, int]) -> float:
         rows, vectors = shape
         useful = m * n / (ceil(m / rows) * rows * ceil(n / (vectors * lanes)) * vectors * lanes)
         computing = max(rows * vectors / machine.fma_per_cycle, machine.fma_latency_cycles)
         loading = (vectors + rows) / machine.loads_per_cycle
-        return useful * rows * vectors / (max(computing, loading) + 1)
+        waiting = WAITED * vectors * machine.vector_bytes / machine.bytes_per_cycle(second)
+        spilled = max(0, rows * vectors + vectors + KEPT * rows + 1 - machine.vector_registers)
+        return useful * rows * vectors / (max(computing, loading) + waiting + SPILL * spilled + 1)
 
-    # Results, a row of the panel of columns, and one element of the other panel, broadcast. Compilers keep what the
-    # next step of a window reads again, one element for each row.
+    # Results, a row of the panel of columns, and one element of the other panel, broadcast.
     shapes = [
         (rows, vectors)
         for vectors in range(1, 5)
         for rows in range(1, machine.vector_registers)
-        if rows * vectors + vectors + rows + 1 <= machine.vector_registers
+        if rows * vectors + vectors + 1 <= machine.vector_registers
     ]
     return max(shapes, key=speed)
 

@@ -125,6 +125,11 @@ def filled_box(box: Box, extents: tuple[int, ...]) -> isl.Map:
     return corner.reset_tuple_id(isl.dim_type.out).apply_range(grown)
 
 
+def dimensions_along(cell: isl.PwMultiAff, value: isl.Map) -> list[int]:
+    """The dimensions of a cell that move with a loop."""
+    return [d for d in range(cell.dim(isl.dim_type.out)) if mention_one_index(cell.get_pw_aff(d), value)]
+
+
 def mention_one_index(cell: isl.PwAff, value: isl.Map) -> bool:
     """Whether an index of a cell and a loop's value have an index of the statement in common."""
     one, two = affine_of(cell), affine_of(isl.PwMultiAff.from_map(value).get_pw_aff(0))

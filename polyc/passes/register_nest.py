@@ -94,6 +94,15 @@ class RegisterNest:
             raise NoRegisterTile(f"a loop of {name} is not affine")
         return affine_map(space, [f for f in found if f is not None])
 
+    def places(self, name: str, members: tuple[Member, ...]) -> isl.Map:
+        """The same, for all loops of a statement: each of its instances has a place of its own. Loops that have one
+        iteration stand in no band."""
+        fixed = isl.Set.from_basic_set(self.domain(name).affine_hull())
+        at = self.values(name, members).intersect_domain(fixed)
+        if not at.is_injective():
+            raise NoRegisterTile(f"{name} has loops that are not in its band")
+        return at
+
     def same_tile(self, more: int) -> isl.Map:
         """`{ [p, c] -> [p', c'] }`: the same tile in rows and columns, the same values in all other loops."""
         size = len(self.band.members) + more
@@ -109,9 +118,7 @@ class RegisterNest:
     def whole(self, name: str) -> isl.Set:
         """What the tiles run of a statement, without a border."""
         chain = self.contraction.chain if name == self.contraction.statement else ()
-        at = self.values(name, self.band.members + chain)
-        if not at.is_injective():
-            raise NoRegisterTile(f"{name} has loops that are not in its band")
+        at = self.places(name, self.band.members + chain)
         domain = self.domain(name)
         moved = domain.apply(at).apply(self.same_tile(len(chain))).apply(at.reverse())
         return moved.coalesce()
@@ -488,7 +495,8 @@ class RegisterNest:
         """A panel of values that nobody has made yet: their producer runs for it."""
         (write,) = [a for a in producer.accesses if a.kind is not AccessKind.READ]
         cells = filled_box(box, extents).set_tuple_id(isl.dim_type.out, write.relation.get_tuple_id(isl.dim_type.out))
-        relation = cells.apply_range(self.everywhere(write.relation).reverse())
+        fixed = isl.Set.from_basic_set(producer.domain.affine_hull())  # loops of one iteration
+        relation = cells.apply_range(self.everywhere(write.relation).intersect_domain(fixed).reverse())
         grown = replace(buffer, accesses=buffer.accesses | {(producer.name, write.ref)})
         padded = dict(self.program.padded)
         if not relation.range().intersect_params(self.program.scop.known).is_subset(producer.domain):

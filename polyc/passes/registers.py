@@ -171,9 +171,8 @@ def _with_more_rows(
     enough = (_product([m, *more]) or SMALLEST) >= SMALLEST and (n or SMALLEST) >= SMALLEST
     if not enough or (depth is not None and depth < SHORTEST):
         return None
-    known = [e or USUAL for e in (m, n, outer, *more)]
     machine = load_cpu(program.options.machine)
-    return size_of_short_rows(machine, known[0], tuple(known[3:]), known[1], known[2], steps, element, found.window)
+    return size_of_short_rows(machine, m, tuple(more), n or USUAL, outer or USUAL, steps, element, found.window)
 
 
 def _product(extents: Iterable[int | None]) -> int | None:

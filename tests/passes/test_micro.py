@@ -119,20 +119,35 @@ void f(int n, int m, float in[16][n + 2][m + 2], float w[24][16][3][3], float ou
 #pragma endscop
 }
 """,
+    "window of channels last, two steps at a time": """
+void f(int n, int m, float in[2][2 * n + 1][2 * m + 1][9], float w[3][3][9][33], float out[2][n][m][33])
+{
+#pragma scop
+    for (int b = 0; b < 2; b++)
+        for (int y = 0; y < n; y++)
+            for (int x = 0; x < m; x++)
+                for (int o = 0; o < 33; o++)
+                    for (int p = 0; p < 3; p++)
+                        for (int q = 0; q < 3; q++)
+                            for (int c = 0; c < 9; c++)
+                                out[b][y][x][o] += in[b][2 * y + p][2 * x + q][c] * w[p][q][c][o];
+#pragma endscop
+}
+""",
 }
 
 CONVOLUTION = """
-void f(float in[3][5][{s}][{s}], float shift[5], float w[40][5][{k}][{k}], float out[3][40][{t}][{t}])
+void f(float in[{b}][5][{s}][{s}], float shift[5], float w[40][5][{k}][{k}], float out[{b}][40][{t}][{t}])
 {{
-    static float a[3][5][{p}][{p}], r[3][40][{t}][{t}];
+    static float a[{b}][5][{p}][{p}], r[{b}][40][{t}][{t}];
 #pragma polyc live-out(out)
 #pragma scop
-    for (int b = 0; b < 3; b++)
+    for (int b = 0; b < {b}; b++)
         for (int c = 0; c < 5; c++)
             for (int y = 0; y < {p}; y++)
                 for (int x = 0; x < {p}; x++)
                     a[b][c][y][x] = (y < 1 || y > {s} || x < 1 || x > {s}) ? 0.0f : in[b][c][y - 1][x - 1] + shift[c];
-    for (int b = 0; b < 3; b++)
+    for (int b = 0; b < {b}; b++)
         for (int f = 0; f < 40; f++)
             for (int y = 0; y < {t}; y++)
                 for (int x = 0; x < {t}; x++) {{
@@ -142,7 +157,7 @@ void f(float in[3][5][{s}][{s}], float shift[5], float w[40][5][{k}][{k}], float
                             for (int v = 0; v < {k}; v++)
                                 r[b][f][y][x] += a[b][c][{d} * y + u][{d} * x + v] * w[f][c][u][v];
                 }}
-    for (int b = 0; b < 3; b++)
+    for (int b = 0; b < {b}; b++)
         for (int f = 0; f < 40; f++)
             for (int y = 0; y < {t}; y++)
                 for (int x = 0; x < {t}; x++)
@@ -152,10 +167,10 @@ void f(float in[3][5][{s}][{s}], float shift[5], float w[40][5][{k}][{k}], float
 """
 
 
-def convolution(size: int, window: int, step: int) -> str:
-    """Of three images of five channels, padded by one, with 40 filters, between an addition and a relu."""
+def convolution(size: int, window: int, step: int, images: int = 3) -> str:
+    """Of images of five channels, padded by one, with 40 filters, between an addition and a relu."""
     padded = size + 2
-    return CONVOLUTION.format(s=size, k=window, d=step, p=padded, t=(padded - window) // step + 1)
+    return CONVOLUTION.format(b=images, s=size, k=window, d=step, p=padded, t=(padded - window) // step + 1)
 
 
 FACTORISATIONS = {
@@ -222,6 +237,18 @@ def test_convolutions_have_one_tile_of_several_loops(shape: tuple[int, int, int]
     assert not remarks(result, "verification-failed")
     assert "a[" not in result.text
     assert "vector_size" in result.text
+    assert check(region, result, sizes=(1,)) == []
+
+
+@pytest.mark.slow
+def test_a_loop_of_one_iteration_is_in_no_band(tmp_path: Path) -> None:
+    """One image: its index is the same for all instances of all statements."""
+    region = region_of(convolution(14, 3, 1, images=1), tmp_path)
+    result = compile_region(region, Options(machine="x86-64-v4"))
+    assert result.verified
+    assert len(remarks(result, "register-tile")) == 1
+    assert not remarks(result, "verification-failed")
+    assert "a[" not in result.text
     assert check(region, result, sizes=(1,)) == []
 
 

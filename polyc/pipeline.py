@@ -42,6 +42,7 @@ from polyc.passes.sharing import share_buffers
 from polyc.passes.spread import spread_scalars
 from polyc.passes.temporaries import relocate_temporaries
 from polyc.passes.time_tiles import tile_time_loops
+from polyc.passes.unroll import unroll_loops
 from polyc.passes.vectorize import sink_vector_loops
 from polyc.poly import OverBudget, budget, share
 from polyc.reread import NotComparable, text_faults
@@ -109,6 +110,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         ("vectorize", sink_vector_loops),
         # What stays in one iteration needs no array, once the loops are where they stay.
         ("contract", contract_buffers),
+        # Rows that share what they read, x / 2, clamps at an image's edge: once it is known which loop is innermost.
+        ("unroll", unroll_loops),
         # What is left are buffers of whole tiles: those that follow each other take one place.
         ("share", share_buffers),
         # Marks need the final loops; private copies need to know which loops are parallel.

@@ -27,6 +27,7 @@ VECTOR_CALLS = frozenset({"abs", "labs", "llabs", "fabs", "fabsf"})
 """Functions of the C library that each machine's vectors have an instruction for, and that set no errno."""
 MOST_UNROLLED = 32
 """Register tiles are smaller, so that their loops go away."""
+UNROLLED = f"{UNROLL_ON_CPU} {MOST_UNROLLED}"
 ITERATIONS_AT_ONCE = 8
 """That a thread takes of a loop without tiles, where they are not equally long."""
 
@@ -108,10 +109,9 @@ class LoopPrinter:
 
         isl prints statements that meet in a single iteration one after the other, each with all marks above it.
         """
-        seen = [
-            m for m in _marks_of(node) if m in self.annotated.marks and self.annotated.marks[m][0].kind == "allocate"
-        ]
-        apart = tuple(dict.fromkeys(m for m in seen if seen.count(m) > 1))
+        here = [m for m in _marks_of(node) if m[0] in self.annotated.marks]
+        seen = [name for name, _ in here if self.annotated.marks[name][0].kind == "allocate"]
+        apart = tuple(m for m in dict.fromkeys(seen) if seen.count(m) > 1 and not self.are_written_out(m, here))
         if not apart:
             return self.statements(node, replace(scope, hoisted=frozenset()))
         chosen = [self.program.buffers[name] for m in apart for name in self.annotated.marks[m][0].names]
@@ -119,6 +119,27 @@ class LoopPrinter:
         names = scope.names | {b.name for b in chosen}
         below = self.statements(node, replace(scope, hoisted=frozenset(apart), names=names))
         return (*_used(declared, below), *_mentioned(declared, below), *below)
+
+    def are_written_out(self, name: str, here: list[tuple[str, isl.AstNode]]) -> bool:
+        """Whether the copies of a mark are iterations that are printed one by one: each has all of the statements."""
+        mark = self.annotated.marks[name][0]
+        if not any(mark is below for below in self.annotated.written_out):
+            return False
+        ran = [self.statements_of(node) for found, node in here if found == name]
+        return all(one == ran[0] for one in ran)
+
+    def statements_of(self, node: isl.AstNode) -> list[str]:
+        """What a piece of straight-line code runs, in order."""
+        kind = kind_of(node)
+        if kind == "block":
+            items = node.block_get_children()
+            return [s for k in range(items.n_ast_node()) for s in self.statements_of(items.get_at(k))]
+        if kind == "mark":
+            return self.statements_of(node.mark_get_node())
+        if kind == "user":
+            (schedule,) = maps(self.visits[int(str(node.get_annotation().get_name())[1:])].schedule)
+            return [str(schedule.get_tuple_name(isl.dim_type.in_))]
+        return [kind]
 
     def statements(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
         kind = kind_of(node)
@@ -227,13 +248,11 @@ class LoopPrinter:
         condition = self.condition(node.for_get_cond(), inner_exprs)
         block = block_of(self.body(node.for_get_body(), inner))
         pragmas = self.pragmas(member, condition, block)
-        if member is not None and member.role is Role.REGISTER:
+        if member is not None and member.role in (Role.REGISTER, Role.UNROLLED):
             if member.lanes:
                 block = c.Block((self.concurrent(member), block))
                 return c.For(c.Decl("long", name, (), start), condition, advance, block, lanes=member.lanes)
-            return c.For(
-                c.Decl("long", name, (), start), condition, advance, block, (f"{UNROLL_ON_CPU} {MOST_UNROLLED}",)
-            )
+            return c.For(c.Decl("long", name, (), start), condition, advance, block, (UNROLLED,))
         if pragmas and member is not None:
             block = c.Block((self.concurrent(member), block))
         return c.For(c.Decl("long", name, (), start), condition, advance, block, pragmas)
@@ -253,8 +272,9 @@ class LoopPrinter:
             return ()  # not the canonical form that OpenMP asks for
         if member.parallel:
             return ("omp parallel for" + self.worth(member) + _sharing(member) + self.reductions(member),)
-        # A vector loop may hold no other loop: with a window unrolled inside, gcc alone is faster than with the pragma
-        # (59 against 82 ms in the demo). Calls that it cannot turn into vector code would make clang complain.
+        # A vector loop may hold no other loop but one that is unrolled first: with a window unrolled inside, gcc alone
+        # is faster than with the pragma (59 against 82 ms in the demo). Calls that it cannot turn into vector code
+        # would make clang complain.
         if member.vector and not any(_keeps_scalar(n) for n in c.walk(body)):
             return ("omp simd" + self.reductions(member),)
         return ()
@@ -372,11 +392,12 @@ def _nodes(node: c.Node) -> Iterator[c.Node]:
         yield from _nodes(child)
 
 
-def _marks_of(node: isl.AstNode) -> list[str]:
-    """The marks below that stand in one iteration with the node, one entry for each time."""
+def _marks_of(node: isl.AstNode) -> list[tuple[str, isl.AstNode]]:
+    """The marks below that stand in one iteration with the node, one entry for each time, with what is below them."""
     kind = kind_of(node)
     if kind == "mark":
-        return [str(node.mark_get_id().get_name()), *_marks_of(node.mark_get_node())]
+        inner = node.mark_get_node()
+        return [(str(node.mark_get_id().get_name()), inner), *_marks_of(inner)]
     if kind == "block":
         items = node.block_get_children()
         return [m for k in range(items.n_ast_node()) for m in _marks_of(items.get_at(k))]
@@ -393,7 +414,9 @@ def _keeps_scalar(node: c.Node) -> bool:
     match node:
         case c.Call(function=function):
             return function not in MACROS and function not in VECTOR_CALLS
-        case c.For() | c.While():
+        case c.For(pragmas=pragmas):
+            return pragmas != (UNROLLED,)
+        case c.While():
             return True
         case _:
             return False

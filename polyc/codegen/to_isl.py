@@ -20,6 +20,7 @@ from polyc.model.tree import (
     Mark,
     Member,
     Node,
+    Role,
     Sequence,
     partial_schedule,
     walk,
@@ -44,6 +45,8 @@ class Annotated:
     """The largest number of band members on any path."""
     barriers: int = 0
     """How many marks named `barrier:k` there are."""
+    written_out: list[Node] = field(default_factory=list)
+    """What stands right below loops whose iterations are printed one by one."""
 
 
 def to_isl(tree: Domain) -> Annotated:
@@ -67,7 +70,8 @@ def to_isl(tree: Domain) -> Annotated:
                 inside = met if node.members[-1].barrier else below
                 inner = (
                     f'schedule: "{partial_schedule(node.members)}", permutable: {int(node.permutable)}, '
-                    f"coincident: [ {coincident} ]{_whole(node)}" + inside(node.child, depth + len(node.members))
+                    f"coincident: [ {coincident} ]{_options(node, depth)}"
+                    + inside(node.child, depth + len(node.members))
                 )
                 return f'mark: "{name}", child: {{ {inner} }}'
             case Mark(kind="tiles"):
@@ -125,7 +129,8 @@ def to_isl(tree: Domain) -> Annotated:
 
     whole = f'{{ domain: "{with_tiles(tree.domain, tree.child, regions)}"' + below(tree.child, 0) + " }"
     schedule = isl.Schedule.read_from_str(tree.domain.get_ctx(), whole)
-    return Annotated(schedule, bands, marks, deepest, barriers)
+    written_out = [band.child for band, _ in bands.values() if band.members[-1].role is Role.WRITTEN_OUT]
+    return Annotated(schedule, bands, marks, deepest, barriers, written_out)
 
 
 def regions_of(node: Node) -> dict[int, isl.Set]:
@@ -144,13 +149,30 @@ def with_tiles(instances: isl.UnionSet, node: Node, regions: dict[int, isl.Set])
     return instances
 
 
-def _whole(band: Band) -> str:
-    """Asks isl for one loop, not several for parts of its range, where each would be a launch or share out its own
-    iterations."""
-    chosen = [k for k, member in enumerate(band.members) if member.mapped]
-    if not chosen:
+def _options(band: Band, depth: int) -> str:
+    """What isl is asked to do with the loops of a band, below `depth` other ones."""
+    wishes: list[isl.UnionSet] = []
+    wanted = [f"atomic[{k}]" for k, member in enumerate(band.members) if member.mapped]
+    """One loop, not several for parts of its range: each would be a launch, or share out its own iterations."""
+    for k, member in enumerate(band.members):
+        if member.role is Role.WRITTEN_OUT:
+            wanted += [f"unroll[{k}]", f"[isolate[] -> unroll[{k}]]"]
+    if wanted:
+        wishes.append(isl.UnionSet.read_from_str(band.members[0].schedule.get_ctx(), f"{{ {'; '.join(wanted)} }}"))
+    if band.whole is not None:
+        wishes.append(isl.UnionSet.from_set(_isolated(band.whole, depth)))
+    if not wishes:
         return ""
-    return f', options: "{{ {"; ".join(f"atomic[{k}]" for k in chosen)} }}"'
+    every = wishes[0] if len(wishes) == 1 else wishes[0].union(wishes[1])
+    return f', options: "{every}"'
+
+
+def _isolated(whole: isl.Set, depth: int) -> isl.Set:
+    """`{ [v0, v1] }` as isl's `{ isolate[[v0] -> [v1]] }`, where `depth` loops stand above."""
+    below = whole.dim(isl.dim_type.set) - depth
+    pairs = isl.Map.from_domain(whole.reset_tuple_id())
+    pairs = pairs.move_dims(isl.dim_type.out, 0, isl.dim_type.in_, depth, below)
+    return pairs.wrap().set_tuple_name("isolate")
 
 
 def from_isl(schedule: isl.Schedule) -> Domain:

@@ -94,6 +94,12 @@ def band_head(band: Band) -> str:
         words.append("point")
     if any(m.role is Role.REGISTER for m in band.members):
         words.append("register")
+    if any(m.role is Role.UNROLLED for m in band.members):
+        words.append("unrolled")
+    if any(m.role is Role.WRITTEN_OUT for m in band.members):
+        words.append("written-out")
+    if band.whole is not None:
+        words.append("whole")
     for flag, positions in (
         ("parallel", [k for k, m in enumerate(band.members) if m.parallel and not m.mapped]),
         ("vector", [k for k, m in enumerate(band.members) if m.vector]),
@@ -129,7 +135,15 @@ def band_parts(band: Band, known: isl.UnionSet, names: dict[str, tuple[str, ...]
 
 def band_value_name(member: Member) -> str:
     """A name for the value of a member that is not the name of the loop variable itself."""
-    return member.name + {Role.TILE: "_t", Role.POINT: "_p", Role.LOOP: "_o", Role.REGISTER: "_r"}[member.role]
+    ends = {
+        Role.TILE: "_t",
+        Role.POINT: "_p",
+        Role.LOOP: "_o",
+        Role.REGISTER: "_r",
+        Role.UNROLLED: "_u",
+        Role.WRITTEN_OUT: "_u",
+    }
+    return member.name + ends[member.role]
 
 
 def distinct(names: tuple[str, ...]) -> tuple[str, ...]:

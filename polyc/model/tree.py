@@ -38,6 +38,10 @@ class Role(Enum):
     POINT = "point"
     REGISTER = "register"
     """A loop of constant length that is unrolled, so that its values are places in registers."""
+    UNROLLED = "unrolled"
+    """A loop of a few iterations inside of a vector loop: C compilers are told to unroll it."""
+    WRITTEN_OUT = "written out"
+    """A loop of a few iterations, each of which is printed by itself."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,6 +108,9 @@ class Band:
     members: tuple[Member, ...]
     permutable: bool
     child: Node
+    whole: isl.Set | None = None
+    """`[n] -> { [v0, …] }`, values of the loops above and of this band's own, for which loops of their own are printed:
+    there no unrolled loop below needs a condition, and no subscript a choice. It changes no order."""
 
     @property
     def coincident_prefix(self) -> int:

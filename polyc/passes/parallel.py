@@ -163,8 +163,8 @@ def _vector(node: Node, program: Program) -> Node:
 
 
 def has_loops(node: Node) -> bool:
-    """Whether a loop stands in the subtree."""
-    return any(isinstance(n, Band) for n in walk(node))
+    """Whether a loop stands in the subtree, other than those of a few iterations in a vector loop."""
+    return any(isinstance(n, Band) and n.members[-1].role not in (Role.UNROLLED, Role.WRITTEN_OUT) for n in walk(node))
 
 
 def has_parallel(node: Node) -> bool:

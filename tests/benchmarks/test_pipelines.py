@@ -44,7 +44,10 @@ TODAY: dict[tuple[str, str], tuple[int, set[str]]] = {
 }
 """For each pipeline and form: the groups that its nests end up in, and the codes of what polyc could not do."""
 
-GOOD = {"cells", "pretiling-fused", "fused", "inlined", "contracted", "outputs-joined", "cpu-sizes", "storage-shared"}
+GOOD = {
+    *("cells", "pretiling-fused", "fused", "inlined", "contracted", "outputs-joined", "cpu-sizes", "storage-shared"),
+    "unrolled",
+}
 
 
 def built(text: Path, folder: Path) -> Path:

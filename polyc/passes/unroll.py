@@ -1,0 +1,359 @@
+"""Loops whose neighbouring iterations share what they read, or differ only in whether they are even: written out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from polyc.model.program import Program
+from polyc.model.scop import Access, AccessKind, Statement
+from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Role, Sequence, walk
+from polyc.passes.nests import values
+from polyc.passes.sums import streams
+from polyc.passes.vectorize import dimension_of, iterations
+from polyc.poly import maps, names, value_on
+
+STAGE = "unroll"
+ROWS = ((4, 0.6), (2, 0.75))
+"""Rows at once, and the share of their reads that has to be left for them."""
+LEAST_READS = 5
+"""Reads of an iteration below which memory is what it waits for, and not loads."""
+MOST_READS = 160
+"""Reads in the body of a loop that is written out."""
+PARTS = (2, 4)
+"""Each d of `x / d` for which the d iterations with one value are written out: tiles begin where it divides x."""
+LEAST_COLUMNS = 512
+"""Iterations of the innermost loop below which loops of their own only make the text longer."""
+SAMPLE = 960
+"""An index to compare subscripts at: a multiple of all that loops are cut by."""
+
+
+def unroll_loops(program: Program) -> Program:
+    """Write out a few neighbouring iterations where they share what they read, or where x / 2 is the same for them.
+
+    rewrite:  for i for j S(i, j);  ->  for i by 4 for j { S(i, j); S(i + 1, j); S(i + 2, j); S(i + 3, j); }
+              for x S(x, x / 2);    ->  for h { S(2 h, h); S(2 h + 1, h); }
+    tree:     band(i, j) - S  ->  band(i - i mod 4, j) - band(i mod 4, unrolled) - S
+              band(x) - S     ->  band(x / 2) - band(x mod 2, unrolled) - S
+    math:     i is coincident: given the loops around it, it carries no dependence, so that a part of it may be compared
+              last; for x the order stays what it was
+    requires: the innermost loop is coincident
+    ensures:  loops of their own for whole groups of iterations inside of a clamp (`x == 0 ? 0 : 2 * x - 1`), where C
+              compilers make vectors of consecutive elements; what is left over has its conditions
+    source:   unroll-and-jam (Callahan, Carr, Kennedy 1990); index set splitting (Griebl, Feautrier, Lengauer 2000)
+    """
+    if not streams(program.options):
+        return program
+    unroller = _Unroller(program)
+    child = unroller.at(program.tree.child, ())
+    return replace(unroller.program, tree=Domain(program.tree.domain, child)) if unroller.made else program
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """The loop to cut, counted in the band, into parts of so many iterations; rows: parts of a loop that is not the
+    innermost one."""
+
+    position: int
+    count: int
+    rows: bool = False
+
+
+@dataclass(slots=True)
+class _Unroller:
+    program: Program
+    made: bool = False
+
+    def at(self, node: Node, above: tuple[Band | Filter | Extension, ...]) -> Node:
+        match node:
+            case Leaf() | Mark(kind="tiles"):
+                return node  # tiles over time have an order of their own
+            case Sequence(children=steps):
+                return Sequence(tuple(replace(s, child=self.at(s.child, (*above, s))) for s in steps))
+            case Extension():
+                return replace(node, child=self.at(node.child, (*above, node)))
+            case Mark():
+                return replace(node, child=self.at(node.child, above))
+            case Band():
+                band = _joined(node)
+                if any(isinstance(n, Band) for n in walk(band.child)):
+                    return replace(node, child=self.at(node.child, (*above, node)))
+                return self.unrolled(band, above) or node
+
+    def unrolled(self, band: Band, above: tuple[Band | Filter | Extension, ...]) -> Band | None:
+        along = band.members[-1]
+        if not along.coincident or any(m.role in (Role.TILE, Role.REGISTER) for m in band.members):
+            return None
+        statements = [self.program.statements[name] for name in names(along.schedule.domain())]
+        if any(s.opaque or s.name in self.program.copies for s in statements):
+            return None
+        columns = iterations(along, self.program)
+        long = columns is None or columns >= LEAST_COLUMNS
+        wish = (self.halves(band, statements) if long else None) or self.rows(band, statements, above)
+        inside = _free(statements, along) if long else None
+        if wish is None and inside is None:
+            return None
+        whole = self.whole(band, wish, inside, above)
+        if whole is None:
+            return None
+        child, members = band.child, band.members
+        if wish is not None:
+            digit, members = _cut(members, wish)
+            child = Band((digit,), True, child)
+            self.deepen(band.child, wish, whole.dim(isl.dim_type.set) - len(band.members))
+        self.made = True
+        self.say(band, statements, wish, inside is not None)
+        return replace(band, members=members, child=child, whole=whole)
+
+    def halves(self, band: Band, statements: list[Statement]) -> _Wish | None:
+        """The innermost loop in parts of d, where a subscript has x / d."""
+        found = {
+            divisor
+            for statement in statements
+            for position in [_position(statement, band.members[-1])]
+            for access in _plain(statement)
+            for multi, _ in _pieces(access)
+            for divisor in _divisors(multi, position)
+        }
+        if len(found) != 1 or not found <= set(PARTS):
+            return None
+        return _Wish(len(band.members) - 1, found.pop())
+
+    def rows(
+        self, band: Band, statements: list[Statement], above: tuple[Band | Filter | Extension, ...]
+    ) -> _Wish | None:
+        """Another loop in parts of four or two, where its neighbouring iterations read the same elements."""
+        written = {a.array for s in statements for a in s.accesses if a.kind is not AccessKind.READ}
+        if written & self.program.scop.privatizable:
+            return None
+        reads = [
+            (s, multi)
+            for s in statements
+            for a in _plain(s)
+            if a.kind is AccessKind.READ and a.array not in written
+            for multi in [_main(a, _position(s, band.members[-1]))]
+        ]
+        once = len(_touched(reads, {}))
+        if once < LEAST_READS:
+            return None
+        for place in reversed(range(len(band.members) - 1)):
+            member = band.members[place]
+            moved = {s.name: _position(s, member) for s in statements}
+            if not member.coincident or None in moved.values() or iterations(member, self.program) is None:
+                continue  # with n rows, what is left over are n % 4 of them, about which little can be shown
+            for count, share in ROWS:
+                if once * count > MOST_READS or not _divides(count, member.name, above):
+                    continue
+                seen = set().union(*(_touched(reads, {n: (p, k) for n, p in moved.items()}) for k in range(count)))
+                if len(seen) <= share * once * count:
+                    return _Wish(place, count, rows=True)
+        return None
+
+    def whole(
+        self,
+        band: Band,
+        wish: _Wish | None,
+        inside: isl.UnionSet | None,
+        above: tuple[Band | Filter | Extension, ...],
+    ) -> isl.Set | None:
+        """`{ [outer, own] }`: where all iterations of a part run, inside of what makes subscripts simple."""
+        reach = _reach(self.program, above)
+        mine = reach.intersect_domain(band.members[0].schedule.domain())
+        inner = mine.flat_range_product(values(band.members, mine.domain()))
+        if inside is not None:
+            inner = inner.intersect_domain(inside)
+        found: isl.Set | None = None
+        for piece in maps(inner):
+            ran = piece.range().coalesce()
+            place = ran.dim(isl.dim_type.set) - len(band.members) + (0 if wish is None else wish.position)
+            for digit in range(1 if wish is None else wish.count):
+                part = ran if wish is None else ran.preimage_multi_aff(_shifted(ran.get_space(), place, wish, digit))
+                found = part if found is None else found.intersect(part)
+        if found is None:
+            return None
+        if wish is not None and wish.rows:
+            found = found.intersect(_multiples(found.get_space(), place, wish.count))
+        found = found.coalesce().remove_redundancies()
+        return None if found.is_empty() else found
+
+    def deepen(self, node: Node, wish: _Wish, depth: int) -> None:
+        """What is declared below the band gets one more loop around it: `[…, y, x] = […, part + digit, x]`."""
+        buffers = dict(self.program.buffers)
+        for name in [
+            n for mark in walk(node) if isinstance(mark, Mark) and mark.kind == "allocate" for n in mark.names
+        ]:
+            old = buffers[name]
+            corner = None if old.corner is None else old.corner.pullback_multi_aff(_before(old.corner, wish, depth))
+            buffers[name] = replace(old, depth=old.depth + 1, corner=corner)
+        self.program = replace(self.program, buffers=buffers)
+
+    def say(self, band: Band, statements: list[Statement], wish: _Wish | None, clamped: bool) -> None:
+        parts = []
+        data: dict[str, object] = {}
+        if wish is not None:
+            name = band.members[wish.position].name
+            why = "which share what they read" if wish.rows else f"in which {name} / {wish.count} is the same"
+            parts.append(f"{wish.count} iterations of {name} at once, {why}")
+            data = {"loop": name, "iterations": wish.count}
+        if clamped:
+            parts.append(f"loops of their own for {band.members[-1].name} where its subscripts need no choice")
+        who = tuple(s.name for s in statements)
+        message = f"{', '.join(who)}: {'; '.join(parts)}"
+        self.program = self.program.remark("unrolled", STAGE, message, who, **data)
+
+
+def _divides(count: int, name: str, above: tuple[Band | Filter | Extension, ...]) -> bool:
+    """Whether all tiles of a loop have whole parts of so many iterations."""
+    around = (member for node in above if isinstance(node, Band) for member in node.members)
+    return all(m.size % count == 0 for m in around if m.role is Role.TILE and m.name == name)
+
+
+def _joined(band: Band) -> Band:
+    """A band and the one right below it, if all their loops are coincident, as one."""
+    below = band.child
+    every = (*band.members, *below.members) if isinstance(below, Band) else ()
+    if not isinstance(below, Band) or any(not m.coincident or m.role is Role.TILE for m in every):
+        return band
+    return Band(band.members + below.members, band.permutable and below.permutable, below.child)
+
+
+def _cut(members: tuple[Member, ...], wish: _Wish) -> tuple[Member, tuple[Member, ...]]:
+    """The unrolled loop, and the band's members with one that counts its parts."""
+    member = members[wish.position]
+    count = isl.Val.int_from_si(member.schedule.get_ctx(), wish.count)
+    part = member.schedule.scale_down_val(count).floor()
+    corner = part.scale_val(count)
+    digit = replace(member, schedule=member.schedule.sub(corner), role=Role.WRITTEN_OUT)
+    if wish.rows:
+        digit = replace(digit, role=Role.UNROLLED, name="r")
+        cut = replace(member, schedule=corner, role=Role.POINT)
+    else:
+        cut = replace(member, schedule=part, role=Role.POINT, name=f"{member.name}{wish.count}")
+    return digit, (*members[: wish.position], cut, *members[wish.position + 1 :])
+
+
+def _before(corner: isl.MultiAff, wish: _Wish, depth: int) -> isl.MultiAff:
+    """`{ [v0, …, digit] -> [v0, …] }`: the values that loops had before one of them was cut, `depth` of them around the
+    band."""
+    target = corner.get_domain_space()
+    count = target.dim(isl.dim_type.set)
+    space = target.params().add_unnamed_tuple_ui(count + 1)
+    here = isl.LocalSpace.from_space(space)
+    found = isl.MultiAff.zero(space.map_from_domain_and_range(target))
+    for k in range(count):
+        value = isl.Aff.var_on_domain(here, isl.dim_type.set, k)
+        if k == depth + wish.position:
+            scale = isl.Val.int_from_si(space.get_ctx(), 1 if wish.rows else wish.count)
+            value = value.scale_val(scale).add(isl.Aff.var_on_domain(here, isl.dim_type.set, count))
+        found = found.set_aff(k, value)
+    return found
+
+
+def _shifted(space: isl.Space, place: int, wish: _Wish, digit: int) -> isl.MultiAff:
+    """`{ [v0, …] -> [v0, …] }`: from the values of loops, one of which counts parts, to those of the loops uncut."""
+    found = isl.MultiAff.identity_on_domain_space(space)
+    scale, offset = (isl.Val.int_from_si(space.get_ctx(), v) for v in (1 if wish.rows else wish.count, digit))
+    return found.set_aff(place, found.get_aff(place).scale_val(scale).add_constant_val(offset))
+
+
+def _multiples(space: isl.Space, place: int, count: int) -> isl.Set:
+    """Where one dimension is a multiple of a number."""
+    value = isl.Aff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.set, place)
+    return value.mod_val(isl.Val.int_from_si(space.get_ctx(), count)).zero_basic_set().to_set()
+
+
+def _reach(program: Program, above: tuple[Band | Filter | Extension, ...]) -> isl.UnionMap:
+    """`{ S[i] -> [v] }`: what reaches a node, with the values of the loops above it."""
+    reach = values((), program.tree.domain)
+    for node in above:
+        match node:
+            case Filter():
+                reach = reach.intersect_domain(node.filter)
+            case Extension():
+                reach = reach.union(node.relation.reverse())
+            case Band():
+                reach = reach.flat_range_product(values(node.members, reach.domain()))
+    return reach
+
+
+def _position(statement: Statement, member: Member) -> int | None:
+    return dimension_of(value_on(member.schedule, statement.domain.get_space()))
+
+
+def _plain(statement: Statement) -> Iterator[Access]:
+    """Accesses whose subscripts are known."""
+    return (a for a in statement.accesses if a.exact and not a.loose and a.relation.dim(isl.dim_type.out))
+
+
+def _pieces(access: Access) -> list[tuple[isl.MultiAff, isl.Set]]:
+    found: list[tuple[isl.MultiAff, isl.Set]] = []
+    isl.PwMultiAff.from_map(access.relation).foreach_piece(lambda domain, multi: found.append((multi, domain)))
+    return found
+
+
+def _main(access: Access, position: int | None) -> isl.MultiAff:
+    """The subscripts of an access, where they depend on a dimension if they do anywhere."""
+    pieces = [multi for multi, _ in _pieces(access)]
+    return next((m for m in pieces if _involves(m, position)), pieces[0])
+
+
+def _involves(multi: isl.MultiAff, position: int | None) -> bool:
+    if position is None:
+        return False
+    return any(
+        multi.get_aff(d).involves_dims(isl.dim_type.in_, position, 1) for d in range(multi.dim(isl.dim_type.out))
+    )
+
+
+def _divisors(multi: isl.MultiAff, position: int | None) -> Iterator[int]:
+    """Each d of a subscript's `floor((x + …) / d)`."""
+    if position is None:
+        return
+    for d in range(multi.dim(isl.dim_type.out)):
+        aff = multi.get_aff(d)
+        for k in range(aff.dim(isl.dim_type.div)):
+            rounded = aff.get_div(k)
+            if rounded.involves_dims(isl.dim_type.in_, position, 1):
+                yield int(rounded.get_denominator_val().to_python())
+
+
+def _free(statements: list[Statement], along: Member) -> isl.UnionSet | None:
+    """The instances in which all subscripts that depend on a loop somewhere do, if those are not all: outside, a clamp
+    holds them."""
+    found: isl.UnionSet | None = None
+    narrowed = False
+    for statement in statements:
+        position = _position(statement, along)
+        here = statement.domain
+        for access in _plain(statement):
+            pieces = _pieces(access)
+            moving = [domain for multi, domain in pieces if _involves(multi, position)]
+            if moving and len(moving) < len(pieces):
+                union = moving[0]
+                for domain in moving[1:]:
+                    union = union.union(domain)
+                here, narrowed = here.intersect(union.coalesce()), True
+        added = isl.UnionSet.from_set(here)
+        found = added if found is None else found.union(added)
+    return found if narrowed else None
+
+
+def _touched(
+    reads: list[tuple[Statement, isl.MultiAff]], moved: dict[str, tuple[int | None, int]]
+) -> set[tuple[str, tuple[int, ...]]]:
+    """Elements that one iteration reads, at an offset along a dimension of each statement."""
+    found = set()
+    for statement, multi in reads:
+        space = multi.get_domain_space()
+        place = isl.Set.universe(space)
+        position, offset = moved.get(statement.name, (None, 0))
+        for kind in (isl.dim_type.param, isl.dim_type.set):
+            for d in range(place.dim(kind)):
+                here = SAMPLE + (offset if kind == isl.dim_type.set and d == position else 0)
+                place = place.fix_val(kind, d, isl.Val.int_from_si(space.get_ctx(), here))
+        point = place.sample_point()
+        index = tuple(int(multi.get_aff(d).eval(point).floor().to_python()) for d in range(multi.dim(isl.dim_type.out)))
+        found.add((str(multi.get_tuple_name(isl.dim_type.out)), index))
+    return found

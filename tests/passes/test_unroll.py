@@ -1,0 +1,94 @@
+"""Iterations that are written out, since they share what they read or the smaller image's columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import islpy as isl
+import pytest
+
+from polyc.explain.tree_text import render_tree
+from polyc.model.program import Options
+from polyc.model.tree import LEAF, Band, Domain, Member, Role
+from polyc.pipeline import compile_region
+from polyc.runtime.check import check
+from polyc.verify import check as faults_of
+from tests.programs import after, region_in, region_of
+
+FILES = sorted((Path(__file__).parent / "unrolled").glob("*.c"))
+FAILURES = {"verification-failed", "budget", "not-printed", "text-not-checked"}
+SIZES = (1, 2, 3, 4, 5, 17, 40)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
+def test_tree(file: Path, golden: Callable[[Path, str], None]) -> None:
+    """The tree after the pass, with what it says, and the text."""
+    result = compile_region(region_in(file), Options())
+    codes = {remark.code for remark in result.program.remarks}
+    assert result.verified
+    assert "unrolled" in codes
+    assert not codes & FAILURES
+    trees = {s.name: render_tree(s.tree) for s in result.passes}
+    said = [r.message for r in result.program.remarks if r.stage == "unroll"]
+    golden(file.with_suffix(".golden"), "\n".join([trees["unroll"], *said, result.text, ""]))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
+@pytest.mark.parametrize("target", ["openmp", "c"])
+def test_values(file: Path, target: str) -> None:
+    """Bit by bit, at sizes around those of the parts."""
+    region = region_in(file)
+    result = compile_region(region, Options(target=target))
+    assert "unrolled" in {remark.code for remark in result.program.remarks}
+    assert check(region, result, sizes=SIZES) == []
+
+
+LEFT_ALONE = {
+    "rows that read other elements": "A[i][j] = B[i][j] + B[i][j + 1] + B[i][j + 2] + B[i][j + 3] + B[i][j + 4];",
+    "rows that need each other": "A[i][j] = A[i - 1][j] + B[i][j] + B[i - 1][j] + B[i + 1][j] + B[i + 2][j];",
+    "little to load": "A[i][j] = B[i][j] + B[i - 1][j];",
+}
+
+
+@pytest.mark.parametrize("name", LEFT_ALONE)
+def test_other_nests_stay(name: str, tmp_path: Path) -> None:
+    text = f"""
+void f(int n, double A[n + 4][n + 4], double B[n + 4][n + 4])
+{{
+#pragma scop
+    for (int i = 1; i < n; i++)
+        for (int j = 1; j < n; j++)
+            {LEFT_ALONE[name]}
+#pragma endscop
+}}
+"""
+    region = region_of(text, tmp_path)
+    result = compile_region(region, Options())
+    assert "unrolled" not in {r.code for r in result.program.remarks}
+    assert check(region, result, sizes=(1, 9, 33)) == []
+
+
+def test_rows_that_need_each_other_are_seen(tmp_path: Path) -> None:
+    """A loop that carries a dependence, cut like one that carries none."""
+    text = """
+void f(int n, double A[n + 4][n + 4], double B[n + 4][n + 4])
+{
+#pragma scop
+    for (int i = 1; i < n; i++)
+        for (int j = 1; j < n; j++)
+            A[i][j] = A[i - 1][j + 1] + A[i - 1][j - 1] + B[i][j];
+#pragma endscop
+}
+"""
+    program = after(region_of(text, tmp_path), "schedule")
+    context = program.tree.domain.get_ctx()
+    i, part, j, digit = (
+        Member(isl.UnionPwAff.read_from_str(context, f"{{ S0[i, j] -> [({value})] }}"))
+        for value in ("i", "i - i mod 4", "j", "i mod 4")
+    )
+    unrolled = Band((replace(digit, role=Role.UNROLLED),), True, LEAF)
+    for band, is_right in ((Band((i, j), False, LEAF), True), (Band((part, j), False, unrolled), False)):
+        faults = faults_of(replace(program, tree=Domain(program.tree.domain, band)))
+        assert (faults == []) == is_right

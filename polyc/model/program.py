@@ -177,6 +177,9 @@ class Buffer:
     """Elements that each innermost row has beyond what is used, so that a column's cells lie in different banks."""
     places: isl.UnionMap | None = None
     """For storage `spread`: `{ S[i] -> t[v] }`, the place of the scalar t that an instance uses, as `corner` counts."""
+    window: int | None = None
+    """The dimension in which the buffer is circular, with as many places as its extent: the first loop below its
+    declaration slides along it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

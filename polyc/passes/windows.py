@@ -1,0 +1,281 @@
+"""Slide through strips: rows that the block before has made are kept in a circular buffer instead of made again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from polyc.model.program import Buffer, Program
+from polyc.model.scop import AccessKind
+from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Role, Sequence, walk
+from polyc.poly import empty_map, maps, out_name, set_name, sets
+
+STAGE = "windows"
+
+
+def slide_windows(program: Program) -> Program:
+    """Let a tile's fused producers make only what is new beside the tile before it, in strips of tiles.
+
+    rewrite:  parallel for it: make rows it .. it + T + 1 of A_tile; use them
+              -> parallel for strips: for it in the strip: make rows it + 2 .. it + T + 1 of A_tile[.. mod M]; use them
+    tree:     band(it, jt) - allocate A - extension(e) - x
+              -> band(strip, jt) - allocate A - band(it) - extension(e') - x, with A's rows at x mod M
+    math:     e'(strip, it) = e(it) without e(it - T), if it - T is in the strip; all of e(it) in its first tile.
+              M is the extent of the tile's box: what is alive in one tile lies in it
+    requires: final loops, and buffers at their last depth
+    ensures:  `verify/windows.py` shows that no row is overwritten before it is read for the last time
+    source:   PolyMage and Halide call it sliding windows and storage folding
+    """
+    if program.options.gpu or not os.environ.get("POLYC_STRIP"):
+        return program
+    sliding = _Sliding(program)
+    child = sliding.below(program.tree.child, 0)
+    return replace(sliding.program, tree=Domain(program.tree.domain, child))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tiles:
+    """The tiles of one group, in the form that can slide."""
+
+    band: Band
+    above: int
+    """How many members stand above the band."""
+    names: tuple[str, ...]
+    """The buffers that are declared right below."""
+    extension: Extension
+    steps: tuple[Filter, ...]
+
+    @property
+    def depth(self) -> int:
+        return self.above + len(self.band.members)
+
+
+class _Sliding:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    def below(self, node: Node, depth: int) -> Node:
+        match node:
+            case Leaf():
+                return node
+            case Sequence(children=steps):
+                return Sequence(tuple(replace(step, child=self.below(step.child, depth)) for step in steps))
+            case Mark(kind="group"):
+                tiles = _tiles_of(node, depth)
+                changed = self.slid(node, tiles) if tiles is not None else None
+                return changed or replace(node, child=self.below(node.child, depth))
+            case Band():
+                return replace(node, child=self.below(node.child, depth + len(node.members)))
+            case _:
+                return replace(node, child=self.below(node.child, depth))
+
+    def slid(self, mark: Mark, tiles: _Tiles) -> Mark | None:
+        for k, member in enumerate(tiles.band.members):
+            if not member.coincident or member.role is not Role.TILE:
+                continue
+            steps, windows = self.sliding(tiles, k)
+            if steps:
+                return self.rebuilt(mark, tiles, k, steps, windows)
+        return None
+
+    # --- what can slide ----------------------------------------------------------------------------------------------
+
+    def sliding(self, tiles: _Tiles, k: int) -> tuple[list[frozenset[str]], dict[str, int]]:
+        """Producers whose tiles overlap along a loop, and the buffers with the dimension that the loop moves."""
+        dimensions = {}
+        for key in tiles.names:
+            dimension = _moved(self.program.buffers[key], tiles.above + k)
+            if dimension is not None:
+                dimensions[key] = dimension
+        added = {out_name(m) for m in maps(tiles.extension.relation)} - self.program.copies
+        steps = []
+        for step in tiles.steps:
+            here = frozenset(set_name(piece) for piece in sets(step.filter)) & added
+            if here:
+                steps.append(here)
+        before = -1
+        while before != len(steps) + len(dimensions):
+            before = len(steps) + len(dimensions)
+            steps = [step for step in steps if self.kept(step, tiles, dimensions)]
+            inside = frozenset().union(*steps)
+            dimensions = {key: d for key, d in dimensions.items() if self.writers(key) and self.writers(key) <= inside}
+        relation = _only(tiles.extension.relation, frozenset().union(*steps)) if steps else None
+        if relation is None or not self.overlaps(relation, tiles, k):
+            return [], {}
+        return steps, dimensions
+
+    def kept(self, step: frozenset[str], tiles: _Tiles, dimensions: dict[str, int]) -> bool:
+        """Whether all that a producer makes stays in windows, or in variables of an iteration."""
+        for name in step:
+            for access in self.program.statements[name].accesses:
+                if access.kind is AccessKind.READ:
+                    continue
+                keys = [b.key for b in self.program.buffers.values() if (name, access.ref) in b.accesses]
+                if not keys or any(key in tiles.names and key not in dimensions for key in keys):
+                    return False
+        return True
+
+    def writers(self, key: str) -> frozenset[str]:
+        """The statements that make a buffer's values; copies into it only repeat what an array has."""
+        buffer = self.program.buffers[key]
+        return frozenset(
+            name
+            for name, ref in buffer.accesses
+            if name not in self.program.copies
+            for access in self.program.statements[name].accesses
+            if access.ref == ref and access.array == buffer.array and access.kind is not AccessKind.READ
+        )
+
+    def overlaps(self, relation: isl.UnionMap, tiles: _Tiles, k: int) -> bool:
+        size = tiles.band.members[k].size
+        back = _moved_by(relation, tiles.depth, tiles.above + k, -size)
+        return not relation.intersect(back.apply_range(relation)).is_empty()
+
+    # --- the tree ----------------------------------------------------------------------------------------------------
+
+    def rebuilt(
+        self, mark: Mark, tiles: _Tiles, k: int, steps: list[frozenset[str]], windows: dict[str, int]
+    ) -> Mark | None:
+        member = tiles.band.members[k]
+        strip = int(os.environ["POLYC_STRIP"]) * member.size
+        schedule = _strips(member, strip)
+        if schedule is None:
+            return None
+        position = tiles.above + k
+        fresh = frozenset().union(*steps) | {
+            name for key in windows for name, _ in self.program.buffers[key].accesses if name.startswith("fill_")
+        }
+        relation = _new_only(tiles.extension.relation, fresh, tiles.depth, position, member.size, strip)
+        inner = tuple(name for name in tiles.names if name not in windows)
+        node: Node = replace(tiles.extension, relation=relation)
+        if inner:
+            node = Mark("allocate", node, names=inner)
+        node = Band((replace(member, coincident=False),), True, node)
+        if windows:
+            node = Mark("allocate", node, names=tuple(name for name in tiles.names if name in windows))
+        members = list(tiles.band.members)
+        members[k] = replace(member, schedule=schedule, size=strip)
+        self.move_buffers(tiles, position, windows)
+        return replace(mark, child=replace(tiles.band, members=tuple(members), child=node))
+
+    def move_buffers(self, tiles: _Tiles, position: int, windows: dict[str, int]) -> None:
+        """Buffers below the strips' loop have one loop more around them."""
+        buffers = dict(self.program.buffers)
+        declared = {
+            name
+            for node in walk(tiles.extension)
+            if isinstance(node, Mark) and node.kind == "allocate"
+            for name in node.names
+        }
+        for key in declared | (set(tiles.names) - set(windows)):
+            buffer = buffers[key]
+            assert buffer.corner is not None
+            corner = buffer.corner.pullback_multi_aff(_forget(buffer.corner, tiles.depth, position))
+            buffers[key] = replace(buffer, corner=corner, depth=buffer.depth + 1)
+        for key, dimension in windows.items():
+            buffers[key] = replace(buffers[key], window=dimension)
+        self.program = replace(self.program, buffers=buffers)
+
+
+def _tiles_of(mark: Mark, above: int) -> _Tiles | None:
+    """The form that `basteln` gives to a group with producers; None for any other."""
+    band = mark.child
+    if not isinstance(band, Band):
+        return None
+    names: tuple[str, ...] = ()
+    node = band.child
+    while isinstance(node, Mark) and node.kind == "allocate":
+        names += node.names
+        node = node.child
+    if not isinstance(node, Extension) or node.whole or not isinstance(node.child, Sequence):
+        return None
+    return _Tiles(band, above, names, node, node.child.children)
+
+
+def _moved(buffer: Buffer, position: int) -> int | None:
+    """The one dimension in which a tile loop moves a buffer."""
+    if buffer.corner is None or buffer.storage != "tile" or buffer.registers or buffer.places is not None:
+        return None
+    found = [
+        d
+        for d in range(buffer.corner.dim(isl.dim_type.out))
+        if buffer.corner.get_aff(d).involves_dims(isl.dim_type.in_, position, 1)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _only(relation: isl.UnionMap, statements: Iterable[str]) -> isl.UnionMap:
+    found = empty_map(relation)
+    for piece in maps(relation):
+        if out_name(piece) in statements:
+            found = found.union(isl.UnionMap.from_map(piece))
+    return found
+
+
+def _names(count: int) -> list[str]:
+    return [f"o{k}" for k in range(count)]
+
+
+def _moved_by(like: isl.UnionMap, depth: int, position: int, step: int) -> isl.UnionMap:
+    """`{ [o] -> [o + step in one dimension] }`."""
+    names = _names(depth)
+    target = [f"{n} + {step}" if k == position else n for k, n in enumerate(names)]
+    return isl.UnionMap.read_from_str(like.get_ctx(), f"{{ [{', '.join(names)}] -> [{', '.join(target)}] }}")
+
+
+def _new_only(
+    relation: isl.UnionMap, fresh: frozenset[str], depth: int, position: int, size: int, strip: int
+) -> isl.UnionMap:
+    """e' of `slide_windows`, for the statements in `fresh`; e for the others."""
+    names = _names(depth)
+    tile = [*names]
+    tile[position] = "t"
+    before = [*names]
+    before[position] = f"t - {size}"
+    here = ", ".join([*names, "t"])
+    condition = f"{names[position]} = {strip} * floor(t / {strip})"
+    context = relation.get_ctx()
+    at = isl.UnionMap.read_from_str(context, f"{{ [{here}] -> [{', '.join(tile)}] : {condition} }}")
+    last = isl.UnionMap.read_from_str(
+        context, f"{{ [{here}] -> [{', '.join(before)}] : {condition} and t - {size} >= {names[position]} }}"
+    )
+    found = at.apply_range(relation)
+    again = last.apply_range(_only(relation, fresh))
+    return found.subtract(again).coalesce()
+
+
+def _forget(corner: isl.MultiAff, depth: int, position: int) -> isl.MultiAff:
+    """`{ [o0, …, s, …, t, p…] -> [o0, …, t, …, p…] }`: the values of a tree without strips."""
+    count = corner.dim(isl.dim_type.in_)
+    names = _names(count)
+    outer = [*names[:depth], "t", *names[depth:]]
+    inner = [*names]
+    inner[position] = "t"
+    text = f"{{ [{', '.join(outer)}] -> [{', '.join(inner)}] }}"
+    return isl.MultiAff.read_from_str(corner.get_ctx(), text)
+
+
+def _strips(member: Member, strip: int) -> isl.UnionPwAff | None:
+    """`{ S[i] -> [strip * floor(i / strip)] }` of a tile loop `size * floor(i / size)`."""
+    pieces = member.schedule.get_pw_aff_list()
+    context = member.schedule.get_ctx()
+    found: isl.UnionPwAff | None = None
+    for k in range(pieces.n_pw_aff()):
+        piece = pieces.get_at(k)
+        affs: list[tuple[isl.Set, isl.Aff]] = []
+        piece.foreach_piece(lambda domain, aff: affs.append((domain, aff)))
+        for domain, aff in affs:
+            if aff.dim(isl.dim_type.div) != 1:
+                return None
+            value = isl.Val.int_from_si(context, strip)
+            inner = aff.get_div(0).scale_val(isl.Val.int_from_si(context, member.size)).scale_down_val(value)
+            one = isl.PwAff.alloc(domain, inner.floor().scale_val(value))
+            whole = isl.UnionPwAff.from_pw_aff(one)
+            found = whole if found is None else found.union_add(whole)
+    return found
+
+
+__all__ = ["slide_windows"]

@@ -362,7 +362,7 @@ def _box_of(buffer: Buffer) -> isl.Set:
     box = isl.Set.universe(space)
     for position, extent in enumerate(buffer.extents):
         if position == buffer.window:
-            box = box.lower_bound_si(isl.dim_type.set, position, 0)
+            box = box.lower_bound_val(isl.dim_type.set, position, isl.Val.zero(space.get_ctx()))
         else:
             box = box.intersect(below(space, position, extent))
     return box

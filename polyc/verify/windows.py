@@ -1,0 +1,99 @@
+"""Circular buffers: no cell is overwritten before it is read for the last time.
+
+The dataflow check takes a buffer's cells apart for each cell of the array, also where it is circular, and two cells x
+and x' of the array share a place: x - x' is a multiple of the buffer's size M in one dimension, and 0 in the others. That
+is the same if no two of those are alive at once. Let b be the value of the first loop below the declaration, o those
+of the loops around it, and t(o, b) what is touched there.
+math:   alive(o, b) = { x : some b1 <= b <= b2 with x in t(o, b1) and x in t(o, b2) }
+        no x, x' in alive(o, b) differ, and share a place.
+      (For cells that differ in the circular dimension, whatever their others are.)
+      A cell that is written or read at b is alive there. So between the first and the last use of x nobody touches an x'
+      that shares its place: one iteration of b counts as one moment. In it places are cells, so that what `races.py`
+      shows of the loops inside holds; the loop over b itself has to run in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+
+import islpy as isl
+
+from polyc.analysis.order import Run
+from polyc.model.program import Buffer, Program
+from polyc.model.tree import Member
+from polyc.passes.boxes import constant_of
+from polyc.poly import out_name
+from polyc.verify.expand import Expanded
+from polyc.verify.fault import Fault
+
+
+def window_faults(program: Program, now: Expanded, padded: Collection[str] = ()) -> Iterator[Fault]:
+    """Circular buffers of which some place is used for two cells at once, or of which that is not known.
+
+    padded: statements that may run outside of their domains, of which `now` says nothing
+    """
+    for buffer in program.buffers.values():
+        if buffer.window is None:
+            continue
+        size = constant_of(buffer.extents[buffer.window]) if buffer.window < len(buffer.extents) else None
+        plain = buffer.storage == "tile" and not (buffer.registers or buffer.places or program.options.gpu)
+        if size is None or size < 1 or buffer.corner is None or not plain:
+            yield Fault("form", f"{buffer.name} is circular, and it is not known in what", "")
+            continue
+        uses = [
+            (run, cells) for run, accesses in now.per_run for _, cells in accesses if out_name(cells) == buffer.key
+        ]
+        if not now.listed or any(run.statement in padded for run, _ in uses):
+            yield Fault("form", f"it is not known who uses {buffer.name}", "")
+            continue
+        if any(not _in_order(run, buffer.depth) for run, _ in uses):
+            yield Fault("window", f"the loop that slides along {buffer.name} does not run in order", "")
+            continue
+        along = [(run, _along(cells, buffer.depth + buffer.window)) for run, cells in uses]
+        witness = clash(along, buffer.depth, size, program.scop.known)
+        if witness:
+            yield Fault("window", f"{buffer.name} has one place for two cells that are in use at once", witness)
+
+
+def _along(cells: isl.Map, position: int) -> isl.Map:
+    """`instance -> [x]`, one dimension of the cells."""
+    after = cells.dim(isl.dim_type.out) - position - 1
+    return cells.project_out(isl.dim_type.out, position + 1, after).project_out(isl.dim_type.out, 0, position)
+
+
+def clash(uses: Sequence[tuple[Run, isl.Map]], depth: int, size: int, known: isl.Set) -> str:
+    """Rows that share a place and are alive in one iteration of the loop below `depth` others; "" if there are none.
+
+    uses: who touches rows, `instance -> [x]`, each with a loop more than `depth` around it
+    size: rows that are so far apart share a place
+    Instead of what is touched its hull is taken, without remainders: that is more, and isl is fast.
+    """
+    touched: isl.Map | None = None
+    for run, rows in uses:
+        here = run.prefix(depth + 1).intersect_params(known).reverse().apply_range(rows)
+        touched = here if touched is None else touched.union(here)
+    if touched is None:
+        return ""
+    hull = isl.Map.from_basic_map(touched.remove_divs().simple_hull())
+    later = _later(hull, depth)
+    alive = later.apply_range(hull).intersect(later.reverse().apply_range(hull)).intersect_domain(hull.domain())
+    both = alive.range_product(alive).range().unwrap()
+    apart = isl.Map.read_from_str(hull.get_ctx(), f"{{ [x] -> [y] : (y - x) mod {size} = 0 and y > x }}")
+    found = both.intersect(apart)
+    return "" if found.is_empty() else str(found.sample())
+
+
+def _in_order(run: Run, depth: int) -> bool:
+    """Whether a run is in the loop below `depth` others, the same for all of them, and that is a sequential one."""
+    members = [step for step in run.path.steps if isinstance(step, Member)][depth : depth + 1]
+    return all(not (m.parallel or m.vector or m.mapped) for m in members) and bool(members)
+
+
+def _later(touched: isl.Map, depth: int) -> isl.Map:
+    """`{ [o, b] -> [o, b'] : b' <= b }`."""
+    names = [f"o{k}" for k in range(depth)]
+    first, second = ", ".join([*names, "b"]), ", ".join([*names, "c"])
+    return isl.Map.read_from_str(touched.get_ctx(), f"{{ [{first}] -> [{second}] : c <= b }}")
+
+
+__all__ = ["clash", "same_place", "window_faults"]

@@ -11,7 +11,9 @@ import islpy as isl
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Role, Sequence, walk
+from polyc.passes.nests import values
 from polyc.poly import empty_map, maps, out_name, set_name, sets
+from polyc.verify.windows import alive_together
 
 STAGE = "windows"
 
@@ -32,7 +34,7 @@ def slide_windows(program: Program) -> Program:
     if program.options.gpu or not os.environ.get("POLYC_STRIP"):
         return program
     sliding = _Sliding(program)
-    child = sliding.below(program.tree.child, 0)
+    child = sliding.below(program.tree.child, ())
     return replace(sliding.program, tree=Domain(program.tree.domain, child))
 
 
@@ -41,12 +43,16 @@ class _Tiles:
     """The tiles of one group, in the form that can slide."""
 
     band: Band
-    above: int
-    """How many members stand above the band."""
+    outer: tuple[Member, ...]
+    """Those above the band."""
     names: tuple[str, ...]
     """The buffers that are declared right below."""
     extension: Extension
     steps: tuple[Filter, ...]
+
+    @property
+    def above(self) -> int:
+        return len(self.outer)
 
     @property
     def depth(self) -> int:
@@ -57,20 +63,20 @@ class _Sliding:
     def __init__(self, program: Program) -> None:
         self.program = program
 
-    def below(self, node: Node, depth: int) -> Node:
+    def below(self, node: Node, outer: tuple[Member, ...]) -> Node:
         match node:
             case Leaf():
                 return node
             case Sequence(children=steps):
-                return Sequence(tuple(replace(step, child=self.below(step.child, depth)) for step in steps))
+                return Sequence(tuple(replace(step, child=self.below(step.child, outer)) for step in steps))
             case Mark(kind="group"):
-                tiles = _tiles_of(node, depth)
+                tiles = _tiles_of(node, outer)
                 changed = self.slid(node, tiles) if tiles is not None else None
-                return changed or replace(node, child=self.below(node.child, depth))
+                return changed or replace(node, child=self.below(node.child, outer))
             case Band():
-                return replace(node, child=self.below(node.child, depth + len(node.members)))
+                return replace(node, child=self.below(node.child, outer + node.members))
             case _:
-                return replace(node, child=self.below(node.child, depth))
+                return replace(node, child=self.below(node.child, outer))
 
     def slid(self, mark: Mark, tiles: _Tiles) -> Mark | None:
         for k, member in enumerate(tiles.band.members):
@@ -158,10 +164,38 @@ class _Sliding:
             node = Mark("allocate", node, names=tuple(name for name in tiles.names if name in windows))
         members = list(tiles.band.members)
         members[k] = replace(member, schedule=schedule, size=strip)
-        self.move_buffers(tiles, position, windows)
+        instances = _instances(tiles, position, schedule, relation)
+        rows = {key: self.rows(key, d, instances, tiles.depth) for key, d in windows.items()}
+        if os.environ.get("POLYC_DEBUG"):
+            print({k: (r, str(self.program.buffers[k].extents[windows[k]])) for k, r in rows.items()})
+        if not all(rows.values()):
+            return None
+        self.move_buffers(tiles, position, windows, rows)
         return replace(mark, child=replace(tiles.band, members=tuple(members), child=node))
 
-    def move_buffers(self, tiles: _Tiles, position: int, windows: dict[str, int]) -> None:
+    def rows(self, key: str, dimension: int, instances: isl.UnionMap, depth: int) -> int:
+        """How many places a circular buffer needs for what is alive at once; 0 if that is not known.
+
+        instances: `{ [o, b] -> S[i] }` for all that a tile runs
+        """
+        buffer = self.program.buffers[key]
+        touched: isl.Map | None = None
+        for name, ref in sorted(buffer.accesses):
+            for access in self.program.statements[name].accesses:
+                if access.ref != ref or access.array != buffer.array:
+                    continue
+                cells = maps(_only(instances, (name,)).apply_range(isl.UnionMap.from_map(access.relation)))
+                for piece in cells:
+                    rank = piece.dim(isl.dim_type.out)
+                    one = piece.project_out(isl.dim_type.out, dimension + 1, rank - dimension - 1)
+                    one = one.project_out(isl.dim_type.out, 0, dimension).intersect_params(self.program.scop.known)
+                    touched = one if touched is None else touched.union(one)
+        if touched is None:
+            return 0
+        most = alive_together(touched, depth).deltas().dim_max_val(0)
+        return most.to_python() + 1 if most.is_int() else 0
+
+    def move_buffers(self, tiles: _Tiles, position: int, windows: dict[str, int], rows: dict[str, int]) -> None:
         """Buffers below the strips' loop have one loop more around them."""
         buffers = dict(self.program.buffers)
         declared = {
@@ -176,11 +210,24 @@ class _Sliding:
             corner = buffer.corner.pullback_multi_aff(_forget(buffer.corner, tiles.depth, position))
             buffers[key] = replace(buffer, corner=corner, depth=buffer.depth + 1)
         for key, dimension in windows.items():
-            buffers[key] = replace(buffers[key], window=dimension)
+            extents = list(buffers[key].extents)
+            extents[dimension] = isl.PwAff.val_on_domain(
+                extents[dimension].domain(), isl.Val.int_from_si(extents[dimension].get_ctx(), rows[key])
+            )
+            buffers[key] = replace(buffers[key], window=dimension, extents=tuple(extents))
         self.program = replace(self.program, buffers=buffers)
 
 
-def _tiles_of(mark: Mark, above: int) -> _Tiles | None:
+def _instances(tiles: _Tiles, position: int, schedule: isl.UnionPwAff, relation: isl.UnionMap) -> isl.UnionMap:
+    """`{ [o, b] -> S[i] }` for all that tiles run: what the extension adds, and what comes from above."""
+    members = list(tiles.band.members)
+    last = members[position - tiles.above]
+    members[position - tiles.above] = replace(last, schedule=schedule)
+    outputs = values((*tiles.outer, *members, last), schedule.domain())
+    return outputs.reverse().union(relation)
+
+
+def _tiles_of(mark: Mark, outer: tuple[Member, ...]) -> _Tiles | None:
     """The form that `basteln` gives to a group with producers; None for any other."""
     band = mark.child
     if not isinstance(band, Band):
@@ -192,7 +239,7 @@ def _tiles_of(mark: Mark, above: int) -> _Tiles | None:
         node = node.child
     if not isinstance(node, Extension) or node.whole or not isinstance(node.child, Sequence):
         return None
-    return _Tiles(band, above, names, node, node.child.children)
+    return _Tiles(band, outer, names, node, node.child.children)
 
 
 def _moved(buffer: Buffer, position: int) -> int | None:

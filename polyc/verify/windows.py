@@ -49,16 +49,24 @@ def window_faults(program: Program, now: Expanded, padded: Collection[str] = ())
         if any(not _in_order(run, buffer.depth) for run, _ in uses):
             yield Fault("window", f"the loop that slides along {buffer.name} does not run in order", "")
             continue
-        along = [(run, _along(cells, buffer.depth + buffer.window)) for run, cells in uses]
-        witness = clash(along, buffer.depth, size, program.scop.known)
+        rows = [(run, along(cells, buffer.depth + buffer.window)) for run, cells in uses]
+        witness = clash(rows, buffer.depth, size, program.scop.known)
         if witness:
             yield Fault("window", f"{buffer.name} has one place for two cells that are in use at once", witness)
 
 
-def _along(cells: isl.Map, position: int) -> isl.Map:
+def along(cells: isl.Map, position: int) -> isl.Map:
     """`instance -> [x]`, one dimension of the cells."""
     after = cells.dim(isl.dim_type.out) - position - 1
     return cells.project_out(isl.dim_type.out, position + 1, after).project_out(isl.dim_type.out, 0, position)
+
+
+def same_place(context: isl.Context, rank: int, position: int, size: int) -> isl.Map:
+    """`{ [x] -> [y] }` for different cells that share a place of a buffer that is circular in one dimension."""
+    names = [f"x{k}" for k in range(rank)]
+    other = ["y" if k == position else name for k, name in enumerate(names)]
+    text = f"{{ [{', '.join(names)}] -> [{', '.join(other)}] : "
+    return isl.Map.read_from_str(context, f"{text}(y - x{position}) mod {size} = 0 and y != x{position} }}")
 
 
 def clash(uses: Sequence[tuple[Run, isl.Map]], depth: int, size: int, known: isl.Set) -> str:
@@ -74,13 +82,20 @@ def clash(uses: Sequence[tuple[Run, isl.Map]], depth: int, size: int, known: isl
         touched = here if touched is None else touched.union(here)
     if touched is None:
         return ""
-    hull = isl.Map.from_basic_map(touched.remove_divs().simple_hull())
+    apart = isl.Map.read_from_str(touched.get_ctx(), f"{{ [x] -> [y] : (y - x) mod {size} = 0 and y > x }}")
+    found = alive_together(touched, depth).intersect(apart)
+    return "" if found.is_empty() else str(found.sample())
+
+
+def alive_together(touched: isl.Map, depth: int) -> isl.Map:
+    """`{ [x] -> [y] }`: pairs of rows that are alive in one iteration, and perhaps more.
+
+    touched: `{ [o, b] -> [x] }`, with `depth` loops o around the declaration
+    """
+    hull = isl.Map.from_basic_map(touched.detect_equalities().remove_divs().simple_hull())
     later = _later(hull, depth)
     alive = later.apply_range(hull).intersect(later.reverse().apply_range(hull)).intersect_domain(hull.domain())
-    both = alive.range_product(alive).range().unwrap()
-    apart = isl.Map.read_from_str(hull.get_ctx(), f"{{ [x] -> [y] : (y - x) mod {size} = 0 and y > x }}")
-    found = both.intersect(apart)
-    return "" if found.is_empty() else str(found.sample())
+    return alive.range_product(alive).range().unwrap()
 
 
 def _in_order(run: Run, depth: int) -> bool:
@@ -96,4 +111,4 @@ def _later(touched: isl.Map, depth: int) -> isl.Map:
     return isl.Map.read_from_str(touched.get_ctx(), f"{{ [{first}] -> [{second}] : c <= b }}")
 
 
-__all__ = ["clash", "same_place", "window_faults"]
+__all__ = ["alive_together", "along", "clash", "same_place", "window_faults"]

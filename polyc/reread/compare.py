@@ -391,17 +391,19 @@ class _Text:
             found.append(Fault("text", message, str(stands.sample())))
         return found
 
-    def window_of(self, local: _Local, array: str) -> int | None:
-        """The dimension in which the program has the array circular; what the text does is looked at."""
+    def window_of(self, local: _Local, array: str) -> Buffer | None:
+        """The buffer of the program, if it is circular; what the text does is looked at."""
         named = [b for b in self.program.buffers.values() if (b.name, b.array) == (local.array.c_name, array)]
-        return named[0].window if len(named) == 1 else None
+        return named[0] if len(named) == 1 and named[0].window is not None else None
 
-    def slides(self, local: _Local, array: str, d: int, parts: list[_Part], stands: isl.Map) -> bool:
+    def slides(self, local: _Local, array: str, window: Buffer, parts: list[_Part], stands: isl.Map) -> bool:
         """Whether elements that share a place of a circular array are never alive at once (`verify/windows.py`).
 
         stands: `{ [o, x] -> [o, place] }`
         """
-        extent = local.array.extents[d]
+        d = window.window
+        assert d is not None
+        extent = local.array.extents[window.order.index(d) if window.order else d]
         size = None if extent is None else constant_of(extent)
         if size is None or self.in_pragma(local, parts):
             return False

@@ -15,6 +15,7 @@ math:   alive(o, b) = { x : some b1 <= b <= b2 with x in t(o, b1) and x in t(o, 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from math import gcd
 
 import islpy as isl
 
@@ -76,15 +77,30 @@ def clash(uses: Sequence[tuple[Run, isl.Map]], depth: int, size: int, known: isl
     size: rows that are so far apart share a place
     Instead of what is touched its hull is taken, without remainders: that is more, and isl is fast.
     """
-    touched: isl.Map | None = None
-    for run, rows in uses:
-        here = run.prefix(depth + 1).intersect_params(known).reverse().apply_range(rows)
-        touched = here if touched is None else touched.union(here)
-    if touched is None:
+    if not uses:
         return ""
+    whens = [run.prefix(depth + 1).intersect_params(known).intersect_domain(rows.domain()) for run, rows in uses]
+    steps = _steps([when.range() for when in whens])
+    touched: isl.Map | None = None
+    for when, (_, rows) in zip(whens, uses, strict=True):
+        here = steps.apply_range(when.reverse()).apply_range(rows)
+        touched = here if touched is None else touched.union(here)
+    assert touched is not None
     apart = isl.Map.read_from_str(touched.get_ctx(), f"{{ [x] -> [y] : (y - x) mod {size} = 0 and y > x }}")
     found = alive_together(touched, depth).intersect(apart)
     return "" if found.is_empty() else str(found.sample())
+
+
+def _steps(values: list[isl.Set]) -> isl.Map:
+    """`{ [v / stride] -> [v] }` for all of some values of loops: without the remainders that tile loops have."""
+    count = values[0].dim(isl.dim_type.set)
+    names = [f"o{k}" for k in range(count)]
+    for strides in ([gcd(*(one.get_stride(k).to_python() for one in values)) for k in range(count)], [1] * count):
+        scaled = ", ".join(f"{max(1, stride)} * {name}" for stride, name in zip(strides, names, strict=True))
+        steps = isl.Map.read_from_str(values[0].get_ctx(), f"{{ [{', '.join(names)}] -> [{scaled}] }}")
+        if all(one.is_subset(steps.range()) for one in values):
+            break
+    return steps
 
 
 def alive_together(touched: isl.Map, depth: int) -> isl.Map:
@@ -92,7 +108,7 @@ def alive_together(touched: isl.Map, depth: int) -> isl.Map:
 
     touched: `{ [o, b] -> [x] }`, with `depth` loops o around the declaration
     """
-    hull = isl.Map.from_basic_map(touched.detect_equalities().remove_divs().simple_hull())
+    hull = touched.detect_equalities().remove_divs().coalesce()
     later = _later(hull, depth)
     alive = later.apply_range(hull).intersect(later.reverse().apply_range(hull)).intersect_domain(hull.domain())
     return alive.range_product(alive).range().unwrap()

@@ -215,6 +215,14 @@ TRANSFORM = (
         "overlapped[:STEPS,CELLS,...].",
     ),
     click.option(
+        "--strips",
+        metavar="N",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help="Let fused producers slide through strips of N tiles, with circular buffers, instead of repeating work.",
+    ),
+    click.option(
         "--max-recompute",
         metavar="PERCENT",
         type=click.FloatRange(min=0),
@@ -304,6 +312,7 @@ def transform_options(values: dict[str, Any]) -> Options:
         fuse=values["fuse"],
         tile_sizes=values["tile_sizes"],
         time_tile=values["time_tile"],
+        strips=values["strips"],
         max_recompute=values["max_recompute"],
         verify=not values["no_verify"],
         reassociate=values["reassociate"],

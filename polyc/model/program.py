@@ -26,6 +26,8 @@ class Options:
     time_tile: tuple[str, tuple[int, ...]] = ("auto", ())
     """Which tiles an iterated stencil gets over time, and their sizes, () for those of the model: `auto`, `none`,
     `skewed`, `diamond`, `overlapped`."""
+    strips: int = 0
+    """How many tiles a strip has through which fused producers slide (`passes/windows.py`); 0: no strips."""
     max_recompute: float | None = None
     """Percentage of repeated instances that fusion may cost; None: let the cost decide."""
     verify: bool = True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -12,7 +11,7 @@ from polyc.model.program import Buffer, Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Role, Sequence, walk
 from polyc.passes.nests import values
-from polyc.poly import empty_map, maps, out_name, set_name, sets
+from polyc.poly import affine_of, empty_map, maps, out_name, set_name, sets
 from polyc.verify.windows import alive_together
 
 STAGE = "windows"
@@ -31,7 +30,7 @@ def slide_windows(program: Program) -> Program:
     ensures:  `verify/windows.py` shows that no row is overwritten before it is read for the last time
     source:   PolyMage and Halide call it sliding windows and storage folding
     """
-    if program.options.gpu or not os.environ.get("POLYC_STRIP"):
+    if program.options.gpu or program.options.strips < 2:
         return program
     sliding = _Sliding(program)
     child = sliding.below(program.tree.child, ())
@@ -106,9 +105,9 @@ class _Sliding:
         while before != len(steps) + len(dimensions):
             before = len(steps) + len(dimensions)
             steps = [step for step in steps if self.kept(step, tiles, dimensions)]
-            inside = frozenset().union(*steps)
+            inside = frozenset[str]().union(*steps)
             dimensions = {key: d for key, d in dimensions.items() if self.writers(key) and self.writers(key) <= inside}
-        relation = _only(tiles.extension.relation, frozenset().union(*steps)) if steps else None
+        relation = _only(tiles.extension.relation, frozenset[str]().union(*steps)) if dimensions else None
         if relation is None or not self.overlaps(relation, tiles, k):
             return [], {}
         return steps, dimensions
@@ -145,18 +144,23 @@ class _Sliding:
     def rebuilt(
         self, mark: Mark, tiles: _Tiles, k: int, steps: list[frozenset[str]], windows: dict[str, int]
     ) -> Mark | None:
+        """The group with strips along a loop of its tiles; None where it is not known how many rows are alive."""
         member = tiles.band.members[k]
-        strip = int(os.environ["POLYC_STRIP"]) * member.size
+        count = self.program.options.strips
+        strip, position = count * member.size, tiles.above + k
         schedule = _strips(member, strip)
         if schedule is None:
             return None
-        position = tiles.above + k
-        fresh = frozenset().union(*steps) | {
-            name for key in windows for name, _ in self.program.buffers[key].accesses if name.startswith("fill_")
-        }
-        relation = _new_only(tiles.extension.relation, fresh, tiles.depth, position, member.size, strip)
-        inner = tuple(name for name in tiles.names if name not in windows)
+        sliding = frozenset[str]().union(*steps)
+        copies = {name for key in windows for name, _ in self.program.buffers[key].accesses}
+        new = sliding | {name for name in copies & self.program.copies if self.fills(name, windows)}
+        relation = _new_only(tiles.extension.relation, new, tiles.depth, position, member.size, strip)
+        instances = _instances(tiles, position, schedule, relation)
+        rows = {key: self.rows(key, d, instances, tiles.depth) for key, d in windows.items()}
+        if not all(rows.values()):
+            return None
         node: Node = replace(tiles.extension, relation=relation)
+        inner = tuple(name for name in tiles.names if name not in windows)
         if inner:
             node = Mark("allocate", node, names=inner)
         node = Band((replace(member, coincident=False),), True, node)
@@ -164,14 +168,25 @@ class _Sliding:
             node = Mark("allocate", node, names=tuple(name for name in tiles.names if name in windows))
         members = list(tiles.band.members)
         members[k] = replace(member, schedule=schedule, size=strip)
-        instances = _instances(tiles, position, schedule, relation)
-        rows = {key: self.rows(key, d, instances, tiles.depth) for key, d in windows.items()}
-        if os.environ.get("POLYC_DEBUG"):
-            print({k: (r, str(self.program.buffers[k].extents[windows[k]])) for k, r in rows.items()})
-        if not all(rows.values()):
-            return None
         self.move_buffers(tiles, position, windows, rows)
-        return replace(mark, child=replace(tiles.band, members=tuple(members), child=node))
+        arrays = [self.program.scop.arrays[self.program.buffers[key].array].c_name for key in rows]
+        told = ", ".join(arrays)
+        self.program = self.program.remark(
+            "sliding-window",
+            STAGE,
+            f"strips of {count} tiles, each of which makes only what the one before has not made; "
+            f"{told} {'is in a circular buffer' if len(arrays) == 1 else 'are in circular buffers'}",
+            tuple(sorted(sliding)),
+            tiles=count,
+            rows=list(rows.values()),
+        )
+        text = f"{mark.text}\nin strips of {count} tiles, which slide: what is in {told} is made once in each strip"
+        return replace(mark, child=replace(tiles.band, members=tuple(members), child=node), text=text)
+
+    def fills(self, name: str, windows: dict[str, int]) -> bool:
+        """Whether a copy goes into a circular buffer."""
+        write = next(a for a in self.program.statements[name].accesses if a.kind is not AccessKind.READ)
+        return any((name, write.ref) in self.program.buffers[key].accesses for key in windows)
 
     def rows(self, key: str, dimension: int, instances: isl.UnionMap, depth: int) -> int:
         """How many places a circular buffer needs for what is alive at once; 0 if that is not known.
@@ -312,16 +327,13 @@ def _strips(member: Member, strip: int) -> isl.UnionPwAff | None:
     found: isl.UnionPwAff | None = None
     for k in range(pieces.n_pw_aff()):
         piece = pieces.get_at(k)
-        affs: list[tuple[isl.Set, isl.Aff]] = []
-        piece.foreach_piece(lambda domain, aff: affs.append((domain, aff)))
-        for domain, aff in affs:
-            if aff.dim(isl.dim_type.div) != 1:
-                return None
-            value = isl.Val.int_from_si(context, strip)
-            inner = aff.get_div(0).scale_val(isl.Val.int_from_si(context, member.size)).scale_down_val(value)
-            one = isl.PwAff.alloc(domain, inner.floor().scale_val(value))
-            whole = isl.UnionPwAff.from_pw_aff(one)
-            found = whole if found is None else found.union_add(whole)
+        aff = affine_of(piece)
+        if aff is None or aff.dim(isl.dim_type.div) != 1:
+            return None
+        value = isl.Val.int_from_si(context, strip)
+        inner = aff.get_div(0).scale_val(isl.Val.int_from_si(context, member.size)).scale_down_val(value)
+        one = isl.UnionPwAff.from_pw_aff(isl.PwAff.alloc(piece.domain(), inner.floor().scale_val(value)))
+        found = one if found is None else found.union_add(one)
     return found
 
 

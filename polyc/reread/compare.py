@@ -415,7 +415,9 @@ class _Text:
         uses = []
         for part in parts:
             for then, now, item in part.pairs:
-                pair = self.pair(part, then, now, item) if (now.array, then.array) == (local.array.name, array) else None
+                pair = (
+                    self.pair(part, then, now, item) if (now.array, then.array) == (local.array.name, array) else None
+                )
                 if pair is not None:
                     uses.append((part.run, along(pair[0], d)))
         return not clash(uses, local.depth, size, self.program.scop.known)

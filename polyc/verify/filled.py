@@ -96,9 +96,7 @@ def _writes(access: Access, array: str) -> bool:
     return access.array == array and access.kind is not AccessKind.READ
 
 
-def filled(
-    reader: Run, cells: isl.Map, writers: list[tuple[Run, isl.Map]], sliding: int | None = None
-) -> bool:
+def filled(reader: Run, cells: isl.Map, writers: list[tuple[Run, isl.Map]], sliding: int | None = None) -> bool:
     """Whether some copy has filled each cell of a buffer before a leaf reads it.
 
     sliding: for a circular buffer, how many loops stand above its declaration

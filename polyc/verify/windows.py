@@ -1,13 +1,12 @@
 """Circular buffers: no cell is overwritten before it is read for the last time.
 
 The dataflow check takes a buffer's cells apart for each cell of the array, also where it is circular, and two cells x
-and x' of the array share a place: x - x' is a multiple of the buffer's size M in one dimension, and 0 in the others. That
-is the same if no two of those are alive at once. Let b be the value of the first loop below the declaration, o those
-of the loops around it, and t(o, b) what is touched there.
+and y of the array share a place: in one dimension y - x is a multiple of the buffer's size M. That is the same if no
+two of those are alive at once. Let b be the value of the first loop below the declaration, o those of the loops around
+it, and t(o, b) the places along that dimension, rows for short, that are touched there.
 math:   alive(o, b) = { x : some b1 <= b <= b2 with x in t(o, b1) and x in t(o, b2) }
-        no x, x' in alive(o, b) differ, and share a place.
-      (For cells that differ in the circular dimension, whatever their others are.)
-      A cell that is written or read at b is alive there. So between the first and the last use of x nobody touches an x'
+        no x, y in alive(o, b) differ by a multiple of M.
+      A row that is written or read at b is alive there. So between the first and the last use of x nobody touches a y
       that shares its place: one iteration of b counts as one moment. In it places are cells, so that what `races.py`
       shows of the loops inside holds; the loop over b itself has to run in order.
 """
@@ -20,7 +19,7 @@ from math import gcd
 import islpy as isl
 
 from polyc.analysis.order import Run
-from polyc.model.program import Buffer, Program
+from polyc.model.program import Program
 from polyc.model.tree import Member
 from polyc.passes.boxes import constant_of
 from polyc.poly import out_name
@@ -41,9 +40,7 @@ def window_faults(program: Program, now: Expanded, padded: Collection[str] = ())
         if size is None or size < 1 or buffer.corner is None or not plain:
             yield Fault("form", f"{buffer.name} is circular, and it is not known in what", "")
             continue
-        uses = [
-            (run, cells) for run, accesses in now.per_run for _, cells in accesses if out_name(cells) == buffer.key
-        ]
+        uses = [(run, cells) for run, accesses in now.per_run for _, cells in accesses if out_name(cells) == buffer.key]
         if not now.listed or any(run.statement in padded for run, _ in uses):
             yield Fault("form", f"it is not known who uses {buffer.name}", "")
             continue

@@ -82,8 +82,19 @@ class _Sliding:
             if not member.coincident or member.role is not Role.TILE:
                 continue
             steps, windows = self.sliding(tiles, k)
-            if steps:
-                return self.rebuilt(mark, tiles, k, steps, windows)
+            changed = self.rebuilt(mark, tiles, k, steps, windows) if steps else None
+            if changed is not None:
+                return changed
+        own = {out_name(m) for m in maps(tiles.extension.relation)} - self.program.copies
+        relation = _only(tiles.extension.relation, own)
+        if any(self.overlaps(relation, tiles, k) for k in range(len(tiles.band.members))):
+            self.program = self.program.remark(
+                "no-sliding-window",
+                STAGE,
+                "its tiles repeat work, and no loop over them moves all that a producer makes along one dimension of "
+                "a buffer, and not the one along memory",
+                tuple(sorted(own)),
+            )
         return None
 
     # --- what can slide ----------------------------------------------------------------------------------------------
@@ -154,7 +165,8 @@ class _Sliding:
         sliding = frozenset[str]().union(*steps)
         copies = {name for key in windows for name, _ in self.program.buffers[key].accesses}
         new = sliding | {name for name in copies & self.program.copies if self.fills(name, windows)}
-        relation = _new_only(tiles.extension.relation, new, tiles.depth, position, member.size, strip)
+        whole = self.boxed(tiles.extension.relation, sliding)
+        relation = _new_only(whole, new, tiles.depth, position, member.size, strip)
         instances = _instances(tiles, position, schedule, relation)
         rows = {key: self.rows(key, d, instances, tiles.depth) for key, d in windows.items()}
         if not all(rows.values()):
@@ -182,6 +194,27 @@ class _Sliding:
         )
         text = f"{mark.text}\nin strips of {count} tiles, which slide: what is in {told} is made once in each strip"
         return replace(mark, child=replace(tiles.band, members=tuple(members), child=node), text=text)
+
+    def boxed(self, relation: isl.UnionMap, sliding: frozenset[str]) -> isl.UnionMap:
+        """The extension with whole rows for what slides, so that what is new in a tile is a box as well.
+
+        Readers of a row above and a column beside need no corners, and what a tile lacks of the one before would be
+        rows and a few cells beside them.
+        math: the product of the projections of e to each dimension; what the corners read of a box lies in the box
+              where each subscript belongs to one dimension. The check shows whether it does
+        """
+        found = empty_map(relation)
+        for piece in maps(relation):
+            name = out_name(piece)
+            if name not in sliding:
+                found = found.union(isl.UnionMap.from_map(piece))
+                continue
+            box = isl.Map.from_domain_and_range(piece.domain(), self.program.statements[name].domain)
+            for d in range(piece.dim(isl.dim_type.out)):
+                box = box.intersect(_freed(piece, d))
+            box = box.intersect_params(self.program.scop.known)
+            found = found.union(isl.UnionMap.from_map(box.coalesce() if piece.is_subset(box) else piece))
+        return found
 
     def fills(self, name: str, windows: dict[str, int]) -> bool:
         """Whether a copy goes into a circular buffer."""
@@ -258,15 +291,17 @@ def _tiles_of(mark: Mark, outer: tuple[Member, ...]) -> _Tiles | None:
 
 
 def _moved(buffer: Buffer, position: int) -> int | None:
-    """The one dimension in which a tile loop moves a buffer."""
+    """The one dimension in which a tile loop moves a buffer, if that is not the one along memory, where vector loops
+    would have remainders."""
     if buffer.corner is None or buffer.storage != "tile" or buffer.registers or buffer.places is not None:
         return None
     found = [
         d
         for d in range(buffer.corner.dim(isl.dim_type.out))
-        if buffer.corner.get_aff(d).involves_dims(isl.dim_type.in_, position, 1)
+        if isl.Map.from_aff(buffer.corner.get_aff(d)).involves_dims(isl.dim_type.in_, position, 1)  # in divisions too
     ]
-    return found[0] if len(found) == 1 else None
+    last = buffer.order[-1] if buffer.order else buffer.corner.dim(isl.dim_type.out) - 1
+    return found[0] if len(found) == 1 and found[0] != last else None
 
 
 def _only(relation: isl.UnionMap, statements: Iterable[str]) -> isl.UnionMap:
@@ -275,6 +310,17 @@ def _only(relation: isl.UnionMap, statements: Iterable[str]) -> isl.UnionMap:
         if out_name(piece) in statements:
             found = found.union(isl.UnionMap.from_map(piece))
     return found
+
+
+def _freed(relation: isl.Map, position: int) -> isl.Map:
+    """The relation with one dimension of its range, whatever the others are."""
+    count = relation.dim(isl.dim_type.out)
+    own = relation.get_tuple_id(isl.dim_type.out)
+    one = relation.project_out(isl.dim_type.out, position + 1, count - position - 1)
+    one = one.project_out(isl.dim_type.out, 0, position)
+    one = one.insert_dims(isl.dim_type.out, 0, position)
+    one = one.insert_dims(isl.dim_type.out, position + 1, count - position - 1)
+    return one.set_tuple_id(isl.dim_type.out, own)
 
 
 def _names(count: int) -> list[str]:
@@ -328,10 +374,11 @@ def _strips(member: Member, strip: int) -> isl.UnionPwAff | None:
     for k in range(pieces.n_pw_aff()):
         piece = pieces.get_at(k)
         aff = affine_of(piece)
-        if aff is None or aff.dim(isl.dim_type.div) != 1:
+        if aff is None or aff.dim(isl.dim_type.div) != (member.size > 1):
             return None
         value = isl.Val.int_from_si(context, strip)
-        inner = aff.get_div(0).scale_val(isl.Val.int_from_si(context, member.size)).scale_down_val(value)
+        row = aff.get_div(0).scale_val(isl.Val.int_from_si(context, member.size)) if member.size > 1 else aff
+        inner = row.scale_down_val(value)
         one = isl.UnionPwAff.from_pw_aff(isl.PwAff.alloc(piece.domain(), inner.floor().scale_val(value)))
         found = one if found is None else found.union_add(one)
     return found

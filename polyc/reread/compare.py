@@ -356,6 +356,8 @@ class _Text:
         every: isl.Map | None = None
         """What the first reference says of R, for all elements: most others agree, which is simple to see."""
         window = self.window_of(local, array)
+        if window is not None:
+            every = self.around(key, local, array, parts)
         for part in parts:
             for then, now, item in part.pairs:
                 if (now.array, then.array) != (key, array):
@@ -382,14 +384,34 @@ class _Text:
                     here = here.equate(isl.dim_type.in_, place, isl.dim_type.out, place)
                 stands = here if stands is None else stands.union(here)
                 every = every or (_one_to_one(here) if window is None else None)
-        if stands is not None and every is not None:
-            stands = stands.union(every)
+        if every is not None:
+            stands = every if stands is None else stands.union(every)
         if stands is None or (stands.is_single_valued() and stands.is_injective()):
             return found
         if window is None or not (stands.is_single_valued() and self.slides(local, array, window, parts, stands)):
             message = f"two elements that live at once share one of {local.array.c_name}, or one has two"
             found.append(Fault("text", message, str(stands.sample())))
         return found
+
+    def around(self, key: str, local: _Local, array: str, parts: list[_Part]) -> isl.Map | None:
+        """R of a circular array, `{ [o, x] -> [o, (x - l(o)) mod M] }`, if one expression is that for all references:
+        it is found by one that has to go around."""
+        pairs: list[tuple[isl.Map, isl.Map]] = []
+        for part in parts:
+            for then, now, item in part.pairs:
+                pair = self.pair(part, then, now, item) if (now.array, then.array) == (key, array) else None
+                if pair is None or pair[2]:
+                    continue
+                life = part.run.prefix(local.depth)
+                wanted, printed = (life.range_product(m).flatten_range() for m in pair[:2])
+                pairs.append((wanted.reset_tuple_id(isl.dim_type.out), printed.reset_tuple_id(isl.dim_type.out)))
+        for wanted, printed in pairs:
+            wide = everywhere(wanted.reverse().apply_range(printed))
+            if wide is None or wide.is_injective():
+                continue
+            if all(one.apply_range(wide).is_subset(other) for one, other in pairs):
+                return wide
+        return None
 
     def window_of(self, local: _Local, array: str) -> Buffer | None:
         """The buffer of the program, if it is circular; what the text does is looked at."""
@@ -529,8 +551,18 @@ class _Text:
                 local = self.local_of(now)
                 if local is not None:
                     key, name = _cells(local, then.array), local.array.c_name
+                    window = self.window_of(local, then.array)
                     buffers[key] = Buffer(
-                        key, name, then.array, None, local.depth, (), "private", frozenset(), (), ordered.get(name, ())
+                        key,
+                        name,
+                        then.array,
+                        None,
+                        local.depth,
+                        (),
+                        "private",
+                        frozenset(),
+                        order=ordered.get(name, ()),
+                        window=None if window is None else window.window,
                     )
         return replace(self.program, buffers=buffers)
 

@@ -44,6 +44,7 @@ from polyc.passes.temporaries import relocate_temporaries
 from polyc.passes.time_tiles import tile_time_loops
 from polyc.passes.unroll import unroll_loops
 from polyc.passes.vectorize import sink_vector_loops
+from polyc.passes.windows import slide_windows
 from polyc.poly import OverBudget, budget, share
 from polyc.reread import NotComparable, text_faults
 from polyc.stack import room_for_depth
@@ -110,6 +111,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         ("vectorize", sink_vector_loops),
         # What stays in one iteration needs no array, once the loops are where they stay.
         ("contract", contract_buffers),
+        # Tiles of strips that keep what the tile before has made: of buffers that are left, and below final loops.
+        ("windows", slide_windows),
         # Rows that share what they read, x / 2, clamps at an image's edge: once it is known which loop is innermost.
         ("unroll", unroll_loops),
         # What is left are buffers of whole tiles: those that follow each other take one place.

@@ -251,6 +251,14 @@ TRANSFORM = (
         help="Whether parallel loops that are too small for threads start them.",
     ),
     click.option(
+        "--strips",
+        metavar="N",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=True,
+        help="Let fused producers slide through strips of N tiles, with circular buffers, instead of repeating work.",
+    ),
+    click.option(
         "--max-recompute",
         metavar="PERCENT",
         type=click.FloatRange(min=0),
@@ -344,6 +352,7 @@ def transform_options(values: dict[str, Any]) -> Options:
         time_tile=values["time_tile"],
         sizes=tuple(dict(values["resized"]).items()),
         threads=values["threads"],
+        strips=values["strips"],
         max_recompute=values["max_recompute"],
         verify=not values["no_verify"],
         reassociate=values["reassociate"],

@@ -232,14 +232,14 @@ class InstancePrinter:
             subscripts = self.exprs.subscripts(index)
             if lowest is not None:
                 subscripts = self.exprs.differences(index, self._corner(lowest))
-            return self.cell(array, buffer, name, subscripts, node.ref)
+            return self.cell(array, buffer, name, _around(buffer, subscripts), node.ref)
         written = tuple(c.rewrite(s, self._change) for s in node.subscripts)
         if buffer is not None and buffer.corner is not None:
             if access is None or not access.loose or len(written) != array.rank:
                 raise InternalError(f"an access to {array.c_name} that is not affine goes to a buffer")
             if is_single(buffer):
                 return self.cell(array, buffer, name, (), node.ref)
-            written = self._partly(access, buffer, written)
+            written = _around(buffer, self._partly(access, buffer, written))
         return self.cell(array, buffer, name, written, node.ref)
 
     def _partly(self, access: Access, buffer: Buffer, written: tuple[c.Expr, ...]) -> tuple[c.Expr, ...]:
@@ -378,6 +378,15 @@ def _tiles_of_all(here: isl.Map, runs_in: isl.Map) -> isl.Map:
     some = here.apply_range(runs_in)
     lacking = here.range_product(some).subtract_range(runs_in.wrap())
     return some.subtract(lacking.range_factor_range())
+
+
+def _around(buffer: Buffer | None, subscripts: tuple[c.Expr, ...]) -> tuple[c.Expr, ...]:
+    """The subscripts in a buffer that may be circular in one dimension; they are never negative there."""
+    if buffer is None or buffer.window is None or not subscripts:
+        return subscripts
+    d = buffer.window
+    rows = c.Literal(str(constant_of(buffer.extents[d])))
+    return (*subscripts[:d], c.Binary("%", subscripts[d], rows), *subscripts[d + 1 :])
 
 
 def _has_divisions(corner: isl.MultiAff) -> bool:

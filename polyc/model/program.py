@@ -31,6 +31,8 @@ class Options:
     """In the place of what is constructed: a kind of tiles and its sizes (`passes/given_sizes.py`)."""
     threads: str = "auto"
     """`auto`: parallel loops that are too small for threads run on one; `always`: they start them all the same."""
+    strips: int = 0
+    """How many tiles a strip has through which fused producers slide (`passes/windows.py`); 0: no strips."""
     max_recompute: float | None = None
     """Percentage of repeated instances that fusion may cost; None: let the cost decide."""
     verify: bool = True
@@ -186,6 +188,9 @@ class Buffer:
     """Elements that each innermost row has beyond what is used, so that a column's cells lie in different banks."""
     places: isl.UnionMap | None = None
     """For storage `spread`: `{ S[i] -> t[v] }`, the place of the scalar t that an instance uses, as `corner` counts."""
+    window: int | None = None
+    """The dimension in which the buffer is circular, with as many places as its extent: the first loop below its
+    declaration slides along it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,6 +28,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Array, Parameter, Region, Scop, Statement, Storage, Value
 from polyc.model.tree import LEAF, Mark, Member, Path
+from polyc.passes.boxes import constant_of
 from polyc.poly import empty_map, everywhere
 from polyc.reread.nodes import bare, flat
 from polyc.reread.pragmas import pragma_faults, storage_faults
@@ -38,6 +39,7 @@ from polyc.verify.expand import Expanded
 from polyc.verify.fault import Fault
 from polyc.verify.races import carried_by
 from polyc.verify.shared import lives_apart
+from polyc.verify.windows import along, clash, same_place
 
 
 def text_faults(program: Program, region: Region, body: tuple[c.Stmt, ...], guard: c.Expr | None) -> list[Fault]:
@@ -352,6 +354,9 @@ class _Text:
         stands: isl.Map | None = None
         every: isl.Map | None = None
         """What the first reference says of R, for all elements: most others agree, which is simple to see."""
+        window = self.window_of(local, array)
+        if window is not None:
+            every = self.around(key, local, array, parts)
         for part in parts:
             for then, now, item in part.pairs:
                 if (now.array, then.array) != (key, array):
@@ -377,13 +382,76 @@ class _Text:
                     place = life.dim(isl.dim_type.out) + d
                     here = here.equate(isl.dim_type.in_, place, isl.dim_type.out, place)
                 stands = here if stands is None else stands.union(here)
-                every = every or _one_to_one(here)
-        if stands is not None and every is not None:
-            stands = stands.union(every)
-        if stands is not None and not (stands.is_single_valued() and stands.is_injective()):
+                every = every or (_one_to_one(here) if window is None else None)
+        if every is not None:
+            stands = every if stands is None else stands.union(every)
+        if stands is None or (stands.is_single_valued() and stands.is_injective()):
+            return found
+        if window is None or not (stands.is_single_valued() and self.slides(local, array, window, parts, stands)):
             message = f"two elements that live at once share one of {local.array.c_name}, or one has two"
             found.append(Fault("text", message, str(stands.sample())))
         return found
+
+    def around(self, key: str, local: _Local, array: str, parts: list[_Part]) -> isl.Map | None:
+        """R of a circular array, `{ [o, x] -> [o, (x - l(o)) mod M] }`, if one expression is that for all references:
+        it is found by one that has to go around."""
+        pairs: list[tuple[isl.Map, isl.Map]] = []
+        for part in parts:
+            for then, now, item in part.pairs:
+                pair = self.pair(part, then, now, item) if (now.array, then.array) == (key, array) else None
+                if pair is None or pair[2]:
+                    continue
+                life = part.run.prefix(local.depth)
+                wanted, printed = (life.range_product(m).flatten_range() for m in pair[:2])
+                pairs.append((wanted.reset_tuple_id(isl.dim_type.out), printed.reset_tuple_id(isl.dim_type.out)))
+        for wanted, printed in pairs:
+            wide = everywhere(wanted.reverse().apply_range(printed))
+            if wide is None or wide.is_injective():
+                continue
+            if all(one.apply_range(wide).is_subset(other) for one, other in pairs):
+                return wide
+        return None
+
+    def window_of(self, local: _Local, array: str) -> Buffer | None:
+        """The buffer of the program, if it is circular; what the text does is looked at."""
+        named = [b for b in self.program.buffers.values() if (b.name, b.array) == (local.array.c_name, array)]
+        return named[0] if len(named) == 1 and named[0].window is not None else None
+
+    def slides(self, local: _Local, array: str, window: Buffer, parts: list[_Part], stands: isl.Map) -> bool:
+        """Whether elements that share a place of a circular array are never alive at once (`verify/windows.py`).
+
+        stands: `{ [o, x] -> [o, place] }`
+        """
+        d = window.window
+        assert d is not None
+        extent = local.array.extents[window.order.index(d) if window.order else d]
+        size = None if extent is None else constant_of(extent)
+        if size is None or self.in_pragma(local, parts):
+            return False
+        rank = stands.dim(isl.dim_type.in_)
+        alike = same_place(stands.get_ctx(), rank, local.depth + d, size).reset_tuple_id(isl.dim_type.in_)
+        pairs = stands.apply_range(stands.reverse())
+        if not pairs.is_subset(alike.union(isl.Map.identity(pairs.get_space()))):
+            return False
+        uses = []
+        for part in parts:
+            for then, now, item in part.pairs:
+                pair = (
+                    self.pair(part, then, now, item) if (now.array, then.array) == (local.array.name, array) else None
+                )
+                if pair is not None:
+                    uses.append((part.run, along(pair[0], d)))
+        return not clash(uses, local.depth, size, self.program.scop.known)
+
+    def in_pragma(self, local: _Local, parts: list[_Part]) -> bool:
+        """Whether the loop right below the declaration does not run in order, or does not stand around all parts."""
+        for part in parts:
+            members = _members(part.run)
+            if len(members) <= local.depth:
+                return True
+            if any(_members(note)[-1] is members[local.depth] for _, note, _ in self.loops):
+                return True
+        return False
 
     def inside(self, part: _Part, local: _Local) -> None:
         """The part stands where the local array is declared: C says so, the frontend's tree has to agree."""
@@ -482,8 +550,18 @@ class _Text:
                 local = self.local_of(now)
                 if local is not None:
                     key, name = _cells(local, then.array), local.array.c_name
+                    window = self.window_of(local, then.array)
                     buffers[key] = Buffer(
-                        key, name, then.array, None, local.depth, (), "private", frozenset(), (), ordered.get(name, ())
+                        key,
+                        name,
+                        then.array,
+                        None,
+                        local.depth,
+                        (),
+                        "private",
+                        frozenset(),
+                        order=ordered.get(name, ()),
+                        window=None if window is None else window.window,
                     )
         return replace(self.program, buffers=buffers)
 

@@ -23,6 +23,7 @@ from polyc.verify.relocated import relocation_faults
 from polyc.verify.shared import sharing_faults
 from polyc.verify.stages import stage_faults
 from polyc.verify.wellformed import form_faults, scop_faults
+from polyc.verify.windows import window_faults
 
 
 def check(program: Program, original: Scop | None = None) -> list[Fault]:
@@ -39,7 +40,7 @@ def check(program: Program, original: Scop | None = None) -> list[Fault]:
     faults += dataflow_faults(program, expanded) + race_faults(program, expanded)
     faults += mapping_faults(program, expanded) + padding_faults(whole, expanded)
     faults += [*stage_faults(program, expanded), *layout_faults(whole), *hoist_faults(program)]
-    faults += sharing_faults(program, expanded, whole.padded)
+    faults += [*sharing_faults(program, expanded, whole.padded), *window_faults(program, expanded, whole.padded)]
     return [*faults, *lane_faults(whole), *fragment_faults(whole)]
 
 

@@ -359,11 +359,14 @@ def buffer_faults(program: Program, now: Expanded) -> list[Fault]:
 
 
 def _box_of(buffer: Buffer) -> isl.Set:
-    """`{ buffer[x] : 0 <= x < extents }`."""
+    """`{ buffer[x] : 0 <= x < extents }`, without the upper bound where the buffer is circular."""
     space = place_in_buffer(buffer).get_space().range()
     box = isl.Set.universe(space)
     for position, extent in enumerate(buffer.extents):
-        box = box.intersect(below(space, position, extent))
+        if position == buffer.window:
+            box = box.lower_bound_val(isl.dim_type.set, position, isl.Val.zero(space.get_ctx()))
+        else:
+            box = box.intersect(below(space, position, extent))
     return box
 
 

@@ -3,6 +3,8 @@
 math: an array without a writer has one value in each cell. What copies put into a buffer's cell `buffer[o, x]` is that
       value of x, whenever they do it. So a read of `buffer[o, x]` is right if some copy has filled the cell before it:
       if, in one iteration of the loops around the sequence at which their paths part, the copy's step comes first.
+      A circular buffer lives as long as the loop right below its declaration: there an earlier iteration of that loop
+      does as well, if the other loops have the same values.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from polyc.analysis.order import Run, parting
 from polyc.flow import Flow
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
-from polyc.model.tree import Step
+from polyc.model.tree import Member, Step
 from polyc.poly import names, out_name
 from polyc.verify.expand import Expanded
 
@@ -36,8 +38,7 @@ def filled_before_read(program: Program, now: Expanded, array: str) -> bool:
             writers.append((run, relation))
         else:
             return False
-    known = program.scop.known
-    return all(filled(run, cells.intersect_params(known), writers) for run, cells in readers)
+    return _all_filled(program, array, readers, writers)
 
 
 def made_before_read(program: Program, now: Expanded, array: str, writes: isl.UnionMap, flow: Flow) -> bool:
@@ -64,8 +65,17 @@ def made_before_read(program: Program, now: Expanded, array: str, writes: isl.Un
         if out_name(relation) not in keys or run.statement in program.copies:
             return False
         (readers if access.kind is AccessKind.READ else writers).append((run, relation))
+    return _all_filled(program, array, readers, writers)
+
+
+def _all_filled(
+    program: Program, array: str, readers: list[tuple[Run, isl.Map]], writers: list[tuple[Run, isl.Map]]
+) -> bool:
     known = program.scop.known
-    return all(filled(run, cells.intersect_params(known), writers) for run, cells in readers)
+    sliding = {b.key: b.depth for b in program.buffers.values() if b.array == array and b.window is not None}
+    return all(
+        filled(run, cells.intersect_params(known), writers, sliding.get(out_name(cells))) for run, cells in readers
+    )
 
 
 def uses_of(now: Expanded, array: str) -> Iterator[tuple[Run, Access, isl.Map]]:
@@ -83,8 +93,11 @@ def _uses(now: Expanded) -> dict[str, list[tuple[Run, Access, isl.Map]]]:
     return found
 
 
-def filled(reader: Run, cells: isl.Map, writers: list[tuple[Run, isl.Map]]) -> bool:
-    """Whether some copy has filled each cell of a buffer before a leaf reads it."""
+def filled(reader: Run, cells: isl.Map, writers: list[tuple[Run, isl.Map]], sliding: int | None = None) -> bool:
+    """Whether some copy has filled each cell of a buffer before a leaf reads it.
+
+    sliding: for a circular buffer, how many loops stand above its declaration
+    """
     by_place: dict[int, isl.Set] = {}
     for run, written in writers:
         if out_name(written) != out_name(cells):
@@ -93,8 +106,23 @@ def filled(reader: Run, cells: isl.Map, writers: list[tuple[Run, isl.Map]]) -> b
         if at is None or not earlier(run, reader, at):
             continue
         there = run.beside(written, at).range()
+        if sliding is not None:
+            there = _and_later(there, reader, sliding, at)
         by_place[at] = by_place[at].union(there) if at in by_place else there
     return any(reader.beside(cells, at).range().is_subset(there) for at, there in by_place.items())
+
+
+def _and_later(there: isl.Set, reader: Run, sliding: int, at: int) -> isl.Set:
+    """`{ [[v0, …] -> cell] }` with all later iterations of the loop below `sliding` others, if that is one of the v."""
+    places = [k for k, step in enumerate(reader.path.steps[:at]) if isinstance(step, Member)]
+    if len(places) <= sliding:
+        return there
+    place = places[sliding]
+    before = [f"v{k}" for k in range(at)]
+    later = ["w" if k == place else name for k, name in enumerate(before)]
+    text = f"{{ [{', '.join(before)}] -> [{', '.join(later)}] : w >= v{place} }}"
+    after = isl.Map.read_from_str(there.get_ctx(), text)
+    return there.unwrap().apply_domain(after).coalesce().wrap()
 
 
 def earlier(one: Run, two: Run, at: int) -> bool:

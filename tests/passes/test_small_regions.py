@@ -43,14 +43,16 @@ def test_threads_start_where_they_save_time(name: str, tmp_path: Path) -> None:
 
 
 STEPS = """
-void f(int n, int t, double A[n], double B[n])
+void f(int n, int t, double A[n][n], double B[n][n])
 {
 #pragma scop
     for (int s = 0; s < t; s++) {
         for (int i = 1; i < n - 1; i++)
-            A[i] = B[i - 1] + B[i + 1];
+            for (int j = 1; j < n - 1; j++)
+                A[i][j] = B[i - 1][j] + B[i + 1][j];
         for (int i = 1; i < n - 1; i++)
-            B[i] = A[i];
+            for (int j = 1; j < n - 1; j++)
+                B[i][j] = A[i][j];
     }
 #pragma endscop
 }
@@ -60,7 +62,7 @@ void f(int n, int t, double A[n], double B[n])
 def test_in_each_step_what_it_has_to_do_counts(tmp_path: Path) -> None:
     found = compiled(STEPS, tmp_path, time_tile=("none", ()))
     assert found.verified
-    assert "#pragma omp parallel for if (n - 2L > 24000)" in found.text
+    assert "#pragma omp parallel for if (1.0 * (n - 2L) * (n - 2L) > 24000)" in found.text
 
 
 def test_a_check_by_running_starts_all_threads() -> None:

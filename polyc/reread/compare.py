@@ -430,10 +430,8 @@ class _Text:
             return False
         rank = stands.dim(isl.dim_type.in_)
         alike = same_place(stands.get_ctx(), rank, local.depth + d, size).reset_tuple_id(isl.dim_type.in_)
-        pairs = stands.apply_range(stands.reverse())
-        if not pairs.is_subset(alike.union(isl.Map.identity(pairs.get_space()))):
-            return False
         uses = []
+        touched: isl.Set | None = None
         for part in parts:
             for then, now, item in part.pairs:
                 pair = (
@@ -441,6 +439,17 @@ class _Text:
                 )
                 if pair is not None:
                     uses.append((part.run, along(pair[0], d)))
+                    cells = part.run.prefix(local.depth).range_product(pair[0]).flatten_range().range()
+                    cells = cells.reset_tuple_id()
+                    touched = cells if touched is None else touched.union(cells)
+        if touched is None:
+            return False
+        pairs = stands.apply_range(stands.reverse())
+        alike = alike.union(isl.Map.identity(pairs.get_space()))
+        if not pairs.is_subset(alike):  # of what is touched: a dimension of one element has its place whatever it is
+            pairs = pairs.intersect_domain(touched).intersect_range(touched)
+        if not pairs.is_subset(alike):
+            return False
         return not clash(uses, local.depth, size, self.program.scop.known)
 
     def in_pragma(self, local: _Local, parts: list[_Part]) -> bool:

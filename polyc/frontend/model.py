@@ -78,7 +78,9 @@ class Modeller:
         converter = Converter(self.parsed, self.places, scope)
         body = c.Block(converter.block(items))
         written, read = frozenset(writes(body)), frozenset(reads(body))
-        region = Region(scope, written, settled_names(body), read, problems=converter.problems)
+        region = Region(
+            scope, written, settled_names(body), values=assigned_values(body), read=read, problems=converter.problems
+        )
         region.effects = self.effects.of
         self.note_calls(region, body)
         self.note_pragmas(region)
@@ -387,6 +389,18 @@ def settled_names(body: c.Block) -> frozenset[str]:
         if isinstance(target, c.Name):
             counts[target.name] = counts.get(target.name, 0) + 1
     return frozenset(key for key in declared & assigned_scalars(body) if counts[key] == 1)
+
+
+def assigned_values(body: c.Block) -> dict[str, c.Expr]:
+    """What plain variables are given, by their names: by an initialiser, or by `=`."""
+    found: dict[str, c.Expr] = {}
+    for item in c.walk(body):
+        match item:
+            case c.Decl(name=name, init=init, extents=()) if init is not None and not isinstance(init, c.InitList):
+                found[name] = init
+            case c.Assign(op="=", target=c.Name(name=name), value=value):
+                found[name] = value
+    return found
 
 
 def parameter_keys(region: Region) -> frozenset[str]:

@@ -10,6 +10,7 @@ from polyc.errors import Span
 from polyc.frontend.affine import Affine
 from polyc.frontend.ctype import INT, Shape
 from polyc.frontend.facts import base_key, mentions
+from polyc.frontend.ranges import bounds_of
 from polyc.frontend.references import place_of, resolve
 from polyc.frontend.region import CTX, Env, Region, number, variable
 from polyc.frontend.symbols import Symbol
@@ -230,7 +231,8 @@ class Collector:
     ) -> tuple[isl.Map, tuple[int, ...]]:
         """`[n, i] -> { [] -> A[x] }` and which subscripts may be anything: it is exact where there are none.
 
-        A subscript that is None or not affine may be anything from 0 to its dimension's size, where that is certain.
+        A subscript that is None or not affine may be anything from 0 to its dimension's size, where that is certain,
+        and between the bounds that its expression has (`ranges.py`).
         """
         affine = Affine(self.region)
         free: list[int] = []
@@ -251,6 +253,13 @@ class Collector:
                 if subscript is None:
                     items = items.add(index)
                     continue
+                # Of a table without a declared size, each tile would make all that the bounds allow.
+                told = size is not None or len(subscripts) > 1
+                low, high = bounds_of(subscript, self.region.value) if told else (None, None)
+                if low is not None:
+                    bounds = bounds.intersect(index.ge_set(number(low)).params())
+                if high is not None:
+                    bounds = bounds.intersect(index.le_set(number(high)).params())
                 message = f"this subscript of '{symbol.c_name}' is not affine: any element may be accessed"
                 self.region.note("non-affine-index", message, subscript.span or span)
             items = items.add(index)

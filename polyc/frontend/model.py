@@ -76,7 +76,9 @@ class Modeller:
         converter = Converter(self.parsed, self.places, scope)
         body = c.Block(converter.block(items))
         written, read = frozenset(writes(body)), frozenset(reads(body))
-        region = Region(scope, written, settled_names(body), read, problems=converter.problems)
+        region = Region(
+            scope, written, settled_names(body), values=assigned_values(body), read=read, problems=converter.problems
+        )
         region.effects, region.names = self.effects.of, self.given.names
         self.note_calls(region, body)
         self.note_pragmas(region)
@@ -403,6 +405,18 @@ def scope_key(region: Region, name: str) -> str:
     symbol = region.scope.find(name)
     assert symbol is not None
     return symbol.key
+
+
+def assigned_values(body: c.Block) -> dict[str, c.Expr]:
+    """What plain variables are given, by their names: by an initialiser, or by `=`."""
+    found: dict[str, c.Expr] = {}
+    for item in c.walk(body):
+        match item:
+            case c.Decl(name=name, init=init, extents=()) if init is not None and not isinstance(init, c.InitList):
+                found[name] = init
+            case c.Assign(op="=", target=c.Name(name=name), value=value):
+                found[name] = value
+    return found
 
 
 def parameter_keys(region: Region) -> frozenset[str]:

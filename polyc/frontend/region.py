@@ -98,6 +98,8 @@ class Region:
     """Names that the region writes, loops' heads included."""
     settled: frozenset[str] = frozenset()
     """Names that are declared in the region with a value and never written again."""
+    values: dict[str, c.Expr] = field(default_factory=dict)
+    """The only value that is ever assigned to a name that is settled."""
     read: frozenset[str] = frozenset()
     """Names that the region mentions otherwise than as what it assigns."""
     strict: bool = False
@@ -138,6 +140,13 @@ class Region:
             return None
         init = symbol.node.init if symbol.node is not None else None
         return self.scope.types.constant(init) if init is not None else None
+
+    def value(self, key: str) -> c.Expr | None:
+        """The expression that an integer variable of the region always has its value from."""
+        symbol = self.scope.symbols.get(key)
+        if symbol is None or key not in self.settled or not symbol.is_integer or symbol.shape.element.size_bytes < 4:
+            return None
+        return self.values.get(key)
 
     def symbol(self, key: str) -> Symbol | None:
         return self.scope.symbols.get(key)

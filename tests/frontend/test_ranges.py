@@ -1,0 +1,61 @@
+"""Bounds of subscripts that depend on data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.programs import region_of
+
+BOUNDED = {
+    "clamped below and above": ("int k = MIN(MAX((int)(x[i] * 7), 0), 6);", "k", "0 <= o0 <= 6"),
+    "the next one": ("int k = MIN(MAX((int)(x[i] * 7), 0), 6);", "k + 1", "0 < o0 <= 7"),
+    "set after its declaration": ("int k; k = MIN(MAX((int)(x[i] * 7), 0), 6);", "k", "0 <= o0 <= 6"),
+    "without a variable": ("", "MIN(MAX((int)(x[i] * 7), 0), 6)", "0 <= o0 <= 6"),
+    "the other way round": ("int k = MAX(MIN(b[i], 6), 0);", "k", "0 <= o0 <= 6"),
+    "bounded above": ("", "MIN(b[i], 6)", "o0 <= 6"),
+    "times two": ("int k = MIN(MAX(b[i], 1), 3);", "2 * k", "2 <= o0 <= 6"),
+}
+UNBOUNDED = {
+    "anything": ("int k = b[i];", "k"),
+    "two values": ("int k = MIN(MAX(b[i], 0), 6); k = b[i];", "k"),
+    "counted": ("int k = MIN(MAX(b[i], 0), 6); k++;", "k"),
+    "in place": ("int k = MIN(MAX(b[i], 0), 6); k += 3;", "k"),
+    "a bound that is negative": ("int k = MIN(MAX(b[i], -1), 6);", "k"),
+    "one that wraps": ("unsigned char k = MIN(MAX(b[i], 0), 1000);", "k"),
+    "another comparison": ("int k = b[i] < 3 ? b[i + 1] : 3;", "k"),
+    "less": ("int k = MIN(MAX(b[i], 0), 6);", "k - 1"),
+}
+
+
+def relation(body: str, subscript: str, folder: Path) -> str:
+    """What `p` may be read at."""
+    text = f"""
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+void f(const float (*p)[100], const float x[100], const int b[101], float out[100])
+{{
+#pragma scop
+    for (int i = 0; i < 100; i++) {{
+        {body}
+        out[i] = p[{subscript}][i];
+    }}
+#pragma endscop
+}}
+"""
+    scop = region_of(text, folder).scop
+    (found,) = [a for s in scop.statements.values() for a in s.accesses if a.array == "p"]
+    assert not found.exact
+    return str(found.relation)
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+def test_bounded(name: str, tmp_path: Path) -> None:
+    body, subscript, bounds = BOUNDED[name]
+    assert relation(body, subscript, tmp_path).endswith(f"0 <= i <= 99 and {bounds} }}")
+
+
+@pytest.mark.parametrize("name", UNBOUNDED)
+def test_unbounded(name: str, tmp_path: Path) -> None:
+    assert "o0 <" not in relation(*UNBOUNDED[name], tmp_path).partition(":")[2]

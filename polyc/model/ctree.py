@@ -106,6 +106,10 @@ class Ternary:
     span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
+PREFETCH = "__builtin_prefetch"
+"""What gcc and clang call the request for a line of a cache."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     function: str

@@ -19,7 +19,7 @@ from polyc.passes.kept_rows import size_in_rows
 from polyc.passes.micro_sizes import LINE_BYTES, PANEL_BYTES, MicroSize
 from polyc.passes.nests import Outer
 from polyc.passes.panels import Panel, copying, dimensions_along, filled_box, mention_one_index, producer_of
-from polyc.passes.promotion import copy_statement
+from polyc.passes.promotion import copy_statement, prefetch_statement
 from polyc.passes.register_nest import STAGE, NoRegisterTile, RegisterNest
 from polyc.passes.registers import Tiler, alone_in, contraction_size, tiled_by
 from polyc.passes.tiling import tile_members
@@ -163,7 +163,9 @@ class MicroNest(RegisterNest):
         if self.program.padded.get(name) == "guarded":
             raise NoRegisterTile("what its tiles would run at the border is not harmless")
         summed = Filter(isl.UnionSet.from_set(whole), self.sum_of_tile(whole))
-        node: Node = Band((*more, rows), True, self.with_copies([*into], summed, [*out], (accumulator.key,)))
+        # A short sum has no time for it; rows of several loops are too few to look ahead among.
+        ahead = self.fetched_ahead(accumulator) if panels and not more else []
+        node: Node = Band((*more, rows), True, self.with_copies([*ahead, *into], summed, [*out], (accumulator.key,)))
         node = Band((columns,), True, self.with_copies(of_columns, Filter(summed.filter, node)))
         node = self.with_copies(of_rows, Filter(summed.filter, node))
         if panels:
@@ -305,6 +307,9 @@ class MicroNest(RegisterNest):
         rows of the array side by side, so that whole vectors are stored, and each line that is read is kept until all
         of it is."""
         filled = copying(panel)
+        if not self.program.statements[panel.name].accesses and isinstance(filled.child, Band):
+            members = tuple(replace(m, coincident=False) for m in filled.child.members)  # nothing for vectors
+            return replace(filled, child=replace(filled.child, members=members))
         order = self.program.buffers[panel.buffer].order
         band = filled.child
         if panel.name not in self.program.copies or not isinstance(band, Band) or order[-1:] == (len(order) - 1,):
@@ -509,6 +514,35 @@ class MicroNest(RegisterNest):
         assert accumulator.corner is not None
         box = Box(accumulator.corner, accumulator.extents)
         return self.apart(box, self.above, cells, used, list(range(len(box.extents))), accumulator.key, inside)
+
+    def fetched_ahead(self, accumulator: Buffer) -> list[Panel]:
+        """Requests for the cells of the result that the next tile down the columns copies in, a line apart: its rows
+        are far from each other in memory, where nothing else fetches them ahead."""
+        if self.replaced:
+            return []
+        assert accumulator.corner is not None
+        statement = self.program.statements[self.contraction.statement]
+        (target,) = [a for a in statement.accesses if a.kind is not AccessKind.READ]
+        used = target.relation.intersect_domain(self.domain(statement.name)).range()
+        extents = Box(accumulator.corner, accumulator.extents).constant_extents()
+        assert extents is not None
+        last = len(extents) - 1
+        # One more than the tile has: where it does not begin with a line, its last one ends behind it.
+        cells = filled_box(Box(accumulator.corner, accumulator.extents), (*extents[:last], extents[last] + 1))
+        names = [f"o{k}" for k in range(len(self.above))]
+        moved = [*names[:-1], f"{names[-1]} + {self.micro.rows}"]
+        following = isl.Map.read_from_str(cells.get_ctx(), f"{{ [{', '.join(names)}] -> [{', '.join(moved)}] }}")
+        index = [f"x{k}" for k in range(len(extents))]
+        array = self.program.scop.arrays[accumulator.array]
+        line = LINE_BYTES // (array.element.size_bytes or LINE_BYTES)
+        apart = f"{{ [{', '.join(index)}] : {index[last]} mod {line} = 0 }}"
+        cells = following.apply_range(cells).intersect_range(isl.Set.read_from_str(cells.get_ctx(), apart))
+        name = f"ahead{next(self.numbers)}_{accumulator.array}"
+        request = prefetch_statement(self.program, array, name)
+        called = isl.Id.read_from_str(cells.get_ctx(), name)
+        relation = cells.set_tuple_id(isl.dim_type.out, called).intersect_range(used.set_tuple_id(called))
+        self.program = replace(self.program, statements=self.program.statements | {name: request})
+        return [Panel(name, relation, accumulator.key)]
 
     def apart(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
@@ -11,7 +11,7 @@ from polyc.analysis.order import order_of
 from polyc.flow import Accesses, Flow, compute_flow
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import Access, AccessKind, Array, Statement
+from polyc.model.scop import Access, AccessKind, Array, CType, Statement
 from polyc.model.tree import LEAF, Band, Member, Node
 from polyc.passes.boxes import Box, bounding_box, constant_of
 from polyc.passes.cost import LARGE
@@ -294,6 +294,20 @@ def copy_statement(program: Program, array: Array, prefix: str, to_buffer: bool)
     long = first.loop_types[0] if first.loop_types else array.element
     text = f"copy of {array.c_name} {'into' if to_buffer else 'out of'} the tile"
     return Statement(name, source, loops, (long,) * array.rank, accesses, body, text, program.scop.span)
+
+
+def prefetch_statement(program: Program, array: Array, name: str) -> Statement:
+    """`__builtin_prefetch(&A[x], 1)`: asks for the line of a cell that is read and written soon. It touches nothing."""
+    copy = copy_statement(program, array, name, True)
+    cell = c.ArrayRef(array.name, tuple(c.Name(loop) for loop in copy.loops), "outside")
+    body = c.ExprStmt(c.Call(c.PREFETCH, (c.Unary("&", cell), c.Literal("1"))))
+    domain, long = _called(copy.domain, name), (CType("long", "int", 8),) * array.rank
+    text = f"prefetch of {array.c_name}"
+    return replace(copy, name=name, domain=domain, loop_types=long, accesses=(), body=body, text=text)
+
+
+def _called(cells: isl.Set, name: str) -> isl.Set:
+    return cells.set_tuple_id(isl.Id.read_from_str(cells.get_ctx(), name))
 
 
 def loops_over(names_: tuple[str, ...], cells: isl.Set, coincident: bool = True) -> Node:

@@ -3,7 +3,7 @@
 A tree says less than the C text that is printed of it: where a buffer is declared, what its name hides, what a copy
 does. The dataflow of `dataflow.py` is that of the text only if these agree with what `expand.py` makes of them:
   - the region is the one that the frontend read, and more may be assumed of its sizes, never less;
-  - statements are the user's, or move one cell;
+  - statements are the user's, or move one cell, or only ask for the line of one;
   - no instance runs twice in one place, and none runs that the region does not have;
   - every loop around an instance has a value for it: one without has no place in the order that the checks compare;
   - loops over time tiles, whose bounds the tree gives, leave out no tile;
@@ -72,9 +72,20 @@ def _statement_faults(program: Program) -> list[Fault]:
         own = program.scop.statements.get(name)
         if own is not None and (statement is not own or name in program.copies):
             faults.append(Fault("form", f"the statement {name} is not the region's", statement.text))
-        elif own is None and not (name in program.copies and _moves_one_cell(statement)):
+        elif own is None and not (name in program.copies and _moves_one_cell(statement)) and not prefetched(statement):
             faults.append(Fault("form", f"the statement {name} is no copy", statement.text))
     return faults
+
+
+def prefetched(statement: Statement) -> str:
+    """The array of which a statement only asks for the line of a cell, `__builtin_prefetch(&A[x], 1)`; "" else."""
+    match statement.body:
+        case c.ExprStmt(
+            expr=c.Call(function=c.PREFETCH, arguments=(c.Unary(op="&", operand=c.ArrayRef() as cell), c.Literal()))
+        ) if cell.subscripts == tuple(c.Name(loop) for loop in statement.loops) and not statement.accesses:
+            return cell.array
+        case _:
+            return ""
 
 
 def _moves_one_cell(statement: Statement) -> bool:
@@ -116,7 +127,15 @@ def instance_faults(program: Program, now: Expanded) -> list[Fault]:
         # `instance -> S[i]`, kept as pairs: without the tiles, it is their projection that takes isl long.
         runs_of = isl.UnionMap.from_map(run.contraction.intersect_params(known))
         if run.statement in program.copies:
-            faults += _foreign_cells(program, run.statement, runs_of)
+            access = program.statements[run.statement].accesses[0]
+            touched = runs_of.apply_range(isl.UnionMap.from_map(access.relation))
+            faults += _foreign_cells(program, run.statement, access.array, touched)
+            continue
+        fetched = prefetched(program.statements[run.statement])
+        if fetched and run.statement not in program.scop.statements:
+            called = isl.Id.read_from_str(known.get_ctx(), fetched)
+            named = run.contraction.set_tuple_id(isl.dim_type.out, called).intersect_params(known)
+            faults += _foreign_cells(program, run.statement, fetched, isl.UnionMap.from_map(named))
             continue
         more = runs_of.subtract_range(program.scop.domain)
         if not more.is_empty():
@@ -133,10 +152,9 @@ def _loop_faults(program: Program, now: Expanded) -> Iterator[Fault]:
             yield Fault("form", f"a loop around {run.statement} has no value for some of its instances", "")
 
 
-def _foreign_cells(program: Program, name: str, runs_of: isl.UnionMap) -> list[Fault]:
-    """Cells that a copy touches, in a row of which no statement touches one: the array may be smaller."""
-    array = program.statements[name].accesses[0].array
-    touched = runs_of.apply_range(isl.UnionMap.from_map(program.statements[name].accesses[0].relation))
+def _foreign_cells(program: Program, name: str, array: str, touched: isl.UnionMap) -> list[Fault]:
+    """Cells that a copy touches, or a prefetch names, in a row of which no statement touches one: the array may be
+    smaller."""
     for statement in program.scop.statements.values():
         for access in statement.accesses:
             if access.array == array:

@@ -302,6 +302,14 @@ def test_tiles_are_one_threads(name: str, tmp_path: Path) -> None:
     assert [m.name for m in members(result) if m.parallel] == ["i"]
 
 
+def test_the_next_tile_of_the_result_is_asked_for(tmp_path: Path) -> None:
+    text = compiled(NESTS["product"], tmp_path, machine="x86-64-v4").text
+    assert "x1 < polyc_min(m, jt2 + 25); x1 += 8)\n                __builtin_prefetch(&C[x0][x1], 1);" in text
+    short = compiled(FACTORISATIONS["lu"], tmp_path, machine="x86-64-v4")
+    assert remarks(short, "register-tile")
+    assert "__builtin_prefetch" not in short.text
+
+
 def test_a_factor_behind_the_product_stays_there(tmp_path: Path) -> None:
     text = NESTS["product"].replace("alpha * A[i][k] * B[k][j]", "A[i][k] * B[k][j] * alpha")
     result = compiled(text, tmp_path, machine="x86-64-v4")

@@ -207,6 +207,48 @@ def test_rows_of_a_panel_in_one_iteration_of_threads_that_share_it(product: Prog
     assert found(replace(product, buffers=shared)) != ""
 
 
+@pytest.fixture(scope="module")
+def fetching(tmp_path_factory: pytest.TempPathFactory) -> Program:
+    """With a sum that is long enough to ask for the next tile of the result."""
+    return after(region_of(PRODUCT.replace("53", "1000"), tmp_path_factory.mktemp("micro")), "privatize")
+
+
+def test_cells_that_are_asked_for(fetching: Program) -> None:
+    assert found(fetching) == ""
+    (name,) = [name for name in fetching.statements if name.startswith("ahead")]
+
+    def change(node: Node) -> Node:
+        """Columns that the array may not have."""
+        if not isinstance(node, Extension):
+            return node
+        every = node.relation
+        for one in maps(every):
+            if out_name(one) == name:
+                space = one.get_space().range()
+                shift = isl.MultiAff.identity_on_domain_space(space)
+                further = shift.set_aff(1, shift.get_aff(1).add_constant_val(isl.Val.int_from_si(one.get_ctx(), 64)))
+                moved = one.apply_range(isl.Map.from_multi_aff(further))
+                every = every.subtract(isl.UnionMap.from_map(one)).union(isl.UnionMap.from_map(moved))
+        return replace(node, relation=every)
+
+    def filtered(node: Node) -> Node:
+        if not isinstance(node, Sequence):
+            return node
+        every = isl.UnionSet.from_set(fetching.statements[name].domain)
+        return Sequence(tuple(replace(s, filter=every) if name in names(s.filter) else s for s in node.children))
+
+    assert "copies cells that the region does not touch" in found(with_tree(with_tree(fetching, filtered), change))
+
+
+def test_a_statement_that_asks_for_more_than_a_line(fetching: Program) -> None:
+    (name,) = [name for name in fetching.statements if name.startswith("ahead")]
+    old = fetching.statements[name]
+    assert isinstance(old.body, c.ExprStmt)
+    assert isinstance(old.body.expr, c.Call)
+    other = replace(old, body=replace(old.body, expr=replace(old.body.expr, function="clear")))
+    assert "is no copy" in found(replace(fetching, statements=fetching.statements | {name: other}))
+
+
 @pytest.mark.parametrize("lanes", [2, 3, 8])
 def test_vectors_of_another_length_than_their_loop(product: Program, lanes: int) -> None:
     def change(node: Node) -> Node:

@@ -12,7 +12,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.tree import Member, Worth
 from polyc.passes.cost import Rates, box_volume, operations
-from polyc.poly import set_name, sets, value_on
+from polyc.poly import affine_of, set_name, sets, value_on
 
 FROM_AFAR = 2.0
 """How many times longer than its operations a loop takes at least whose data come from memory: it is not known where
@@ -64,9 +64,11 @@ def _dimensions(above: Sequence[Member], instances: isl.Set) -> set[int] | None:
     """The dimensions of a statement whose loops stand around; None where these are others than those written."""
     found = set()
     for member in above:
-        value = value_on(member.schedule, instances.get_space())
+        value = affine_of(value_on(member.schedule, instances.get_space()))
+        if value is None or member.size != 1:
+            return None
         used = [d for d in range(instances.dim(isl.dim_type.set)) if value.involves_dims(isl.dim_type.in_, d, 1)]
-        if len(used) != 1 or member.size != 1:
+        if len(used) != 1:
             return None
         found.add(used[0])
     return found

@@ -38,7 +38,7 @@ def built(text: Path, folder: Path) -> Path:
 def test_irregular(name: str, tmp_path: Path) -> None:
     source = HERE / "nests" / f"{name}.c"
     inputs = InputOptions(include_dirs=INCLUDES, defines=("MINI_DATASET",))
-    _, (region,), text = compiled_file(source, inputs, Options())
+    _, (region,), text = compiled_file(source, inputs, Options(threads="always"))
     assert region.verified
     made = tmp_path / f"{name}.polyc.c"
     made.write_text(text)
@@ -53,7 +53,7 @@ def test_scattered_sums_in_another_order(machine: str, tmp_path: Path) -> None:
     """With --reassociate, many cores update cells atomically; few stay with one thread."""
     source = HERE / "nests" / "mesh.c"
     inputs = InputOptions(include_dirs=INCLUDES, defines=("MINI_DATASET",))
-    _, (region,), text = compiled_file(source, inputs, Options(reassociate=True, machine=machine))
+    _, (region,), text = compiled_file(source, inputs, Options(reassociate=True, machine=machine, threads="always"))
     assert region.verified
     assert ("#pragma omp atomic" in text) == (machine == "skylake-sp")
     made = tmp_path / "mesh.polyc.c"

@@ -79,7 +79,7 @@ NAMES_HERE = [name for name in NAMES if name not in LONG or os.environ.get("POLY
 def test_pipeline(name: str, form: str, folder: Path) -> None:
     source = HERE / form / f"{name}.c"
     inputs = InputOptions(include_dirs=INCLUDES, defines=("MINI_DATASET",))
-    _, regions, text = compiled_file(source, inputs, Options())
+    _, regions, text = compiled_file(source, inputs, Options(threads="always"))
     assert all(region.verified for region in regions)
     made = folder / f"{name}.{form}.polyc.c"
     made.write_text(text)

@@ -179,6 +179,7 @@ class LoopPrinter:
         if name in scope.hoisted:
             return self.statements(inner, below)
         body = self.statements(inner, below)
+        _is_filled(chosen, body)
         return (c.Block((*_used(declared, body), *_mentioned(declared, body), *body)),)
 
     def declarations_of(self, buffers: Iterable[Buffer]) -> tuple[c.Stmt, ...]:
@@ -371,6 +372,19 @@ def _mentioned(declared: tuple[c.Stmt, ...], body: tuple[c.Stmt, ...]) -> Iterat
     for name in dict.fromkeys(d.name for d in declared if isinstance(d, c.Decl)):
         if name not in read and any(n.array == name for n in references):
             yield c.ExprStmt(c.Cast("void", c.Name(name)))
+
+
+def _is_filled(buffers: tuple[Buffer, ...], body: tuple[c.Stmt, ...]) -> None:
+    """isl may print a step apart from the loop that a buffer belongs to, and the buffer's mark with it: what is read
+    there would be another copy, which nobody has filled. Raises InternalError."""
+    names = {buffer.name for buffer in buffers if buffer.storage != "private"}
+    nodes = list(_in_scope(body))
+    mentioned = {n.array for n in nodes if isinstance(n, c.ArrayRef)} & names
+    changed = [n.target for n in nodes if isinstance(n, c.Assign)]
+    changed += [n.operand for n in nodes if isinstance(n, c.Postfix | c.Unary) and n.op in ("++", "--", "&")]
+    lost = mentioned - {n.array for target in changed for n in c.walk(target) if isinstance(n, c.ArrayRef)}
+    if lost:
+        raise InternalError(f"isl took a step out of the tile that keeps {', '.join(sorted(lost))} for it")
 
 
 def _in_scope(body: tuple[c.Stmt, ...]) -> Iterator[c.Node]:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from . import rounds, values
 from .contestants import INCLUDES, Job, polyc, polyc_gcc
-from .execute import Failure, build, command, samples
+from .execute import ENOUGH_SECONDS, Failure, build, command, samples
 from .kernels import Kernel
 from .tools import Tools
 
@@ -53,7 +53,6 @@ NAMES = {
 FINALISTS = 5
 SLOW = 4.0
 """A candidate that takes so many times as long as polyc's own choice is ended: it is not the best."""
-LEAST_LIMIT_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +133,7 @@ def sweep(kernel: Kernel, plan: rounds.Plan, tools: Tools, axes: dict[str, tuple
         tried = [runner.first(job, OWN, plan.limit)]
         if tried[0].status != "ok":
             raise Failure(f"{kernel.name}: polyc's own choice: {tried[0].status}")
-        limit = max(LEAST_LIMIT_SECONDS, SLOW * tried[0].median)
+        limit = SLOW * (tried[0].median + ENOUGH_SECONDS)  # a process runs a short kernel several times
         every = grid(chosen, axes)
         for place, vector in enumerate(every):
             tried.append(runner.first(job, vector, min(limit, plan.limit)))

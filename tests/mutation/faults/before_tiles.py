@@ -91,7 +91,7 @@ add("dependences", "first row's flow dropped", "writers at 0", dependences(flow_
 
 # --- schedule --------------------------------------------------------------------------------------------------------
 
-add("schedule", "source order whatever depends", "_depends says no", always(schedule, "_depends", False))
+add("schedule", "source order whatever depends", "_order_of finds no pair", always(schedule, "_order_of", set()))
 
 
 # --- pretiling -------------------------------------------------------------------------------------------------------
@@ -133,7 +133,7 @@ add(
     "pretiling",
     "any dependence is quasi-identity",
     "Definition 4.1 is not asked",
-    always(pretiling._Merger, "quasi_identity", True),
+    always(pretiling._Merger, "has_distance_0", True),
 )
 add(
     "pretiling",

@@ -8,6 +8,7 @@ from typing import Any
 
 import islpy as isl
 
+import polyc.codegen.instances as instances
 import polyc.codegen.loops as loops
 import polyc.codegen.printer as printer
 import polyc.codegen.render as render
@@ -175,7 +176,7 @@ CODEGEN: list[tuple[str, str, Install]] = [
     ("extension shifted", "by one", printed_tree(node_edit(e.extension_edit(e.range_shift(0, 1))))),
     ("tile corner moved", "by one", printed_tree(node_edit(e.band_edit(e.tile_corner_moved, Role.TILE)))),
     ("guard not printed", "of the region", always(render, "_guard", None)),
-    ("buffer's subscripts shifted", "by one", patched(loops, "shift", shift_wrong)),
+    ("buffer's subscripts shifted", "by one", patched(instances, "shift", shift_wrong)),
     ("buffers not used", "the array instead", always(loops.InstancePrinter, "_buffer", None)),
     ("division truncates", "instead of rounding down", patched(ExprPrinter, "_operation", division_truncates)),
     ("min as max", "and max as min", patched(ExprPrinter, "_operation", minimum_as_maximum)),

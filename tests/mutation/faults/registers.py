@@ -170,7 +170,7 @@ def depth_of(factor: int) -> Install:
     return patched(RegisterNest, "depth", lambda original: lambda self: factor * original(self))
 
 
-ALL_STATEMENTS: Install = patched(registers, "_alone", lambda _o: lambda _node: iter(f"S{k}" for k in range(10)))
+ALL_STATEMENTS: Install = patched(registers, "alone_in", lambda _o: lambda _node: iter(f"S{k}" for k in range(10)))
 
 add("registers", "tiles end with the domain", "whole() is the domain", patched(RegisterNest, "whole", of_domain_alone))
 add("registers", "everything harmless", "outside of the domain", always(RegisterNest, "harmless", True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from enum import Enum
 from typing import cast
@@ -52,6 +52,11 @@ def empty_map(like: isl.UnionMap | isl.UnionSet | isl.Set | isl.Map) -> isl.Unio
 
 def empty_set(like: isl.UnionMap | isl.UnionSet | isl.Set | isl.Map) -> isl.UnionSet:
     return isl.UnionSet.empty(like.get_space().params())
+
+
+def reaching(relation: isl.UnionMap, wanted: Collection[str]) -> isl.UnionMap:
+    """The pieces of a relation whose ranges have one of these names."""
+    return union_of((piece for piece in maps(relation) if out_name(piece) in wanted), empty_map(relation))
 
 
 def union_of(pieces: Iterable[isl.Map], start: isl.UnionMap) -> isl.UnionMap:

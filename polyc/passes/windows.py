@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -11,7 +10,7 @@ from polyc.model.program import Buffer, Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Role, Sequence, walk
 from polyc.passes.nests import values
-from polyc.poly import affine_of, empty_map, maps, out_name, set_name, sets
+from polyc.poly import affine_of, empty_map, maps, out_name, reaching, set_name, sets
 from polyc.verify.windows import alive_together
 
 STAGE = "windows"
@@ -86,7 +85,7 @@ class _Sliding:
             if changed is not None:
                 return changed
         own = {out_name(m) for m in maps(tiles.extension.relation)} - self.program.copies
-        relation = _only(tiles.extension.relation, own)
+        relation = reaching(tiles.extension.relation, own)
         if any(self.overlaps(relation, tiles, k) for k in range(len(tiles.band.members))):
             self.program = self.program.remark(
                 "no-sliding-window",
@@ -118,7 +117,7 @@ class _Sliding:
             steps = [step for step in steps if self.kept(step, tiles, dimensions)]
             inside = frozenset[str]().union(*steps)
             dimensions = {key: d for key, d in dimensions.items() if self.writers(key) and self.writers(key) <= inside}
-        relation = _only(tiles.extension.relation, frozenset[str]().union(*steps)) if dimensions else None
+        relation = reaching(tiles.extension.relation, frozenset[str]().union(*steps)) if dimensions else None
         if relation is None or not self.overlaps(relation, tiles, k):
             return [], {}
         return steps, dimensions
@@ -232,7 +231,7 @@ class _Sliding:
             for access in self.program.statements[name].accesses:
                 if access.ref != ref or access.array != buffer.array:
                     continue
-                cells = maps(_only(instances, (name,)).apply_range(isl.UnionMap.from_map(access.relation)))
+                cells = maps(reaching(instances, (name,)).apply_range(isl.UnionMap.from_map(access.relation)))
                 for piece in cells:
                     rank = piece.dim(isl.dim_type.out)
                     one = piece.project_out(isl.dim_type.out, dimension + 1, rank - dimension - 1)
@@ -304,14 +303,6 @@ def _moved(buffer: Buffer, position: int) -> int | None:
     return found[0] if len(found) == 1 and found[0] != last else None
 
 
-def _only(relation: isl.UnionMap, statements: Iterable[str]) -> isl.UnionMap:
-    found = empty_map(relation)
-    for piece in maps(relation):
-        if out_name(piece) in statements:
-            found = found.union(isl.UnionMap.from_map(piece))
-    return found
-
-
 def _freed(relation: isl.Map, position: int) -> isl.Map:
     """The relation with one dimension of its range, whatever the others are."""
     count = relation.dim(isl.dim_type.out)
@@ -351,7 +342,7 @@ def _new_only(
         context, f"{{ [{here}] -> [{', '.join(before)}] : {condition} and t - {size} >= {names[position]} }}"
     )
     found = at.apply_range(relation)
-    again = last.apply_range(_only(relation, fresh))
+    again = last.apply_range(reaching(relation, fresh))
     return found.subtract(again).coalesce()
 
 

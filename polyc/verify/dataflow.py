@@ -27,7 +27,7 @@ from polyc.flow import Accesses, Flow, compute_false, compute_flow
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import AccessKind, Scop
 from polyc.model.tree import THREAD_AXES, WARP_AXES, Member
-from polyc.poly import empty_map, maps, names, out_name, union_of
+from polyc.poly import empty_map, maps, names, out_name, reaching, union_of
 from polyc.verify.commuting import commuting_dependences
 from polyc.verify.expand import Expanded, expand, place_in_buffer
 from polyc.verify.fault import Fault
@@ -131,7 +131,9 @@ def _array_faults(program: Program, now: Expanded, array: str, executed: isl.Uni
     if array not in program.scop.unset:
         faults += _difference(program, "live-in", f"the first reads of {array}", first_reads, live_in)
     if array in program.scop.live_out:
-        in_array = Accesses(_to(after.reads, {array}), _to(after.writes, {array}), _to(after.may_writes, {array}))
+        in_array = Accesses(
+            reaching(after.reads, {array}), reaching(after.writes, {array}), reaching(after.may_writes, {array})
+        )
         lost = _lost_cells(program, array, before, in_array)
         faults += lost
         if not lost:  # the last writers of an array with holes can take isl minutes, and would say the same
@@ -256,14 +258,6 @@ def by_cells(now: Expanded) -> dict[str, dict[AccessKind, list[isl.Map]]]:
     return found
 
 
-def _to(relation: isl.UnionMap, arrays: set[str]) -> isl.UnionMap:
-    kept = empty_map(relation)
-    for piece in maps(relation):
-        if out_name(piece) in arrays:
-            kept = kept.union(isl.UnionMap.from_map(piece))
-    return kept
-
-
 def _contracted_access(now: Expanded, relation: isl.UnionMap) -> isl.UnionMap:
     return relation.apply_domain(now.contraction)
 
@@ -299,7 +293,7 @@ def _final_writers(program: Program, now: Expanded, in_array: Accesses, flow: Fl
     """
     final = last_writers(in_array, now.order, checked).dependence
     resolved = empty_map(final)
-    copies_of_nothing = _to(flow.live_in, {b.key for b in program.buffers.values()}).domain()
+    copies_of_nothing = reaching(flow.live_in, {b.key for b in program.buffers.values()}).domain()
     for _ in range(MOST_COPIES + 1):
         copied = empty_map(final)
         for piece in maps(final):

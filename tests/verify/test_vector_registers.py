@@ -13,7 +13,7 @@ from polyc.flow import Accesses
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Extension, Filter, Mark, Member, Node, Sequence, rewrite, walk
-from polyc.poly import OverBudget, budget, maps, names, out_name
+from polyc.poly import OverBudget, budget, maps, names, out_name, reaching
 from polyc.verify import check, dataflow
 from polyc.verify.expand import expand
 from polyc.verify.padding import without_borders
@@ -267,7 +267,7 @@ def renamed(program: Program, array: str) -> bool:
     now = expand(inside)
     keys = {array} | {b.key for b in inside.buffers.values() if b.array == array}
     all_of = (now.accesses.reads, now.accesses.writes, now.accesses.may_writes)
-    after_now = Accesses(*(dataflow._to(relation, keys) for relation in all_of))
+    after_now = Accesses(*(reaching(relation, keys) for relation in all_of))
     return dataflow._renamed(inside, now, array, dataflow.original_of(inside.scop, array), after_now)
 
 

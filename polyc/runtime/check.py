@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +25,9 @@ from polyc.runtime.tolerance import tolerances
 SIZES = (1, 5, 17, 40, 140)
 """The last one is larger than the tiles of most nests."""
 LARGEST_BYTES = 1 << 28
+"""Arrays of so many bytes are run on any machine; larger ones where memory is free for eight times as much."""
 LARGEST_WORK = 2_000_000_000
+"""Statement instances of one run."""
 LIMIT_SECONDS = 120
 
 
@@ -118,6 +121,24 @@ def compare(
     return report
 
 
+def too_large(total: int, instances: int) -> str | None:
+    """Why arrays of so many bytes and so many statement instances are not run; None where they are."""
+    room = max(LARGEST_BYTES, free_bytes() // 8)
+    if total > room:
+        return f"its arrays have {total >> 20} MB, and {room >> 20} MB are what this machine has room for, several times"
+    if instances > LARGEST_WORK:
+        return f"{instances:.2g} statement instances, where {LARGEST_WORK:.0g} are the most"
+    return None
+
+
+def free_bytes() -> int:
+    """Memory that nobody uses, 0 where the system does not tell."""
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):
+        return 0
+
+
 def tell_build_error(region: Region, problem: BuildError, folder: Path, cc: str, report: Report) -> None:
     """The result is wrong where the original alone can be built; otherwise polyc lacks something to build both."""
     try:
@@ -148,8 +169,8 @@ def run_size(setting: Setting, values: dict[str, int], seed: int, report: Report
         report.skipped.append(f"{named}: {problem}")
         return
     total = sum(math.prod(s.extents) * setting.element_bytes[n] for n, s in shapes.items())
-    if total > LARGEST_BYTES or work(setting.scop, values) > LARGEST_WORK:
-        report.skipped.append(f"{named}: too large to run")
+    if (problem := too_large(total, work(setting.scop, values))) is not None:
+        report.skipped.append(f"{named}: too large to run: {problem}")
         return
     rng = np.random.default_rng(seed)
     arrays = {

@@ -1,0 +1,112 @@
+"""Pages that are sessions: their files are written, and their commands run, from top to bottom in one folder.
+
+    <!-- file: NAME -->          the fence is a file of the folder
+    <!-- part: NAME -->          the fence is a part of a file that is there by now, leading blanks apart
+    ```console                  `$ ` begins a command; what it prints on either stream follows
+    <!-- varies -->              before a console: exit codes count, and not what is printed (times)
+    <!-- fails: CODE -->         before a console: its last command ends with this exit code
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+from .pages import Fence, fences
+
+LONGEST = 300
+"""Seconds that a command may take."""
+
+
+def is_session(page: Path) -> bool:
+    return "<!-- session" in page.read_text()
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """That of the tests, with this polyc as `polyc`, whatever is installed."""
+    tools = folder / ".tools"
+    tools.mkdir()
+    polyc = tools / "polyc"
+    root = Path(__file__).parents[2]
+    polyc.write_text(f'#!/bin/sh\nPYTHONPATH="{root}" exec "{sys.executable}" -m polyc "$@"\n')
+    polyc.chmod(0o755)
+    python = tools / "python"
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="{root}" exec "{sys.executable}" "$@"\n')
+    python.chmod(0o755)
+    return {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "NO_COLOR": "1", "COLUMNS": "100"}
+
+
+def commands(text: str) -> list[str]:
+    """The commands of a console, with the lines that continue them."""
+    found: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("$ "):
+            found.append(line[2:])
+        elif found and found[-1].endswith("\\") and line.startswith("> "):
+            found[-1] += "\n" + line[2:]
+    return found
+
+
+def shown(command: str) -> str:
+    first, *rest = command.split("\n")
+    return "\n".join([f"$ {first}", *(f"> {line}" for line in rest)]) + "\n"
+
+
+class Session:
+    """One page's files and commands, in a folder of their own."""
+
+    def __init__(self, page: Path, folder: Path) -> None:
+        self.page = page
+        self.folder = folder
+        self.environment = environment(folder)
+
+    def run(self) -> str:
+        """The page as it would be with what its commands print today."""
+        text = self.page.read_text()
+        shift = 0
+        for fence in fences(self.page):
+            new = self.replayed(fence)
+            start = fence.start + shift
+            text = text[:start] + new + text[start + len(fence.text) :]
+            shift += len(new) - len(fence.text)
+        return text
+
+    def replayed(self, fence: Fence) -> str:
+        """What should stand in the fence."""
+        where = f"{self.page.name}:{fence.line}"
+        if (name := fence.wished("file")) is not None:
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(fence.text)
+        elif (name := fence.wished("part")) is not None:
+            whole = textwrap.dedent((self.folder / name).read_text())
+            wanted = [line.strip() for line in fence.text.splitlines() if line.strip()]
+            lines = [line.strip() for line in whole.splitlines() if line.strip()]
+            starts = range(len(lines) - len(wanted) + 1)
+            assert any(lines[i : i + len(wanted)] == wanted for i in starts), f"{where}: no such part in {name}"
+        elif fence.language == "console":
+            return self.console(fence, where)
+        return fence.text
+
+    def console(self, fence: Fence, where: str) -> str:
+        typed = commands(fence.text)
+        expected = int(fence.wished("fails") or 0)
+        parts = []
+        for number, command in enumerate(typed):
+            done = subprocess.run(
+                ["bash", "-c", command],
+                cwd=self.folder,
+                env=self.environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                text=True,
+                timeout=LONGEST,
+            )
+            code = expected if number == len(typed) - 1 else 0
+            assert done.returncode == code, f"{where}: {command}: exit code {done.returncode}\n{done.stdout}"
+            parts.append(shown(command) + done.stdout)
+        return fence.text if fence.wish == "varies" else "".join(parts)

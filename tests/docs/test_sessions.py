@@ -1,0 +1,24 @@
+"""What the pages show of a session is what happens (`pytest --update-golden tests/docs` writes the outputs anew)."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from .pages import PAGES, ROOT
+from .sessions import Session, is_session
+
+SESSIONS = [page for page in PAGES if is_session(page)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", SESSIONS, ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_page_shows_what_happens(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    if shutil.which("gcc") is None:
+        pytest.skip("needs gcc")
+    text = Session(page, tmp_path).run()
+    if request.config.getoption("--update-golden"):
+        page.write_text(text)
+    assert text == page.read_text(), f"{page.name} is stale: run pytest --update-golden tests/docs, and read the diff"

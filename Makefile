@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
 
-.PHONY: help setup demo test test-all fast fuzz mutation nvcc lint format golden polybench bench bench-pipelines bench-irregular \
+.PHONY: help setup demo docs test test-all fast fuzz mutation nvcc lint format golden polybench bench bench-pipelines bench-irregular \
         bench-operators bench-compile bench-compile-growth clean
 
 help:
@@ -17,6 +17,7 @@ help:
 	@echo "make mutation       break each pass in many ways, and show that the check catches it"
 	@echo "make nvcc           compile the CUDA text of all kernels and operators with nvcc, small and at full size"
 	@echo "make lint           formatting, lint and types"
+	@echo "make docs           the pages as a site, in build/site (a warning is an error)"
 	@echo "make golden         rewrite the golden files (then read the diff)"
 	@echo "make polybench      the thirty kernels, plain and through polyc, dumps compared (DATASET=MINI)"
 	@echo "make bench          the kernels' times beside gcc, clang and the peers that are there (KERNELS=, DATASET=LARGE, ROUNDS=5)"
@@ -65,6 +66,15 @@ lint: $(STAMP)
 	$(BIN)/mypy --strict -p benchmarks.cpu
 	$(BIN)/mypy --strict -p benchmarks.pipelines
 	$(BIN)/mypy --strict -p benchmarks.irregular
+
+DOCS_STAMP := $(VENV)/.installed-docs
+$(DOCS_STAMP): $(STAMP)
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[docs]'
+	@touch $@
+
+docs: $(DOCS_STAMP)
+	$(BIN)/sphinx-build -q -W --keep-going -c docs/site -b html . build/site
+	@echo "build/site/README.html"
 
 format: $(STAMP)
 	$(BIN)/ruff format polyc tests benchmarks

@@ -33,6 +33,20 @@ CHAPTERS = {
     "Start": ["docs/tutorial", "docs/example/README", "docs/cli", "docs/cc", "docs/api", "docs/explain", "docs/coming-from"],
     "Reference": ["docs/language", "docs/remarks", "docs/machines"],
     "How it works": ["docs/architecture", "docs/algorithms/README", "docs/cpu", "docs/gpu", "docs/add-a-pass"],
+    "Algorithms": [
+        f"docs/algorithms/{name}"
+        for name in (
+            "pretiling",
+            "tile-shapes",
+            "post-tiling",
+            "several-outputs",
+            "inlining",
+            "time-tiles",
+            "sums-of-products",
+            "blocked",
+            "windows",
+        )
+    ],
     "Trust and speed": [
         "docs/trust",
         "docs/performance",

@@ -180,7 +180,7 @@ class LoopPrinter:
             return self.statements(inner, below)
         body = self.statements(inner, below)
         _is_filled(chosen, body)
-        return (c.Block((*_used(declared, body), *_mentioned(declared, body), *body)),)
+        return (c.Block((*_used(declared, body), *_mentioned(declared, body), *_opened(body, declared))),)
 
     def declarations_of(self, buffers: Iterable[Buffer]) -> tuple[c.Stmt, ...]:
         """One for each name: buffers that follow each other in one place share it."""
@@ -372,6 +372,15 @@ def _mentioned(declared: tuple[c.Stmt, ...], body: tuple[c.Stmt, ...]) -> Iterat
     for name in dict.fromkeys(d.name for d in declared if isinstance(d, c.Decl)):
         if name not in read and any(n.array == name for n in references):
             yield c.ExprStmt(c.Cast("void", c.Name(name)))
+
+
+def _opened(body: tuple[c.Stmt, ...], declared: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:
+    """What is in a block that is all of a block: buffers of two passes stand side by side."""
+    if len(body) != 1 or not isinstance(body[0], c.Block):
+        return body
+    names = {item.name for item in declared if isinstance(item, c.Decl)}
+    inner = {item.name for item in body[0].body if isinstance(item, c.Decl)}
+    return body if names & inner else body[0].body
 
 
 def _is_filled(buffers: tuple[Buffer, ...], body: tuple[c.Stmt, ...]) -> None:

@@ -125,7 +125,9 @@ def too_large(total: int, instances: int) -> str | None:
     """Why arrays of so many bytes and so many statement instances are not run; None where they are."""
     room = max(LARGEST_BYTES, free_bytes() // 8)
     if total > room:
-        return f"its arrays have {total >> 20} MB, and {room >> 20} MB are what this machine has room for, several times"
+        return (
+            f"its arrays have {total >> 20} MB, and {room >> 20} MB are what this machine has room for, several times"
+        )
     if instances > LARGEST_WORK:
         return f"{instances:.2g} statement instances, where {LARGEST_WORK:.0g} are the most"
     return None
@@ -169,8 +171,8 @@ def run_size(setting: Setting, values: dict[str, int], seed: int, report: Report
         report.skipped.append(f"{named}: {problem}")
         return
     total = sum(math.prod(s.extents) * setting.element_bytes[n] for n, s in shapes.items())
-    if (problem := too_large(total, work(setting.scop, values))) is not None:
-        report.skipped.append(f"{named}: too large to run: {problem}")
+    if (reason := too_large(total, work(setting.scop, values))) is not None:
+        report.skipped.append(f"{named}: too large to run: {reason}")
         return
     rng = np.random.default_rng(seed)
     arrays = {

@@ -1,10 +1,10 @@
 """Pages that are sessions: their files are written, and their commands run, from top to bottom in one folder.
 
-    <!-- file: NAME -->          the fence is a file of the folder
-    <!-- part: NAME -->          the fence is a part of a file that is there by now, leading blanks apart
-    ```console                  `$ ` begins a command; what it prints on either stream follows
-    <!-- varies -->              before a console: exit codes count, and not what is printed (times)
-    <!-- fails: CODE -->         before a console: its last command ends with this exit code
+<!-- file: NAME -->          the fence is a file of the folder
+<!-- part: NAME -->          the fence is a part of a file that is there by now, leading blanks apart
+```console                  `$ ` begins a command; what it prints on either stream follows
+<!-- varies -->              before a console: exit codes count, and not what is printed (times)
+<!-- fails: CODE -->         before a console: its last command ends with this exit code
 """
 
 from __future__ import annotations

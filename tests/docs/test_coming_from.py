@@ -31,5 +31,3 @@ def test_every_option_of_ours_exists() -> None:
             named |= set(re.findall(r"--[a-z-]+", code))
     assert len(named) > 15
     assert named <= options()
-
-

@@ -1,7 +1,7 @@
 """The site: every page of the project, as it lies in the repository (`make docs`, built by Sphinx with MyST).
 
-The source folder is the repository, so that a link that works there works here. README.md is the first page; the list of
-pages at its side is made here, since README.md is read elsewhere too.
+The source folder is the repository, so that a link that works there works here. README.md is the first page; the list
+of pages at its side is made here, since README.md is read elsewhere too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,14 @@ author = "the polyc authors"
 copyright = "the polyc authors"
 extensions = ["myst_parser"]
 root_doc = "README"
-include_patterns = ["README.md", "docs/*.md", "docs/*/*.md", "benchmarks/README.md", "benchmarks/*/README.md", "polybench/README.md"]
+include_patterns = [
+    "README.md",
+    "docs/*.md",
+    "docs/*/*.md",
+    "benchmarks/README.md",
+    "benchmarks/*/README.md",
+    "polybench/README.md",
+]
 exclude_patterns = ["docs/site"]
 myst_heading_anchors = 4
 suppress_warnings = ["myst.header"]
@@ -30,7 +37,15 @@ templates_path: list[str] = []
 nitpicky = True
 
 CHAPTERS = {
-    "Start": ["docs/tutorial", "docs/example/README", "docs/cli", "docs/cc", "docs/api", "docs/explain", "docs/coming-from"],
+    "Start": [
+        "docs/tutorial",
+        "docs/example/README",
+        "docs/cli",
+        "docs/cc",
+        "docs/api",
+        "docs/explain",
+        "docs/coming-from",
+    ],
     "Reference": ["docs/language", "docs/remarks", "docs/machines"],
     "How it works": ["docs/architecture", "docs/algorithms/README", "docs/cpu", "docs/gpu", "docs/add-a-pass"],
     "Algorithms": [

@@ -85,7 +85,7 @@ def load(
     words = (cflags,) if isinstance(cflags, str) else tuple(cflags)
     with ONE_AT_A_TIME:
         run = run_of("load", source_or_path, options, "gcc")
-        return kernel_of(result_of(run), function, words, num_threads)
+        return kernel_of(result_of(run), function, source(source_or_path)[1], words, num_threads)
 
 
 def run_of(function: str, source_or_path: File, options: Mapping[str, object], default_cc: str = "cc") -> Run:

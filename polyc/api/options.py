@@ -13,8 +13,8 @@ import click
 
 from polyc.errors import UserError
 
-Sizes: TypeAlias = "str | int | Sequence[int]"
-File: TypeAlias = "str | os.PathLike[str]"
+Sizes: TypeAlias = str | int | Sequence[int]
+File: TypeAlias = str | os.PathLike[str]
 
 
 class CompileOptions(TypedDict, total=False):

@@ -7,7 +7,7 @@
 # builds blur.polyc.o from blur.c, whose loops go through polyc first. What changed is built again, and nothing else: a
 # C file, a header that it includes, the options.
 #
-# Set before or on the command line:
+# Set before, or on the command line of make:
 #   POLYC         the command                                            polyc
 #   POLYC_FLAGS   its options, such as -I, -D and --machine host
 #   POLYC_BUILD   the folder for what is made                            build
@@ -28,11 +28,14 @@ $(POLYC_BUILD)/%.polyc.c: %.c $(POLYC_BUILD)/polyc.flags
 $(POLYC_BUILD)/%.polyc.o: $(POLYC_BUILD)/%.polyc.c
 	$(CC) -iquote $(dir $*) $(CPPFLAGS) $(CFLAGS) $(POLYC_CFLAGS) -MD -MP -c $< -o $@
 
-# The options of the last run. The file is written where they are others.
+# The options of the last run: the file is written where they are others now.
+polyc_words := $(POLYC) $(POLYC_FLAGS)
+ifneq ($(polyc_words),$(shell cat '$(POLYC_BUILD)/polyc.flags' 2>/dev/null))
 $(POLYC_BUILD)/polyc.flags: polyc-always
+endif
+$(POLYC_BUILD)/polyc.flags:
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(subst ','\'',$(POLYC) $(POLYC_FLAGS))' | cmp -s - $@ || \
-	  printf '%s\n' '$(subst ','\'',$(POLYC) $(POLYC_FLAGS))' >$@
+	@printf '%s\n' '$(subst ','\'',$(polyc_words))' >$@
 
 -include $(wildcard $(POLYC_BUILD)/*.d $(POLYC_BUILD)/*/*.d $(POLYC_BUILD)/*/*/*.d)
 

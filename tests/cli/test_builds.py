@@ -138,7 +138,9 @@ def test_cmake_rebuilds_what_changed(project: Project, generator: str) -> None:
     assert build() == {"scale.polyc.c", "scale.polyc.c.o", "scale.c.o"}
 
     text = lists.read_text()
-    new = text.replace("polyc_add_sources(blur ${KERNELS})", "polyc_add_sources(blur ${KERNELS} OPTIONS --tile-sizes 8,64)")
+    new = text.replace(
+        "polyc_add_sources(blur ${KERNELS})", "polyc_add_sources(blur ${KERNELS} OPTIONS --tile-sizes 8,64)"
+    )
     new += 'target_compile_definitions(blur PRIVATE "TEXT=a b")\n'
     assert new != text
     project.touch("CMakeLists.txt")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("explain", cls=Command, short_help="Show what was done with each nest, and why.")
-@click.argument("file")
+@click.argument("file", shell_complete=o.files)
 @click.option(
     "--format",
     "form",

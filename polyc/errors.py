@@ -82,6 +82,10 @@ class UserError(Exception):
         super().__init__("; ".join(d.message for d in diagnostics))
         self.diagnostics = diagnostics
 
+    def __str__(self) -> str:
+        """Every problem with its place, for a traceback; the command line shows the source lines as well."""
+        return "\n".join(d.render() for d in self.diagnostics)
+
     @staticmethod
     def of(code: str, message: str, span: Span | None = None, hint: str = "") -> UserError:
         return UserError([Diagnostic(code, message, span, hint)])

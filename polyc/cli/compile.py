@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command("compile", cls=Command, short_help="Write the file with its loop nests transformed.")
-@click.argument("file")
+@click.argument("file", shell_complete=o.files)
 @click.option(
     "-o",
     "target_file",

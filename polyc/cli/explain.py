@@ -12,11 +12,12 @@ from polyc.cli import output, terminal
 from polyc.cli.failure import Command
 
 if TYPE_CHECKING:
+    from polyc.cli.run import Run
     from polyc.model.program import Compiled, Snapshot
 
 
 @click.command("explain", cls=Command, short_help="Show what was done with each nest, and why.")
-@click.argument("file")
+@click.argument("file", shell_complete=o.files)
 @click.option(
     "--format",
     "form",
@@ -33,9 +34,19 @@ def command(file: str, form: str, wanted: str | None, all_passes: bool, **values
     if wanted is not None and all_passes:
         raise click.UsageError("--pass and --all-passes exclude each other")
 
-    from polyc.cli.run import compile_file, shown_within_budget
+    from polyc.cli.run import compile_file
 
-    run = compile_file(file, values)
+    text = explanation(compile_file(file, values), form, wanted, all_passes)
+    if form == "text":
+        terminal.show(text)
+    else:
+        output.write(output.STDOUT, text)
+
+
+def explanation(run: Run, form: str, wanted: str | None, all_passes: bool) -> str:
+    """The whole output. Raises click.UsageError where there is no such pass, UserError where it takes too much."""
+    from polyc.cli.run import shown_within_budget
+
     compiled = run.compiled
     shown = [chosen(one, wanted, all_passes) for one in compiled]
     if wanted is not None and compiled and not any(shown):
@@ -44,11 +55,7 @@ def command(file: str, form: str, wanted: str | None, all_passes: bool, **values
         known = ", ".join(dict.fromkeys(s.name for one in compiled for s in stages(one)))
         raise click.UsageError(f"there is no pass '{wanted}' in this run; there are: {known}")
     with shown_within_budget(run):
-        text = rendered(compiled, shown, form, wanted, all_passes)
-    if form == "text":
-        terminal.show(text)
-    else:
-        output.write(output.STDOUT, text)
+        return rendered(compiled, shown, form, wanted, all_passes)
 
 
 def chosen(compiled: Compiled, wanted: str | None, all_passes: bool) -> tuple[Snapshot, ...]:

@@ -12,7 +12,7 @@ import click
 
 from polyc import __version__
 
-COMMANDS = ("compile", "explain", "verify", "machine", "doctor")
+COMMANDS = ("compile", "explain", "verify", "machine", "doctor", "completion", "man")
 
 
 class Commands(click.Group):
@@ -50,6 +50,8 @@ def cli() -> None:
     polyc machine list                       the machines that code can be made for
     polyc machine detect                     measure this machine
     polyc doctor                             what polyc finds on this machine
+    polyc completion bash                    what a shell needs to complete these words
+    polyc man                                the manual page, in roff
 
     Exit codes: 0 done, 1 the input cannot be compiled or verified, 2 wrong usage.
     """

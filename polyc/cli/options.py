@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from polyc.machine import Gpu
     from polyc.model.program import InputOptions, Options
 
@@ -167,6 +169,11 @@ class Folder(Parameter):
             self.fail("a folder has a name", param, ctx)
         return value
 
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(incomplete, type="dir")]
+
 
 class MacroName(Parameter):
     """A macro's name."""
@@ -177,6 +184,24 @@ class MacroName(Parameter):
         if not re.fullmatch(r"[A-Za-z_]\w*", str(value)):
             self.fail(f"'{value}' is not a macro's name", param, ctx)
         return value
+
+
+def files(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """For a shell: the names of files."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(incomplete, type="file")]
+
+
+def machines(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """For a shell: the machines of the target's kind, and files."""
+    from click.shell_completion import CompletionItem
+
+    from polyc.machine import known
+
+    kind = "gpu" if context.params.get("target") in ("cuda", "opencl") else "cpu"
+    names = [CompletionItem(name) for name in known(kind) if name.startswith(incomplete)]
+    return [*names, *files(context, _, incomplete)]
 
 
 INPUT = (
@@ -267,6 +292,7 @@ TRANSFORM = (
     click.option(
         "--machine",
         metavar="host|NAME|FILE",
+        shell_complete=machines,
         help="The CPU or GPU to make code for: this one, one that 'polyc machine list' names, or a TOML file.  "
         "[default: generic]",
     ),

@@ -44,8 +44,11 @@ class Run:
     watch: Stopwatch
 
 
-def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc") -> Run:
-    """Read and compile. Raises UserError with all the problems of the file."""
+def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", text: str | None = None) -> Run:
+    """Read and compile. Raises UserError with all the problems of the file.
+
+    `text`: what stands in the place of a file; `path` is what messages call it then.
+    """
     watch = Stopwatch()
     with watch.stage("start"):
         from polyc import frontend
@@ -53,7 +56,7 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc") -> R
 
         given, wanted = o.input_options(values, default_cc), o.transform_options(values)
     with watch.stage("read"):
-        source = frontend.read(path, given)
+        source = frontend.read(path, given, text)
     compiled = []
     for region in source.regions:
         start = time.perf_counter()

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @click.command("verify", cls=Command, short_help="Run the original against the result, and compare.")
-@click.argument("file")
+@click.argument("file", shell_complete=o.files)
 @o.options(o.TRANSFORM, o.INPUT, (o.compiler_option("gcc"),))
 def command(file: str, **values: Any) -> None:
     """Build the regions of FILE and their results as functions, call both on the same random arrays at several

@@ -54,17 +54,25 @@ class Preprocessed:
         ]
 
 
-def preprocess(path: str, options: InputOptions) -> Preprocessed:
-    """Run `cc -E` on the file; its own errors become diagnostics."""
-    given = as_word(path)
+STDIN = "<stdin>"
+"""What compilers call the text that they read from standard input."""
+
+
+def preprocess(path: str, options: InputOptions, text: str | None = None) -> Preprocessed:
+    """Run `cc -E` on the file, or on a text in its place; its own errors become diagnostics."""
+    given = as_word(path) if text is None else STDIN
     command = [options.cc, "-E", "-dD", "-w", "-x", "c"]
     command += [f"-I{as_word(folder)}" for folder in options.include_dirs]
     command += [f"-D{name}" for name in options.defines] + [f"-U{name}" for name in options.undefines]
     environment = {**os.environ, "LC_ALL": "C"}
     try:
-        done = subprocess.run(
-            [*command, given], capture_output=True, check=False, env=environment, stdin=subprocess.DEVNULL
-        )
+        if text is None:
+            done = subprocess.run(
+                [*command, given], capture_output=True, check=False, env=environment, stdin=subprocess.DEVNULL
+            )
+        else:
+            data = text.encode("utf-8", "surrogateescape")
+            done = subprocess.run([*command, "-"], capture_output=True, check=False, env=environment, input=data)
     except OSError as problem:
         hint = "install gcc or clang, or name another compiler"
         raise UserError.of("no-compiler", f"'{options.cc}' does not run: {problem.strerror}", hint=hint) from None
@@ -113,7 +121,7 @@ def read_markers(text: str, path: str, given: str) -> Preprocessed:
     macros = frozenset(_DEFINE.findall(text))
     text = _DEFINE.sub(lambda m: " " * len(m.group()), text)
     result = Preprocessed(path, text, macros=macros)
-    seen: dict[str, None] = {path: None}
+    seen: dict[str, None] = {} if given == STDIN else {path: None}
     names: dict[str, str] = {}
     for match in MARKER.finditer(text):
         name = names.get(match.group(2))
@@ -122,7 +130,7 @@ def read_markers(text: str, path: str, given: str) -> Preprocessed:
             name = names.setdefault(match.group(2), path if name == given else name)
         result.starts.append(min(match.end() + 1, len(text)))
         result.runs.append((name, int(match.group(1))))
-        if not name.startswith("<"):
+        if not name.startswith("<") and match.group(2) != STDIN:
             seen.setdefault(name)
     result.dependencies = tuple(seen)
     return result

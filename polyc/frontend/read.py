@@ -15,7 +15,7 @@ from polyc.frontend.preamble import original_text, preamble
 from polyc.frontend.preprocess import Preprocessed, preprocess
 from polyc.frontend.promises import names_in, parse_condition
 from polyc.frontend.region import CTX, NOTHING, Given
-from polyc.frontend.source import UserFile, assert_unchanged, load
+from polyc.frontend.source import UserFile, as_file, assert_unchanged, load
 from polyc.model.program import InputOptions
 from polyc.model.scop import Region, Scop, Source
 from polyc.poly import OverBudget, budget
@@ -29,19 +29,24 @@ LARGEST_REGION = 200_000
 """Characters of preprocessed text: what is read in a few seconds."""
 
 
-def read(path: str, options: InputOptions) -> Source:
-    """Read a C file and model its regions. Raises UserError with every problem of the file."""
+def read(path: str, options: InputOptions, text: str | None = None) -> Source:
+    """Read a C file and model its regions. Raises UserError with every problem of the file.
+
+    `text`: what stands in the place of a file; `path` is what messages call it then.
+    """
     with room_for_depth():
-        return _read(path, options)
+        return _modelled(*preprocessed(path, options, text), options)
 
 
-def _read(path: str, options: InputOptions) -> Source:
-    user = load(path)
+def preprocessed(path: str, options: InputOptions, text: str | None = None) -> tuple[UserFile, Preprocessed]:
+    """A C file, and what the preprocessor makes of it. Raises UserError."""
+    user = load(path) if text is None else as_file(path, text.encode("utf-8", "surrogateescape"))
     if len(user.text) > LARGE and "scop" not in user.text and not options.allow_no_scop:
         raise no_region(path)
-    pre = preprocess(path, options)
-    assert_unchanged(user)
-    return _modelled(user, pre, options)
+    pre = preprocess(path, options, text)
+    if text is None:
+        assert_unchanged(user)
+    return user, pre
 
 
 def read_text(text: str, options: InputOptions, given: Given = NOTHING) -> Source:

@@ -67,6 +67,11 @@ def load(path: str) -> UserFile:
         raise UserError.of("file-not-found", f"'{path}': no such file") from None
     except (OSError, ValueError) as problem:
         raise unreadable(path, getattr(problem, "strerror", None) or str(problem)) from None
+    return as_file(path, data)
+
+
+def as_file(path: str, data: bytes) -> UserFile:
+    """The bytes of a file, where they are C text."""
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise UserError.of("binary-file", "the file holds NUL bytes: it is no C text", Span(path, line))

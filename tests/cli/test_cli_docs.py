@@ -1,11 +1,7 @@
-"""docs/cli.md names every option; the example project builds and rebuilds; doctor."""
+"""docs/cli.md names every option; doctor."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,29 +29,6 @@ def test_every_option_is_documented(name: str) -> None:
             if isinstance(parameter.type, click.Choice):
                 for choice in parameter.type.choices:
                     assert choice in text
-
-
-def test_the_example_rebuilds_what_changed(tmp_path: Path) -> None:
-    folder = tmp_path / "example"
-    shutil.copytree(DOCS / "example", folder, ignore=shutil.ignore_patterns("build"))
-
-    def make(*words: str) -> str:
-        command = ["make", f"POLYC={sys.executable} -m polyc", *words]
-        environment = {**os.environ, "PYTHONPATH": str(DOCS.parent)}
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    def touch(name: str) -> None:
-        newest = max(path.stat().st_mtime_ns for path in (folder / "build").iterdir())
-        os.utime(folder / name, ns=(newest + 10**7, newest + 10**7))
-
-    assert "cmp build/plain.txt build/polyc.txt" in make("check")
-    assert "polyc compile" not in make()
-    touch("main.c")
-    assert "polyc compile" not in make()
-    touch("blur.h")
-    assert "polyc compile blur.c" in make("check")
 
 
 def test_doctor(polyc: Polyc) -> None:

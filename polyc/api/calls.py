@@ -1,0 +1,137 @@
+"""`polyc.compile`, `polyc.explain` and `polyc.load`."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from polyc.api.options import CompileOptions, File, told, values_of
+from polyc.api.result import ONE_AT_A_TIME, Result
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from polyc.api.kernel import Kernel
+    from polyc.cli.run import Run
+
+TEXT = "source.c"
+"""What a text is called in messages."""
+SHOWING = ("format", "pass_", "all_passes")
+"""What `explain` has beside the options of a compile."""
+
+
+def compile(source_or_path: File, **options: Unpack[CompileOptions]) -> Result:
+    """Compile a C file, or C text, as `polyc compile` does; nothing is written.
+
+    source_or_path: a file's name (str or Path), or a str with a line end in it, which is C text. What such a text
+        includes with quotes is looked for in the current folder.
+    options: those of the command line, by their long names with underscores; see `CompileOptions`.
+
+    Raises UserError with every problem of the file, each with its code and place (`problem.diagnostics`), and for a
+    value that an option does not take (code `usage`); TypeError for an option that there is not. Warns (RuntimeWarning)
+    where the optimised program did not pass the check, and an earlier form is the result.
+    """
+    with ONE_AT_A_TIME:
+        return result_of(run_of("compile", source_or_path, options))
+
+
+def explain(
+    source_or_path: File,
+    *,
+    format: str = "text",
+    pass_: str | None = None,
+    all_passes: bool = False,
+    **options: Unpack[CompileOptions],
+) -> str:
+    """What `polyc explain` prints, for the same options: what was done with each nest, what was not, and why.
+
+    format: `text`, `json` (keys in docs/cli.md), `dot`, `isl`.
+    pass_: show the tree after this pass (`--pass`). all_passes: after every one.
+
+    Raises as `compile`.
+    """
+    with ONE_AT_A_TIME:
+        run = run_of("explain", source_or_path, options)
+        return explained(run, {"format": format, "pass_": pass_, "all_passes": all_passes})
+
+
+def load(
+    source_or_path: File,
+    function: str | None = None,
+    *,
+    cflags: str | Sequence[str] = ("-O3", "-march=native"),
+    num_threads: int | None = None,
+    **options: Unpack[CompileOptions],
+) -> Kernel:
+    """Compile a C file or text, build it, and answer one of its functions, to be called on NumPy arrays.
+
+    function: its name; without one, the only function with a region.
+    cflags: further words for the C compiler (`cc=`, or gcc), such as libraries or more C files.
+    num_threads: OpenMP threads of each call. None: as OMP_NUM_THREADS says, or one a core.
+    options: as for `compile`; the target is `openmp` or `c`.
+
+    The code runs in this process: where it reads or writes outside of an array, Python may crash. Raises as `compile`;
+    UserError also where the C compiler refuses the text (`cannot-build`), and where the function is not there, or takes
+    what NumPy does not have (`cannot-load`).
+    """
+    from polyc.api.kernel import kernel_of
+
+    if num_threads is not None and (isinstance(num_threads, bool) or not isinstance(num_threads, int)):
+        raise TypeError(f"num_threads is a number, not {num_threads!r}")
+    if num_threads is not None and num_threads < 1:
+        raise ValueError(f"num_threads has to be 1 or more, not {num_threads}")
+    words = (cflags,) if isinstance(cflags, str) else tuple(cflags)
+    with ONE_AT_A_TIME:
+        run = run_of("load", source_or_path, options, "gcc")
+        return kernel_of(result_of(run), function, source(source_or_path)[1], words, num_threads)
+
+
+def run_of(function: str, source_or_path: File, options: Mapping[str, object], default_cc: str = "cc") -> Run:
+    """Compile with the options that all commands share: `verify` has no others."""
+    from polyc.cli.run import compile_file
+    from polyc.cli.verify import command
+
+    path, text = source(source_or_path)
+    values = values_of(function, command, options)
+    with told():
+        return compile_file(path, values, default_cc, text)
+
+
+def source(source_or_path: File) -> tuple[str, str | None]:
+    """The name of a file, and the text in its place. Raises TypeError."""
+    if isinstance(source_or_path, str) and "\n" in source_or_path:
+        return TEXT, source_or_path
+    if not isinstance(source_or_path, (str, os.PathLike)):
+        raise TypeError(f"a file's name or C text is wanted, not {source_or_path!r}")
+    path = os.fspath(source_or_path)
+    if not isinstance(path, str):
+        raise TypeError(f"a file's name is a str or a Path, not {path!r}")
+    return path, None
+
+
+def result_of(run: Run) -> Result:
+    """The run as its user sees it."""
+    from polyc.cli import messages, output
+    from polyc.cli.compile import emitted, other_files
+
+    target = output.default_output(run.source.path)
+    files = dict([(target, emitted(run, "source")), *other_files(run, target, "source")])
+    remarks = tuple(one for done in run.compiled for one in messages.decisions(done.program))
+    for warning, _ in messages.fallbacks(run.compiled):
+        warnings.warn(warning, RuntimeWarning, stacklevel=3)
+    verified = all(done.verified for done in run.compiled)
+    return Result(run.source.path, run.options.target, files, verified, remarks, run.source.dependencies, run)
+
+
+def explained(run: Run, shown: Mapping[str, object]) -> str:
+    """A run in one of the forms of `polyc explain`."""
+    from polyc.cli.explain import command, explanation
+
+    for name in shown:
+        if name not in SHOWING:
+            raise TypeError(f"explain() got an unexpected keyword argument '{name}'")
+    values = values_of("explain", command, shown)
+    with ONE_AT_A_TIME, told():
+        return explanation(run, values["form"], values["wanted"], values["all_passes"])

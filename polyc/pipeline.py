@@ -300,7 +300,9 @@ class _Run:
 
     def result(self, final: Program, initial: Program, verified: bool, rendered: Rendered) -> Compiled:
         passes, timings = tuple(self.snapshots), tuple(self.timings)
-        return Compiled(final, initial, passes, verified, rendered.text, rendered.ast, rendered.device, timings)
+        return Compiled(
+            final, initial, passes, verified, rendered.text, rendered.ast, rendered.device, timings, rendered.origins
+        )
 
     @property
     def context(self) -> isl.Context:

@@ -21,29 +21,52 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "json", "dot", "isl"]),
+    type=click.Choice(["text", "html", "json", "svg", "dot", "isl"]),
     default="text",
     show_default=True,
-    help="For people, for scripts, for Graphviz, for isl.",
+    help="For people in a terminal or in a browser, for scripts, as pictures, for Graphviz, for isl.",
+)
+@click.option(
+    "--what",
+    type=click.Choice(["all", "tree", "graph"]),
+    default="all",
+    show_default=True,
+    help="With svg and dot: the schedule tree, the statement graph, or both.",
+)
+@click.option(
+    "-o",
+    "target_file",
+    metavar="OUT",
+    default=output.STDOUT,
+    help="Where to write, for all forms but text.  [default: standard output]",
 )
 @click.option("--pass", "wanted", metavar="NAME", help="Show the tree after this pass, not the final one.")
 @click.option("--all-passes", is_flag=True, help="Show the dependences, and the tree after every pass.")
 @o.options(o.TRANSFORM, o.INPUT, (o.compiler_option("cc"),))
-def command(file: str, form: str, wanted: str | None, all_passes: bool, **values: Any) -> None:
-    """Explain what `polyc compile FILE` does with the same options. Writes no file."""
+def command(
+    file: str, form: str, what: str, target_file: str, wanted: str | None, all_passes: bool, **values: Any
+) -> None:
+    """Explain what `polyc compile FILE` does with the same options. Writes no file but OUT."""
     if wanted is not None and all_passes:
         raise click.UsageError("--pass and --all-passes exclude each other")
+    if what != "all" and form not in ("svg", "dot"):
+        raise click.UsageError(f"--what {what} needs --format svg or dot")
+    if target_file != output.STDOUT and form == "text":
+        raise click.UsageError("-o needs a --format for files: html, json, svg, dot or isl")
+    output.refuse_input(target_file, [file])
 
     from polyc.cli.run import compile_file
 
-    text = explanation(compile_file(file, values), form, wanted, all_passes)
+    run = compile_file(file, values)
+    output.refuse_input(target_file, run.source.dependencies)
+    text = explanation(run, form, wanted, all_passes, what)
     if form == "text":
         terminal.show(text)
     else:
-        output.write(output.STDOUT, text)
+        output.write(target_file, text)
 
 
-def explanation(run: Run, form: str, wanted: str | None, all_passes: bool) -> str:
+def explanation(run: Run, form: str, wanted: str | None, all_passes: bool, what: str = "all") -> str:
     """The whole output. Raises click.UsageError where there is no such pass, UserError where it takes too much."""
     from polyc.cli.run import shown_within_budget
 
@@ -55,7 +78,11 @@ def explanation(run: Run, form: str, wanted: str | None, all_passes: bool) -> st
         known = ", ".join(dict.fromkeys(s.name for one in compiled for s in stages(one)))
         raise click.UsageError(f"there is no pass '{wanted}' in this run; there are: {known}")
     with shown_within_budget(run):
-        return rendered(compiled, shown, form, wanted, all_passes)
+        if form == "html":
+            from polyc.explain import html
+
+            return html.render(run.source, compiled, run.options)
+        return rendered(compiled, shown, form, what, wanted, all_passes)
 
 
 def chosen(compiled: Compiled, wanted: str | None, all_passes: bool) -> tuple[Snapshot, ...]:
@@ -72,10 +99,11 @@ def rendered(
     compiled: list[Compiled],
     shown: list[tuple[Snapshot, ...]],
     form: str,
+    what: str,
     wanted: str | None,
     all_passes: bool,
 ) -> str:
-    """The whole output in one of the four forms."""
+    """The whole output in one of the forms, but for the page, which shows all passes always."""
     if form == "json":
         from polyc.explain import data
 
@@ -87,7 +115,11 @@ def rendered(
     if form == "dot":
         from polyc.explain import dot
 
-        return dot.render(compiled, shown)
+        return dot.render(compiled, shown, what)
+    if form == "svg":
+        from polyc.explain import svg
+
+        return svg.render(compiled, shown, what)
     if form == "isl":
         from polyc.explain import isl_form
 

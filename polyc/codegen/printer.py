@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import assert_never
 
+from polyc.errors import Span
 from polyc.model import ctree as c
 
 INDENT = "  "
@@ -94,44 +96,60 @@ def _at_least(expr: c.Expr, level: int) -> str:
     return text if precedence >= level else f"({text})"
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of printed C, and the place in the user's source that it comes from."""
+
+    text: str
+    span: Span | None = None
+    """None for what polyc adds: loops, declarations, copies, pragmas."""
+
+
 def statement(node: c.Stmt, depth: int = 0) -> list[str]:
     """One statement as lines, indented by `depth` levels."""
+    return [line.text for line in lines_of(node, depth)]
+
+
+def lines_of(node: c.Stmt, depth: int = 0) -> list[Line]:
+    """The same lines, each with where it comes from."""
     pad = INDENT * depth
     match node:
-        case c.ExprStmt(expr=expr, pragmas=pragmas):
-            return [*_pragmas(pragmas), f"{pad}{expression(expr)};"]
-        case c.Decl():
-            return [f"{pad}{declaration(node)};"]
+        case c.ExprStmt(expr=expr, pragmas=pragmas, span=span):
+            return [*_pragmas(pragmas), Line(f"{pad}{expression(expr)};", span)]
+        case c.Decl(span=span):
+            return [Line(f"{pad}{declaration(node)};", span)]
         case c.Block(body=body):
-            inner = [line for item in body for line in statement(item, depth + 1)]
-            return [f"{pad}{{", *inner, f"{pad}}}"]
-        case c.If(condition=condition, then=then, otherwise=otherwise):
-            lines = _headed(f"{pad}if ({expression(condition)})", then, depth, force=otherwise is not None)
+            inner = [line for item in body for line in lines_of(item, depth + 1)]
+            return [Line(f"{pad}{{"), *inner, Line(f"{pad}}}")]
+        case c.If(condition=condition, then=then, otherwise=otherwise, span=span):
+            head = Line(f"{pad}if ({expression(condition)})", span)
+            lines = _headed(head, then, depth, force=otherwise is not None)
             if otherwise is not None:
-                rest = _headed(f"{pad}else", otherwise, depth)
-                joined = lines[-1].strip() == "}"
-                lines = [*lines[:-1], f"{pad}}} {rest[0].strip()}", *rest[1:]] if joined else lines + rest
+                rest = _headed(Line(f"{pad}else"), otherwise, depth)
+                joined = lines[-1].text.strip() == "}"
+                first = replace(rest[0], text=f"{pad}}} {rest[0].text.strip()}")
+                lines = [*lines[:-1], first, *rest[1:]] if joined else lines + rest
             return lines
-        case c.For(init=init, condition=condition, step=step, body=body, pragmas=pragmas):
-            head = f"{pad}for ({_for_part(init)}; {_for_part(condition)}; {_for_part(step)})"
-            return [*_pragmas(pragmas), *_headed(head, body, depth)]
-        case c.While(condition=condition, body=body, do_first=True):
-            lines = _headed(f"{pad}do", body, depth, force=True)
-            return [*lines[:-1], f"{pad}}} while ({expression(condition)});"]
-        case c.While(condition=condition, body=body):
-            return _headed(f"{pad}while ({expression(condition)})", body, depth)
-        case c.Jump(kind=kind):
-            return [f"{pad}{kind};"]
+        case c.For(init=init, condition=condition, step=step, body=body, pragmas=pragmas, span=span):
+            text = f"{pad}for ({_for_part(init)}; {_for_part(condition)}; {_for_part(step)})"
+            return [*_pragmas(pragmas), *_headed(Line(text, span), body, depth)]
+        case c.While(condition=condition, body=body, do_first=True, span=span):
+            lines = _headed(Line(f"{pad}do", span), body, depth, force=True)
+            return [*lines[:-1], Line(f"{pad}}} while ({expression(condition)});", span)]
+        case c.While(condition=condition, body=body, span=span):
+            return _headed(Line(f"{pad}while ({expression(condition)})", span), body, depth)
+        case c.Jump(kind=kind, span=span):
+            return [Line(f"{pad}{kind};", span)]
         case c.Comment(text=text):
             parts = text.replace("*/", "* /").splitlines() or [""]
             if len(parts) == 1:
-                return [f"{pad}/* {parts[0]} */"]
+                return [Line(f"{pad}/* {parts[0]} */")]
             middle = [f"{pad}   {part}".rstrip() for part in parts[1:]]
-            return [f"{pad}/* {parts[0]}", *middle[:-1], f"{middle[-1]} */"]
+            return [Line(text) for text in (f"{pad}/* {parts[0]}", *middle[:-1], f"{middle[-1]} */")]
         case c.Note():
             return []
         case c.Empty():
-            return [f"{pad};"]
+            return [Line(f"{pad};")]
         case _:
             assert_never(node)
 
@@ -168,24 +186,24 @@ UNROLL_ON_CPU = "GCC unroll"
 ATOMIC = "omp atomic"
 
 
-def _pragmas(pragmas: tuple[str, ...]) -> list[str]:
+def _pragmas(pragmas: tuple[str, ...]) -> list[Line]:
     """OpenMP's pragmas, hidden from compilers that are run without it (they would warn), and those of kernels."""
     if not pragmas:
         return []
     if pragmas[0].startswith((UNROLL, UNROLL_ON_CPU)):
-        return [f"#pragma {pragmas[0]}"]
-    return ["#ifdef _OPENMP", *(f"#pragma {text}" for text in pragmas), "#endif"]
+        return [Line(f"#pragma {pragmas[0]}")]
+    return [Line(text) for text in ("#ifdef _OPENMP", *(f"#pragma {text}" for text in pragmas), "#endif")]
 
 
-def _headed(head: str, body: c.Stmt, depth: int, force: bool = False) -> list[str]:
+def _headed(head: Line, body: c.Stmt, depth: int, force: bool = False) -> list[Line]:
     """A loop or branch with its body; braces where the body is more than one simple statement."""
     if isinstance(body, c.Block) and len(body.body) == 1 and _needs_no_braces(body.body[0]) and not force:
         body = body.body[0]
     if isinstance(body, c.Block) or force or not _needs_no_braces(body):
         block = body if isinstance(body, c.Block) else c.Block((body,))
-        lines = statement(block, depth)
-        return [f"{head} {{", *lines[1:]]
-    return [head, *statement(body, depth + 1)]
+        lines = lines_of(block, depth)
+        return [replace(head, text=f"{head.text} {{"), *lines[1:]]
+    return [head, *lines_of(body, depth + 1)]
 
 
 def _needs_no_braces(node: c.Stmt) -> bool:

@@ -11,11 +11,12 @@ from polyc import __version__
 from polyc.codegen.exprs import MACROS, ExprPrinter
 from polyc.codegen.flat_arrays import with_flat_arrays
 from polyc.codegen.loops import print_loops
-from polyc.codegen.printer import allocation, expression, statement
+from polyc.codegen.origins import origins_in
+from polyc.codegen.printer import Line, allocation, expression, lines_of
 from polyc.codegen.templating import IDENTIFIER, environment
 from polyc.codegen.vectors import with_vectors
 from polyc.model import ctree as c
-from polyc.model.program import Compiled, Options, Program
+from polyc.model.program import Compiled, Options, Origins, Program
 from polyc.model.scop import Region, Source
 
 
@@ -31,6 +32,8 @@ class Rendered:
     """The condition under which they run."""
     device: tuple[str, ...] = ()
     """What belongs into the other files of a GPU target."""
+    origins: tuple[Origins, ...] = ()
+    """Of the text, and of each of `device`."""
 
 
 def render_region(program: Program, region: Region, verified: bool) -> Rendered:
@@ -42,19 +45,20 @@ def render_region(program: Program, region: Region, verified: bool) -> Rendered:
         program = within_arrays(program)
         kernels = render_kernels(program, region, Path(region.scop.span.file).stem)
         condition = _guard(program)
-        text = _region_text(program, region, verified, kernels.call, condition)
-        return Rendered(text, kernels.ast, (), condition, kernels.device)
+        text, origins = _region_text(program, region, verified, kernels.call, condition)
+        return Rendered(text, kernels.ast, (), condition, kernels.device, (origins, *kernels.origins))
     printed = print_loops(program)
     condition = _guard(program)
     body = c.with_notes(printed.body, False)
-    text = _region_text(program, region, verified, body, condition)
-    return Rendered(text, printed.ast, with_flat_arrays(printed.body, program.scop), condition)
+    text, origins = _region_text(program, region, verified, body, condition)
+    checked = with_flat_arrays(printed.body, program.scop)
+    return Rendered(text, printed.ast, checked, condition, origins=(origins,))
 
 
 def _region_text(
     program: Program, region: Region, verified: bool, body: tuple[c.Stmt, ...], condition: c.Expr | None
-) -> str:
-    """What stands in the region's place."""
+) -> tuple[str, Origins]:
+    """What stands in the region's place, and where its lines come from."""
     body, vectors = with_vectors(body, program)
     body, heap = without_heap(body)
     body = with_flat_arrays(body, program.scop)
@@ -63,8 +67,8 @@ def _region_text(
     if heap:
         guard = " && ".join(one.name for one in heap)
     depth = 2 if guard else 1
-    lines = [line for item in body for line in statement(item, depth)]
-    code = "\n".join(lines)
+    lines: list[Line] = [line for item in body for line in lines_of(item, depth)]
+    code = "\n".join(line.text for line in lines)
     original = region.original.rstrip("\n")
     everything = "\n".join([code, guard, *allocations, original if guard else ""])
     mentioned = set(IDENTIFIER.findall(everything))
@@ -89,7 +93,7 @@ def _region_text(
         original=original,
         unused=unused,
     )
-    return _indented(text, region.indent)
+    return _indented(text, region.indent), origins_in(text, [lines])
 
 
 def without_heap(items: tuple[c.Stmt, ...]) -> tuple[tuple[c.Stmt, ...], list[c.Decl]]:

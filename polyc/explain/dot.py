@@ -12,12 +12,15 @@ from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Node, Sequence
 LONGEST_LINE = 90
 
 
-def render(compiled: list[Compiled], snapshots: list[tuple[Snapshot, ...]]) -> str:
-    """One digraph: a cluster for each region's flow, and one for each of its trees."""
+def render(compiled: list[Compiled], snapshots: list[tuple[Snapshot, ...]], what: str = "all") -> str:
+    """One digraph: a cluster for each region's flow, and one for each of its trees.
+
+    what: `graph` for the first alone, `tree` for the others, or `all`
+    """
     lines = ["digraph polyc {", '  node [shape=box, fontname="monospace", fontsize=10];']
     for number, (one, trees) in enumerate(zip(compiled, snapshots, strict=True)):
-        lines += flow_cluster(one, f"r{number}")
-        for position, snapshot in enumerate(trees):
+        lines += flow_cluster(one, f"r{number}") if what != "tree" else []
+        for position, snapshot in enumerate(trees if what != "graph" else ()):
             lines += tree_cluster(snapshot, f"r{number}t{position}")
     return "\n".join([*lines, "}"]) + "\n"
 

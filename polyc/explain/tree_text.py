@@ -10,6 +10,8 @@ is not said again, and leaves are not printed.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import assert_never
 
 import islpy as isl
@@ -20,23 +22,46 @@ from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Member, Node, 
 WIDTH = 110
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A node of a tree, as it is shown."""
+
+    level: int
+    """How deep it stands; 0 for the root."""
+    kind: str
+    """`domain`, `band`, `mark`, `extension`, `sequence` or `filter`."""
+    head: str
+    """`band[c-] permutable tile(32, 32)`."""
+    parts: tuple[str, ...] | None
+    """Its sets, maps or functions, one for each statement; None for a node that has none."""
+
+    def text(self) -> str:
+        if self.parts is None:
+            return "  " * self.level + self.head
+        return r.braces(list(self.parts), "  " * self.level + self.head + " ", WIDTH)
+
+
 def render_tree(tree: Domain) -> str:
     """The whole tree, one node a line, two spaces a level, with a newline at the end."""
-    names = r.dim_names(tree.domain)
-    head = r.braces(r.union_set_text(tree.domain), f"domain {r.parameters(tree.domain)}", WIDTH)
-    lines = [head, *render_node(tree.child, 1, tree.domain, (), names, tree.domain)]
-    return "\n".join(lines) + "\n"
+    return "\n".join(entry.text() for entry in entries(tree)) + "\n"
 
 
-def render_node(
+def entries(tree: Domain) -> list[Entry]:
+    """The nodes of a tree, parents before their children, without leaves."""
+    head = f"domain {r.parameters(tree.domain)}".rstrip()
+    root = Entry(0, "domain", head, tuple(r.union_set_text(tree.domain)))
+    return [root, *below(tree.child, 1, tree.domain, (), r.dim_names(tree.domain), tree.domain)]
+
+
+def below(
     node: Node,
     level: int,
     known: isl.UnionSet,
     outer: tuple[str, ...],
     names: dict[str, tuple[str, ...]],
     root: isl.UnionSet,
-) -> list[str]:
-    """The lines of a subtree.
+) -> Iterator[Entry]:
+    """The nodes of a subtree.
 
     known: what reaches the node, so that it need not be printed again.
     outer: names for the values of the bands above.
@@ -44,34 +69,28 @@ def render_node(
     """
     match node:
         case Leaf():
-            return []
+            return
         case Band():
-            below = (*outer, *(band_value_name(m) for m in node.members))
-            line = braced(level, band_head(node), band_parts(node, known, names))
-            return [line, *render_node(node.child, level + 1, known, below, names, root)]
+            values = (*outer, *(band_value_name(m) for m in node.members))
+            yield Entry(level, "band", band_head(node), tuple(band_parts(node, known, names)))
+            yield from below(node.child, level + 1, known, values, names, root)
         case Mark():
-            line = "  " * level + f'mark "{node.kind}"' + mark_words(node)
-            return [line, *render_node(node.child, level + 1, known, outer, names, root)]
+            yield Entry(level, "mark", f'mark "{node.kind}"' + mark_words(node), None)
+            yield from below(node.child, level + 1, known, outer, names, root)
         case Extension():
             added = node.relation.range()
             names = {**r.dim_names(added), **names}
             parts = r.union_map_text(r.gist_range(node.relation, root), {**names, "": distinct(outer)})
-            line = braced(level, "extension", parts)
-            return [line, *render_node(node.child, level + 1, known.union(added).coalesce(), outer, names, root)]
+            yield Entry(level, "extension", "extension", tuple(parts))
+            yield from below(node.child, level + 1, known.union(added).coalesce(), outer, names, root)
         case Sequence():
-            lines = ["  " * level + "sequence"]
+            yield Entry(level, "sequence", "sequence", None)
             for step in node.children:
                 parts = r.union_set_text(r.gist_sets(step.filter, known), names)
-                lines.append(braced(level + 1, "filter barrier" if step.barrier else "filter", parts))
-                inside = known.intersect(step.filter)
-                lines += render_node(step.child, level + 2, inside, outer, names, root)
-            return lines
+                yield Entry(level + 1, "filter", "filter barrier" if step.barrier else "filter", tuple(parts))
+                yield from below(step.child, level + 2, known.intersect(step.filter), outer, names, root)
         case _:
             assert_never(node)
-
-
-def braced(level: int, head: str, parts: list[str]) -> str:
-    return r.braces(parts, "  " * level + head + " ", WIDTH)
 
 
 def mark_words(mark: Mark) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import islpy as isl
 
@@ -317,6 +317,10 @@ def operations_for(scop: Scop, options: Options) -> int:
     return options.budget * max(MANY, len(scop.statements)) // MANY
 
 
+Origins: TypeAlias = tuple[tuple[int, Span], ...]
+"""Lines of a printed text, from 1, that come from the user's source, with the place there."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Compiled:
     """A region after the pipeline."""
@@ -333,3 +337,5 @@ class Compiled:
     device: tuple[str, ...] = ()
     """What belongs into the target's other files: kernels, and the functions that run them."""
     timings: tuple[tuple[str, float], ...] = ()
+    origins: tuple[Origins, ...] = ()
+    """Of `text`, and of each of `device`: which statement of the source a line runs. () where the region was left."""

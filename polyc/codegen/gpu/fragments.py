@@ -112,7 +112,8 @@ class _Warp:
         assert isinstance(body.expr.target, c.ArrayRef)
         sums = [self.cell(body.expr.target, (h, r), {}) for h, r in product(range(2), repeat=2)]
         parts = (c.ArrayRef(part, (name,)) for part, name in zip(self.parts, self.names, strict=True))
-        yield self.over((0, 1), (c.ExprStmt(c.Call(MMA[self.fragment.name], (*sums, *parts))),))
+        multiply = c.Call(MMA[self.fragment.name], (*sums, *parts))
+        yield self.over((0, 1), (c.ExprStmt(multiply, self.statement.span),))
 
     def over(self, dimensions: tuple[int, ...], body: tuple[c.Stmt, ...]) -> c.Stmt:
         """Statements for all of a warp's fragments along some dimensions."""

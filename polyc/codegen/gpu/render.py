@@ -17,10 +17,11 @@ from polyc.codegen.gpu.stages import FETCH, FETCH_16
 from polyc.codegen.gpu.words import HALF, Words
 from polyc.codegen.instances import Scope
 from polyc.codegen.loops import generate
-from polyc.codegen.printer import expression, statement
+from polyc.codegen.origins import origins_in
+from polyc.codegen.printer import Line, expression, lines_of, statement
 from polyc.codegen.templating import IDENTIFIER, environment, opencl_runtime
 from polyc.model import ctree as c
-from polyc.model.program import Program
+from polyc.model.program import Origins, Program
 from polyc.model.scop import Region
 
 TEMPLATES = {"cuda": ("cuda.cu.j2",), "opencl": ("opencl.cl.j2", "opencl.c.j2")}
@@ -36,6 +37,8 @@ class RenderedKernels:
     device: tuple[str, ...]
     """The region's part of each other file: kernels and functions (CUDA), kernels, and what runs them (OpenCL)."""
     ast: str
+    origins: tuple[Origins, ...]
+    """Of each of `device`."""
 
 
 def render_kernels(program: Program, region: Region, stem: str) -> RenderedKernels:
@@ -54,26 +57,28 @@ def render_kernels(program: Program, region: Region, stem: str) -> RenderedKerne
     used = {p.array.key for kernel in printer.kernels for p in kernel.parameters if p.array is not None}
     buffers = tuple(a for a in arrays.values() if a.key in used)
     entry = f"polyc_{_identifier(stem)}_{name}"
+    bodies = [[line for item in kernel.body for line in lines_of(item, 1)] for kernel in printer.kernels]
     parts = {
         "part": "region",
         "place": f"{Path(scop.span.file).name}:{scop.span.line}",
         "entry": entry,
-        "kernels": [_kernel(kernel, dialect) for kernel in printer.kernels],
+        "kernels": [_kernel(kernel, body, dialect) for kernel, body in zip(printer.kernels, bodies, strict=True)],
         "host": [line for item in host for line in statement(item, 1)],
         "numbers": [(p.name, p.type) for p in (*sizes, *values)],
         "buffers": [_buffer(a, dialect) for a in buffers],
     }
     texts = tuple(environment().get_template(name).render(parts) for name in TEMPLATES[dialect.name])
-    return RenderedKernels(_call(entry, sizes, values, buffers, program), texts, made.node.to_C_str())
+    # The first file has the kernels, a second one what runs them.
+    origins = (origins_in(texts[0], bodies), *(() for _ in texts[1:]))
+    return RenderedKernels(_call(entry, sizes, values, buffers, program), texts, made.node.to_C_str(), origins)
 
 
 def _identifier(stem: str) -> str:
     return re.sub(r"\W", "_", stem)
 
 
-def _kernel(kernel: Kernel, dialect: Dialect) -> dict[str, object]:
+def _kernel(kernel: Kernel, body: list[Line], dialect: Dialect) -> dict[str, object]:
     """What the templates need of a kernel."""
-    body = [line for item in kernel.body for line in statement(item, 1)]
     sizes = (*kernel.block, 1, 1)[:3]
     return {
         "name": kernel.name,
@@ -84,7 +89,7 @@ def _kernel(kernel: Kernel, dialect: Dialect) -> dict[str, object]:
             resident=max(1, min(_resident_threads(kernel, dialect) // prod(kernel.block), 16)),
         ),
         "parameters": ", ".join(_declared(p, dialect) for p in kernel.parameters) or "void",
-        "body": body,
+        "body": [line.text for line in body],
         "block": kernel.block,
         "grid": [expression(e) for e in kernel.grid],
         "arguments": [

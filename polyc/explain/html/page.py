@@ -1,0 +1,267 @@
+"""Gathers what the page of a run shows, and writes it: one file with its style, its script and its data."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from functools import cache
+from importlib.resources import files
+from pathlib import PurePath
+from typing import Any
+
+import islpy as isl
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from polyc import __version__
+from polyc.codegen import render_other_files
+from polyc.explain import pictures
+from polyc.explain.data import plain, stages
+from polyc.explain.graph import graph_svg
+from polyc.explain.html.listing import listed, readable, reversed_links
+from polyc.explain.html.numbers import numbers_of
+from polyc.explain.html.trees import stages_of
+from polyc.explain.nests import Reasons, nests
+from polyc.explain.summary import summary
+from polyc.explain.text import because, buffer_text, dependence_lines, done, group_lines
+from polyc.explain.tiles import Tiles, tiles_of
+from polyc.model.program import Compiled, Group, Options, Origins, Program, Remark
+from polyc.model.scop import Source
+from polyc.poly import OverBudget, budget, share
+
+BEFORE, BEHIND = 12, 4
+"""Lines of the source that are shown around a region."""
+WIDE = 1800
+"""Pixels of a graph that is not made smaller to fit on a screen."""
+
+
+def render(source: Source, compiled: list[Compiled], options: Options) -> str:
+    """The page, as text. isl's operations for each picture are bounded by a share of the options' budget."""
+    style, script = _asset("page.css"), _asset("page.js")
+    text = (
+        _environment()
+        .get_template("page.j2")
+        .render(
+            version=__version__,
+            file=readable(PurePath(source.path).name),
+            path=readable(source.path),
+            options=_told(options),
+            regions=[_region(source, one, number) for number, one in enumerate(compiled)],
+            summary=summary(source.path, compiled).removeprefix(f"polyc: {source.path}: "),
+            others=[
+                (ending, readable(other)) for ending, other in render_other_files(source, compiled, options).items()
+            ],
+            style=Markup(style),
+            script=Markup(script),
+            style_hash=_hash(style),
+            script_hash=_hash(script),
+            kinds=pictures.KINDS,
+        )
+    )
+    return text.rstrip("\n") + "\n"
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=PackageLoader("polyc.explain.html", "."),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=True,
+    )
+
+
+@cache
+def _asset(name: str) -> str:
+    return (files("polyc.explain.html") / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    """As a policy names what may run: nothing else does."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _told(options: Options) -> list[tuple[str, str]]:
+    found = [("target", options.target), ("machine", options.machine), ("fusion", options.fuse)]
+    if options.tile_sizes is None or isinstance(options.tile_sizes, tuple):
+        found.append(("tile sizes", " x ".join(map(str, options.tile_sizes or ())) or "none"))
+    return found
+
+
+def _region(source: Source, compiled: Compiled, number: int) -> dict[str, Any]:
+    program, scop = compiled.program, compiled.program.scop
+    name = f"r{number}"
+    graph = graph_svg(compiled, "")
+    return {
+        "id": name,
+        "function": scop.function,
+        "line": scop.span.line,
+        "verified": compiled.verified,
+        "notes": _notes(compiled, name),
+        **_listings(source, compiled, name),
+        "groups": [_group(compiled, group, k, name) for k, group in enumerate(program.groups)],
+        "graph": _embedded(graph),
+        "wide": int(graph.split(' width="', 1)[1].split('"', 1)[0]) > WIDE,
+        "stages": stages_of(stages(compiled)),
+        "buffers": [buffer_text(one, program) for one in program.buffers.values()],
+        "remarks": [_remark(one) for one in program.remarks],
+        "dependences": [line.strip() for line in dependence_lines(program)[1:]],
+    }
+
+
+# --- the source and what was printed of it ---------------------------------------------------------------------------
+
+
+def _notes(compiled: Compiled, region: str) -> dict[int, list[dict[str, Any]]]:
+    """What became of the nests, by the line at which they stand in the margin."""
+    reasons = Reasons(compiled.program)
+    found: dict[int, list[dict[str, Any]]] = {}
+    for nest in nests(compiled):
+        for part in nest.parts:
+            missing = {"tiled": part.tiled, "fused": nest.fused or part.inside is not None, "parallel": part.parallel}
+            whys = [(w, reasons.why_not(w, part.statements)) for w, holds in missing.items() if not holds]
+            kind = "fused" if part.inside is not None else "done" if part.tiled or part.parallel else "plain"
+            home = part.inside if part.inside is not None else part.group
+            found.setdefault(nest.line, []).append(
+                {
+                    "statements": ", ".join(part.statements),
+                    "kind": kind,
+                    "what": done(part, compiled.program),
+                    "group": f"{region}g{home}" if home is not None else "",
+                    "why": [because(what, reason) for what, reason in whys if reason is not None],
+                }
+            )
+    return found
+
+
+def _listings(source: Source, compiled: Compiled, name: str) -> dict[str, Any]:
+    """The region and the texts that were printed of it, with the links between their lines."""
+    scop = compiled.program.scop
+    texts = [("C", compiled.text), *((f"device {k}", text) for k, text in enumerate(compiled.device, 1))]
+    if len(texts) == 2:
+        texts[1] = ("device", texts[1][1])
+    lines = source.text.split("\n")
+    first, last = max(1, scop.span.line - BEFORE), min(len(lines), scop.end_line + BEHIND)
+    pairs: list[tuple[int, str]] = []
+    printed = []
+    for k, (label, text) in enumerate(texts):
+        origins: Origins = compiled.origins[k] if k < len(compiled.origins) else ()
+        here = [(n, span) for n, span in origins if span.file == scop.span.file and first <= span.line <= last]
+        ids = f"{name}c{k}-"
+        pairs += [(span.line, f"{ids}{n}") for n, span in here]
+        back = reversed_links((n, f"{name}s{span.line}") for n, span in here)
+        printed.append({"label": label, "lines": listed(text.rstrip("\n"), 1, ids, back)})
+    shown = listed("\n".join(lines[first - 1 : last]), first, f"{name}s", reversed_links(pairs))
+    return {"source": shown, "printed": printed}
+
+
+# --- groups ----------------------------------------------------------------------------------------------------------
+
+
+def _group(compiled: Compiled, group: Group, number: int, region: str) -> dict[str, Any]:
+    program = compiled.program
+    tiles, why = _tiles(program, group)
+    title, facts, *relations = group_lines(number + 1, group, program)
+    return {
+        "id": f"{region}g{number}",
+        "title": title.strip(),
+        "facts": facts.strip(),
+        "relations": "\n".join(line.removeprefix("    ") for line in relations),
+        "numbers": numbers_of(program, group, tiles),
+        "tiles": tiles,
+        "panels": [] if tiles is None else _panels(tiles, f"{region}g{number}"),
+        "data": None if tiles is None else _json(_moves(tiles)),
+        "why": why,
+    }
+
+
+def _tiles(program: Program, group: Group) -> tuple[Tiles | None, str]:
+    """The shapes of a group's tiles; why there is no picture of them."""
+    if not group.tile_sizes:
+        return None, "it is not tiled"
+    try:
+        with budget(program.scop.domain.get_ctx(), share(program.operations, 2)):
+            found = tiles_of(program, group)
+    except OverBudget:
+        return None, "measuring its tiles takes more isl operations than the budget allows (--budget)"
+    except isl.Error as error:
+        return None, f"isl failed in measuring its tiles ({(str(error) or type(error).__name__).splitlines()[0]})"
+    return found, "" if found is not None else "its tiles have no bounds at the sample sizes"
+
+
+def _panels(tiles: Tiles, group: str) -> list[dict[str, Any]]:
+    """The drawings at the tile in the middle; the script moves them."""
+    answer = []
+    for k, panel in enumerate(tiles.panels):
+        at = tiles.middle if tiles.middle in panel.frames else next(iter(panel.frames))
+        where, again = pictures.caption(panel, at)
+        answer.append(
+            {
+                "title": pictures.title(panel),
+                "names": ", ".join(panel.names),
+                "left_out": ", ".join(panel.left_out),
+                "drawing": Markup(pictures.drawing(panel, at, f"{group}p{k}")),
+                "where": where,
+                "again": again,
+            }
+        )
+    return answer
+
+
+def _moves(tiles: Tiles) -> dict[str, Any]:
+    """What the script needs to draw another tile as `pictures.py` does."""
+    box = {"width": pictures.WIDTH, "height": pictures.HEIGHT, "left": pictures.LEFT, "right": pictures.RIGHT}
+    box |= {"top": pictures.TOP, "bottom": pictures.BOTTOM}
+    panels = [
+        {
+            "axes": panel.axes,
+            "frames": {" ".join(map(str, at)): [f.own, *f.neighbours] for at, f in panel.frames.items()},
+        }
+        for panel in tiles.panels
+    ]
+    return {"box": box, "margin": pictures.MARGIN, "positions": tiles.positions, "at": tiles.middle, "panels": panels}
+
+
+def _json(data: object) -> Markup:
+    """JSON that may stand in a script element: nothing in it ends that."""
+    text = json.dumps(data, separators=(",", ":"), sort_keys=True)
+    return Markup(text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e"))
+
+
+# --- decisions -------------------------------------------------------------------------------------------------------
+
+
+def _remark(remark: Remark) -> dict[str, Any]:
+    data = plain(remark.data)
+    witness = data.pop("witness", None)
+    return {
+        "code": remark.code,
+        "stage": remark.stage,
+        "line": remark.span.line if remark.span is not None else None,
+        "statements": ", ".join(remark.statements),
+        "message": readable(remark.message),
+        "data": [(key.replace("_", " "), readable(_value(value))) for key, value in data.items()],
+        "witness": readable(_value(witness)) if witness else "",
+    }
+
+
+def _value(value: Any) -> str:
+    match value:
+        case float():
+            return f"{value:.4g}"
+        case dict():
+            return ", ".join(f"{key}: {_value(item)}" for key, item in value.items())
+        case list():
+            return ", ".join(map(_value, value))
+        case _:
+            return str(value)
+
+
+def _embedded(svg: str) -> Markup:
+    """An SVG as a part of HTML, which knows its names without a namespace."""
+    return Markup(svg.replace(' xmlns="http://www.w3.org/2000/svg"', "").replace("<style></style>", ""))
+
+
+__all__ = ["render"]

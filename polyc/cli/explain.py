@@ -46,6 +46,10 @@ def command(file: str, form: str, wanted: str | None, all_passes: bool, **values
     with shown_within_budget(run):
         text = rendered(compiled, shown, form, wanted, all_passes)
     if form == "text":
+        if run.source.left:
+            from polyc.explain.text import left_lines
+
+            text += ("\n" if text else "") + left_lines(run.source.left)
         terminal.show(text)
     else:
         output.write(output.STDOUT, text)

@@ -13,7 +13,7 @@ from pycparser import c_ast
 from polyc.errors import Diagnostic, Severity, Span, UserError
 from polyc.frontend.arrays import extent, make_array, positive_extents
 from polyc.frontend.atoms import Atoms
-from polyc.frontend.build import Placed, build_tree, finish, place
+from polyc.frontend.build import Placed, build_tree, drafts, finish, place
 from polyc.frontend.checks import Checker
 from polyc.frontend.chunks import KEYWORDS, Chunks
 from polyc.frontend.convert import Converter
@@ -25,6 +25,7 @@ from polyc.frontend.facts import assigned_scalars, lvalues, reads, writes
 from polyc.frontend.flow import needed_exits, written_first
 from polyc.frontend.live_out import After
 from polyc.frontend.liveness import Path, declared_on_the_way, walk
+from polyc.frontend.overlaps import apart, check_loops
 from polyc.frontend.parse import CALLED, IDENTIFIER, Parsed, clean
 from polyc.frontend.places import Places
 from polyc.frontend.pragmas import Marked, pragma_span
@@ -90,7 +91,11 @@ class Modeller:
         after = After(region, self.parsed.function, self.path, self.marked.live_out, self.options.live_out)
         after.check()
         needed, live = after.needed_loops(body)
+        if self.unasked:
+            check_loops(region, after, body)
         statements = self.extracted(region, body, needed, span)
+        if self.unasked:
+            self.stay_in_rows(region, statements)
         statements = needed_exits(statements, region, live)
         if region.problems:
             raise UserError(unique(region.problems))
@@ -119,12 +124,38 @@ class Modeller:
             region.note("not-delinearised", message, span)
             return extract(body.body)
 
+    # --- what nobody promised
+
+    @property
+    def unasked(self) -> bool:
+        """Whether nobody marked the region, so that nobody promised anything of it."""
+        return self.marked.nodes is not None and self.options.alias
+
+    def stay_in_rows(self, region: Region, items: list[Item]) -> None:
+        """Subscripts have to stay inside their dimension: C says so, and not all who write it do."""
+        for item in drafts(tuple(items)):
+            for raw in item.accesses:
+                symbol = region.symbol(raw.array)
+                if symbol is None or symbol.rank < 2 or raw.array in region.flat or not raw.exact:
+                    continue
+                values = isl.PwMultiAff.from_map(raw.relation)
+                for position in range(1, symbol.rank):
+                    size = region.sizes(symbol, position)
+                    value = values.get_at(position)
+                    wrong = value.lt_set(number(0))
+                    wrong = wrong if size is None else wrong.union(value.ge_set(size))
+                    if not region.holds(wrong, item.env):
+                        message = f"a subscript of '{symbol.c_name}' may leave its row"
+                        raise UserError.of("may-overlap", message, item.span)
+
     # --- where the region stands
 
     def locate(self) -> tuple[list[c_ast.Node], Span, int]:
         """The region's statements, its pragma's place, and the line of its end; sets `path`."""
-        _, line = self.places.pre.place(self.marked.start)
-        _, end_line = self.places.pre.place(self.marked.end)
+        line, end_line = self.marked.lines
+        if self.marked.nodes is None:
+            _, line = self.places.pre.place(self.marked.start)
+            _, end_line = self.places.pre.place(self.marked.end)
         text = self.places.user.line(line)
         column = len(text) - len(text.lstrip()) + 1
         span = Span(self.places.user.path, line, column, len(text.strip()))
@@ -157,6 +188,8 @@ class Modeller:
         return None
 
     def is_mark(self, node: c_ast.Pragma) -> bool:
+        if self.marked.nodes is not None:
+            return any(node is mark for mark in self.marked.nodes)
         offset = self.parsed.original(self.parsed.offset(node.coord))
         return self.marked.start <= offset < self.marked.body or self.marked.end <= offset < self.marked.end + 20
 
@@ -319,6 +352,7 @@ class Modeller:
             frozenset(key for key in partly if self.is_unset(region.scope.symbols[key])),
             tuple(callees),
             tuple(region.ties),
+            apart(region, after, arrays, statements, context.intersect(assumed)) if self.unasked else (),
         )
 
     def privatizable(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from pycparser import c_ast
+
 from polyc.errors import Diagnostic, Span
 from polyc.frontend.chunks import Chunks
 from polyc.frontend.places import Places
@@ -26,6 +28,10 @@ class Marked:
     """Of `#pragma endscop`."""
     chunk: int = -1
     live_out: tuple[tuple[str, Span], ...] | None = None
+    nodes: tuple[c_ast.Pragma, c_ast.Pragma] | None = None
+    """Of a region that nobody marked: what stands for its pragmas in pycparser's tree. `start` is `body` then."""
+    lines: tuple[int, int] = (0, 0)
+    """Of such a region: its first and last line."""
 
 
 @dataclass(slots=True)

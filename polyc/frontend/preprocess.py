@@ -57,7 +57,7 @@ class Preprocessed:
 def preprocess(path: str, options: InputOptions) -> Preprocessed:
     """Run `cc -E` on the file; its own errors become diagnostics."""
     given = as_word(path)
-    command = [options.cc, "-E", "-dD", "-w", "-x", "c"]
+    command = [*options.launcher, options.cc, *options.flags, "-E", "-dD", "-w", "-x", "c"]
     command += [f"-I{as_word(folder)}" for folder in options.include_dirs]
     command += [f"-D{name}" for name in options.defines] + [f"-U{name}" for name in options.undefines]
     environment = {**os.environ, "LC_ALL": "C"}

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 
-from polyc.errors import Diagnostic, Span, UserError
+from polyc.errors import Diagnostic, Severity, Span, UserError
 from polyc.frontend.chunks import Chunks, cut
+from polyc.frontend.detect import CODE as LEFT_ALONE
+from polyc.frontend.detect import Detector, Found, Judge, worth_a_look
 from polyc.frontend.effects import Effects
 from polyc.frontend.model import Modeller, unique
 from polyc.frontend.parse import Parsed, parse_function
@@ -21,6 +24,7 @@ from polyc.model.scop import Region, Scop, Source
 from polyc.poly import OverBudget, budget
 from polyc.stack import room_for_depth
 
+_RENUMBERED = re.compile(r"^[ \t]*#[ \t]*(?:line\b|\d)", re.MULTILINE)
 LARGE = 1_000_000
 """Characters from which on a file is looked into before it is preprocessed."""
 
@@ -29,19 +33,22 @@ LARGEST_REGION = 200_000
 """Characters of preprocessed text: what is read in a few seconds."""
 
 
-def read(path: str, options: InputOptions) -> Source:
-    """Read a C file and model its regions. Raises UserError with every problem of the file."""
+def read(path: str, options: InputOptions, judge: Judge = lambda region: None) -> Source:
+    """Read a C file and model its regions. Raises UserError with every problem of the file.
+
+    judge: of regions that nobody marked (`options.detect`), why one is better left as it is
+    """
     with room_for_depth():
-        return _read(path, options)
+        return _read(path, options, judge)
 
 
-def _read(path: str, options: InputOptions) -> Source:
+def _read(path: str, options: InputOptions, judge: Judge) -> Source:
     user = load(path)
-    if len(user.text) > LARGE and "scop" not in user.text and not options.allow_no_scop:
+    if len(user.text) > LARGE and "scop" not in user.text and not (options.allow_no_scop or options.detect):
         raise no_region(path)
     pre = preprocess(path, options)
     assert_unchanged(user)
-    return _modelled(user, pre, options)
+    return _modelled(user, pre, options, judge=judge)
 
 
 def read_text(text: str, options: InputOptions, given: Given = NOTHING) -> Source:
@@ -54,25 +61,35 @@ def read_text(text: str, options: InputOptions, given: Given = NOTHING) -> Sourc
         return _modelled(UserFile(name, text), Preprocessed(name, text, [0], [(name, 1)]), options, given)
 
 
-def _modelled(user: UserFile, pre: Preprocessed, options: InputOptions, given: Given = NOTHING) -> Source:
+def _modelled(
+    user: UserFile,
+    pre: Preprocessed,
+    options: InputOptions,
+    given: Given = NOTHING,
+    judge: Judge = lambda region: None,
+) -> Source:
     path = user.path
     assumptions = [parse_condition(text) for text in options.assume]
     places = Places(user, pre)
     pragmas = find_pragmas(pre.text, places)
-    if not pragmas.regions and not pragmas.problems:
+    if not pragmas.regions and not pragmas.problems and not options.detect:
         if options.allow_no_scop:
             return Source(path, user.text, (), pre.dependencies)
         raise no_region(path)
-    if not pragmas.regions:
+    if not pragmas.regions and pragmas.problems:
         raise UserError(unique(pragmas.problems))
     chunks = cut(pre.text, places)
     place_regions(pragmas, chunks, places)
     reader = _Reader(user, pre, places, chunks, options, assumptions, frozenset(pragmas.pure), given)
     problems = pragmas.problems
     regions = reader.regions(pragmas.regions, problems)
+    found = Found()
+    if options.detect and not problems:
+        reader.detected({marked.chunk for marked in pragmas.regions}, judge, found)
     if problems:
         raise UserError(unique(problems))
-    return Source(path, user.text, tuple(regions), pre.dependencies)
+    regions = sorted([*regions, *found.regions], key=lambda region: region.start)
+    return Source(path, user.text, tuple(regions), pre.dependencies, tuple(unique(found.left)))
 
 
 def no_region(path: str) -> UserError:
@@ -140,6 +157,28 @@ class _Reader:
         if not problems:
             self.check_names(known, visible, problems)
         return found
+
+    def detected(self, marked: set[int], judge: Judge, found: Found) -> None:
+        """Search all functions of the user's own file that have no marked region."""
+        told = _RENUMBERED.search(self.user.code)
+        if told is not None:
+            span = self.user.span(told.start())
+            message = "no loop of this file is looked at: it has lines of other files ('#line')"
+            found.left.append(Diagnostic(LEFT_ALONE, message, span, severity=Severity.NOTE))
+            return
+        for index, item in enumerate(self.chunks.items):
+            if not item.is_function or index in marked or not worth_a_look(self.chunks.text_of(index)):
+                continue
+            if self.places.pre.place(item.end - 1)[0] != self.user.path:
+                continue
+            Detector(self.chunks, self.places, self.effects, index, self.unmarked, judge, found).search()
+
+    def unmarked(self, marked: Marked, parsed: Parsed) -> Region:
+        """The region of statements that nobody marked. Raises UserError, OverBudget."""
+        modeller = self.modeller(marked, parsed, [marked])
+        with budget(CTX, self.options.budget):
+            scop = modeller.scop()
+        return self.region(marked, scop, parsed)
 
     def too_large(self, index: int, group: list[Marked]) -> Diagnostic | None:
         function = self.chunks.items[index]

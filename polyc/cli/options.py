@@ -332,6 +332,8 @@ def input_options(values: dict[str, Any], default_cc: str = "cc") -> InputOption
         allow_no_scop=values["allow_no_scop"],
         detect=values["detect"],
         alias=not values["no_alias"],
+        launcher=values.get("launcher", ()),
+        flags=values.get("flags", ()),
         cc=values["cc"] or first_compiler(default_cc),
         budget=enough(values["budget"]),
     )

@@ -34,8 +34,12 @@ _LOOP = re.compile(r"\bfor\b|^[ \t]*#[ \t]*pragma[ \t]+scop\b", re.MULTILINE)
 _OWN_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+polyc\b[^\n]*", re.MULTILINE)
 _SPEAKS_OF_OPENMP = re.compile(r"\b_OPENMP\b|^[ \t]*#[ \t]*pragma[ \t]+omp\b|\bomp\.h\b", re.MULTILINE)
 _PARALLEL = re.compile(r"^#pragma omp\b", re.MULTILINE)
-_WRAPS = frozenset("-fwrapv -fno-strict-overflow -ftrapv -traditional-cpp -traditional".split())
-_OTHER_TYPES = frozenset("-m32 -mx32 -m16 -fshort-enums -funsigned-char -fpack-struct -mabi=ilp32".split())
+_NOT_MODELLED = """
+-fwrapv -fno-strict-overflow -ftrapv -traditional-cpp -traditional
+-m32 -mx32 -m16 -fshort-enums -funsigned-char -fpack-struct -mabi=ilp32
+"""
+_OTHER_C = frozenset(_NOT_MODELLED.split())
+"""With these, integers or their types are not those that polyc knows."""
 
 
 class Words(Command):
@@ -119,6 +123,7 @@ def own_options(given: Sequence[str]) -> dict[str, Any]:
 
 # --- the compiler
 
+
 def run_plain(compiler: Sequence[str], line: words.Line) -> int:
     """The command as it was given; objects that polyc made have to be linked with OpenMP."""
     given = list(line.words)
@@ -172,6 +177,7 @@ def short_enough(command: Sequence[str]) -> Iterator[list[str]]:
 
 # --- a build
 
+
 @dataclass(frozen=True, slots=True)
 class Made:
     """A C file that polyc transformed."""
@@ -221,7 +227,9 @@ class _Build:
         plain = run_plain(self.compiler, self.line)
         if plain == 0 and not self.values["quiet"]:
             names = ", ".join(made.source.path for made in self.made.values())
-            click.echo(f"polyc: warning: {names}: compiled untouched: the compiler refused what polyc printed", err=True)
+            click.echo(
+                f"polyc: warning: {names}: compiled untouched: the compiler refused what polyc printed", err=True
+            )
             details = b"".join(errors).decode("utf-8", "replace")
             texts = "\n".join(Path(made.path).read_text(errors="replace") for made in self.made.values())
             with contextlib.suppress(OSError):
@@ -239,7 +247,7 @@ class _Build:
         if not _LOOP.search(text):
             return None
         given = set(self.line.words)
-        if (odd := sorted(given & (_WRAPS | _OTHER_TYPES))):
+        if odd := sorted(given & (_OTHER_C)):
             raise Untouched(f"polyc does not know the C of '{odd[0]}'", told=False)
         values = dict(self.values)
         if self.line.openmp is False or (self.line.openmp is None and _SPEAKS_OF_OPENMP.search(text)):
@@ -361,7 +369,7 @@ class _Build:
         return self.called(given, [], errors, any(made.parallel for made in self.made.values()))
 
     def called(self, given: list[str], made: list[Made], errors: list[bytes], parallel: bool = False) -> int:
-        """One call of the compiler: headers beside a source are found, and its own name stands in what is made of it."""
+        """One call of the compiler. Headers beside a source are found, and what is made of it has the source's name."""
         beside: list[str] = []
         for one in made:
             home = os.path.dirname(one.source.path) or "."

@@ -32,7 +32,6 @@ class Stopwatch:
     def add(self, name: str, seconds: float) -> None:
         self.seconds[name] = self.seconds.get(name, 0.0) + seconds
 
-
     def put_second(self, name: str, seconds: float) -> None:
         """A stage that was measured around others, in its place after the first one."""
         first, *rest = self.seconds.items()

@@ -8,21 +8,28 @@ from dataclasses import dataclass, field
 
 OWN = "-Xpolyc"
 """The word before an option of polyc's own."""
-_TAKE_ONE = frozenset(
-    "-o -I -D -U -L -l -x -include -imacros -isystem -idirafter -iquote -iprefix -iwithprefix -iwithprefixbefore "
-    "-isysroot -imultilib -include-pch -MF -MT -MQ -MJ -Xlinker -Xpreprocessor -Xassembler -Xclang -Xarch_host -T -u -z "
-    "-e -aux-info -dumpbase -dumpbase-ext -dumpdir --param -arch -target --target --sysroot -mllvm -wrapper -B -A -G "
-    "-framework -iframework -install_name -rpath -specs -fplugin-arg -current_version -compatibility_version".split()
-)
+_VALUES = """
+-o -I -D -U -L -l -x -include -imacros -isystem -idirafter -iquote -iprefix -iwithprefix -iwithprefixbefore -isysroot
+-imultilib -include-pch -MF -MT -MQ -MJ -Xlinker -Xpreprocessor -Xassembler -Xclang -Xarch_host -T -u -z -e -aux-info
+-dumpbase -dumpbase-ext -dumpdir --param -arch -target --target --sysroot -mllvm -wrapper -B -A -G -framework -iframework
+-install_name -rpath -current_version -compatibility_version
+"""
+_TAKE_ONE = frozenset(_VALUES.split())
 """Options whose value may be the next word."""
-_ONLY_TELLS = frozenset("-E -M -MM -fsyntax-only -### --version -dumpversion -dumpmachine -dumpspecs --help".split())
+_TELLING = "-E -M -MM -fsyntax-only -### --version -dumpversion -dumpmachine -dumpspecs --help"
+_ONLY_TELLS = frozenset(_TELLING.split())
 """With these there is no code to make: the compiler gets the command as it is."""
-_LINKER = ("-l", "-L", "-Wl,", "-shared", "-static", "-pie", "-no-pie", "-rdynamic", "-nostartfiles", "-nodefaultlibs",
-           "-nostdlib", "-nolibc", "-Xlinker", "-T", "-u", "-z", "-e", "-rpath", "-framework")  # fmt: skip
-_NOT_FOR_READING = ("-save-temps", "-d", "-fdump", "-ftime-report", "-fcallgraph-info", "-fstack-usage")
-_NOT_FOR_READING_WHOLE = frozenset("-c -S -P -C -CC -v -H -s -pipe -fopt-info -fdirectives-only".split())
-_DEPENDENCIES = frozenset("-MD -MMD -MP -MG".split())
-_DEPENDENCIES_ONE = frozenset("-MF -MT -MQ -MJ".split())
+_LINKING = """
+-l -L -Wl, -shared -static -pie -no-pie -rdynamic -nostartfiles -nodefaultlibs -nostdlib -nolibc -Xlinker -T -u -z -e
+-rpath -framework
+"""
+_LINKER = tuple(_LINKING.split())
+_PRINTING = "-save-temps -d -fdump -ftime-report -fcallgraph-info -fstack-usage"
+_NOT_FOR_READING = tuple(_PRINTING.split())
+_MAKING = "-c -S -P -C -CC -v -H -s -pipe -fopt-info -fdirectives-only"
+_NOT_FOR_READING_WHOLE = frozenset(_MAKING.split())
+_DEPENDENCIES = ("-MD", "-MMD", "-MP", "-MG")
+_DEPENDENCIES_ONE = ("-MF", "-MT", "-MQ", "-MJ")
 _OBJECTS = (".o", ".a", ".lo", ".obj")
 DEEPEST = 20
 """Files of options inside of each other."""
@@ -186,6 +193,6 @@ def is_output(word: str) -> bool:
 
 def is_rule(word: str) -> bool:
     """Whether an option is about a rule for make."""
-    if word in _DEPENDENCIES or word.startswith(tuple(_DEPENDENCIES_ONE)):
+    if word in _DEPENDENCIES or word.startswith(_DEPENDENCIES_ONE):
         return True
     return word.startswith("-Wp,") and any(part.startswith("-M") for part in word.split(","))

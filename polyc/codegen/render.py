@@ -58,7 +58,9 @@ def _region_text(
     body, vectors = with_vectors(body, program)
     body, heap = without_heap(body)
     body = with_flat_arrays(body, program.scop)
-    guard = " && ".join(["" if condition is None else expression(condition), *_apart(program.scop)]).removeprefix(" && ")
+    guard = " && ".join(["" if condition is None else expression(condition), *_apart(program.scop)]).removeprefix(
+        " && "
+    )
     allocations = [allocation(one, guard) for one in heap]
     if heap:
         guard = " && ".join(one.name for one in heap)

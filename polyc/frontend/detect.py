@@ -1,8 +1,8 @@
 """Regions that nobody marked: the largest runs of statements that the frontend takes as they are.
 
 In each block of a function, neighbouring statements are taken together as far as they can be a region. Where the
-frontend refuses one of them, the run is cut there, and the blocks inside of that statement are looked at in turn. What is
-left alone is told of, with the reason.
+frontend refuses one of them, the run is cut there, and the blocks inside of that statement are looked at in turn. What
+is left alone is told of, with the reason.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from dataclasses import dataclass, field
 import islpy as isl
 from pycparser import c_ast
 
-from polyc.errors import Diagnostic, Severity, Span, UserError
+from polyc.errors import Diagnostic, Severity, UserError
 from polyc.frontend.chunks import Chunks
 from polyc.frontend.effects import Effects
 from polyc.frontend.liveness import walk
-from polyc.frontend.parse import CALLED, SKIPPED, Parsed, parse_function
+from polyc.frontend.parse import SKIPPED, Parsed, parse_function
 from polyc.frontend.places import Places
 from polyc.frontend.pragmas import Marked
 from polyc.frontend.units import NotRead, Unit, units, whole_lines
 from polyc.model.scop import Region
-from polyc.model.tree import Band, walk as walk_tree
+from polyc.model.tree import Band
+from polyc.model.tree import walk as walk_tree
 from polyc.poly import OverBudget
 
 CODE = "left-alone"
@@ -120,8 +121,8 @@ class Detector:
             return
         try:
             parts = units(block, self.parsed)
-        except (NotRead, IndexError):
-            self.leave(self.parsed.original(self.parsed.offset(block.coord)), "the statements of its block are not clear")
+        except NotRead:
+            self.between_labels(block)
             return
         reasons = [self.why_not_unit(block, parts, n) for n in range(len(parts))]
         # Marks are put into the block, so that positions move: from the last run to the first they do not matter.
@@ -131,13 +132,23 @@ class Detector:
             if reason is not None:
                 self.inside(block, part, reason)
 
+    def between_labels(self, block: c_ast.Compound) -> None:
+        """A block of which text and tree do not go together, as between the labels of a switch: its blocks may do."""
+        for node in walk(block):
+            if isinstance(node, (c_ast.Case, c_ast.Default)):
+                for item in node.stmts or []:
+                    if isinstance(item, c_ast.For):
+                        offset = self.parsed.original(self.parsed.offset(item.coord))
+                        self.leave(offset, "it stands between the labels of a switch: give it a block")
+        for inner in outermost_blocks(block.block_items or []):
+            self.block(inner)
+
     def inside(self, block: c_ast.Compound, part: Unit, reason: str) -> None:
         """A statement that is in no region: its own blocks may hold some."""
         nodes = [n for item in self.items(block, part) for n in walk(item)]
         loops = [n for n in nodes if isinstance(n, c_ast.For)]
-        if loops and isinstance(self.items(block, part)[0], (c_ast.For, c_ast.While, c_ast.DoWhile)):
-            self.leave(part.start, reason)
-        elif loops and not isinstance(self.items(block, part)[0], (c_ast.If, c_ast.Compound, c_ast.Switch, c_ast.Label)):
+        inside = (c_ast.If, c_ast.Compound, c_ast.Switch, c_ast.Label)
+        if loops and not isinstance(self.items(block, part)[0], inside):
             self.leave(part.start, reason)
         for inner in outermost_blocks(self.items(block, part)):
             self.block(inner)
@@ -348,4 +359,4 @@ def outermost_blocks(items: list[c_ast.Node]) -> Iterator[c_ast.Compound]:
                 yield from outermost_blocks([child])
 
 
-__all__ = ["CODE", "CALLED", "Detector", "Found", "Judge", "Span", "why_not", "worth_a_look"]
+__all__ = ["CODE", "Detector", "Found", "Judge", "why_not", "worth_a_look"]

@@ -1,8 +1,8 @@
 """Which memory of a region might be the same by two names, where nobody promised that it is not.
 
 Who marks a region promises that arrays with different names do not overlap. Of a region that polyc found by itself
-nobody said so: the printed code asks, by the first and last elements that the region touches, and runs the loops as they
-were written where two ranges meet.
+nobody said so: the printed code asks, by the first and last elements that the region touches, and runs the loops as
+they were written where two ranges meet.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from polyc.frontend.live_out import After
 from polyc.frontend.region import Region
 from polyc.frontend.symbols import Symbol
 from polyc.model import ctree as c
-from polyc.model.scop import AccessKind, Apart, Array, Memory, Statement
+from polyc.model.scop import AccessKind, Apart, Array, Memory, Statement, Storage
 
 CODE = "may-overlap"
 MOST_PAIRS = 24
@@ -62,9 +62,7 @@ def apart(
     pairs = [
         Apart(one.memory, two.memory)
         for one, two in combinations(objects, 2)
-        if (one.written or two.written)
-        and (one.pointer or two.pointer)
-        and not (one.restricted or two.restricted)
+        if (one.written or two.written) and (one.pointer or two.pointer) and not (one.restricted or two.restricted)
     ]
     if len(pairs) > MOST_PAIRS:
         raise refused(
@@ -146,7 +144,9 @@ def _read_as_sizes(region: Region, after: After) -> list[_Object]:
             base = item
             while isinstance(base, c.Member):
                 base = base.base
-            symbol = next((s for s in region.scope.symbols.values() if isinstance(base, c.Name) and s.c_name == base.name), None)
+            symbol = next(
+                (s for s in region.scope.symbols.values() if isinstance(base, c.Name) and s.c_name == base.name), None
+            )
             if symbol is None:
                 raise refused(f"polyc cannot tell where '{parameter.name}' lies in memory")
             if not after.is_exposed(symbol):
@@ -169,8 +169,6 @@ def _places(expr: c.Expr) -> list[c.Expr]:
 
 
 def _is_pointer(symbol: Symbol) -> bool:
-    from polyc.model.scop import Storage
-
     return bool(symbol.rank) and (symbol.shape.dims[0].pointer or symbol.storage is Storage.ARGUMENT)
 
 

@@ -11,8 +11,8 @@ OWN = "-Xpolyc"
 _VALUES = """
 -o -I -D -U -L -l -x -include -imacros -isystem -idirafter -iquote -iprefix -iwithprefix -iwithprefixbefore -isysroot
 -imultilib -include-pch -MF -MT -MQ -MJ -Xlinker -Xpreprocessor -Xassembler -Xclang -Xarch_host -T -u -z -e -aux-info
--dumpbase -dumpbase-ext -dumpdir --param -arch -target --target --sysroot -mllvm -wrapper -B -A -G -framework -iframework
--install_name -rpath -current_version -compatibility_version
+-dumpbase -dumpbase-ext -dumpdir --param -arch -target --target --sysroot -mllvm -wrapper -B -A -G -framework
+-iframework -install_name -rpath -current_version -compatibility_version
 """
 _TAKE_ONE = frozenset(_VALUES.split())
 """Options whose value may be the next word."""

@@ -58,9 +58,8 @@ def _region_text(
     body, vectors = with_vectors(body, program)
     body, heap = without_heap(body)
     body = with_flat_arrays(body, program.scop)
-    guard = " && ".join(["" if condition is None else expression(condition), *_apart(program.scop)]).removeprefix(
-        " && "
-    )
+    conditions = ([] if condition is None else [expression(condition)]) + _apart(program.scop)
+    guard = "\n      && ".join(conditions)
     allocations = [allocation(one, guard) for one in heap]
     if heap:
         guard = " && ".join(one.name for one in heap)

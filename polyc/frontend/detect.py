@@ -25,7 +25,7 @@ from polyc.frontend.units import NotRead, Unit, units, whole_lines
 from polyc.model.scop import Region
 from polyc.model.tree import Band
 from polyc.model.tree import walk as walk_tree
-from polyc.poly import OverBudget
+from polyc.poly import OverBudget, is_over_budget
 
 CODE = "left-alone"
 LARGEST_FUNCTION = 100_000
@@ -262,11 +262,11 @@ class Detector:
         except UserError as problem:
             block.block_items = before
             return self.blamed(problem, parts)
-        except (RecursionError, OverBudget, isl.Error):
+        except (RecursionError, OverBudget, isl.Error) as problem:
             block.block_items = before
-            if len(parts) > 1:  # one after the other
-                return {len(parts) // 2: "reading it takes too long"}
-            return {0: "reading it takes too long"}
+            slow = isinstance(problem, OverBudget) or (isinstance(problem, isl.Error) and is_over_budget(problem))
+            told = "reading it takes too long" if slow else f"reading it failed ({str(problem).splitlines()[0]})"
+            return {len(parts) // 2: told}
         if bad or reason is not None:
             block.block_items = before
             return bad or dict.fromkeys(everything, str(reason))

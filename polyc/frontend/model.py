@@ -36,7 +36,7 @@ from polyc.frontend.source import COMMENT_OR_STRING
 from polyc.frontend.symbols import PRIVATE_BYTES, Symbol, scope_before
 from polyc.model import ctree as c
 from polyc.model.program import MANY, InputOptions
-from polyc.model.scop import CALLS, AccessKind, Array, Scop, Storage, tied
+from polyc.model.scop import CALLS, AccessKind, Apart, Array, Scop, Statement, Storage, tied
 from polyc.poly import OverBudget, budget, share
 
 WORD = re.compile(r"\w+")
@@ -130,6 +130,11 @@ class Modeller:
     def unasked(self) -> bool:
         """Whether nobody marked the region, so that nobody promised anything of it."""
         return self.marked.nodes is not None and self.options.alias
+
+    def apart(
+        self, region: Region, after: After, arrays: dict[str, Array], statements: dict[str, Statement], known: isl.Set
+    ) -> tuple[Apart, ...]:
+        return apart(region, after, arrays, statements, known) if self.unasked else ()
 
     def stay_in_rows(self, region: Region, items: list[Item]) -> None:
         """Subscripts have to stay inside their dimension: C says so, and not all who write it do."""
@@ -352,7 +357,7 @@ class Modeller:
             frozenset(key for key in partly if self.is_unset(region.scope.symbols[key])),
             tuple(callees),
             tuple(region.ties),
-            apart(region, after, arrays, statements, context.intersect(assumed)) if self.unasked else (),
+            self.apart(region, after, arrays, statements, context.params().intersect(assumed.params())),
         )
 
     def privatizable(

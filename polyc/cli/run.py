@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from polyc.model.scop import Region, Source
 
 
+GAINS = frozenset(
+    ["blocked", "inlined", "interleaved", "jammed", "register-tile", "row-blocks", "spread", "straightened"]
+)
+"""Remarks of passes that make a region faster though it has no tiles and no parallel loop."""
+
+
 @dataclass(slots=True)
 class Stopwatch:
     """Seconds by stage, in the order in which the stages ran."""
@@ -82,6 +88,8 @@ def no_gain(compiled: Compiled) -> str | None:
 
     found = nests(compiled)
     if any(nest.tiled or nest.fused or nest.parallel for nest in found):
+        return None
+    if GAINS & {remark.code for remark in compiled.program.remarks}:
         return None
     reasons = Reasons(compiled.program)
     for nest in found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import islpy as isl
 from pycparser import c_ast
@@ -28,7 +28,7 @@ from polyc.frontend.liveness import Path, declared_on_the_way, walk
 from polyc.frontend.overlaps import apart, check_loops
 from polyc.frontend.parse import CALLED, IDENTIFIER, Parsed, clean
 from polyc.frontend.places import Places
-from polyc.frontend.pragmas import Marked, pragma_span
+from polyc.frontend.pragmas import Asked, Marked, following, pragma_span
 from polyc.frontend.promises import condition_set, names_in
 from polyc.frontend.references import place_of
 from polyc.frontend.region import CTX, NOTHING, Env, Given, Region, number, project, restore, saved, variable
@@ -36,7 +36,7 @@ from polyc.frontend.source import COMMENT_OR_STRING
 from polyc.frontend.symbols import PRIVATE_BYTES, Symbol, scope_before
 from polyc.model import ctree as c
 from polyc.model.program import MANY, InputOptions
-from polyc.model.scop import CALLS, AccessKind, Apart, Array, Scop, Statement, Storage, tied
+from polyc.model.scop import CALLS, AccessKind, Apart, Array, Scop, Statement, Storage, Wish, tied
 from polyc.poly import OverBudget, budget, share
 
 WORD = re.compile(r"\w+")
@@ -90,6 +90,7 @@ class Modeller:
             region.tie(scope_key(region, name), scope_key(region, base), factor)
         after = After(region, self.parsed.function, self.path, self.marked.live_out, self.options.live_out)
         after.check()
+        asked = self.asked_loops(region, body)
         needed, live = after.needed_loops(body)
         if self.unasked:
             check_loops(region, after, body)
@@ -99,7 +100,8 @@ class Modeller:
         statements = needed_exits(statements, region, live)
         if region.problems:
             raise UserError(unique(region.problems))
-        return self.assemble(region, converter, after, statements, span, end_line)
+        scop = self.assemble(region, converter, after, statements, span, end_line)
+        return replace(scop, tile=self.asked_tile(), wishes=self.wishes(scop, body, asked))
 
     def extracted(self, region: Region, body: c.Block, needed: frozenset[str], span: Span) -> list[Item]:
         """The statements, with flat arrays in the shapes that their subscripts have."""
@@ -123,6 +125,42 @@ class Modeller:
             message = "flat arrays keep one dimension: their shapes took more isl operations than the budget allows"
             region.note("not-delinearised", message, span)
             return extract(body.body)
+
+    # --- what pragmas ask for
+
+    def asked_tile(self) -> tuple[int, ...] | str | None:
+        """The tile sizes of the whole region; the last pragma counts."""
+        return next((one.tile for one in reversed(self.marked.asked) if one.tile != "auto"), "auto")
+
+    def asked_loops(self, region: Region, body: c.Block) -> list[tuple[Asked, c.For]]:
+        """The loops that pragmas stand before."""
+        loops = {(n.span.line, n.span.column): n for n in c.walk(body) if isinstance(n, c.For) and n.span is not None}
+        found: list[tuple[Asked, c.For]] = []
+        for one in self.marked.asked_inside:
+            start = following(self.chunks.text, one.offset)
+            place = self.places.span(start, start + 1)
+            loop = loops.get((place.line, place.column))
+            if loop is not None:
+                found.append((one, loop))
+            else:
+                hint = "put it on the line before a 'for'"
+                region.refuse("bad-pragma", "no loop of the region follows it", one.span, hint)
+        return found
+
+    def wishes(self, scop: Scop, body: c.Block, asked: list[tuple[Asked, c.For]]) -> dict[str, Wish]:
+        """What is asked for each statement: for its region, and for each loop around it, from the outside on."""
+        found: dict[str, Wish] = {}
+        region = self.marked.asked
+        if not all(one.fuse and one.parallel for one in region):
+            for number, item in enumerate(body.body):
+                wish = Wish(-1 - number, "auto", all(o.fuse for o in region), all(o.parallel for o in region))
+                found |= dict.fromkeys(statements_below(scop, item), wish)
+        for number, (one, loop) in enumerate(asked, 1):
+            for name in statements_below(scop, loop):
+                before = found.get(name, Wish(number))
+                tile = before.tile if one.tile == "auto" else one.tile
+                found[name] = Wish(number, tile, before.fuse and one.fuse, before.parallel and one.parallel)
+        return found
 
     # --- what nobody promised
 
@@ -428,6 +466,12 @@ class Modeller:
             if once:
                 found.append(symbol)
         return found
+
+
+def statements_below(scop: Scop, node: c.Node) -> list[str]:
+    """The statements that come from a part of the region."""
+    places = {(span.line, span.column) for n in c.walk(node) if (span := getattr(n, "span", None)) is not None}
+    return [name for name, s in scop.statements.items() if (s.span.line, s.span.column) in places]
 
 
 def settled_names(body: c.Block) -> frozenset[str]:

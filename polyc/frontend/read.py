@@ -13,7 +13,7 @@ from polyc.frontend.effects import Effects
 from polyc.frontend.model import Modeller, unique
 from polyc.frontend.parse import Parsed, parse_function
 from polyc.frontend.places import Places
-from polyc.frontend.pragmas import Marked, find_pragmas, place_regions
+from polyc.frontend.pragmas import Marked, Pragmas, find_pragmas, following, place_regions, tell_unplaced
 from polyc.frontend.preamble import original_text, preamble
 from polyc.frontend.preprocess import Preprocessed, preprocess
 from polyc.frontend.promises import names_in, parse_condition
@@ -80,7 +80,8 @@ def _modelled(
         raise UserError(unique(pragmas.problems))
     chunks = cut(pre.text, places)
     place_regions(pragmas, chunks, places)
-    reader = _Reader(user, pre, places, chunks, options, assumptions, frozenset(pragmas.pure), given)
+    tell_unplaced(pragmas, chunks, options.detect)
+    reader = _Reader(user, pre, places, chunks, options, assumptions, pragmas, given)
     problems = pragmas.problems
     regions = reader.regions(pragmas.regions, problems)
     found = Found()
@@ -108,7 +109,7 @@ class _Reader:
         chunks: Chunks,
         options: InputOptions,
         assumptions: list[ast.expr],
-        pure: frozenset[str],
+        pragmas: Pragmas,
         given: Given,
     ) -> None:
         self.user = user
@@ -117,7 +118,8 @@ class _Reader:
         self.options = options
         self.assumptions = assumptions
         self.given = given
-        self.effects = Effects(chunks, places, pure)
+        self.pragmas = pragmas
+        self.effects = Effects(chunks, places, frozenset(pragmas.pure))
         self.file_names = frozenset(chunks.mentions) | pre.macros
 
     def regions(self, marked: list[Marked], problems: list[Diagnostic]) -> list[Region]:
@@ -175,6 +177,15 @@ class _Reader:
 
     def unmarked(self, marked: Marked, parsed: Parsed) -> Region:
         """The region of statements that nobody marked. Raises UserError, OverBudget."""
+        function = self.chunks.items[marked.chunk]
+        marked.asked_inside = [
+            one
+            for one in self.pragmas.asked
+            if function.start <= one.offset and marked.body <= following(self.chunks.text, one.offset) < marked.end
+        ]
+        for offset, names in self.pragmas.live_out:
+            if function.start <= offset < marked.end:
+                marked.live_out = names
         modeller = self.modeller(marked, parsed, [marked])
         with budget(CTX, self.options.budget):
             scop = modeller.scop()

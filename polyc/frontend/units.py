@@ -16,7 +16,7 @@ from polyc.frontend.places import Places
 
 _TOKEN = re.compile(r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[A-Za-z_$][\w$]*|\d[\w.]*|\S""")
 _OPEN, _CLOSE = "([{", ")]}"
-_DIRECTIVE = re.compile(r"^[ \t]*(?:#|%:)", re.MULTILINE)
+_DIRECTIVE = re.compile(r"^[ \t]*(?:#(?![ \t]*pragma[ \t]+polyc\b)|%:)", re.MULTILINE)
 _QUOTED = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*\"""")
 
 

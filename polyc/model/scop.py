@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 
 import islpy as isl
@@ -150,6 +151,18 @@ class Tie:
     factor: int
 
 
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What somebody asked for the nest that a statement belongs to."""
+
+    nest: int
+    """Which nest: its statements have the same number."""
+    tile: tuple[int, ...] | str | None = "auto"
+    """Sizes of its tiles; None for none."""
+    fuse: bool = True
+    parallel: bool = True
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Memory:
     """A piece of memory: an object, or a range of the elements that a pointer leads to."""
@@ -212,6 +225,10 @@ class Scop:
     """Multiples of other sizes that stand in no set of the model. That they are so has to hold too."""
     apart: tuple[Apart, ...] = ()
     """Of a region that nobody marked: what has to be apart and is not known to be."""
+    tile: tuple[int, ...] | str | None = "auto"
+    """The tile sizes that a pragma asks for the whole region; None for no tiles."""
+    wishes: Mapping[str, Wish] = field(default_factory=dict)
+    """What is asked for single nests, by their statements."""
 
     @property
     def domain(self) -> isl.UnionSet:

@@ -45,6 +45,7 @@ from polyc.passes.time_tiles import tile_time_loops
 from polyc.passes.unroll import unroll_loops
 from polyc.passes.vectorize import sink_vector_loops
 from polyc.passes.windows import slide_windows
+from polyc.passes.wishes import tell_unhonoured
 from polyc.poly import OverBudget, budget, share
 from polyc.reread import NotComparable, text_faults
 from polyc.stack import room_for_depth
@@ -146,8 +147,8 @@ class _Run:
 
     def __init__(self, region: Region, options: Options) -> None:
         self.region = region
-        self.asked = options
-        self.options = replace(options, budget=operations_for(region.scop, options))
+        self.asked = options if region.scop.tile == "auto" else replace(options, tile_sizes=region.scop.tile)
+        self.options = replace(self.asked, budget=operations_for(region.scop, options))
         self.timings: list[tuple[str, float]] = []
         self.snapshots: list[Snapshot] = []
         self.ahead: _Ahead | None = None
@@ -197,7 +198,7 @@ class _Run:
                 told = (*initial.remarks, *(r for r in programs[-1].remarks if r.code == "not-expanded"))
                 options = replace(initial.options, expand=False)
                 return self.transformed(replace(initial, options=options, remarks=told))
-        programs[-1] = tell_unused(programs[-1])
+        programs[-1] = tell_unhonoured(tell_unused(programs[-1]))
         if not self.options.verify:
             return programs[-1], False
         with self.timed("verify"):

@@ -123,8 +123,8 @@ def tell(file: str, run: Run, values: dict[str, Any]) -> None:
     if values["verbose"]:
         click.echo(messages.findings(run), err=True, nl=False)
     if values["remarks"] is not None:
-        click.echo(messages.remarks(run.compiled, values["remarks"]), err=True, nl=False)
+        click.echo(messages.remarks(run.compiled, values["remarks"], run.source.left), err=True, nl=False)
     if values["timings"]:
         click.echo(messages.timings(run.watch), err=True, nl=False)
     if not values["quiet"]:
-        click.echo(summary(file, run.compiled), err=True)
+        click.echo(summary(file, run.compiled, run.source.left), err=True)

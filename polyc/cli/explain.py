@@ -61,6 +61,10 @@ def command(
     output.refuse_input(target_file, run.source.dependencies)
     text = explanation(run, form, wanted, all_passes, what)
     if form == "text":
+        if run.source.left:
+            from polyc.explain.text import left_lines
+
+            text += ("\n" if text else "") + left_lines(run.source.left)
         terminal.show(text)
     else:
         output.write(target_file, text)

@@ -34,15 +34,23 @@ def details(compiled: Compiled, remark: Remark) -> str:
     return "\n".join(parts)
 
 
-def remarks(compiled: list[Compiled], form: str) -> str:
-    """All decisions, as text under the place of their region, or as one JSON list a line; notes come first."""
+def remarks(compiled: list[Compiled], form: str, left: Sequence[Diagnostic] = ()) -> str:
+    """All decisions, as text under the place of their region, or as one JSON list a line; notes come first.
+
+    left: loops outside of regions that were looked at, and stay as they are
+    """
+    alone = [Remark(note.code, "detect", note.message, note.span) for note in left]
     if form == "json":
-        return json.dumps([remark_data(m) for one in compiled for m in decisions(one.program)]) + "\n"
+        told = [m for one in compiled for m in decisions(one.program)]
+        return json.dumps([remark_data(m) for m in [*told, *alone]]) + "\n"
     lines: list[str] = []
     for one in compiled:
         scop = one.program.scop
         lines.append(f"{scop.span.file}:{scop.span.line}: region in {scop.function}(): decisions")
         lines += [line for remark in decisions(one.program) for line in remark_lines(remark)]
+    if alone and alone[0].span is not None:
+        lines.append(f"{alone[0].span.file}: loops in no region")
+        lines += [line for remark in alone for line in remark_lines(remark)]
     return "".join(line + "\n" for line in lines)
 
 
@@ -64,6 +72,8 @@ def findings(run: Run) -> str:
         lines += [f"  {s.name} (line {s.span.line}): {s.text}" for s in scop.statements.values()]
         if scop.notes:
             lines.append(render_all(scop.notes, {run.source.path: run.source.text}))
+    if run.source.left:
+        lines.append(render_all(run.source.left, {run.source.path: run.source.text}))
     return "".join(line + "\n" for line in lines)
 
 

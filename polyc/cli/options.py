@@ -225,6 +225,8 @@ INPUT = (
         help="The arrays that are needed after the regions; '' for none. Default: found out.",
     ),
     click.option("--allow-no-scop", is_flag=True, help="A file without a region is no error."),
+    click.option("--detect", is_flag=True, help="Also find regions that nobody marked."),
+    click.option("--no-alias", is_flag=True, help="Promise that arrays do not overlap in regions that are found."),
 )
 
 TRANSFORM = (
@@ -354,6 +356,10 @@ def input_options(values: dict[str, Any], default_cc: str = "cc") -> InputOption
         assume=values["assume"],
         live_out=tuple(name for group in live_out for name in group) if live_out else None,
         allow_no_scop=values["allow_no_scop"],
+        detect=values["detect"],
+        alias=not values["no_alias"],
+        launcher=values.get("launcher", ()),
+        flags=values.get("flags", ()),
         cc=values["cc"] or first_compiler(default_cc),
         budget=enough(values["budget"]),
     )

@@ -1,4 +1,4 @@
-"""What long work shows of itself on standard error: a bar on a terminal, a line for each step elsewhere, else nothing."""
+"""What long work shows of itself: a bar on a terminal, lines elsewhere, both on standard error; nothing with `-q`."""
 
 from __future__ import annotations
 

@@ -12,7 +12,13 @@ from polyc.cli import options as o
 
 if TYPE_CHECKING:
     from polyc.model.program import Compiled, InputOptions, Options
-    from polyc.model.scop import Source
+    from polyc.model.scop import Region, Source
+
+
+GAINS = frozenset(
+    ["blocked", "inlined", "interleaved", "jammed", "register-tile", "row-blocks", "spread", "straightened"]
+)
+"""Remarks of passes that make a region faster though it has no tiles and no parallel loop."""
 
 
 @dataclass(slots=True)
@@ -31,6 +37,11 @@ class Stopwatch:
 
     def add(self, name: str, seconds: float) -> None:
         self.seconds[name] = self.seconds.get(name, 0.0) + seconds
+
+    def put_second(self, name: str, seconds: float) -> None:
+        """A stage that was measured around others, in its place after the first one."""
+        first, *rest = self.seconds.items()
+        self.seconds = dict([first, (name, seconds), *rest])
 
 
 @dataclass(slots=True)
@@ -55,18 +66,41 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", text
         from polyc.pipeline import compile_region
 
         given, wanted = o.input_options(values, default_cc), o.transform_options(values)
-    with watch.stage("read"):
-        source = frontend.read(path, given, text)
-    compiled = []
-    for region in source.regions:
+    done: dict[Region, Compiled] = {}
+
+    def compiled(region: Region) -> Compiled:
         start = time.perf_counter()
-        done = compile_region(region, wanted)
+        done[region] = compile_region(region, wanted)
         spent = time.perf_counter() - start
-        for stage, seconds in done.timings:
+        for stage, seconds in done[region].timings:
             watch.add(stage, seconds)
-        watch.add("other", max(0.0, spent - sum(seconds for _, seconds in done.timings)))
-        compiled.append(done)
-    return Run(source, compiled, given, wanted, watch)
+        watch.add("other", max(0.0, spent - sum(seconds for _, seconds in done[region].timings)))
+        return done[region]
+
+    before = time.perf_counter()
+    source = frontend.read(path, given, text, lambda region: no_gain(compiled(region)))
+    spent = sum(watch.seconds.values()) - watch.seconds["start"]
+    watch.put_second("read", time.perf_counter() - before - spent)
+    answer = [done[region] if region in done else compiled(region) for region in source.regions]
+    return Run(source, answer, given, wanted, watch)
+
+
+def no_gain(compiled: Compiled) -> str | None:
+    """Why a region that nobody marked is better left as it is; None where something was gained."""
+    from polyc.explain.nests import Reasons, nests
+
+    found = nests(compiled)
+    if any(nest.tiled or nest.fused or nest.parallel for nest in found):
+        return None
+    if GAINS & {remark.code for remark in compiled.program.remarks}:
+        return None
+    reasons = Reasons(compiled.program)
+    for nest in found:
+        for what in ("parallel", "tiled"):
+            reason = reasons.why_not(what, nest.statements)
+            if reason is not None:
+                return f"nothing would be gained: {reason.message} [{reason.code}]"
+    return "nothing would be gained"
 
 
 @contextmanager

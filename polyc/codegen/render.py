@@ -8,7 +8,7 @@ from pathlib import Path
 import islpy as isl
 
 from polyc import __version__
-from polyc.codegen.exprs import MACROS, ExprPrinter
+from polyc.codegen.exprs import APART, MACROS, ExprPrinter
 from polyc.codegen.flat_arrays import with_flat_arrays
 from polyc.codegen.loops import print_loops
 from polyc.codegen.origins import origins_in
@@ -17,7 +17,7 @@ from polyc.codegen.templating import IDENTIFIER, environment
 from polyc.codegen.vectors import with_vectors
 from polyc.model import ctree as c
 from polyc.model.program import Compiled, Options, Origins, Program
-from polyc.model.scop import Region, Source
+from polyc.model.scop import Memory, Region, Scop, Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,8 @@ def _region_text(
     body, vectors = with_vectors(body, program)
     body, heap = without_heap(body)
     body = with_flat_arrays(body, program.scop)
-    guard = "" if condition is None else expression(condition)
+    conditions = ([] if condition is None else [expression(condition)]) + _apart(program.scop)
+    guard = "\n      && ".join(conditions)
     allocations = [allocation(one, guard) for one in heap]
     if heap:
         guard = " && ".join(one.name for one in heap)
@@ -203,6 +204,40 @@ def _guard(program: Program) -> c.Expr | None:
         return None
     build = isl.AstBuild.from_context(scop.context)
     return ExprPrinter(scop.parameters, {}).convert(build.expr_from_set(needed))
+
+
+def _apart(scop: Scop) -> list[str]:
+    """What has to be apart in memory, as conditions in C."""
+    if not scop.apart:
+        return []
+    build = isl.AstBuild.from_context(scop.context)
+
+    def bound(value: isl.PwAff) -> str:
+        return expression(ExprPrinter(scop.parameters, {}).convert(build.expr_from_pw_aff(value)))
+
+    def in_sum(text: str) -> str:
+        return text if IDENTIFIER.fullmatch(text) or text.isdigit() or is_product(text) else f"({text})"
+
+    def is_product(text: str) -> bool:
+        return ") * (long)(" in text
+
+    def ends(memory: Memory) -> tuple[str, str]:
+        if memory.low is None or memory.high is None:
+            place = expression(c.Unary("&", memory.base)).removeprefix("&*")
+            return place, f"{place} + 1"
+        name = expression(memory.base)
+        low, high = (bound(value) for value in (memory.low, memory.high.add(_one(memory.high))))
+        if memory.row is not None:
+            row = expression(memory.row)
+            low, high = (f"({value}) * (long)({row})" if value != "0" else "0" for value in (low, high))
+        return (name if low == "0" else f"{name} + {in_sum(low)}"), f"{name} + {in_sum(high)}"
+
+    return [f"{APART}({', '.join([*ends(pair.one), *ends(pair.two)])})" for pair in scop.apart]
+
+
+def _one(like: isl.PwAff) -> isl.PwAff:
+    """The constant 1 where another function is defined."""
+    return isl.PwAff.val_on_domain(like.domain(), isl.Val.int_from_si(like.get_ctx(), 1))
 
 
 def _summary(program: Program, verified: bool) -> str:

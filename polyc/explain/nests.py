@@ -175,6 +175,9 @@ class Reasons:
             return Reason("tiling-off", "--tile-sizes none")
         if what == "parallel" and self.program.options.target == "c":
             return Reason("target-c", "--target c prints no parallel loops")
+        wishes = [self.program.scop.wishes[name] for name in statements if name in self.program.scop.wishes]
+        if what == "parallel" and any(not wish.parallel for wish in wishes):
+            return Reason("asked", "parallel(no) asks for that")
         told = [m for m in self.program.remarks if m.code == f"not-{what}" and set(m.statements) & set(statements)]
         if what != "fused":
             told = told or [m for m in self.program.remarks if m.code in GIVEN_UP and m.stage in LAST_STAGES]

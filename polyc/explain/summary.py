@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from polyc.errors import Diagnostic
 from polyc.explain.nests import Nest, Reasons, nests
 from polyc.model.program import Compiled
 
 
-def summary(path: str, compiled: list[Compiled]) -> str:
-    """`polyc: conv.c: 3 nests in 1 region: 1 group, 3 tiled, 3 fused, 3 parallel; verified`."""
+def summary(path: str, compiled: list[Compiled], left: Sequence[Diagnostic] = ()) -> str:
+    """`polyc: conv.c: 3 nests in 1 region: 1 group, 3 tiled, 3 fused, 3 parallel; verified`.
+
+    left: loops that are in no region, and were looked at
+    """
+    alone = [f"{counted(len(left), 'loop')} left as {'it is' if len(left) == 1 else 'they are'}"] if left else []
     if not compiled:
-        return f"polyc: {path}: no region, nothing to do"
+        return f"polyc: {path}: no region, {alone[0] if alone else 'nothing to do'}"
     found = [(nest, Reasons(one.program)) for one in compiled for nest in nests(one)]
     groups = sum(bool(group.tile_sizes) for one in compiled for group in one.program.groups)
     counts = [counted(groups, "group")] if groups else []
@@ -17,7 +24,7 @@ def summary(path: str, compiled: list[Compiled]) -> str:
     head = f"polyc: {path}: {counted(len(found), 'nest')} in {counted(len(compiled), 'region')}"
     line = f"{head}: {', '.join(counts)}; {state(compiled)}"
     reasons = [text for what in ("tiled", "fused", "parallel") if (text := refusals(found, what))]
-    return "; ".join([line, *reasons])
+    return "; ".join([line, *reasons, *alone])
 
 
 def state(compiled: list[Compiled]) -> str:

@@ -55,5 +55,6 @@ NOTES: dict[str, str] = {
     "assumed": "The region is only compiled for parameters for which nothing wraps, and rows of arrays are apart.",
     "delinearised": "Arrays with linearised subscripts are read as arrays with several dimensions.",
     "not-delinearised": "An array with linearised subscripts has no shape that all of them fit.",
+    "left-alone": "With `--detect`: a loop was looked at and is in no region; the message says why.",
     "ignored-pragma": "A pragma inside the region is dropped.",
 }

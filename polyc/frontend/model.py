@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import islpy as isl
 from pycparser import c_ast
@@ -13,7 +13,7 @@ from pycparser import c_ast
 from polyc.errors import Diagnostic, Severity, Span, UserError
 from polyc.frontend.arrays import extent, make_array, positive_extents
 from polyc.frontend.atoms import Atoms
-from polyc.frontend.build import Placed, build_tree, finish, place
+from polyc.frontend.build import Placed, build_tree, drafts, finish, place
 from polyc.frontend.checks import Checker
 from polyc.frontend.chunks import KEYWORDS, Chunks
 from polyc.frontend.convert import Converter
@@ -25,9 +25,10 @@ from polyc.frontend.facts import assigned_scalars, lvalues, reads, writes
 from polyc.frontend.flow import needed_exits, written_first
 from polyc.frontend.live_out import After
 from polyc.frontend.liveness import Path, declared_on_the_way, walk
+from polyc.frontend.overlaps import apart, check_loops
 from polyc.frontend.parse import CALLED, IDENTIFIER, Parsed, clean
 from polyc.frontend.places import Places
-from polyc.frontend.pragmas import Marked, pragma_span
+from polyc.frontend.pragmas import Asked, Marked, following, pragma_span
 from polyc.frontend.promises import condition_set, names_in
 from polyc.frontend.references import place_of
 from polyc.frontend.region import CTX, NOTHING, Env, Given, Region, number, project, restore, saved, variable
@@ -35,7 +36,7 @@ from polyc.frontend.source import COMMENT_OR_STRING
 from polyc.frontend.symbols import PRIVATE_BYTES, Symbol, scope_before
 from polyc.model import ctree as c
 from polyc.model.program import MANY, InputOptions
-from polyc.model.scop import CALLS, AccessKind, Array, Scop, Storage, tied
+from polyc.model.scop import CALLS, AccessKind, Apart, Array, Scop, Statement, Storage, Wish, tied
 from polyc.poly import OverBudget, budget, share
 
 WORD = re.compile(r"\w+")
@@ -89,12 +90,18 @@ class Modeller:
             region.tie(scope_key(region, name), scope_key(region, base), factor)
         after = After(region, self.parsed.function, self.path, self.marked.live_out, self.options.live_out)
         after.check()
+        asked = self.asked_loops(region, body)
         needed, live = after.needed_loops(body)
+        if self.unasked:
+            check_loops(region, after, body)
         statements = self.extracted(region, body, needed, span)
+        if self.unasked:
+            self.stay_in_rows(region, statements)
         statements = needed_exits(statements, region, live)
         if region.problems:
             raise UserError(unique(region.problems))
-        return self.assemble(region, converter, after, statements, span, end_line)
+        scop = self.assemble(region, converter, after, statements, span, end_line)
+        return replace(scop, tile=self.asked_tile(), wishes=self.wishes(scop, body, asked))
 
     def extracted(self, region: Region, body: c.Block, needed: frozenset[str], span: Span) -> list[Item]:
         """The statements, with flat arrays in the shapes that their subscripts have."""
@@ -119,12 +126,79 @@ class Modeller:
             region.note("not-delinearised", message, span)
             return extract(body.body)
 
+    # --- what pragmas ask for
+
+    def asked_tile(self) -> tuple[int, ...] | str | None:
+        """The tile sizes of the whole region; the last pragma counts."""
+        return next((one.tile for one in reversed(self.marked.asked) if one.tile != "auto"), "auto")
+
+    def asked_loops(self, region: Region, body: c.Block) -> list[tuple[Asked, c.For]]:
+        """The loops that pragmas stand before."""
+        loops = {(n.span.line, n.span.column): n for n in c.walk(body) if isinstance(n, c.For) and n.span is not None}
+        found: list[tuple[Asked, c.For]] = []
+        for one in self.marked.asked_inside:
+            start = following(self.chunks.text, one.offset)
+            place = self.places.span(start, start + 1)
+            loop = loops.get((place.line, place.column))
+            if loop is not None:
+                found.append((one, loop))
+            else:
+                hint = "put it on the line before a 'for'"
+                region.refuse("bad-pragma", "no loop of the region follows it", one.span, hint)
+        return found
+
+    def wishes(self, scop: Scop, body: c.Block, asked: list[tuple[Asked, c.For]]) -> dict[str, Wish]:
+        """What is asked for each statement: for its region, and for each loop around it, from the outside on."""
+        found: dict[str, Wish] = {}
+        region = self.marked.asked
+        if not all(one.fuse and one.parallel for one in region):
+            for number, item in enumerate(body.body):
+                wish = Wish(-1 - number, "auto", all(o.fuse for o in region), all(o.parallel for o in region))
+                found |= dict.fromkeys(statements_below(scop, item), wish)
+        for number, (one, loop) in enumerate(asked, 1):
+            for name in statements_below(scop, loop):
+                before = found.get(name, Wish(number))
+                tile = before.tile if one.tile == "auto" else one.tile
+                found[name] = Wish(number, tile, before.fuse and one.fuse, before.parallel and one.parallel)
+        return found
+
+    # --- what nobody promised
+
+    @property
+    def unasked(self) -> bool:
+        """Whether nobody marked the region, so that nobody promised anything of it."""
+        return self.marked.nodes is not None and self.options.alias
+
+    def apart(
+        self, region: Region, after: After, arrays: dict[str, Array], statements: dict[str, Statement], known: isl.Set
+    ) -> tuple[Apart, ...]:
+        return apart(region, after, arrays, statements, known) if self.unasked else ()
+
+    def stay_in_rows(self, region: Region, items: list[Item]) -> None:
+        """Subscripts have to stay inside their dimension: C says so, and not all who write it do."""
+        for item in drafts(tuple(items)):
+            for raw in item.accesses:
+                symbol = region.symbol(raw.array)
+                if symbol is None or symbol.rank < 2 or raw.array in region.flat or not raw.exact:
+                    continue
+                values = isl.PwMultiAff.from_map(raw.relation)
+                for position in range(1, symbol.rank):
+                    size = region.sizes(symbol, position)
+                    value = values.get_at(position)
+                    wrong = value.lt_set(number(0))
+                    wrong = wrong if size is None else wrong.union(value.ge_set(size))
+                    if not region.holds(wrong, item.env):
+                        message = f"a subscript of '{symbol.c_name}' may leave its row"
+                        raise UserError.of("may-overlap", message, item.span)
+
     # --- where the region stands
 
     def locate(self) -> tuple[list[c_ast.Node], Span, int]:
         """The region's statements, its pragma's place, and the line of its end; sets `path`."""
-        _, line = self.places.pre.place(self.marked.start)
-        _, end_line = self.places.pre.place(self.marked.end)
+        line, end_line = self.marked.lines
+        if self.marked.nodes is None:
+            _, line = self.places.pre.place(self.marked.start)
+            _, end_line = self.places.pre.place(self.marked.end)
         text = self.places.user.line(line)
         column = len(text) - len(text.lstrip()) + 1
         span = Span(self.places.user.path, line, column, len(text.strip()))
@@ -157,6 +231,8 @@ class Modeller:
         return None
 
     def is_mark(self, node: c_ast.Pragma) -> bool:
+        if self.marked.nodes is not None:
+            return any(node is mark for mark in self.marked.nodes)
         offset = self.parsed.original(self.parsed.offset(node.coord))
         return self.marked.start <= offset < self.marked.body or self.marked.end <= offset < self.marked.end + 20
 
@@ -319,6 +395,7 @@ class Modeller:
             frozenset(key for key in partly if self.is_unset(region.scope.symbols[key])),
             tuple(callees),
             tuple(region.ties),
+            self.apart(region, after, arrays, statements, context.params().intersect(assumed.params())),
         )
 
     def privatizable(
@@ -389,6 +466,12 @@ class Modeller:
             if once:
                 found.append(symbol)
         return found
+
+
+def statements_below(scop: Scop, node: c.Node) -> list[str]:
+    """The statements that come from a part of the region."""
+    places = {(span.line, span.column) for n in c.walk(node) if (span := getattr(n, "span", None)) is not None}
+    return [name for name, s in scop.statements.items() if (s.span.line, s.span.column) in places]
 
 
 def settled_names(body: c.Block) -> frozenset[str]:

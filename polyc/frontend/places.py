@@ -47,6 +47,10 @@ class Places:
         first, last = self.range(start, end)
         return _SPACE.sub(" ", self.user.code[first:last]).strip()
 
+    def pieces(self, line: int) -> list[tuple[int, int]]:
+        """The pieces of the preprocessed text, from and to, that come from a line of the user's file."""
+        return self._pieces().get(line, [])
+
     def _token(self, offset: int) -> tuple[int, int]:
         """Start and end in the user's text of the token at an offset of the preprocessed text."""
         name, line = self.pre.place(offset)
@@ -69,7 +73,7 @@ class Places:
         original = [(m.group(), base + m.start(), base + m.end()) for m in TOKEN.finditer(self.user.line(line))]
         made = [
             (m.group(), m.start())
-            for start, end in self._pieces().get(line, [])
+            for start, end in self.pieces(line)
             for m in TOKEN.finditer(self.pre.text, start, end)
         ]
         offsets = [offset for _, offset in made]

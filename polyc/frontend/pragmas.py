@@ -5,13 +5,31 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from pycparser import c_ast
+
 from polyc.errors import Diagnostic, Span
 from polyc.frontend.chunks import Chunks
 from polyc.frontend.places import Places
 
 _PRAGMA = re.compile(r"^#pragma[ \t]+(scop|endscop|polyc)\b([^\n]*)$", re.MULTILINE)
-_POLYC = re.compile(r"^\s*(pure|live-out)\s*\(([\s\w,]*)\)\s*$")
+_CLAUSE = re.compile(r"\s*([A-Za-z][\w-]*)\s*\(([^()]*)\)")
+_NAMES = re.compile(r"[\s\w,]*")
+_REST = re.compile(r"(?:\s+|#[^\n]*\n)*")
+KNOWN = "pure(f, g), live-out(A, B), tile(32, 64) or tile(no), fuse(no), parallel(no)"
+LARGEST_TILE = 1 << 20
 _ON_ITS_LINE = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+(?:end)?scop\b")
+
+
+@dataclass(slots=True)
+class Asked:
+    """What a pragma asks for the region or the nest that follows it."""
+
+    offset: int
+    """Of the pragma in the preprocessed text."""
+    span: Span
+    tile: tuple[int, ...] | str | None = "auto"
+    fuse: bool = True
+    parallel: bool = True
 
 
 @dataclass(slots=True)
@@ -26,6 +44,14 @@ class Marked:
     """Of `#pragma endscop`."""
     chunk: int = -1
     live_out: tuple[tuple[str, Span], ...] | None = None
+    nodes: tuple[c_ast.Pragma, c_ast.Pragma] | None = None
+    """Of a region that nobody marked: what stands for its pragmas in pycparser's tree. `start` is `body` then."""
+    lines: tuple[int, int] = (0, 0)
+    """Of such a region: its first and last line."""
+    asked: list[Asked] = field(default_factory=list)
+    """What pragmas ask for the whole region."""
+    asked_inside: list[Asked] = field(default_factory=list)
+    """What they ask for single nests of it."""
 
 
 @dataclass(slots=True)
@@ -33,6 +59,7 @@ class Pragmas:
     regions: list[Marked] = field(default_factory=list)
     pure: set[str] = field(default_factory=set)
     live_out: list[tuple[int, tuple[tuple[str, Span], ...]]] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
 
 
@@ -81,16 +108,48 @@ def pragma_span(match: re.Match[str], places: Places) -> Span:
 
 
 def _polyc_pragma(found: Pragmas, match: re.Match[str], span: Span) -> None:
-    parts = _POLYC.match(match.group(2))
-    if parts is None:
-        hint = "known are '#pragma polyc pure(f, g)' and '#pragma polyc live-out(A, B)'"
-        found.problems.append(Diagnostic("bad-pragma", "unknown '#pragma polyc'", span, hint))
-        return
-    names = tuple(name.strip() for name in parts.group(2).split(",") if name.strip())
-    if parts.group(1) == "pure":
-        found.pure |= set(names)
-    else:
-        found.live_out.append((match.start(), tuple((name, span) for name in names)))
+    """One or several clauses: `tile(32, 64) parallel(no)`."""
+    text = match.group(2).rstrip()
+    asked = Asked(match.start(), span)
+    position = 0
+    while position < len(text) or position == 0:
+        clause = _CLAUSE.match(text, position)
+        wrong = f"unknown '#pragma polyc{text}'" if clause is None else _clause(found, match, asked, clause)
+        if clause is None or wrong:
+            hint = f"known are {KNOWN}"
+            found.problems.append(Diagnostic("bad-pragma", wrong, span, hint))
+            return
+        position = clause.end()
+    if (asked.tile, asked.fuse, asked.parallel) != ("auto", True, True):
+        found.asked.append(asked)
+
+
+def _clause(found: Pragmas, match: re.Match[str], asked: Asked, clause: re.Match[str]) -> str:
+    """Take up one clause; answers what is wrong with it."""
+    word, value = clause.group(1), clause.group(2).strip()
+    if word in ("pure", "live-out"):
+        if not _NAMES.fullmatch(value):
+            return f"'{word}({value})' takes names"
+        names = tuple(name.strip() for name in value.split(",") if name.strip())
+        if word == "pure":
+            found.pure |= set(names)
+        else:
+            found.live_out.append((match.start(), tuple((name, asked.span) for name in names)))
+        return ""
+    if word in ("fuse", "parallel"):
+        if value != "no":
+            return f"'{word}({value})': '{word}(no)' is all that can be asked"
+        asked.fuse, asked.parallel = asked.fuse and word != "fuse", asked.parallel and word != "parallel"
+        return ""
+    if word != "tile":
+        return f"unknown clause '{word}'"
+    sizes = value.split(",")
+    if value != "no" and not all(re.fullmatch(r"\s*[1-9]\d{0,8}\s*", size) for size in sizes):
+        return f"'tile({value})' takes sizes such as 'tile(32, 64)', or 'no'"
+    asked.tile = None if value == "no" else tuple(int(size) for size in sizes)
+    if asked.tile is not None and max(asked.tile) > LARGEST_TILE:
+        return f"'tile({value})': a tile size has to be from 1 to {LARGEST_TILE}"
+    return ""
 
 
 def place_regions(found: Pragmas, chunks: Chunks, places: Places) -> None:
@@ -120,3 +179,39 @@ def place_regions(found: Pragmas, chunks: Chunks, places: Places) -> None:
             if region.chunk == owner and offset < region.end:
                 region.live_out = names
     found.regions = placed
+    rest: list[Asked] = []
+    for asked in found.asked:
+        around = next((region for region in placed if region.start < asked.offset < region.end), None)
+        after = next((region for region in placed if asked.offset < region.start), None)
+        if around is not None:
+            around.asked_inside.append(asked)
+        elif after is not None and _function_at(chunks, asked.offset) == after.chunk:
+            after.asked.append(asked)
+        else:
+            rest.append(asked)
+    found.asked = rest
+
+
+def _function_at(chunks: Chunks, offset: int) -> int | None:
+    """The function in whose body a pragma stands."""
+    index = chunks.at(offset)
+    if index is None or not chunks.items[index].is_function:
+        return None
+    return index if "{" in chunks.text[chunks.items[index].start : offset] else None
+
+
+def tell_unplaced(found: Pragmas, chunks: Chunks, searched: bool) -> None:
+    """Errors for pragmas before no region; with `--detect` loops of functions without one may have them."""
+    marked = {region.chunk for region in found.regions}
+    for asked in found.asked:
+        index = _function_at(chunks, asked.offset)
+        if index is None or index in marked or not searched:
+            hint = "put it before '#pragma scop', or in a region before one of its loops"
+            found.problems.append(Diagnostic("bad-pragma", "no region follows it in its function", asked.span, hint))
+
+
+def following(text: str, offset: int) -> int:
+    """Where the statement after a pragma starts."""
+    match = _REST.match(text, text.find("\n", offset) + 1)
+    assert match is not None
+    return match.end()

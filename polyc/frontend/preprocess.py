@@ -61,7 +61,7 @@ STDIN = "<stdin>"
 def preprocess(path: str, options: InputOptions, text: str | None = None) -> Preprocessed:
     """Run `cc -E` on the file, or on a text in its place; its own errors become diagnostics."""
     given = as_word(path) if text is None else STDIN
-    command = [options.cc, "-E", "-dD", "-w", "-x", "c"]
+    command = [*options.launcher, options.cc, *options.flags, "-E", "-dD", "-w", "-x", "c"]
     command += [f"-I{as_word(folder)}" for folder in options.include_dirs]
     command += [f"-D{name}" for name in options.defines] + [f"-U{name}" for name in options.undefines]
     environment = {**os.environ, "LC_ALL": "C"}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
 
-from polyc.errors import Diagnostic, Span, UserError
+from polyc.errors import Diagnostic, Severity, Span, UserError
 from polyc.frontend.chunks import Chunks, cut
+from polyc.frontend.detect import CODE as LEFT_ALONE
+from polyc.frontend.detect import Detector, Found, Judge, worth_a_look
 from polyc.frontend.effects import Effects
 from polyc.frontend.model import Modeller, unique
 from polyc.frontend.parse import Parsed, parse_function
 from polyc.frontend.places import Places
-from polyc.frontend.pragmas import Marked, find_pragmas, place_regions
+from polyc.frontend.pragmas import Marked, Pragmas, find_pragmas, following, place_regions, tell_unplaced
 from polyc.frontend.preamble import original_text, preamble
 from polyc.frontend.preprocess import Preprocessed, preprocess
 from polyc.frontend.promises import names_in, parse_condition
@@ -21,6 +24,7 @@ from polyc.model.scop import Region, Scop, Source
 from polyc.poly import OverBudget, budget
 from polyc.stack import room_for_depth
 
+_RENUMBERED = re.compile(r"^[ \t]*#[ \t]*(?:line\b|\d)", re.MULTILINE)
 LARGE = 1_000_000
 """Characters from which on a file is looked into before it is preprocessed."""
 
@@ -29,19 +33,20 @@ LARGEST_REGION = 200_000
 """Characters of preprocessed text: what is read in a few seconds."""
 
 
-def read(path: str, options: InputOptions, text: str | None = None) -> Source:
+def read(path: str, options: InputOptions, text: str | None = None, judge: Judge = lambda region: None) -> Source:
     """Read a C file and model its regions. Raises UserError with every problem of the file.
 
     `text`: what stands in the place of a file; `path` is what messages call it then.
+    `judge`: of regions that nobody marked (`options.detect`), why one is better left as it is
     """
     with room_for_depth():
-        return _modelled(*preprocessed(path, options, text), options)
+        return _modelled(*preprocessed(path, options, text), options, judge=judge)
 
 
 def preprocessed(path: str, options: InputOptions, text: str | None = None) -> tuple[UserFile, Preprocessed]:
     """A C file, and what the preprocessor makes of it. Raises UserError."""
     user = load(path) if text is None else as_file(path, text.encode("utf-8", "surrogateescape"))
-    if len(user.text) > LARGE and "scop" not in user.text and not options.allow_no_scop:
+    if len(user.text) > LARGE and "scop" not in user.text and not (options.allow_no_scop or options.detect):
         raise no_region(path)
     pre = preprocess(path, options, text)
     if text is None:
@@ -59,25 +64,36 @@ def read_text(text: str, options: InputOptions, given: Given = NOTHING) -> Sourc
         return _modelled(UserFile(name, text), Preprocessed(name, text, [0], [(name, 1)]), options, given)
 
 
-def _modelled(user: UserFile, pre: Preprocessed, options: InputOptions, given: Given = NOTHING) -> Source:
+def _modelled(
+    user: UserFile,
+    pre: Preprocessed,
+    options: InputOptions,
+    given: Given = NOTHING,
+    judge: Judge = lambda region: None,
+) -> Source:
     path = user.path
     assumptions = [parse_condition(text) for text in options.assume]
     places = Places(user, pre)
     pragmas = find_pragmas(pre.text, places)
-    if not pragmas.regions and not pragmas.problems:
+    if not pragmas.regions and not pragmas.problems and not options.detect:
         if options.allow_no_scop:
             return Source(path, user.text, (), pre.dependencies)
         raise no_region(path)
-    if not pragmas.regions:
+    if not pragmas.regions and pragmas.problems:
         raise UserError(unique(pragmas.problems))
     chunks = cut(pre.text, places)
     place_regions(pragmas, chunks, places)
-    reader = _Reader(user, pre, places, chunks, options, assumptions, frozenset(pragmas.pure), given)
+    tell_unplaced(pragmas, chunks, options.detect)
+    reader = _Reader(user, pre, places, chunks, options, assumptions, pragmas, given)
     problems = pragmas.problems
     regions = reader.regions(pragmas.regions, problems)
+    found = Found()
+    if options.detect and not problems:
+        reader.detected({marked.chunk for marked in pragmas.regions}, judge, found)
     if problems:
         raise UserError(unique(problems))
-    return Source(path, user.text, tuple(regions), pre.dependencies)
+    regions = sorted([*regions, *found.regions], key=lambda region: region.start)
+    return Source(path, user.text, tuple(regions), pre.dependencies, tuple(unique(found.left)))
 
 
 def no_region(path: str) -> UserError:
@@ -96,7 +112,7 @@ class _Reader:
         chunks: Chunks,
         options: InputOptions,
         assumptions: list[ast.expr],
-        pure: frozenset[str],
+        pragmas: Pragmas,
         given: Given,
     ) -> None:
         self.user = user
@@ -105,7 +121,8 @@ class _Reader:
         self.options = options
         self.assumptions = assumptions
         self.given = given
-        self.effects = Effects(chunks, places, pure)
+        self.pragmas = pragmas
+        self.effects = Effects(chunks, places, frozenset(pragmas.pure))
         self.file_names = frozenset(chunks.mentions) | pre.macros
 
     def regions(self, marked: list[Marked], problems: list[Diagnostic]) -> list[Region]:
@@ -145,6 +162,37 @@ class _Reader:
         if not problems:
             self.check_names(known, visible, problems)
         return found
+
+    def detected(self, marked: set[int], judge: Judge, found: Found) -> None:
+        """Search all functions of the user's own file that have no marked region."""
+        told = _RENUMBERED.search(self.user.code)
+        if told is not None:
+            span = self.user.span(told.start())
+            message = "no loop of this file is looked at: it has lines of other files ('#line')"
+            found.left.append(Diagnostic(LEFT_ALONE, message, span, severity=Severity.NOTE))
+            return
+        for index, item in enumerate(self.chunks.items):
+            if not item.is_function or index in marked or not worth_a_look(self.chunks.text_of(index)):
+                continue
+            if self.places.pre.place(item.end - 1)[0] != self.user.path:
+                continue
+            Detector(self.chunks, self.places, self.effects, index, self.unmarked, judge, found).search()
+
+    def unmarked(self, marked: Marked, parsed: Parsed) -> Region:
+        """The region of statements that nobody marked. Raises UserError, OverBudget."""
+        function = self.chunks.items[marked.chunk]
+        marked.asked_inside = [
+            one
+            for one in self.pragmas.asked
+            if function.start <= one.offset and marked.body <= following(self.chunks.text, one.offset) < marked.end
+        ]
+        for offset, names in self.pragmas.live_out:
+            if function.start <= offset < marked.end:
+                marked.live_out = names
+        modeller = self.modeller(marked, parsed, [marked])
+        with budget(CTX, self.options.budget):
+            scop = modeller.scop()
+        return self.region(marked, scop, parsed)
 
     def too_large(self, index: int, group: list[Marked]) -> Diagnostic | None:
         function = self.chunks.items[index]

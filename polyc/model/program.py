@@ -85,6 +85,14 @@ class InputOptions:
     """The C compiler whose preprocessor reads the file."""
     budget: int = 2_000_000
     """isl operations that reading one region may take; 0: as many as it takes."""
+    detect: bool = False
+    """Whether functions without a marked region are searched for regions."""
+    alias: bool = True
+    """Whether arrays of such regions may overlap where C does not say that they do not."""
+    launcher: tuple[str, ...] = ()
+    """Words that stand before `cc`: `ccache`."""
+    flags: tuple[str, ...] = ()
+    """Options of the C compiler, as its user gives them."""
     private: bool = True
     """Whether to find out which arrays each thread may have for itself: nobody asks that of a text that is only
     compared."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 
 import islpy as isl
@@ -150,6 +151,40 @@ class Tie:
     factor: int
 
 
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What somebody asked for the nest that a statement belongs to."""
+
+    nest: int
+    """Which nest: its statements have the same number."""
+    tile: tuple[int, ...] | str | None = "auto"
+    """Sizes of its tiles; None for none."""
+    fuse: bool = True
+    parallel: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Memory:
+    """A piece of memory: an object, or a range of the elements that a pointer leads to."""
+
+    base: c.Expr
+    """The object; the pointer, where there is a range."""
+    low: isl.PwAff | None = None
+    """The first element, in the outermost dimension and in the parameters; None for the object as a whole."""
+    high: isl.PwAff | None = None
+    """The last one."""
+    row: c.Expr | None = None
+    """How many elements one step of the outermost subscript is, of a flat array; None for one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Apart:
+    """Two pieces of memory that must not overlap; codegen guards the region with it."""
+
+    one: Memory
+    two: Memory
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Scop:
     """A region of the program. Immutable."""
@@ -188,6 +223,12 @@ class Scop:
 
     ties: tuple[Tie, ...] = ()
     """Multiples of other sizes that stand in no set of the model. That they are so has to hold too."""
+    apart: tuple[Apart, ...] = ()
+    """Of a region that nobody marked: what has to be apart and is not known to be."""
+    tile: tuple[int, ...] | str | None = "auto"
+    """The tile sizes that a pragma asks for the whole region; None for no tiles."""
+    wishes: Mapping[str, Wish] = field(default_factory=dict)
+    """What is asked for single nests, by their statements."""
 
     @property
     def domain(self) -> isl.UnionSet:
@@ -246,3 +287,5 @@ class Source:
     regions: tuple[Region, ...]
     dependencies: tuple[str, ...]
     """The file and every header that it includes, for `-MD`."""
+    left: tuple[Diagnostic, ...] = ()
+    """With `--detect`: loops that were looked at and stay as they are, and why."""

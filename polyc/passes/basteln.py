@@ -28,6 +28,7 @@ from polyc.passes.promotion import DataTile, copy_statement, loops_over
 from polyc.passes.registers import apart
 from polyc.passes.sizes import Sizes
 from polyc.passes.tiling import point_members, tile_members, told_sizes, worth_tiling
+from polyc.passes.wishes import options_for, sequential, why_apart
 from polyc.poly import budget, empty_map, in_name, is_over_budget, maps, names, out_name, share
 
 STAGE = "basteln"
@@ -93,7 +94,7 @@ class _Composer:
                 placed[position] = nest
                 continue
             band = output_band(nest)
-            if band is None or self.program.options.tile_sizes is None:
+            if band is None or options_for(self.program, nest.statements).tile_sizes is None:
                 placed[position] = self.left_alone(nest, band, outer)
                 continue
             cluster = self.grown(fuser, position, nest, band, waiting)
@@ -206,6 +207,8 @@ class _Composer:
             other = waiting[q]
             if other is None or other.band is None or q not in reads:
                 continue
+            if why_apart(self.program, nest.statements, other.statements, True):
+                continue
             flow = fuser.near.flow_from(other.instances).intersect_range(inside)
             if fuser.outer.same_iteration(flow).is_empty():
                 continue
@@ -255,6 +258,8 @@ class _Composer:
         self, fuser: Fuser, cluster: Cluster, q: int, other: Nest, waiting: list[Nest | None]
     ) -> Cluster | Declined | None:
         """One producer more; a producer whose tiles take isl too long stays where it is."""
+        if why := self.asked_apart(cluster, other):
+            return Declined("asked", why)
         context = self.program.scop.domain.get_ctx()
         try:
             with budget(context, share(self.program.options.budget, 5)):
@@ -264,6 +269,11 @@ class _Composer:
                 raise
             return Declined("budget", "its tiles took more isl operations than the budget allows")
 
+    def asked_apart(self, cluster: Cluster, other: Nest) -> str:
+        """What somebody asked for that keeps a nest out of a cluster."""
+        inside = (*cluster.outputs, *(producer.nest for producer in cluster.producers))
+        return why_apart(self.program, [s for nest in inside for s in nest.statements], other.statements, True)
+
     def joint(self, fuser: Fuser, cluster: Cluster, q: int, other: Nest) -> Cluster | None:
         """The cluster with another output in the same tile loops, where the two share data tile by tile.
 
@@ -272,6 +282,8 @@ class _Composer:
         """
         band = output_band(other)
         first = cluster.outputs[0].band
+        if self.asked_apart(cluster, other):
+            return None
         if band is None or first is None or band.coincident_prefix != first.coincident_prefix:
             return None
         every = fuser.near.all_from(other.instances)
@@ -344,7 +356,12 @@ class _Composer:
         node = inside(nest, outer, self.compose)
         if len(self.program.groups) > before:
             return replace(nest, node=node)
-        if self.program.options.tile_sizes is None:
+        if (
+            options_for(self.program, nest.statements).tile_sizes is None
+            and self.program.options.tile_sizes is not None
+        ):
+            code, why = "not-tiled", "tile(no) asks for no tiles"
+        elif self.program.options.tile_sizes is None:
             code, why = "not-tiled", "tiling is off (--tile-sizes none)"
         elif nest.band is None and outer.members:
             code, why = "not-tiled", "the loops around it carry dependences, and it has none of its own"
@@ -392,7 +409,8 @@ class _Composer:
         if why:
             # The only loop inside sequential ones is left to the vector unit (`parallel.py`).
             parallel = not outer.members or len(band.members) > 1 or has_loops(band.child)
-            if not outer.members and self.program.options.target != "c":
+            alone = sequential(self.program) & set(statements)
+            if not outer.members and self.program.options.target != "c" and not alone:
                 why += "; its outer loop runs in parallel"
             self._record(statements, (), (), parallel, "not-tiled", why)
             return outputs[0]

@@ -16,6 +16,7 @@ from polyc.passes.cost import box_volume, sample_parameters
 from polyc.passes.given_sizes import BLOCKS, given_tile, rounded
 from polyc.passes.micro_sizes import micro_sizes
 from polyc.passes.nests import Outer
+from polyc.passes.wishes import asks_tiles
 from polyc.poly import names, sets
 
 STAGE = "blocking"
@@ -58,6 +59,8 @@ class _Blocker:
                 return node
             case Sequence(children=steps):
                 return Sequence(tuple(replace(s, child=self.at(s.child, above)) for s in steps))
+            case Band(members=(member,)) if asks_tiles(self.program, names(member.schedule.domain())):
+                return node
             case Band(members=(member,), child=Sequence(children=steps)) if not member.coincident:
                 found = self.blocked(node, member, steps, above)
                 return found if found is not None else replace(node, child=self.at(node.child, (*above, member)))

@@ -16,6 +16,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Inlining, Program, Use
 from polyc.model.scop import Access, AccessKind, CType, Scop, Statement, Value
 from polyc.model.tree import Domain, restrict
+from polyc.passes.wishes import why_apart
 
 STAGE = "inline"
 LARGEST = 200
@@ -105,6 +106,8 @@ class _Candidate:
         if not exact:
             return self.declined(self.why_not_exact())
         if self.widened() or self.chain():
+            return self.program
+        if any(why_apart(self.program, [self.producer.name], [r.statement.name]) for r in self.reads):
             return self.program
         found = self.obstacle()
         return self.substituted() if found is None else self.declined(found)

@@ -14,6 +14,7 @@ from polyc.passes.balance import is_uneven, saved_seconds
 from polyc.passes.cost import sample_parameters
 from polyc.passes.small_regions import worth_of
 from polyc.passes.vectorize import iterations
+from polyc.passes.wishes import sequential, stays_sequential, without_parallel
 from polyc.poly import budget, names, sets, share
 
 STAGE = "parallel"
@@ -32,7 +33,7 @@ def mark_loops(program: Program) -> Program:
               unit, since starting threads for it costs more than it runs, and so is what is too little to be worth
               it; threads take the iterations as they come where some are much longer than others
     """
-    child = _parallel(program.tree.child, program.tree.domain, sequential_above=False)
+    child = _parallel(program.tree.child, program.tree.domain, False, sequential(program))
     if program.options.target == "openmp" and has_parallel(child):
         try:
             with budget(program.scop.domain.get_ctx(), share(program.operations, 5)):
@@ -44,12 +45,14 @@ def mark_loops(program: Program) -> Program:
     return replace(program, tree=Domain(program.tree.domain, _vector(child, program)))
 
 
-def _parallel(node: Node, domain: isl.UnionSet, sequential_above: bool) -> Node:
+def _parallel(node: Node, domain: isl.UnionSet, sequential_above: bool, alone: frozenset[str]) -> Node:
     match node:
         case Leaf():
             return node
         case Sequence(children=steps):
-            return Sequence(tuple(replace(s, child=_parallel(s.child, domain, sequential_above)) for s in steps))
+            return Sequence(tuple(replace(s, child=_parallel(s.child, domain, sequential_above, alone)) for s in steps))
+        case Band() if stays_sequential(node, alone):
+            return without_parallel(node)
         case Band(members=members):
             for position, member in enumerate(members):
                 if not member.coincident:
@@ -63,9 +66,9 @@ def _parallel(node: Node, domain: isl.UnionSet, sequential_above: bool) -> Node:
                     return node
                 changed = (*members[:position], replace(member, parallel=True), *members[position + 1 :])
                 return replace(node, members=changed)
-            return replace(node, child=_parallel(node.child, domain, True))
+            return replace(node, child=_parallel(node.child, domain, True, alone))
         case _:
-            return replace(node, child=_parallel(node.child, domain, sequential_above))
+            return replace(node, child=_parallel(node.child, domain, sequential_above, alone))
 
 
 def _runs_once(member: Member, domain: isl.UnionSet) -> bool:

@@ -29,6 +29,7 @@ from polyc.passes.nests import (
 from polyc.passes.parallel import has_loops
 from polyc.passes.tiling import worth_tiling
 from polyc.passes.vectorize import iterations
+from polyc.passes.wishes import why_apart
 from polyc.poly import in_name, maps, sets
 
 STAGE = "pretiling"
@@ -151,6 +152,8 @@ class _Merger:
 
         short: loops of few iterations inside of the common ones may have several values that are read.
         """
+        if self.asked_apart(group, others):
+            return None
         common, alike = _common([*group, *others])
         if not common or self.looks_up(group) != self.looks_up(others):
             return None
@@ -191,9 +194,16 @@ class _Merger:
                         break
             at -= 1
 
+    def asked_apart(self, group: list[Nest], others: list[Nest]) -> bool:
+        """Whether somebody asked that some of these nests stay by themselves."""
+        one, two = ([name for nest in nests for name in nest.statements] for nests in (group, others))
+        return bool(why_apart(self.program, one, two))
+
     def siblings(self, group: list[Nest], others: list[Nest]) -> bool:
         """Whether all loops of both are parallel and have the same values, and they read the same cells."""
         every = [*group, *others]
+        if self.asked_apart(group, others):
+            return False
         bands = [n.band for n in every]
         count = _common_loops(every)
         if any(

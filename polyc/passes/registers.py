@@ -30,6 +30,7 @@ from polyc.passes.micro_sizes import FEW_ROWS, USUAL, MicroSize, micro_sizes, re
 from polyc.passes.register_nest import STAGE, NoRegisterTile, RegisterNest
 from polyc.passes.sums import streams, sum_nest
 from polyc.passes.widen import NotAffine, Widening, widened
+from polyc.passes.wishes import options_of
 from polyc.poly import names, set_name, sets
 
 SHORTEST, SMALLEST = 8, 16
@@ -84,7 +85,7 @@ def is_sum(program: Program, band: Band) -> bool:
     """Whether registers hold what the nest adds up: as a contraction (`micro.py`), or as a stream (`jam.py`)."""
     if contraction_size(program, band if program.options.gpu else result_first(program, band)) is not None:
         return True
-    return streams(program.options) and sum_nest(program, band) is not None
+    return streams(options_of(program, band)) and sum_nest(program, band) is not None
 
 
 def contraction_size(
@@ -106,7 +107,7 @@ def contraction_sizes(
 
     inside: there are loops around it
     """
-    options = program.options
+    options = options_of(program, band)
     if options.tile_sizes != "auto" or options.fuse != "basteln":
         return None, []
     found = contraction_of(program, band, in_place=not options.gpu)

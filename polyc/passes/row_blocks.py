@@ -11,6 +11,7 @@ from polyc.model.tree import Band, Domain, Filter, Mark, Node, Sequence
 from polyc.passes.one_pass import OnePass, one_pass
 from polyc.passes.solves import Solve, solve_in_blocks
 from polyc.passes.sums import streams
+from polyc.passes.wishes import asks_tiles
 from polyc.poly import names
 
 STAGE = "rowblocks"
@@ -31,7 +32,7 @@ def block_rows(program: Program) -> Program:
         program, node = _solved(program, program.tree.domain, child)
         return program if node is child else replace(program, tree=Domain(program.tree.domain, node))
     steps = child.children
-    while (found := one_pass(program, steps)) is not None:
+    while not program.scop.wishes and (found := one_pass(program, steps)) is not None:
         program, node = _told(program, found)
         made = replace(found.steps[found.made], child=node)
         steps = (*found.steps[: found.made], made, *found.steps[found.made + 1 :])
@@ -58,7 +59,7 @@ def _told(program: Program, found: OnePass) -> tuple[Program, Node]:
 
 def _solved(program: Program, instances: isl.UnionSet, node: Node) -> tuple[Program, Node]:
     """The nest in blocks, where it is a solve."""
-    if not isinstance(node, Band) or node.members[0].coincident:
+    if not isinstance(node, Band) or node.members[0].coincident or asks_tiles(program, names(instances)):
         return program, node
     solve = solve_in_blocks(program, instances)
     return (program, node) if solve is None else _told_of_solve(program, solve, tuple(names(instances)))

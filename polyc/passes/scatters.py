@@ -16,6 +16,7 @@ from polyc.passes.cost import box_volume, sample_parameters
 from polyc.passes.parallel import has_parallel
 from polyc.passes.privatize import place_private_arrays
 from polyc.passes.reductions import swapped
+from polyc.passes.wishes import sequential
 from polyc.poly import names
 from polyc.verify.races import race_faults
 from polyc.verify.updates import has_parts, sums_wrap
@@ -75,7 +76,7 @@ class _Marker:
         """The band with its first loop parallel, where that is right and pays."""
         below = names(band.members[0].schedule.domain())
         pairs = sorted({self.scatters[name] for name in below if name in self.scatters})
-        if not pairs:
+        if not pairs or set(below) & sequential(self.program):
             return band
         first = band.members[0]
         private, why = self.copies(below, pairs)

@@ -18,6 +18,7 @@ from polyc.passes.nests import Nest, Outer
 from polyc.passes.registers import contraction_size, contraction_sizes, tile_of
 from polyc.passes.sums import streams, sum_nest, tile_of_sums
 from polyc.passes.tiling import WHOLE, sizes_for, told_sizes, worth_tiling
+from polyc.passes.wishes import options_of
 from polyc.poly import budget, is_over_budget, share
 
 SMALLEST_TILE = 8
@@ -40,7 +41,7 @@ class Sizes:
         tiles = self.tiles(program, band, outer)
         if tiles:
             return tiles[0]
-        found, usual = self.construction(program, band, outer), sizes_for(program.options, band)
+        found, usual = self.construction(program, band, outer), sizes_for(options_of(program, band), band)
         tile = given_tile(program, TILES, found.best[0].tile) if found is not None and found.best else ()
         return (*tile, *usual[len(tile) :])
 
@@ -51,7 +52,7 @@ class Sizes:
     def models(self, program: Program, band: Band) -> bool:
         """Whether the model of a CPU's tiles chooses those of a band: sums in registers and streams have their own, and
         so have users."""
-        if program.options.gpu or program.options.tile_sizes != "auto" or not band.permutable:
+        if program.options.gpu or options_of(program, band).tile_sizes != "auto" or not band.permutable:
             return False
         if id(band) not in self.modelled:
             self.modelled[id(band)] = band, not self.tiles(program, band, Outer())
@@ -75,7 +76,7 @@ class Sizes:
             return (*tile, *alone[len(tile) :])
         band = outputs[-1].band
         assert band is not None
-        usual = sizes_for(program.options, band)
+        usual = sizes_for(options_of(program, band), band)
         count = band.coincident_prefix
         return (*(a or u for a, u in zip(alone[:count], usual, strict=False)), *alone[count:])
 
@@ -109,7 +110,7 @@ class Sizes:
 
     def smaller(self, program: Program, band: Band, outer: Outer, sizes: tuple[int, ...]) -> tuple[int, ...] | None:
         """The next sizes to try where the data of a tile did not fit; None where there are none."""
-        if program.options.tile_sizes != "auto":
+        if options_of(program, band).tile_sizes != "auto":
             return None
         tiles = self.tiles(program, band, outer)
         if tiles:
@@ -125,7 +126,7 @@ class Sizes:
         contraction, sizes = contraction_sizes(program, band, bool(outer.members))
         if contraction is not None and sizes:
             return list(dict.fromkeys(tile_of(contraction, size, len(band.members)) for size in sizes))
-        sums = sum_nest(program, band) if streams(program.options) else None
+        sums = sum_nest(program, band) if streams(options_of(program, band)) else None
         if sums is not None:
             return [(*[1] * len(sums.outer), tile_of_sums(program, sums))]
         return [s.tile for s in self.shapes(program, band, outer)]

@@ -9,6 +9,7 @@ import islpy as isl
 
 from polyc.model.program import Options, Program
 from polyc.model.tree import Band, Member, Node, Role
+from polyc.passes.wishes import options_of
 from polyc.poly import set_name, sets, value_on
 
 WHOLE = 0
@@ -61,7 +62,7 @@ def point_members(members: tuple[Member, ...]) -> tuple[Member, ...]:
 def worth_tiling(program: Program, band: Band) -> bool:
     """Whether a tile of the band meets some of its data again: an access that a loop of the band does not move,
     or two accesses of one array that differ by a shift."""
-    if isinstance(program.options.tile_sizes, tuple) or program.options.gpu:
+    if isinstance(options_of(program, band).tile_sizes, tuple) or program.options.gpu:
         return True  # a GPU's blocks are tiles
     if len(band.members) < 2:
         return False

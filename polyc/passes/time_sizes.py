@@ -19,6 +19,7 @@ from polyc.passes.given_sizes import ASKED, TIME_TILES, given_tile
 from polyc.passes.overlapped import MOST_BYTES, OVERLAPPED, overlapped_planes
 from polyc.passes.skew import Hyperplane, Steps, hyperplane
 from polyc.passes.time_bands import DIAMOND, SKEWED
+from polyc.passes.wishes import options_for
 from polyc.poly import names, set_name, sets, value_on
 
 CELLS = (8, 12, 16, 24, 32, 48, 64, 96, 128)
@@ -107,7 +108,9 @@ def shape_for(program: Program, steps: Steps) -> Shape | Untiled:
         if len(sizes) < wanted:
             return Untiled(f"{kind} tiles have at least {wanted} sizes")
         return Shape(kind, sizes[: steps.rank + wanted - 1], "as --time-tile asks")
-    if kind == "auto" and (program.options.tile_sizes != "auto" or steps.rank < steps.subscripts):
+    if kind == "auto" and (
+        options_for(program, names(steps.instances)).tile_sizes != "auto" or steps.rank < steps.subscripts
+    ):
         return Untiled("")  # where each step writes cells of its own, no step finds those of the last one in a cache
     overlapped = overlapped_planes(program, steps) if kind in ("auto", OVERLAPPED) else ""
     if isinstance(overlapped, str) and kind == OVERLAPPED:

@@ -1,0 +1,362 @@
+"""Regions that nobody marked: the largest runs of statements that the frontend takes as they are.
+
+In each block of a function, neighbouring statements are taken together as far as they can be a region. Where the
+frontend refuses one of them, the run is cut there, and the blocks inside of that statement are looked at in turn. What
+is left alone is told of, with the reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import islpy as isl
+from pycparser import c_ast
+
+from polyc.errors import Diagnostic, Severity, UserError
+from polyc.frontend.chunks import Chunks
+from polyc.frontend.effects import Effects
+from polyc.frontend.liveness import walk
+from polyc.frontend.parse import SKIPPED, Parsed, parse_function
+from polyc.frontend.places import Places
+from polyc.frontend.pragmas import Marked
+from polyc.frontend.units import NotRead, Unit, units, whole_lines
+from polyc.model.scop import Region
+from polyc.model.tree import Band
+from polyc.model.tree import walk as walk_tree
+from polyc.poly import OverBudget, is_over_budget
+
+CODE = "left-alone"
+LARGEST_FUNCTION = 100_000
+"""Characters of a function that is searched."""
+FEWEST = 2_000
+"""Iterations of a run below which threads, tiles and buffers cannot pay."""
+MOST_TRIES = 60
+"""Runs of one function that are modelled."""
+
+Judge = Callable[[Region], str | None]
+"""Why a region is better left as it is; None where it is not."""
+Model = Callable[[Marked, Parsed], Region]
+"""The region of a run. Raises UserError."""
+
+_FOR = re.compile(r"\bfor\b")
+_ELEMENT = re.compile(r"\]|\*")
+_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(?!polyc\b)(\w+[^\n]*)$", re.MULTILINE)
+_PARALLEL = re.compile(r"^(?:omp|acc)\b")
+_NOT_FOLLOWED = re.compile(
+    r"\b(?:setjmp|_setjmp|__setjmp|sigsetjmp|__sigsetjmp|__builtin_setjmp|vfork|asm|__asm|__asm__|__auto_type)\b"
+)
+_HIDDEN = re.compile(r"\(\s*\{|\b(?:__typeof__|__typeof|typeof|__label__)\b")
+_LEAVES = (c_ast.Goto, c_ast.Label, c_ast.Return, c_ast.Switch, c_ast.Case, c_ast.Default)
+
+
+@dataclass(slots=True)
+class Found:
+    """What a search gives."""
+
+    regions: list[Region] = field(default_factory=list)
+    left: list[Diagnostic] = field(default_factory=list)
+
+
+def worth_a_look(text: str) -> bool:
+    """Whether a function's text has a loop, and an element that it might run over."""
+    return _FOR.search(text) is not None and _ELEMENT.search(text) is not None
+
+
+def why_not(text: str) -> str | None:
+    """Why all of a function is left alone, by its preprocessed text."""
+    if len(text) > LARGEST_FUNCTION:
+        return "its function is too large to be searched"
+    for match in _PRAGMA.finditer(text):
+        if _PARALLEL.match(match.group(1)):
+            return f"its function has pragmas of its own ('#pragma {match.group(1).strip()}')"
+    found = _NOT_FOLLOWED.search(text)
+    return f"its function uses '{found.group()}'" if found is not None else None
+
+
+@dataclass(slots=True)
+class Detector:
+    """The search of one function."""
+
+    chunks: Chunks
+    places: Places
+    effects: Effects
+    index: int
+    """Of the function's chunk."""
+    model: Model
+    judge: Judge
+    found: Found
+    parsed: Parsed = field(init=False)
+    tries: int = 0
+
+    def search(self) -> None:
+        """Find the function's regions, in order."""
+        item = self.chunks.items[self.index]
+        text = self.chunks.text_of(self.index)
+        reason = why_not(text)
+        if reason is not None:
+            self.leave(self.first_loop(), reason)
+            return
+        try:
+            self.parsed = parse_function(self.chunks, self.index, [], self.places)
+        except (UserError, RecursionError) as problem:
+            told = problem.diagnostics[0].message if isinstance(problem, UserError) else "it is too deep"
+            self.leave(self.first_loop(), f"its function cannot be read: {told}")
+            return
+        assert item.is_function
+        self.block(self.parsed.function.body)
+
+    def first_loop(self) -> int:
+        """Where the function's first loop stands."""
+        start = self.chunks.items[self.index].start
+        match = _FOR.search(self.chunks.text, start)
+        return match.start() if match is not None else start
+
+    # --- blocks
+
+    def block(self, block: c_ast.Compound) -> None:
+        """The regions of one block, and of the blocks inside of what is in none of them."""
+        if not any(isinstance(node, c_ast.For) for node in walk(block)):
+            return
+        try:
+            parts = units(block, self.parsed)
+        except NotRead:
+            self.between_labels(block)
+            return
+        reasons = [self.why_not_unit(block, parts, n) for n in range(len(parts))]
+        # Marks are put into the block, so that positions move: from the last run to the first they do not matter.
+        for first, last in reversed(list(runs(reasons))):
+            self.run(block, parts, first, last)
+        for part, reason in zip(parts, reasons, strict=True):
+            if reason is not None:
+                self.inside(block, part, reason)
+
+    def between_labels(self, block: c_ast.Compound) -> None:
+        """A block of which text and tree do not go together, as between the labels of a switch: its blocks may do."""
+        for node in walk(block):
+            if isinstance(node, (c_ast.Case, c_ast.Default)):
+                for item in node.stmts or []:
+                    if isinstance(item, c_ast.For):
+                        offset = self.parsed.original(self.parsed.offset(item.coord))
+                        self.leave(offset, "it stands between the labels of a switch: give it a block")
+        for inner in outermost_blocks(block.block_items or []):
+            self.block(inner)
+
+    def inside(self, block: c_ast.Compound, part: Unit, reason: str) -> None:
+        """A statement that is in no region: its own blocks may hold some."""
+        nodes = [n for item in self.items(block, part) for n in walk(item)]
+        loops = [n for n in nodes if isinstance(n, c_ast.For)]
+        inside = (c_ast.If, c_ast.Compound, c_ast.Switch, c_ast.Label)
+        if loops and not isinstance(self.items(block, part)[0], inside):
+            self.leave(part.start, reason)
+        for inner in outermost_blocks(self.items(block, part)):
+            self.block(inner)
+
+    def items(self, block: c_ast.Compound, part: Unit) -> list[c_ast.Node]:
+        """The items of a unit; marks that were put into the block since do not count."""
+        plain = [n for n in block.block_items or [] if not isinstance(n, c_ast.Pragma)]
+        return plain[part.first : part.last]
+
+    # --- what is cheap to see
+
+    def why_not_unit(self, block: c_ast.Compound, parts: list[Unit], position: int) -> str | None:
+        """Why a statement is in no region, by its looks; None where the frontend has to be asked."""
+        part = parts[position]
+        items = self.items(block, part)
+        before = parts[position - 1].end if position else self.parsed.original(self.parsed.offset(block.coord)) + 1
+        text = self.chunks.text[before : part.end]
+        if (match := _PRAGMA.search(text)) is not None:
+            return f"it has a pragma of its own ('#pragma {match.group(1).strip()}')"
+        if (match := _HIDDEN.search(text)) is not None:
+            return f"'{match.group()}' stands in it"
+        for node in (n for item in items for n in walk(item)):
+            if isinstance(node, _LEAVES):
+                return f"{type(node).__name__.lower()} stands in it"
+            if isinstance(node, c_ast.FuncCall):
+                name = node.name.name if isinstance(node.name, c_ast.ID) else ""
+                if not name:
+                    return "a function is called through a pointer"
+                if name == SKIPPED:
+                    return "polyc cannot read a statement of it"
+                if self.effects.of(name).anything or self.effects.of(name).ordered:
+                    return f"'{name}' is called, which may have side effects"
+        if not any(isinstance(node, c_ast.For) for item in items for node in walk(item)):
+            return None if self.may_stand_between(block, parts, position) else "it changes what loops depend on"
+        if whole_lines(self.places, part.start, part.end) is None:
+            return "it shares lines with something else, or has directives or macros with braces in it"
+        return None
+
+    def may_stand_between(self, block: c_ast.Compound, parts: list[Unit], position: int) -> bool:
+        """Whether a statement without loops changes no size that loops after it have: such sizes would be no
+        parameters of the region any more."""
+        changed: set[str] = set()
+        for item in self.items(block, parts[position]):
+            for node in walk(item):
+                if isinstance(node, c_ast.Assignment) and isinstance(node.lvalue, c_ast.ID):
+                    changed.add(node.lvalue.name)
+                if isinstance(node, c_ast.UnaryOp) and node.op in ("++", "--", "p++", "p--", "&"):
+                    changed |= {n.name for n in walk(node) if isinstance(n, c_ast.ID)}
+                if isinstance(node, c_ast.Decl) and node.name:
+                    changed.add(node.name)
+        if not changed:
+            return True
+        steering: set[str] = set()
+        for part in parts[position + 1 :]:
+            for item in self.items(block, part):
+                for node in walk(item):
+                    heads = (node.init, node.cond) if isinstance(node, c_ast.For) else ()
+                    subscript = node.subscript if isinstance(node, c_ast.ArrayRef) else None
+                    for tree in (*heads, subscript):
+                        if tree is not None:
+                            steering |= {n.name for n in walk(tree) if isinstance(n, c_ast.ID)}
+        return not changed & steering
+
+    # --- runs
+
+    def run(self, block: c_ast.Compound, parts: list[Unit], first: int, last: int) -> None:
+        """The regions of the units `first` to `last`, all of which look as if they could stand in one."""
+        first, last = self.trimmed(block, parts, first, last)
+        if first > last:
+            return
+        refused = self.attempt(block, parts[first : last + 1])
+        if refused is None:
+            return
+        bad = {first + n: reason for n, reason in refused.items()}
+        for begin, end in reversed(list(runs([bad.get(n) for n in range(first, last + 1)]))):
+            self.run(block, parts, first + begin, first + end)
+        for n, reason in sorted(bad.items()):
+            self.inside(block, parts[n], reason)
+
+    def trimmed(self, block: c_ast.Compound, parts: list[Unit], first: int, last: int) -> tuple[int, int]:
+        """The run from its first loop to its last one."""
+        loops = [n for n in range(first, last + 1) if self.has_loop(block, parts[n])]
+        return (loops[0], loops[-1]) if loops else (1, 0)
+
+    def has_loop(self, block: c_ast.Compound, part: Unit) -> bool:
+        return any(isinstance(node, c_ast.For) for item in self.items(block, part) for node in walk(item))
+
+    def attempt(self, block: c_ast.Compound, parts: list[Unit]) -> dict[int, str] | None:
+        """Make a region of some units. None where it is one; else the units that stand in the way, with the reasons."""
+        self.tries += 1
+        everything = range(len(parts))
+        if self.tries > MOST_TRIES:
+            return dict.fromkeys(everything, "too many runs of its function were tried")
+        lines = whole_lines(self.places, parts[0].start, parts[-1].end)
+        if lines is None:
+            return dict.fromkeys(everything, "it shares lines with something else, or has directives in it")
+        marks = c_ast.Pragma("scop"), c_ast.Pragma("endscop")
+        before = list(block.block_items)
+        position = {id(node): n for n, node in enumerate(before)}
+        low = position[id(self.items(block, parts[0])[0])]
+        high = position[id(self.items(block, parts[-1])[-1])]
+        block.block_items = [*before[:low], marks[0], *before[low : high + 1], marks[1], *before[high + 1 :]]
+        line_start = self.chunks.text.rfind("\n", 0, parts[0].start) + 1
+        blank = not self.chunks.text[line_start : parts[0].start].strip()
+        start, end = line_start if blank else parts[0].start, parts[-1].end
+        marked = Marked(start, start, end, self.index, None, marks, lines)
+        try:
+            region = self.model(marked, self.parsed)
+            bad = self.hopeless(region, parts)
+            reason = self.judge(region) if not bad else None
+        except UserError as problem:
+            block.block_items = before
+            return self.blamed(problem, parts)
+        except (RecursionError, OverBudget, isl.Error) as problem:
+            block.block_items = before
+            slow = isinstance(problem, OverBudget) or (isinstance(problem, isl.Error) and is_over_budget(problem))
+            told = "reading it takes too long" if slow else f"reading it failed ({str(problem).splitlines()[0]})"
+            return {len(parts) // 2: told}
+        if bad or reason is not None:
+            block.block_items = before
+            return bad or dict.fromkeys(everything, str(reason))
+        self.found.regions.append(region)
+        return None
+
+    def blamed(self, problem: UserError, parts: list[Unit]) -> dict[int, str]:
+        """The units that a refusal is about; all of them where it is about none."""
+        found: dict[int, str] = {}
+        for one in problem.diagnostics:
+            for n, part in enumerate(parts):
+                if one.span is not None and self.lines(part)[0] <= one.span.line <= self.lines(part)[1]:
+                    found.setdefault(n, f"{one.message} [{one.code}]")
+                    break
+        one = problem.diagnostics[0]
+        return found or dict.fromkeys(range(len(parts)), f"{one.message} [{one.code}]")
+
+    def lines(self, part: Unit) -> tuple[int, int]:
+        return self.places.pre.place(part.start)[1], self.places.pre.place(part.end - 1)[1]
+
+    def hopeless(self, region: Region, parts: list[Unit]) -> dict[int, str]:
+        """Units of which the model has no loop: they are one statement each, and their own blocks may have some."""
+        scop = region.scop
+        found: dict[int, str] = {}
+        for statement in scop.statements.values():
+            if statement.loops or not statement.opaque:
+                continue
+            for n, part in enumerate(parts):
+                if self.lines(part)[0] <= statement.span.line <= self.lines(part)[1]:
+                    notes = [m for m in scop.notes if m.span is not None and m.span.line == statement.span.line]
+                    found[n] = notes[0].message if notes else "it cannot be modelled"
+        if found:
+            return found
+        if not any(isinstance(node, Band) for node in walk_tree(scop.tree.child)):
+            return dict.fromkeys(range(len(parts)), "it writes nothing that is needed")
+        if (count := iterations(region)) is not None and count < FEWEST:
+            return dict.fromkeys(range(len(parts)), f"it has {count} iterations only: nothing would be gained")
+        return {}
+
+    # --- what is told
+
+    def leave(self, offset: int, reason: str) -> None:
+        """Say why a loop stays as it is."""
+        span = self.places.span(offset, offset + 1)
+        name = self.chunks.items[self.index].function_name
+        where = f" of {name}()" if name else ""
+        message = f"this loop{where} stays as it is: {reason}"
+        self.found.left.append(Diagnostic(CODE, message, span, severity=Severity.NOTE))
+
+
+def iterations(region: Region) -> int | None:
+    """How many statement instances a region has at most; None where that depends on sizes."""
+    total = 0
+    for statement in region.scop.statements.values():
+        domain = statement.domain.intersect_params(region.scop.known)
+        if domain.dim(isl.dim_type.set) == 0:
+            total += 1
+            continue
+        count = 1
+        for position in range(domain.dim(isl.dim_type.set)):
+            try:
+                high, low = domain.dim_max_val(position), domain.dim_min_val(position)
+            except isl.Error:
+                return None
+            if not (high.is_int() and low.is_int()):
+                return None
+            count *= high.sub(low).to_python() + 1
+        total += count
+    return total
+
+
+def runs(reasons: list[str | None]) -> Iterator[tuple[int, int]]:
+    """The longest runs without a reason, first and last position."""
+    start: int | None = None
+    for position, reason in enumerate([*reasons, "end"]):
+        if reason is None and start is None:
+            start = position
+        elif reason is not None and start is not None:
+            yield start, position - 1
+            start = None
+
+
+def outermost_blocks(items: list[c_ast.Node]) -> Iterator[c_ast.Compound]:
+    """The blocks in some statements that are in no other one of them."""
+    for item in items:
+        for child in [item] if isinstance(item, c_ast.Compound) else list(item):
+            if isinstance(child, c_ast.Compound):
+                yield child
+            else:
+                yield from outermost_blocks([child])
+
+
+__all__ = ["CODE", "Detector", "Found", "Judge", "why_not", "worth_a_look"]

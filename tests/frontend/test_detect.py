@@ -1,0 +1,212 @@
+"""Regions that nobody marked: what is found, what is left alone, and what is asked before it runs."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from polyc.cli.run import no_gain
+from polyc.codegen import render_file
+from polyc.frontend import read
+from polyc.model.program import InputOptions, Options
+from polyc.model.scop import Source
+from polyc.pipeline import compile_region
+
+
+def found_in(text: str, folder: Path, **inputs: bool) -> Source:
+    file = folder / "t.c"
+    file.write_text(text)
+    return read(str(file), InputOptions(detect=True, **inputs))
+
+
+def lines(source: Source) -> list[tuple[int, int]]:
+    """First and last line of each region."""
+    return [(region.scop.span.line, region.scop.end_line) for region in source.regions]
+
+
+def reasons(source: Source) -> list[str]:
+    return [one.message.partition("stays as it is: ")[2] for one in source.left]
+
+
+LOOP = "for (int i = 0; i < n; i++) a[i] = b[i] + 1;"
+
+
+def test_neighbours_are_one_region(tmp_path: Path) -> None:
+    text = f"void f(int n, double *restrict a, double *restrict b)\n{{\n {LOOP}\n {LOOP}\n}}\n"
+    source = found_in(text, tmp_path)
+    assert lines(source) == [(3, 4)]
+    assert source.left == ()
+    assert source.text[source.regions[0].start : source.regions[0].end] == f" {LOOP}\n {LOOP}\n"
+
+
+@pytest.mark.parametrize(
+    ("between", "reason"),
+    [
+        ("g();", None),
+        ("return;", None),
+        ("n = n / 2;", None),
+        ('__asm__("");', "its function uses '__asm__'"),
+        ("for (int k = 0; k < n; k++) g();", "'g' is called, which may have side effects"),
+        ("while (a[0] < 3) for (int k = 0; k < n; k++) a[0] += g2(k);", "'g2' is called, which may have side effects"),
+        ("if (a[0]) goto out; out: ;", None),
+        ("#pragma omp parallel for\n for (int k = 0; k < n; k++) a[k] = 1;", "its function has pragmas of its own"),
+        ("#pragma GCC ivdep\n for (int k = 0; k < n; k++) a[k] = 1;", "it has a pragma of its own"),
+    ],
+)
+def test_what_stands_between_ends_a_region(between: str, reason: str | None, tmp_path: Path) -> None:
+    head = "void g(void); int g2(int);\nvoid f(int n, double *restrict a, double *restrict b)\n{\n"
+    source = found_in(f"{head} {LOOP}\n {between}\n {LOOP}\n}}\n", tmp_path)
+    told = reasons(source)
+    if reason is None:
+        assert len(source.regions) == 2
+        assert told == []
+        return
+    assert told
+    assert told[0].startswith(reason)
+    assert len(source.regions) == (0 if "function" in reason and "called" not in reason else 2)
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        f"int x = 0; {LOOP}",
+        f"{LOOP} x = 2;",
+        "for (int i = 0; i < n; i++) {\n#ifdef X\n a[i] = 1;\n#else\n a[i] = 2;\n#endif\n }",
+        "FOR(i, n) { a[i] = b[i]; } FOR(j, n) a[j] = 1;",
+        "OPEN a[i] = 0; }",
+    ],
+)
+def test_lines_that_are_shared_stay(loop: str, tmp_path: Path) -> None:
+    macros = "#define FOR(i, n) for (int i = 0; i < n; i++)\n#define OPEN for (int i = 0; i < n; i++) {\nint x;\n"
+    source = found_in(f"{macros}void f(int n, double *restrict a, double *restrict b)\n{{\n {loop}\n}}\n", tmp_path)
+    assert lines(source) == []
+    assert reasons(source)
+    assert all("it shares lines" in reason for reason in reasons(source))
+
+
+def test_an_argument_of_a_macro_on_the_next_line_belongs_to_the_region(tmp_path: Path) -> None:
+    text = (
+        "#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
+        "void f(int n, double *restrict a, const double *b)\n{\n"
+        "    for (int i = 0; i < n; i++)\n        a[i] = MAX(b[i],\n                   0);\n    a[0] = 1;\n}\n"
+    )
+    source = found_in(text, tmp_path)
+    assert lines(source) == [(4, 6)]
+
+
+def test_a_function_with_a_marked_region_is_not_searched(tmp_path: Path) -> None:
+    text = (
+        f"void f(int n, double *a, double *b)\n{{\n#pragma scop\n {LOOP}\n#pragma endscop\n {LOOP}\n}}\n"
+        f"void g(int n, double *restrict a, double *b)\n{{\n {LOOP}\n}}\n"
+    )
+    assert [region.scop.function for region in found_in(text, tmp_path).regions] == ["f", "g"]
+
+
+def test_a_file_with_lines_of_others_is_not_searched(tmp_path: Path) -> None:
+    source = found_in(f'#line 7 "x.y"\nvoid f(int n, double *restrict a, double *b)\n{{\n {LOOP}\n}}\n', tmp_path)
+    assert source.regions == ()
+    assert "#line" in source.left[0].message
+
+
+def test_what_is_read_afterwards_is_kept(tmp_path: Path) -> None:
+    text = (
+        "double f(int n, const double *b)\n{\n    double a[100], c[100], s = 0;\n    int i, k;\n"
+        "    for (i = 0; i < 100; i++)\n        a[i] = b[i], c[i] = 2 * b[i];\n"
+        "    for (k = 0; k < 100; k++)\n        s += c[k];\n    return s + i + a[n];\n}\n"
+    )
+    (region,) = found_in(text, tmp_path).regions if lines(found_in(text, tmp_path)) else [None]
+    assert region is None  # too few iterations
+    (region,) = found_in(text.replace("100", "10000"), tmp_path).regions
+    assert sorted(region.scop.live_out) == ["a", "i", "s"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "body", "pairs"),
+    [
+        ("double *a, double *b", "a[i] = b[i];", 1),
+        ("double *restrict a, double *b", "a[i] = b[i];", 0),
+        ("double *a, double *b", "s[i] = a[i] + b[i];", 2),
+        ("double *a, double *b, double *c", "a[i] = b[i] + c[i];", 2),
+        ("double *a", "a[i] = count;", 1),
+        ("struct v *v, double *a", "a[i] = v->n;", 1),
+        ("double *a", "s[i] = t[i] + a[i];", 1),
+        ("double *a", "a[i] = own[i];", 0),
+    ],
+)
+def test_what_might_overlap_is_asked(arguments: str, body: str, pairs: int, tmp_path: Path) -> None:
+    text = (
+        "double s[9999], t[9999];\nint count;\nstruct v { int n; };\n"
+        f"void f(int n, {arguments})\n{{\n    double own[9999];\n    own[0] = n;\n"
+        f"    for (int i = 0; i < n; i++)\n        {body}\n}}\n"
+    )
+    (region,) = found_in(text, tmp_path).regions
+    assert len(region.scop.apart) == pairs
+    (region,) = found_in(text, tmp_path, alias=False).regions
+    assert region.scop.apart == ()
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("for (int i = 0; i < n; i++)\n a[b[i]] = i;", "depends on data"),
+        ("for (int i = 0; i < n; i++)\n for (int j = 0; j < n; j++)\n rows[i][j] = b[i];", "are pointers"),
+        ("for (seen = 0; seen < n; seen++)\n b[seen] = 1;", "the loop variable 'seen' can be changed"),
+        ("for (int i = 0; i < 900; i++)\n M[0][i] = i;", "may leave its row"),
+    ],
+)
+def test_what_cannot_be_asked_stays(body: str, reason: str, tmp_path: Path) -> None:
+    text = f"int seen; double M[30][30];\nvoid f(int n, double *a, int *b, double **rows)\n{{\n {body}\n}}\n"
+    source = found_in(text, tmp_path)
+    assert source.regions == ()
+    assert reason in reasons(source)[0]
+
+
+OVERLAPPING = """
+void smooth(int n, double *out, double *in)
+{
+    for (int i = 1; i < n - 1; i++)
+        out[i] = (in[i - 1] + in[i] + in[i + 1]) / 3;
+}
+int bound = 200;
+void fill(int *a)
+{
+    for (int i = 0; i < bound; i++)
+        a[i] = 40;
+}
+"""
+
+
+def test_memory_that_overlaps_gets_the_loops_as_they_were(tmp_path: Path) -> None:
+    source = found_in(OVERLAPPING, tmp_path)
+    assert len(source.regions) == 2
+    options = Options(threads="always")
+    text = render_file(source, [compile_region(region, options) for region in source.regions], options)
+    assert "polyc_apart" in text
+    results = []
+    for name, code in (("plain", OVERLAPPING), ("polyc", text)):
+        file = tmp_path / f"{name}.c"
+        file.write_text(code)
+        library = tmp_path / f"{name}.so"
+        subprocess.run(["gcc", "-O2", "-fopenmp", "-shared", "-fPIC", str(file), "-o", str(library)], check=True)
+        built = ctypes.CDLL(str(library))
+        memory = (ctypes.c_double * 500)(*[k * k % 97 for k in range(500)])
+        for shift in (0, 1, 7, 250):
+            built.smooth(250, ctypes.byref(memory, 8 * shift), memory)
+        place = ctypes.c_int.in_dll(built, "bound")
+        built.fill(ctypes.byref(place))
+        results.append((list(memory), place.value))
+    assert results[0] == results[1]
+
+
+def test_what_gains_nothing_stays(tmp_path: Path) -> None:
+    file = tmp_path / "t.c"
+    file.write_text(
+        "double last(int n, const double *a)\n{\n    double s = 0;\n    for (int i = 0; i < n; i++)\n"
+        "        s = s * 0.5 + a[i];\n    return s;\n}\n"
+    )
+    source = read(str(file), InputOptions(detect=True), judge=lambda region: no_gain(compile_region(region, Options())))
+    assert source.regions == ()
+    assert reasons(source)[0].startswith("nothing would be gained")

@@ -29,7 +29,7 @@ def fallbacks(compiled: list[Compiled]) -> list[tuple[str, str]]:
 
 def details(compiled: Compiled, remark: Remark) -> str:
     """What the check found, the options, and the tree after every pass."""
-    parts = [remark.message, json.dumps(remark_data(remark)["data"], indent=2), str(compiled.program.options)]
+    parts = [remark.message, json.dumps(remark_data(remark, compiled)["data"], indent=2), str(compiled.program.options)]
     parts += [f"--- {one.name} ---\n{render_tree(one.tree)}" for one in stages(compiled)]
     return "\n".join(parts)
 
@@ -37,7 +37,7 @@ def details(compiled: Compiled, remark: Remark) -> str:
 def remarks(compiled: list[Compiled], form: str) -> str:
     """All decisions, as text under the place of their region, or as one JSON list a line; notes come first."""
     if form == "json":
-        return json.dumps([remark_data(m) for one in compiled for m in decisions(one.program)]) + "\n"
+        return json.dumps([remark_data(m, one) for one in compiled for m in decisions(one.program)]) + "\n"
     lines: list[str] = []
     for one in compiled:
         scop = one.program.scop

@@ -7,6 +7,7 @@ from typing import Any
 import islpy as isl
 
 from polyc.explain import relations as r
+from polyc.explain.records import record
 from polyc.explain.tree_text import render_tree
 from polyc.model.program import Buffer, Compiled, Group, Program, Remark, Snapshot
 
@@ -31,7 +32,7 @@ def scop(compiled: Compiled) -> dict[str, Any]:
         "statements": [{"name": s.name, "line": s.span.line, "text": s.text} for s in found.statements.values()],
         "groups": [group(program, one) for one in program.groups],
         "buffers": [buffer(one) for one in program.buffers.values()],
-        "remarks": [remark(one) for one in program.remarks],
+        "remarks": [remark(one, compiled) for one in program.remarks],
         "passes": [
             {"name": s.name, "tree": render_tree(s.tree), "seconds": round(s.seconds, 6)} for s in stages(compiled)
         ],
@@ -64,7 +65,8 @@ def extent(size: isl.PwAff | int) -> int | str:
     return int(text) if text.isdigit() else text
 
 
-def remark(found: Remark) -> dict[str, Any]:
+def remark(found: Remark, compiled: Compiled) -> dict[str, Any]:
+    """A decision of a region, with its places, its witness and advice."""
     return {
         "code": found.code,
         "pass": found.stage,
@@ -72,6 +74,7 @@ def remark(found: Remark) -> dict[str, Any]:
         "statements": list(found.statements),
         "message": found.message,
         "data": plain(found.data),
+        **record(found, compiled).data(),
     }
 
 

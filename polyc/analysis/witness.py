@@ -14,7 +14,7 @@ import islpy as isl
 from polyc.analysis.order import order_of
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Array, Scop, Statement
-from polyc.model.tree import Member, partial_schedule
+from polyc.model.tree import Band, Leaf, Member, Node, child_nodes, partial_schedule, restrict
 from polyc.model.witness import Finder, Touch, Witness
 from polyc.poly import budget, empty_map, in_name, maps, out_name
 
@@ -41,6 +41,12 @@ class Wanted:
         """Values come first, then cells that are used again; or the other way round."""
         read, written = pair[0].kind is AccessKind.READ, pair[1].kind is not AccessKind.READ
         return (not read, not written) if self.overwritten else (read, written)
+
+
+def first_of(finders: Iterable[Finder]) -> Finder:
+    """A finder that asks several, in turn."""
+    known = list(finders)
+    return lambda: next((found for find in known if (found := find()) is not None), None)
 
 
 def finder(scop: Scop, pairs: Pairs, wanted: Wanted | None = None) -> Finder:
@@ -119,8 +125,7 @@ def overwriting(program: Program, first: isl.UnionSet, second: isl.UnionSet, arr
     """A cell of an array that some instances touch, and that others write later."""
 
     def find() -> Iterator[isl.UnionMap]:
-        order = order_of(program.scop.tree)
-        before = order.intersect_domain(first).lex_lt_union_map(order.intersect_domain(second))
+        before = earlier(program.scop, first, second)
         reads = writes = empty_map(program.scop.domain)
         for statement in program.scop.statements.values():
             for access in statement.accesses:
@@ -134,6 +139,40 @@ def overwriting(program: Program, first: isl.UnionSet, second: isl.UnionSet, arr
             yield touched.apply_range(writes.reverse()).intersect(before)
 
     return finder(program.scop, find, Wanted(array, overwritten=True))
+
+
+def earlier(scop: Scop, first: isl.UnionSet, second: isl.UnionSet) -> isl.UnionMap:
+    """`{ S[i] -> T[j] }`: S[i] runs before T[j] in the original order."""
+    order = order_of(scop.tree)
+    return order.intersect_domain(first).lex_lt_union_map(order.intersect_domain(second))
+
+
+def loops_above(node: Node, band: Band) -> tuple[Member, ...]:
+    """The loops of a tree around one of its bands."""
+    waiting: list[tuple[Node, tuple[Member, ...]]] = [(node, ())]
+    while waiting:
+        here, above = waiting.pop()
+        if here is band:
+            return above
+        inside = (*above, *here.members) if isinstance(here, Band) else above
+        waiting += [(child, inside) for child in child_nodes(here)]
+    return ()
+
+
+def in_loop(program: Program, instances: isl.UnionSet) -> Finder:
+    """A dependence that the innermost loop around some instances carries, in the order that was written."""
+
+    def find() -> Iterator[isl.UnionMap]:
+        outer: tuple[Member, ...] = ()
+        node = restrict(program.scop.tree.child, instances)
+        while not isinstance(node, Leaf):
+            outer += node.members if isinstance(node, Band) else ()
+            node = child_nodes(node)[-1]
+        for relation in _ordering(program):
+            around = _same(_between(relation, instances, instances), outer[:-1])
+            yield around.subtract(_same(around, outer[-1:]))
+
+    return finder(program.scop, find)
 
 
 def _ordering(program: Program) -> Iterator[isl.UnionMap]:

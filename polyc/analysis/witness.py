@@ -22,6 +22,8 @@ SMALL = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 33, 48, 64, 65, 96, 100, 1
 """Sizes that are tried before the least one that is possible is asked for."""
 BUDGET = 500_000
 """isl operations that looking for a witness may take."""
+FORGIVEN: type[Exception] = isl.Error
+"""What may end the search without a witness; tests forgive the budget only."""
 _PARAM, _SET = isl.dim_type.param, isl.dim_type.set
 
 Pairs = Callable[[], Iterable[isl.UnionMap]]
@@ -71,7 +73,7 @@ def witness(scop: Scop, pairs: Pairs, wanted: Wanted) -> Witness | None:
                     found = _of_statements(scop, piece, wanted)
                     if found is not None:
                         return found
-    except isl.Error:
+    except FORGIVEN:
         return None
     return None
 
@@ -79,12 +81,21 @@ def witness(scop: Scop, pairs: Pairs, wanted: Wanted) -> Witness | None:
 # --- which dependences -----------------------------------------------------------------------------------------------
 
 
-def carried(program: Program, outer: tuple[Member, ...], loop: Member, instances: isl.UnionSet | None = None) -> Finder:
-    """A dependence that a loop carries: between its iterations, in one iteration of the loops around it."""
+def carried(
+    program: Program,
+    outer: tuple[Member, ...],
+    loop: Member,
+    instances: isl.UnionSet | None = None,
+    private: bool = True,
+) -> Finder:
+    """A dependence that a loop carries: between its iterations, in one iteration of the loops around it.
+
+    private: also one on an array of which each thread may have a copy
+    """
 
     def find() -> Iterator[isl.UnionMap]:
         inside = loop.schedule.domain() if instances is None else instances.intersect(loop.schedule.domain())
-        for relation in _ordering(program):
+        for relation in list(_ordering(program))[: 3 if private else 2]:
             around = _same(_between(relation, inside, inside), outer)
             yield around.subtract(_same(around, (loop,)))
 

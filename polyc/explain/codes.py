@@ -581,6 +581,10 @@ OUTCOMES: dict[str, Code] = {
 
 
 def lookup(code: str, reason: str = "") -> Code | None:
-    """The entry of a remark with its reason, of a remark, or of a reason of the report; None for an unknown code."""
-    own = REASONS.get(code, {}).get(reason)
-    return own or REMARKS.get(code) or OUTCOMES.get(code)
+    """The entry of a remark, with its reason where it carries one; None for an unknown code."""
+    return REASONS.get(code, {}).get(reason) or REMARKS.get(code)
+
+
+def refusal(what: str, reason: str) -> Code | None:
+    """The entry of a reason why a nest is not `tiled`, `fused` or `parallel`; None for an unknown one."""
+    return REASONS.get(f"not-{what}", {}).get(reason) or OUTCOMES.get(reason) or REMARKS.get(reason)

@@ -67,7 +67,7 @@ def records(compiled: Compiled) -> list[Record]:
     return [record(one, compiled) for one in compiled.program.remarks]
 
 
-def record(remark: Remark, compiled: Compiled) -> Record:
+def record(remark: Remark, compiled: Compiled | None) -> Record:
     """A remark with its places, its meaning and its witness."""
     into = remark.data.get("into")
     other = tuple(str(name) for name in into) if isinstance(into, (list, tuple)) else ()
@@ -80,8 +80,10 @@ def record(remark: Remark, compiled: Compiled) -> Record:
     )
 
 
-def place(statements: tuple[str, ...], compiled: Compiled) -> Place:
-    """Where statements are; those that were inlined have their places too."""
+def place(statements: tuple[str, ...], compiled: Compiled | None) -> Place:
+    """Where statements of a region are; those that were inlined have their places too."""
+    if compiled is None or not statements:
+        return Place(statements, (), ())
     known = {**compiled.initial.statements, **compiled.program.statements}
     lines = {known[name].span.line for name in statements if name in known}
     nests = [line for line, names in original_nests(compiled.initial.scop) if set(names) & set(statements)]

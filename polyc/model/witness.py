@@ -54,10 +54,14 @@ class Witness:
     @property
     def text(self) -> str:
         """`S1[i=1, j=2] writes A[2], and S1[i=2, j=2] reads it (n = 3)`."""
-        told = f"{self.first.text} {_VERBS[self.first.kind]} {self.element}"
-        told += f", and {self.second.text} {_again(self.first.kind, self.second.kind)}"
         sizes = ", ".join(f"{name} = {value}" for name, value in self.parameters)
-        return told + (f" ({sizes})" if sizes else "")
+        return ", and ".join(self.halves) + (f" ({sizes})" if sizes else "")
+
+    @property
+    def halves(self) -> tuple[str, str]:
+        """`S1[i=1, j=2] writes A[2]` and `S1[i=2, j=2] reads it`."""
+        again = _again(self.first.kind, self.second.kind)
+        return f"{self.first.text} {_VERBS[self.first.kind]} {self.element}", f"{self.second.text} {again}"
 
     def data(self) -> dict[str, Any]:
         """JSON values."""

@@ -8,7 +8,7 @@ from itertools import permutations
 
 import islpy as isl
 
-from polyc.analysis.witness import carried
+from polyc.analysis.witness import carried, first_of
 from polyc.model.program import Buffer, ExtensionSchedule, Group, Program
 from polyc.model.tree import Band, Extension, Filter, Mark, Node, Sequence, restrict, rewrite
 from polyc.model.witness import Finder
@@ -351,7 +351,9 @@ class _Composer:
             code, why = "not-tiled", "tiling is off (--tile-sizes none)"
         elif nest.band is None and outer.members:
             code, why = "not-tiled", "the loops around it carry dependences, and it has none of its own"
-            dependence = carried(self.program, outer.members[:-1], outer.members[-1], nest.instances)
+            around = outer.members[:-1], outer.members[-1]
+            own = carried(self.program, *around, nest.instances)
+            dependence = first_of([own, carried(self.program, *around)])
         elif nest.band is None:
             code, why = "not-tiled", "it is not a loop nest"
         elif band is None and nest.band.coincident_prefix:

@@ -9,7 +9,7 @@ from typing import Any
 
 import islpy as isl
 
-from polyc.analysis.witness import carried, overwriting, value_out
+from polyc.analysis.witness import carried, first_of, overwriting, value_out
 from polyc.machine import load_cpu, load_gpu
 from polyc.machine.gpu import STATIC_SHARED_BYTES
 from polyc.model.program import Program
@@ -355,11 +355,12 @@ class Fuser:
             return self._sized(plan, nest)
         if overlapping or known is not None:
             why = plan if isinstance(plan, str) else "its values are needed outside"
-            return Declined(
-                "not-promotable",
-                f"tiles overlap, and {array} cannot be kept in the tile: {why}",
-                dependence=value_out(self.program, nest.instances, (cluster.instances, nest.instances), array),
-            )
+            inside = cluster.instances, nest.instances
+            again = overwriting(self.program, nest.instances, cluster.instances, array)
+            outside = value_out(self.program, nest.instances, inside, array)
+            shown = first_of([again, outside] if "writes it" in why else [outside])
+            message = f"tiles overlap, and {array} cannot be kept in the tile: {why}"
+            return Declined("not-promotable", message, dependence=shown)
         return None
 
     def _sized(self, data: DataTile, nest: Nest) -> DataTile:

@@ -54,7 +54,7 @@ def render(path: str, compiled: list[Compiled], width: int = WIDTH) -> str:
     left = MOST_LINES
     lines: list[str] = []
     for one, some in zip(compiled, rows, strict=True):
-        lines.append(clipped(heading(one), width))
+        lines.append(heading(one))
         shown = [*row_lines(some, width), *(clipped(line, width) for line in group_lines(one.program))]
         lines += shown[:left] if shown else ["  no loop nest"]
         if len(shown) > left:

@@ -57,7 +57,7 @@ def well_formed(log: dict[str, Any]) -> None:
             place = location["physicalLocation"]
             assert re.fullmatch(r"[\w./%~+-]+", place["artifactLocation"]["uri"])
             region = place["region"]
-            assert 1 <= region["startLine"]
+            assert region["startLine"] >= 1
             assert 1 <= region["startColumn"] < region["endColumn"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -33,16 +34,15 @@ def chain(stages: int) -> str:
 
 
 def test_a_line_a_nest(polyc: Polyc, inputs: Path) -> None:
-    assert (
-        polyc("explain", inputs / "conv.c").stdout
-        == f"""{inputs}/conv.c:9: region in conv(): 3 nests, verified
+    shutil.copy(inputs / "conv.c", ".")
+    wanted = """conv.c:9: region in conv(): 3 nests, verified
   lines 10-12  S0      in the tiles of group 1, 30 % repeated
   lines 13-18  S1, S2  tiled 16 x 256, parallel (group 1)
   lines 20-22  S3      tiled 16 x 256, parallel (group 1)
   group 1: S1-S3, tiles 16 x 256, with S0 inside, 217728 bytes of buffers
-Why: polyc explain {inputs}/conv.c --why 10. Everything: --all-passes
+Why: polyc explain conv.c --why 10. Everything: --all-passes
 """
-    )
+    assert polyc("explain", "conv.c").stdout == wanted
 
 
 def test_a_long_pipeline_fits_a_screen(polyc: Polyc, tmp_path: Path) -> None:

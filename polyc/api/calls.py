@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TEXT = "source.c"
 """What a text is called in messages."""
-SHOWING = ("format", "pass_", "all_passes")
+SHOWING = ("format", "what", "pass_", "all_passes", "why")
 """What `explain` has beside the options of a compile."""
 
 
@@ -41,20 +41,24 @@ def explain(
     source_or_path: File,
     *,
     format: str = "text",
+    what: str = "all",
     pass_: str | None = None,
     all_passes: bool = False,
+    why: int | None = None,
     **options: Unpack[CompileOptions],
 ) -> str:
     """What `polyc explain` prints, for the same options: what was done with each nest, what was not, and why.
 
-    format: `text`, `json` (keys in docs/cli.md), `dot`, `isl`.
-    pass_: show the tree after this pass (`--pass`). all_passes: after every one.
+    format: `text`, `html` (a page), `json` (keys in docs/cli.md), `svg`, `dot`, `isl`.
+    what: `tree` or `graph`, with `svg` and `dot`.
+    pass_: show the tree after this pass (`--pass`). all_passes: all that is known, and the tree after every one.
+    why: answer for the nest at this line of the file.
 
     Raises as `compile`.
     """
     with ONE_AT_A_TIME:
         run = run_of("explain", source_or_path, options)
-        return explained(run, {"format": format, "pass_": pass_, "all_passes": all_passes})
+        return explained(run, {"format": format, "what": what, "pass_": pass_, "all_passes": all_passes, "why": why})
 
 
 def load(
@@ -127,11 +131,11 @@ def result_of(run: Run) -> Result:
 
 def explained(run: Run, shown: Mapping[str, object]) -> str:
     """A run in one of the forms of `polyc explain`."""
-    from polyc.cli.explain import command, explanation
+    from polyc.cli.explain import Wish, command, explanation
 
     for name in shown:
         if name not in SHOWING:
             raise TypeError(f"explain() got an unexpected keyword argument '{name}'")
     values = values_of("explain", command, shown)
     with ONE_AT_A_TIME, told():
-        return explanation(run, values["form"], values["wanted"], values["all_passes"])
+        return explanation(run, Wish.of(values))

@@ -101,7 +101,7 @@ class Result:
     @cached_property
     def buffers(self) -> tuple[Buffer, ...]:
         """The buffers of all regions, in order."""
-        from polyc.explain.data import extent
+        from polyc.explain.values import extent
 
         with ONE_AT_A_TIME:
             return tuple(

@@ -29,7 +29,7 @@ def fallbacks(compiled: list[Compiled]) -> list[tuple[str, str]]:
 
 def details(compiled: Compiled, remark: Remark) -> str:
     """What the check found, the options, and the tree after every pass."""
-    parts = [remark.message, json.dumps(remark_data(remark)["data"], indent=2), str(compiled.program.options)]
+    parts = [remark.message, json.dumps(remark_data(remark, compiled)["data"], indent=2), str(compiled.program.options)]
     parts += [f"--- {one.name} ---\n{render_tree(one.tree)}" for one in stages(compiled)]
     return "\n".join(parts)
 
@@ -41,8 +41,8 @@ def remarks(compiled: list[Compiled], form: str, left: Sequence[Diagnostic] = ()
     """
     alone = [Remark(note.code, "detect", note.message, note.span) for note in left]
     if form == "json":
-        told = [m for one in compiled for m in decisions(one.program)]
-        return json.dumps([remark_data(m) for m in [*told, *alone]]) + "\n"
+        told = [remark_data(m, one) for one in compiled for m in decisions(one.program)]
+        return json.dumps([*told, *(remark_data(m) for m in alone)]) + "\n"
     lines: list[str] = []
     for one in compiled:
         scop = one.program.scop

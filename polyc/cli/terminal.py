@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import sys
 from typing import TYPE_CHECKING
 
@@ -11,6 +13,8 @@ from polyc.cli import output
 if TYPE_CHECKING:
     from rich.text import Text
 
+LEAST = 60
+"""Columns below which lines are left to the terminal."""
 STYLES = (
     (r"^\S.*$", "bold"),  # a region
     (r"^  [a-z].*$", "cyan"),  # a section of it
@@ -18,6 +22,18 @@ STYLES = (
     (r"\b(?:NOT verified|NOT checked|MISSING|not found|not fused|not tiled|not parallel)\b", "yellow"),
     (r"\bverified\b(?!\))", "green"),
 )
+
+
+WIDTH = 100
+"""Columns of what goes into a file or a pipe."""
+
+
+def width() -> int:
+    """Columns to fill: those of the terminal, or as COLUMNS says."""
+    fallback = (WIDTH, 24)
+    if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit():
+        return max(shutil.get_terminal_size(fallback).columns, LEAST)
+    return WIDTH
 
 
 def show(text: str) -> None:

@@ -8,8 +8,10 @@ from itertools import permutations
 
 import islpy as isl
 
+from polyc.analysis.witness import carried, first_of
 from polyc.model.program import Buffer, ExtensionSchedule, Group, Program
 from polyc.model.tree import Band, Extension, Filter, Mark, Node, Sequence, restrict, rewrite
+from polyc.model.witness import Finder
 from polyc.passes.clusters import Cluster, Declined, Fuser, output_band
 from polyc.passes.cpu_sizes import Judged
 from polyc.passes.naming import fresh
@@ -346,7 +348,7 @@ class _Composer:
             reason=why.code,
             into=[s for o in cluster.outputs for s in o.statements],
             **why.data,
-        )
+        ).because(why.dependence)
 
     # --- Algorithm 3 -------------------------------------------------------------------------------------------------
 
@@ -354,6 +356,7 @@ class _Composer:
         """A nest without a tile band: what is inside its sequential loops is tried in its turn."""
         before = len(self.program.groups)
         node = inside(nest, outer, self.compose)
+        dependence: Finder | None = None
         if len(self.program.groups) > before:
             return replace(nest, node=node)
         if (
@@ -365,6 +368,9 @@ class _Composer:
             code, why = "not-tiled", "tiling is off (--tile-sizes none)"
         elif nest.band is None and outer.members:
             code, why = "not-tiled", "the loops around it carry dependences, and it has none of its own"
+            around = outer.members[:-1], outer.members[-1]
+            own = carried(self.program, *around, nest.instances)
+            dependence = first_of([own, carried(self.program, *around)])
         elif nest.band is None:
             code, why = "not-tiled", "it is not a loop nest"
         elif band is None and nest.band.coincident_prefix:
@@ -375,8 +381,9 @@ class _Composer:
                 "not-parallel",
                 "each loop of its outer band carries a dependence, so that it has no tiles either",
             )
+            dependence = carried(self.program, outer.members, nest.band.members[0], nest.instances)
         parallel = band is not None or (nest.band is not None and nest.band.coincident_prefix > 0)
-        self._record(nest.statements, (), (), parallel, code, why)
+        self._record(nest.statements, (), (), parallel, code, why, dependence)
         return replace(nest, node=node)
 
     def _record(
@@ -387,13 +394,13 @@ class _Composer:
         parallel: bool,
         code: str = "",
         why: str = "",
+        dependence: Finder | None = None,
     ) -> None:
         group = Group((*fused, *statements), statements, fused, sizes, parallel)
         self.program = replace(self.program, groups=(group, *self.program.groups))
         if code:
-            self.program = self.program.remark(
-                code, STAGE, f"{', '.join(statements)} {code.replace('-', ' ')}: {why}", statements
-            )
+            message = f"{', '.join(statements)} {code.replace('-', ' ')}: {why}"
+            self.program = self.program.remark(code, STAGE, message, statements).because(dependence)
 
     def built(self, fuser: Fuser, cluster: Cluster, outer: Outer) -> Nest:
         """The cluster's tree: Figure 10."""

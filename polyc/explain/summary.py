@@ -10,14 +10,17 @@ def summary(path: str, compiled: list[Compiled]) -> str:
     """`polyc: conv.c: 3 nests in 1 region: 1 group, 3 tiled, 3 fused, 3 parallel; verified`."""
     if not compiled:
         return f"polyc: {path}: no region, nothing to do"
-    found = [(nest, Reasons(one.program)) for one in compiled for nest in nests(one)]
+    found: list[tuple[Nest, Reasons]] = []
+    for one in compiled:
+        reasons = Reasons(one.program)
+        found += [(nest, reasons) for nest in nests(one)]
     groups = sum(bool(group.tile_sizes) for one in compiled for group in one.program.groups)
     counts = [counted(groups, "group")] if groups else []
     counts += [f"{sum(getattr(nest, what) for nest, _ in found)} {what}" for what in ("tiled", "fused", "parallel")]
     head = f"polyc: {path}: {counted(len(found), 'nest')} in {counted(len(compiled), 'region')}"
     line = f"{head}: {', '.join(counts)}; {state(compiled)}"
-    reasons = [text for what in ("tiled", "fused", "parallel") if (text := refusals(found, what))]
-    return "; ".join([line, *reasons])
+    refused = [text for what in ("tiled", "fused", "parallel") if (text := refusals(found, what))]
+    return "; ".join([line, *refused])
 
 
 def state(compiled: list[Compiled]) -> str:

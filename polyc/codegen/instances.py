@@ -259,7 +259,14 @@ class InstancePrinter:
         return tuple(found)
 
     def _index(self, relation: isl.Map) -> isl.AstExpr:
-        return self.visit.build.access_from_pw_multi_aff(isl.PwMultiAff.from_map(relation))
+        """The element as an expression of the AST's iterators."""
+        element = isl.PwMultiAff.from_map(relation)
+        if element.n_piece() == 1:
+            # What is evaluated here is defined here: isl would take most of its time to find that out.
+            pieces: list[isl.MultiAff] = []
+            element.foreach_piece(lambda _, piece: pieces.append(piece))
+            element = isl.PwMultiAff.from_multi_aff(pieces[0])
+        return self.visit.build.access_from_pw_multi_aff(element)
 
     def _corner(self, buffer: Buffer) -> isl.AstExpr:
         """The element that a buffer begins with, for buffers whose subscripts are printed as those of an element less

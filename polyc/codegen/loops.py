@@ -118,7 +118,8 @@ class LoopPrinter:
         declared = self.declarations_of(chosen)
         names = scope.names | {b.name for b in chosen}
         below = self.statements(node, replace(scope, hoisted=frozenset(apart), names=names))
-        return (*_used(declared, below), *_mentioned(declared, below), *below)
+        inside = _in_scope(below)
+        return (*_used(declared, inside), *_mentioned(declared, inside), *below)
 
     def are_written_out(self, name: str, here: list[tuple[str, isl.AstNode]]) -> bool:
         """Whether the copies of a mark are iterations that are printed one by one: each has all of the statements."""
@@ -179,8 +180,9 @@ class LoopPrinter:
         if name in scope.hoisted:
             return self.statements(inner, below)
         body = self.statements(inner, below)
-        _is_filled(chosen, body)
-        return (c.Block((*_used(declared, body), *_mentioned(declared, body), *_opened(body, declared))),)
+        inside = _in_scope(body)
+        _is_filled(chosen, inside)
+        return (c.Block((*_used(declared, inside), *_mentioned(declared, inside), *_opened(body, declared))),)
 
     def declarations_of(self, buffers: Iterable[Buffer]) -> tuple[c.Stmt, ...]:
         """One for each name: buffers that follow each other in one place share it."""
@@ -218,13 +220,14 @@ class LoopPrinter:
 
     def declarations(self, body: tuple[c.Stmt, ...]) -> list[c.Stmt]:
         """Arrays that the region itself declared and that are used where no mark declares them: at the top."""
-        used = {n.array for n in _in_scope(body) if isinstance(n, c.ArrayRef)}
+        inside = _in_scope(body)
+        used = {n.array for n in inside if isinstance(n, c.ArrayRef)}
         found: list[c.Stmt] = []
         for array in self.program.scop.arrays.values():
             if array.storage is Storage.REGION and c_name(array) in used:
                 extents = tuple(e for e in array.extents_c if e is not None)
                 found += declared_here(c.Decl(array.element.text, c_name(array), extents))
-        return [*found, *_mentioned(tuple(found), body)]
+        return [*found, *_mentioned(tuple(found), inside)]
 
     # --- loops and branches --------------------------------------------------------------------------------------
 
@@ -357,20 +360,23 @@ def declared_here(declaration: c.Decl) -> tuple[c.Stmt, ...]:
     return declaration, c.Note("declared", declaration.name, (assigned("declared", first),))
 
 
-def _used(declared: tuple[c.Stmt, ...], body: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:
-    """The declarations that the statements need: isl also prints a mark above a part of the tree without its users."""
-    mentioned = {n.array for n in _in_scope(body) if isinstance(n, c.ArrayRef)}
+def _used(declared: tuple[c.Stmt, ...], inside: list[c.Node]) -> tuple[c.Stmt, ...]:
+    """The declarations that the statements need: isl also prints a mark above a part of the tree without its users.
+
+    inside: `_in_scope` of the statements
+    """
+    mentioned = {n.array for n in inside if isinstance(n, c.ArrayRef)}
     return tuple(d for d in declared if isinstance(d, c.Decl | c.Note) and d.name in mentioned)
 
 
-def _mentioned(declared: tuple[c.Stmt, ...], body: tuple[c.Stmt, ...]) -> Iterator[c.Stmt]:
+def _mentioned(declared: tuple[c.Stmt, ...], inside: list[c.Node]) -> Iterator[c.Stmt]:
     """`(void)t;` for what is written and not read: where the readers run in no iteration of this part of the loops."""
-    nodes = list(_in_scope(body))
-    written = {id(n.target) for n in nodes if isinstance(n, c.Assign) and n.op == "="}
-    references = [n for n in nodes if isinstance(n, c.ArrayRef)]
+    written = {id(n.target) for n in inside if isinstance(n, c.Assign) and n.op == "="}
+    references = [n for n in inside if isinstance(n, c.ArrayRef)]
+    mentioned = {n.array for n in references}
     read = {n.array for n in references if id(n) not in written}
     for name in dict.fromkeys(d.name for d in declared if isinstance(d, c.Decl)):
-        if name not in read and any(n.array == name for n in references):
+        if name in mentioned and name not in read:
             yield c.ExprStmt(c.Cast("void", c.Name(name)))
 
 
@@ -383,36 +389,36 @@ def _opened(body: tuple[c.Stmt, ...], declared: tuple[c.Stmt, ...]) -> tuple[c.S
     return body if names & inner else body[0].body
 
 
-def _is_filled(buffers: tuple[Buffer, ...], body: tuple[c.Stmt, ...]) -> None:
+def _is_filled(buffers: tuple[Buffer, ...], inside: list[c.Node]) -> None:
     """isl may print a step apart from the loop that a buffer belongs to, and the buffer's mark with it: what is read
     there would be another copy, which nobody has filled. Raises InternalError."""
     names = {buffer.name for buffer in buffers if buffer.storage != "private"}
-    nodes = list(_in_scope(body))
-    mentioned = {n.array for n in nodes if isinstance(n, c.ArrayRef)} & names
-    changed = [n.target for n in nodes if isinstance(n, c.Assign)]
-    changed += [n.operand for n in nodes if isinstance(n, c.Postfix | c.Unary) and n.op in ("++", "--", "&")]
+    mentioned = {n.array for n in inside if isinstance(n, c.ArrayRef)} & names
+    changed = [n.target for n in inside if isinstance(n, c.Assign)]
+    changed += [n.operand for n in inside if isinstance(n, c.Postfix | c.Unary) and n.op in ("++", "--", "&")]
     lost = mentioned - {n.array for target in changed for n in c.walk(target) if isinstance(n, c.ArrayRef)}
     if lost:
         raise InternalError(f"isl took a step out of the tile that keeps {', '.join(sorted(lost))} for it")
 
 
-def _in_scope(body: tuple[c.Stmt, ...]) -> Iterator[c.Node]:
+def _in_scope(body: tuple[c.Stmt, ...], hidden: frozenset[str] = frozenset()) -> list[c.Node]:
     """What stands in the statements, without references to what a block inside declares itself: an inner loop may have
-    a copy of its own beside the outer one."""
-    hidden = {item.name for item in body if isinstance(item, c.Decl)}
-    for item in body:
-        for node in _nodes(item):
-            if not (isinstance(node, c.ArrayRef) and node.array in hidden):
-                yield node
+    a copy of its own beside the outer one. In any order.
 
-
-def _nodes(node: c.Node) -> Iterator[c.Node]:
-    yield node
-    if isinstance(node, c.Block):
-        yield from _in_scope(node.body)
-        return
-    for child in c.children(node):
-        yield from _nodes(child)
+    hidden: what the blocks around declare
+    """
+    hidden |= {item.name for item in body if isinstance(item, c.Decl)}
+    found: list[c.Node] = []
+    waiting: list[c.Node] = [*body]
+    while waiting:
+        node = waiting.pop()
+        if not (isinstance(node, c.ArrayRef) and node.array in hidden):
+            found.append(node)
+        if isinstance(node, c.Block):
+            found += _in_scope(node.body, hidden)
+        else:
+            waiting += c.children(node)
+    return found
 
 
 def _marks_of(node: isl.AstNode) -> list[tuple[str, isl.AstNode]]:

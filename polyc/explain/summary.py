@@ -17,14 +17,17 @@ def summary(path: str, compiled: list[Compiled], left: Sequence[Diagnostic] = ()
     alone = [f"{counted(len(left), 'loop')} left as {'it is' if len(left) == 1 else 'they are'}"] if left else []
     if not compiled:
         return f"polyc: {path}: no region, {alone[0] if alone else 'nothing to do'}"
-    found = [(nest, Reasons(one.program)) for one in compiled for nest in nests(one)]
+    found: list[tuple[Nest, Reasons]] = []
+    for one in compiled:
+        reasons = Reasons(one.program)
+        found += [(nest, reasons) for nest in nests(one)]
     groups = sum(bool(group.tile_sizes) for one in compiled for group in one.program.groups)
     counts = [counted(groups, "group")] if groups else []
     counts += [f"{sum(getattr(nest, what) for nest, _ in found)} {what}" for what in ("tiled", "fused", "parallel")]
     head = f"polyc: {path}: {counted(len(found), 'nest')} in {counted(len(compiled), 'region')}"
     line = f"{head}: {', '.join(counts)}; {state(compiled)}"
-    reasons = [text for what in ("tiled", "fused", "parallel") if (text := refusals(found, what))]
-    return "; ".join([line, *reasons, *alone])
+    refused = [text for what in ("tiled", "fused", "parallel") if (text := refusals(found, what))]
+    return "; ".join([line, *refused, *alone])
 
 
 def state(compiled: list[Compiled]) -> str:

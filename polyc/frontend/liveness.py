@@ -16,9 +16,11 @@ _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 
 
 def walk(node: c_ast.Node) -> Iterator[c_ast.Node]:
-    yield node
-    for child in node:
-        yield from walk(child)
+    waiting = [node]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting += reversed(list(one))
 
 
 def read_after(name: str, path: Path, function: c_ast.FuncDef) -> bool:

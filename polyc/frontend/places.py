@@ -14,6 +14,8 @@ from polyc.errors import Span
 from polyc.frontend.preprocess import Preprocessed
 from polyc.frontend.source import TOKEN, UserFile
 
+_Token = tuple[str, int, int, int]
+"""File and line, and start and end in the user's text."""
 _SPACE = re.compile(r"(?:\\\r?\n|\s)+")
 
 
@@ -25,36 +27,41 @@ class Places:
         self.pre = pre
         self._segments: dict[int, list[tuple[int, int]]] | None = None
         self._lines: dict[int, tuple[list[int], list[tuple[int, int]]]] = {}
+        self._tokens: dict[int, _Token] = {}
 
     def span(self, start: int, end: int) -> Span:
         """The place of the characters `start` to `end` of the preprocessed text."""
-        name, line = self.pre.place(start)
-        if name != self.user.path or not 0 < line <= len(self.user.line_starts):
+        name, line, first, _ = self._token(start)
+        if not self._is_own(name, line):
             return Span(name, line)
-        first, last = self.range(start, end)
+        last = max(self._token(max(start, end - 1))[3], first + 1)
         first_line_end = self.user.line_starts[line] - 1 if line < len(self.user.line_starts) else len(self.user.text)
         column = first - self.user.line_starts[line - 1] + 1
         return Span(name, line, column, max(1, min(last, first_line_end) - first))
 
-    def range(self, start: int, end: int) -> tuple[int, int]:
-        """Offsets in the user's text of a piece of the preprocessed text."""
-        first = self._token(start)[0]
-        last = self._token(max(start, end - 1))[1]
-        return first, max(last, first + 1)
-
     def source(self, start: int, end: int) -> str:
         """The user's own text for a piece of the preprocessed text, comments dropped, on one line."""
-        first, last = self.range(start, end)
+        first = self._token(start)[2]
+        last = max(self._token(max(start, end - 1))[3], first + 1)
         return _SPACE.sub(" ", self.user.code[first:last]).strip()
 
     def pieces(self, line: int) -> list[tuple[int, int]]:
         """The pieces of the preprocessed text, from and to, that come from a line of the user's file."""
         return self._pieces().get(line, [])
 
-    def _token(self, offset: int) -> tuple[int, int]:
-        """Start and end in the user's text of the token at an offset of the preprocessed text."""
-        name, line = self.pre.place(offset)
-        if name != self.user.path or not 0 < line <= len(self.user.line_starts):
+    def _is_own(self, name: str, line: int) -> bool:
+        return name == self.user.path and 0 < line <= len(self.user.line_starts)
+
+    def _token(self, offset: int) -> _Token:
+        """The token at an offset of the preprocessed text, kept: expressions that begin together ask for the same."""
+        found = self._tokens.get(offset)
+        if found is None:
+            name, line = self.pre.place(offset)
+            found = self._tokens[offset] = name, line, *self._range(name, line, offset)
+        return found
+
+    def _range(self, name: str, line: int, offset: int) -> tuple[int, int]:
+        if not self._is_own(name, line):
             return 0, 1
         offsets, ranges = self._matched(line)
         position = bisect.bisect_right(offsets, offset) - 1

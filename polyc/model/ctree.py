@@ -274,32 +274,31 @@ N = TypeVar("N", bound=Node)
 # --- walking and rebuilding ------------------------------------------------------------------------------------------
 
 
-def children(node: Node) -> Iterator[Node]:
+def children(node: Node) -> list[Node]:
     """The direct children of a node, in the order of its fields (not always C's order of evaluation)."""
-    if isinstance(node, Note):
-        return  # nothing of it is printed
+    found: list[Node] = []
     for name in _inner(node):
         value = getattr(node, name)
-        if value is None or isinstance(value, (str, bool, int)):
-            continue
-        if isinstance(value, tuple):
-            yield from value
-        else:
-            yield value
+        if type(value) is tuple:
+            found += value
+        elif value is not None:
+            found.append(value)
+    return found
 
 
 _PLAIN = frozenset({"str", "bool", "int"})
-"""The types, as they are written, of fields that never have nodes."""
-_INNER: dict[type, tuple[str, ...]] = {}
+"""The types, as they are written, of fields that never have nodes: all others have a node, a tuple of them, or None."""
+_INNER: dict[type, tuple[str, ...]] = {Note: ()}  # nothing of it is printed
 """The fields of each kind of node that may have nodes."""
 
 
 def _inner(node: Node) -> tuple[str, ...]:
     kind = type(node)
-    if kind not in _INNER:
+    names = _INNER.get(kind)
+    if names is None:
         inner = (item for item in fields(kind) if item.name not in ("span", "pragmas"))
-        _INNER[kind] = tuple(item.name for item in inner if item.type not in _PLAIN)
-    return _INNER[kind]
+        names = _INNER[kind] = tuple(item.name for item in inner if item.type not in _PLAIN)
+    return names
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -308,14 +307,12 @@ def walk(node: Node) -> Iterator[Node]:
     while waiting:  # as `children`, in the other order: this runs a million times for a large region
         one = waiting.pop()
         yield one
-        if isinstance(one, Note):
-            continue
         names = _INNER.get(type(one))
         for name in reversed(_inner(one) if names is None else names):
             value = getattr(one, name)
-            if isinstance(value, tuple):
-                waiting += reversed(value)
-            elif value is not None and not isinstance(value, (str, bool, int)):
+            if type(value) is tuple:
+                waiting += value[::-1]
+            elif value is not None:
                 waiting.append(value)
 
 
@@ -327,13 +324,11 @@ def rewrite(node: N, change: Callable[[Node], Node | None]) -> N:
     updates: dict[str, object] = {}
     for name in _inner(node):
         value = getattr(node, name)
-        if value is None or isinstance(value, (str, bool, int)):
-            continue
-        if isinstance(value, tuple):
-            changed = tuple(rewrite(v, change) for v in value)
+        if type(value) is tuple:
+            changed = tuple([rewrite(v, change) for v in value])
             if any(a is not b for a, b in zip(changed, value, strict=True)):
                 updates[name] = changed
-        else:
+        elif value is not None:
             single = rewrite(value, change)
             if single is not value:
                 updates[name] = single

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import ceil, prod
+from typing import NamedTuple
 
 from polyc.machine import Cpu
 from polyc.machine.cpu import Level, Memory
@@ -67,10 +68,11 @@ class TiledNest:
     """What a box of tiles of the nest by itself touches, see `_Sweep`: groups that it is tried in ask the same."""
     waits: dict[tuple[int, ...], dict[str, float]] = field(default_factory=dict)
     """`TileModel._waits` of the nest."""
+    cycles: dict[tuple[tuple[int, ...], tuple[int, ...], bool], float] = field(default_factory=dict)
+    """`TileModel._cycles` of the nest: by the box of a tile, the extents of the loops, and whether it is repeated."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Sweep:
+class _Sweep(NamedTuple):
     """The data of some loops from the innermost outwards, and how often these run."""
 
     bytes: float
@@ -107,6 +109,8 @@ class TileModel:
     the nest."""
     by_name: dict[str, list[ArrayFootprint]] = field(default_factory=dict)
     """`_arrays`, once they were asked for."""
+    lives: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """`_lives`, once they were asked for."""
     swept: dict[tuple[int, ...], tuple[float, float, tuple[tuple[str, float], ...]]] = field(default_factory=dict)
     """What boxes of all nests together touch."""
 
@@ -139,14 +143,21 @@ class TileModel:
     def _at_once(self, sizes: dict[str, float]) -> float:
         """What arrays that only live in the tile take there: those that are in use by turns share their places
         (`storage.py`)."""
-        used = [
-            (name, [k for k, nest in enumerate(self.nests) if any(a.array == name for a in nest.prints.arrays)])
-            for name in sizes
-        ]
+        if not sizes:
+            return 0.0
+        used = [(size, self._lives()[name]) for name, size in sizes.items()]
         return max(
-            (sum(sizes[name] for name, nests in used if nests[0] <= k <= nests[-1]) for k in range(len(self.nests))),
+            (sum(size for size, (first, last) in used if first <= k <= last) for k in range(len(self.nests))),
             default=0.0,
         )
+
+    def _lives(self) -> dict[str, tuple[int, int]]:
+        """The first and the last nest that touch each array."""
+        if not self.lives:
+            for k, nest in enumerate(self.nests):
+                for array in nest.prints.arrays:
+                    self.lives[array.array] = self.lives.get(array.array, (k, k))[0], k
+        return self.lives
 
     def predicted(self, tile: tuple[int, ...]) -> Prediction:
         box = self.box(tile)
@@ -185,6 +196,12 @@ class TileModel:
 
     def _cycles(self, nest: TiledNest, box: tuple[int, ...]) -> float:
         """Of one core for all instances; repeated ones count as often as they run."""
+        key = box, self.extents, nest is self.nests[-1]
+        if key not in nest.cycles:
+            nest.cycles[key] = self._cycles_of(nest, box)
+        return nest.cycles[key]
+
+    def _cycles_of(self, nest: TiledNest, box: tuple[int, ...]) -> float:
         prints = nest.prints
         lanes = self.machine.lanes(prints.element_bytes) if nest.vectors else 1
         loads = sum(a.reads for a in prints.arrays) / max(1, len(prints.work))
@@ -329,10 +346,11 @@ def _boxes(loops: list[tuple[int, int, int]], start: tuple[int, ...]) -> Iterato
     loops: the member, the iterations that one step spans, and those of all steps; the outermost first
     """
     box = list(start)
-    times = prod(ceil(end / step) for _, step, end in loops)
+    counts = [ceil(end / step) for _, step, end in loops]
+    times = prod(counts)
     yield tuple(box), times
-    for member, step, end in reversed(loops):
-        times //= ceil(end / step)
+    for (member, _, end), count in zip(reversed(loops), reversed(counts), strict=True):
+        times //= count
         box[member] = end
         yield tuple(box), times
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from math import inf, prod
 
 import islpy as isl
@@ -13,7 +14,7 @@ from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band
 from polyc.passes.cost import middle_tile, operations
 from polyc.passes.nests import Outer, values
-from polyc.poly import in_name, names, set_name, sets
+from polyc.poly import names
 
 UNBOUNDED = 1e6
 """Taken for the extent of what has no bound at the typical sizes."""
@@ -33,19 +34,27 @@ class Box:
     """Of the whole nest."""
     known: dict[tuple[int, ...], tuple[float, ...]] = field(default_factory=dict, compare=False, repr=False)
     """What was asked: the tiles of all groups that a nest is tried in come from few sizes."""
+    _growing: list[tuple[tuple[int, float], ...]] = field(default_factory=list, init=False, compare=False, repr=False)
+    """For each extent the loops that it grows with, and the slopes."""
 
     def extents(self, tile: tuple[int, ...]) -> tuple[float, ...]:
         known = self.known.get(tile)
         if known is None:
             found = []
-            for d, (start, limit) in enumerate(zip(self.base, self.most, strict=True)):
+            for start, limit, slopes in zip(self.base, self.most, self.growing, strict=True):
                 grown = 0.0
-                for slope, size in zip(self.slopes, tile, strict=True):
-                    if slope[d]:
-                        grown += slope[d] * (size - 1)
+                for loop, slope in slopes:
+                    grown += slope * (tile[loop] - 1)
                 found.append(max(1.0, min(start + grown, limit)))
             known = self.known[tile] = tuple(found)
         return known
+
+    @property
+    def growing(self) -> list[tuple[tuple[int, float], ...]]:
+        if not self._growing:
+            for d in range(len(self.base)):
+                self._growing.append(tuple((k, slope[d]) for k, slope in enumerate(self.slopes) if slope[d]))
+        return self._growing
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,16 +180,16 @@ def footprints_at(program: Program, probes: Probes, registers: frozenset[str] = 
     work: list[tuple[float, Box]] = []
     for name in names(instances):
         statement = program.statements[name]
-        work.append((operations(statement), _box(_identity(statement.domain), probes)))
+        work.append((operations(statement), _hull([_touched(_identity(statement.domain), probes)], probes)))
         for access in statement.accesses:
             if access.placed and access.relation.dim(isl.dim_type.out) and access.array not in registers:
                 arrays.setdefault(access.array, []).append(access)
     made = _made_elsewhere(program, instances, arrays)
     prints = []
     for array, found in arrays.items():
-        relations = [access.relation for access in found]
-        boxes = tuple(_box(relation, probes) for relation in relations)
-        hull = _hull(relations, probes) if len(relations) > 1 else None
+        touched = [_touched(access.relation, probes) for access in found]
+        boxes = tuple(_hull([one], probes) for one in touched)
+        hull = _hull(touched, probes) if len(touched) > 1 else None
         size = program.scop.arrays[array].element.size_bytes
         refs = {access.ref for access in found}
         reads = {access.ref for access in found if access.kind is AccessKind.READ}
@@ -241,30 +250,65 @@ def _probes(at: isl.UnionMap, outer: int, extents: tuple[int | None, ...], typic
     return Probes(instances([1] * count), tuple(longer), at.domain(), extents, typical)
 
 
-def _box(relation: isl.Map, probes: Probes) -> Box:
-    return _hull([relation], probes)
+@dataclass(frozen=True, slots=True, eq=False)
+class _Touched:
+    """The cells that one access touches of its array, for each of some probes."""
+
+    relation: isl.Map
+    cells: tuple[isl.Set | None, ...]
+    """None where there are none."""
+    bounds: tuple[tuple[tuple[int, int], ...] | None, ...]
+    """The least and the greatest value in each dimension; None where there are no cells, or no such values."""
 
 
-def _hull(relations: list[isl.Map], probes: Probes) -> Box:
+def _touched(relation: isl.Map, probes: Probes) -> _Touched:
+    cells = []
+    bounds = []
+    for instances in (probes.point, *(tile for _, tile in probes.longer), probes.whole):
+        found = _cells(relation, instances)
+        cells.append(found)
+        bounds.append(None if found is None else _bounds(found))
+    return _Touched(relation, tuple(cells), tuple(bounds))
+
+
+def _cells(relation: isl.Map, instances: isl.UnionSet) -> isl.Set | None:
+    space = relation.get_space().domain().align_params(instances.get_space())
+    found = relation.intersect_domain(instances.align_params(space).extract_set(space)).range()
+    return None if found.is_empty() else found
+
+
+def _bounds(cells: isl.Set) -> tuple[tuple[int, int], ...] | None:
+    found = []
+    for d in range(cells.dim(isl.dim_type.set)):
+        low, high = cells.dim_min_val(d), cells.dim_max_val(d)
+        if not (low.is_int() and high.is_int()):
+            return None
+        found.append((low.to_python(), high.to_python()))
+    return tuple(found)
+
+
+def _hull(touched: list[_Touched], probes: Probes) -> Box:
     """The box of all cells that some accesses of one array touch."""
-    base = _extents(relations, probes.point)
+    base, *longer, whole = (_extents(touched, k) for k in range(len(probes.longer) + 2))
     slopes = []
-    for more, tile in probes.longer:
-        grown = _extents(relations, tile)
+    for (more, _), grown in zip(probes.longer, longer, strict=True):
         slopes.append(tuple(max(0.0, (g - b) / more) if more > 0 else 0.0 for g, b in zip(grown, base, strict=True)))
-    return Box(base, tuple(slopes), _extents(relations, probes.whole))
+    return Box(base, tuple(slopes), whole)
 
 
-def _extents(relations: list[isl.Map], instances: isl.UnionSet) -> tuple[float, ...]:
-    found: isl.Set | None = None
-    for relation in relations:
-        for piece in sets(instances):
-            if set_name(piece) == in_name(relation):
-                cells = relation.intersect_domain(piece).range()
-                found = cells if found is None else found.union(cells)
-    if found is None or found.is_empty():
-        return tuple(1.0 for _ in range(relations[0].dim(isl.dim_type.out)))
-    return tuple(min(_width(found, d), UNBOUNDED) for d in range(found.dim(isl.dim_type.set)))
+def _extents(touched: list[_Touched], probe: int) -> tuple[float, ...]:
+    """Of the box around the cells of all of them."""
+    some = [one for one in touched if one.cells[probe] is not None]
+    if not some:
+        return tuple(1.0 for _ in range(touched[0].relation.dim(isl.dim_type.out)))
+    bounds = [found for one in some if (found := one.bounds[probe]) is not None]
+    if len(bounds) == len(some):
+        return tuple(
+            min(float(max(high for _, high in along) - min(low for low, _ in along) + 1), UNBOUNDED)
+            for along in zip(*bounds, strict=True)
+        )
+    cells = reduce(isl.Set.union, (there for one in some if (there := one.cells[probe]) is not None))
+    return tuple(min(_width(cells, d), UNBOUNDED) for d in range(cells.dim(isl.dim_type.set)))
 
 
 def _width(piece: isl.Set, position: int) -> float:

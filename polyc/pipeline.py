@@ -27,6 +27,7 @@ from polyc.passes.inline import inline_elementwise
 from polyc.passes.interleave import interleave_rows
 from polyc.passes.jam import jam_sums
 from polyc.passes.kept_rows import keep_rows
+from polyc.passes.lookups import look_up_in_registers
 from polyc.passes.mapping import map_to_kernels, place_barriers
 from polyc.passes.micro import tile_contractions_for_cpu
 from polyc.passes.orders import straighten_nests
@@ -113,6 +114,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         ("contract", contract_buffers),
         # Tiles of strips that keep what the tile before has made: of buffers that are left, and below final loops.
         ("windows", slide_windows),
+        # Lookups in short rows by permutations of vectors: of the loop that stays innermost, before others are cut.
+        ("lookups", look_up_in_registers),
         # Rows that share what they read, x / 2, clamps at an image's edge: once it is known which loop is innermost.
         ("unroll", unroll_loops),
         # What is left are buffers of whole tiles: those that follow each other take one place.

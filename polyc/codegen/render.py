@@ -10,10 +10,11 @@ import islpy as isl
 from polyc import __version__
 from polyc.codegen.exprs import MACROS, ExprPrinter
 from polyc.codegen.flat_arrays import with_flat_arrays
+from polyc.codegen.lookups import with_lookups
 from polyc.codegen.loops import print_loops
 from polyc.codegen.printer import allocation, expression, statement
 from polyc.codegen.templating import IDENTIFIER, environment
-from polyc.codegen.vectors import with_vectors
+from polyc.codegen.vectors import VectorTypes, with_vectors
 from polyc.model import ctree as c
 from polyc.model.program import Compiled, Options, Program
 from polyc.model.scop import Region, Source
@@ -31,6 +32,8 @@ class Rendered:
     """The condition under which they run."""
     device: tuple[str, ...] = ()
     """What belongs into the other files of a GPU target."""
+    lookups: tuple[tuple[c.Stmt, ...], tuple[c.Stmt, ...]] | None = None
+    """Where loops look things up in vectors: the statements without and with that, both before flat arrays."""
 
 
 def render_region(program: Program, region: Region, verified: bool) -> Rendered:
@@ -42,20 +45,29 @@ def render_region(program: Program, region: Region, verified: bool) -> Rendered:
         program = within_arrays(program)
         kernels = render_kernels(program, region, Path(region.scop.span.file).stem)
         condition = _guard(program)
-        text = _region_text(program, region, verified, kernels.call, condition)
+        text = _region_text(program, region, verified, kernels.call, condition, VectorTypes())
         return Rendered(text, kernels.ast, (), condition, kernels.device)
     printed = print_loops(program)
     condition = _guard(program)
-    body = c.with_notes(printed.body, False)
-    text = _region_text(program, region, verified, body, condition)
-    return Rendered(text, printed.ast, with_flat_arrays(printed.body, program.scop), condition)
+    types = VectorTypes()
+    body = with_lookups(printed.body, program, types)
+    text = _region_text(program, region, verified, c.with_notes(body, False), condition, types)
+    read = with_flat_arrays(printed.body, program.scop)
+    return Rendered(
+        text, printed.ast, read, condition, lookups=None if body == printed.body else (printed.body, body)
+    )
 
 
 def _region_text(
-    program: Program, region: Region, verified: bool, body: tuple[c.Stmt, ...], condition: c.Expr | None
+    program: Program,
+    region: Region,
+    verified: bool,
+    body: tuple[c.Stmt, ...],
+    condition: c.Expr | None,
+    vectors: VectorTypes,
 ) -> str:
     """What stands in the region's place."""
-    body, vectors = with_vectors(body, program)
+    body = with_vectors(body, program, vectors)
     body, heap = without_heap(body)
     body = with_flat_arrays(body, program.scop)
     guard = "" if condition is None else expression(condition)

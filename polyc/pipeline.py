@@ -47,7 +47,7 @@ from polyc.passes.unroll import unroll_loops
 from polyc.passes.vectorize import sink_vector_loops
 from polyc.passes.windows import slide_windows
 from polyc.poly import OverBudget, budget, share
-from polyc.reread import NotComparable, text_faults
+from polyc.reread import NotComparable, lookup_faults, text_faults
 from polyc.stack import room_for_depth
 from polyc.verify import INLINING, RELOCATION, Fault, check
 from polyc.verify.expand import buffer_of
@@ -272,7 +272,8 @@ class _Run:
         )
 
     def text_faults(self, program: Program, rendered: Rendered) -> list[Fault]:
-        return text_faults(program, self.region, rendered.body, rendered.guard)
+        faults = [] if rendered.lookups is None else lookup_faults(program, *rendered.lookups)
+        return faults or text_faults(program, self.region, rendered.body, rendered.guard)
 
     def reread(self, program: Program, rendered: Rendered) -> tuple[Program, bool]:
         """Whether the printed text, read again, is right; the program, with a remark where it is not, or is not known

@@ -24,7 +24,8 @@ class Scalars:
         """Go on behind a statement; False where it is more than assignments."""
         match node:
             case c.Block(body=body):
-                return all([self.run(item) for item in body])
+                known = [self.run(item) for item in body]  # all of them run, whatever the first ones say
+                return all(known)
             case c.Decl(extents=(), init=None) | c.Note() | c.Comment() | c.Empty():
                 return True
             case c.Decl(name=name, extents=(), init=init, type=kind) if init is not None:
@@ -32,15 +33,23 @@ class Scalars:
             case c.Decl():
                 return node.init is None
             case c.ExprStmt(expr=c.Assign(op=op, target=c.ArrayRef(array=name, subscripts=()), value=value)):
-                kind = self.types(name)
-                if kind is not None and op == "=":
-                    return self._set(name, kind, value)
+                known = self.types(name)
+                if known is not None and op == "=":
+                    return self._set(name, known, value)
                 self.values.pop(name, None)
                 return changes_nothing(value)
             case c.ExprStmt(expr=c.Assign(target=c.ArrayRef(subscripts=subscripts), value=value)):
                 return all(changes_nothing(part) for part in (*subscripts, value))
             case _:
                 return False
+
+    def forget(self, body: c.Stmt) -> None:
+        """Go into a loop with this body, or out of it: what it sets may be another value each time."""
+        for node in c.walk(body):
+            if isinstance(node, c.Decl):
+                self.values.pop(node.name, None)
+            elif isinstance(node, c.Assign) and isinstance(node.target, c.ArrayRef):
+                self.values.pop(node.target.array, None)
 
     def _set(self, name: str, kind: str, value: c.Expr) -> bool:
         settled = self.settled(value)

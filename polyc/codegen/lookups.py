@@ -1,4 +1,4 @@
-"""Loops with lookups in short rows: all indices of the loop, then all lookups as permutations of vectors, then the rest.
+"""Loops with lookups in short rows: first all indices, then all lookups as permutations of vectors, then the rest.
 
     for (r = 0; r < 64; r++) { z = f(x + r); out[x + r] = t[(x + r) / 8][z] - t[(x + r) / 8][z + 1]; }
 
@@ -20,6 +20,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+
+import islpy as isl
 
 from polyc.analysis.straight import Scalars
 from polyc.codegen.instances import c_name
@@ -145,7 +147,8 @@ class _Loop:
             every = c.Binary("&&", every, other)
         return c.Block((c.Note("lookups"), c.If(every, block, replace(self.loop, lookups=0))))
 
-    def _extent(self, array: Array):  # type: ignore[no-untyped-def]
+    def _extent(self, array: Array) -> tuple[isl.PwAff, c.Expr]:
+        """The elements of a row, as isl and as C have it."""
         extent, text = array.extents[-1], array.extents_c[-1]
         assert extent is not None
         assert text is not None
@@ -163,7 +166,10 @@ class _Loop:
                 return replace(node, body=tuple(changed))
             case c.For(body=inner):
                 _extent(node)  # its iterations are counted from 0
-                return replace(node, body=self.body(inner, scalars, (*loops, node), statement))
+                scalars.forget(inner)
+                changed_body = self.body(inner, scalars, (*loops, node), statement)
+                scalars.forget(inner)
+                return replace(node, body=changed_body)
             case c.ExprStmt():
 
                 def change(part: c.Node) -> c.Node | None:
@@ -184,10 +190,11 @@ class _Loop:
         array = next((a for a in self.program.scop.arrays.values() if c_name(a) == reference.array), None)
         if array is None:
             raise InternalError(f"lookups go to {reference.array}, which is no array of the region")
-        index = reference.subscripts[-1]
-        added = None
-        if isinstance(index, c.Binary) and index.op == "+" and isinstance(index.right, c.Literal):
-            index, added = index.left, index.right
+        index: c.Expr = reference.subscripts[-1]
+        added: c.Expr | None = None
+        match index:
+            case c.Binary(op="+", left=left, right=c.Literal() as right):
+                index, added = left, right
         value = scalars.settled(index)
         if value not in self.indices:
             self.indices[value] = self.namer.take(f"{reference.array}_k")
@@ -204,7 +211,9 @@ class _Loop:
         width = self.loop.lookups
         first: c.Expr = c.Binary("*", c.Literal(str(width)), c.Name(group))
         indices = self.types.name("int", width, 4)
-        loaded = {name: self.namer.fresh("k" if len(self.indices) == 1 else name[-2:]) for name in self.indices.values()}
+        loaded = {
+            name: self.namer.fresh("k" if len(self.indices) == 1 else name[-2:]) for name in self.indices.values()
+        }
         loaded = dict(zip(loaded, _distinct(list(loaded.values())), strict=True))
         items: list[c.Stmt] = [
             c.Decl(indices, loaded[name], (), c.Call(indices, (c.ArrayRef(name, (first,)),)))
@@ -215,11 +224,13 @@ class _Loop:
             self.types.lookups.add(vector)
             stores: list[c.Stmt] = []
             for place, (row, name, added) in enumerate(table.found):
-                here = c.rewrite(row, lambda n: first if n == c.Name(_counter(self.loop)) else None)
+                here = self.of_group(row, first)
                 which: c.Expr = c.Name(loaded[name])
                 if added is not None:
                     which = c.Binary("+", which, added)
-                value = c.Call(LOOKUP + vector.removeprefix("polyc_"), (c.Unary("&", here), self.size(table.array), which))
+                value = c.Call(
+                    LOOKUP + vector.removeprefix("polyc_"), (c.Unary("&", here), self.size(table.array), which)
+                )
                 target = c.Call(vector, (c.ArrayRef(table.name, table.subscripts(place, first)),))
                 stores.append(c.ExprStmt(c.Assign("=", target, value)))
             inner: c.Stmt = c.Block(tuple(stores))
@@ -230,6 +241,14 @@ class _Loop:
         start = c.Decl("long", group, (), c.Literal("0"))
         condition = c.Binary("<", c.Name(group), end)
         return c.For(start, condition, c.Postfix("++", c.Name(group)), c.Block(tuple(items)))
+
+    def of_group(self, row: c.ArrayRef, first: c.Expr) -> c.ArrayRef:
+        """The row in a group's first iteration."""
+
+        def change(node: c.Node) -> c.Node | None:
+            return first if node == c.Name(_counter(self.loop)) else None
+
+        return c.rewrite(row, change)
 
     def size(self, array: Array) -> c.Expr:
         """The elements of a row."""

@@ -53,9 +53,7 @@ def render_region(program: Program, region: Region, verified: bool) -> Rendered:
     body = with_lookups(printed.body, program, types)
     text = _region_text(program, region, verified, c.with_notes(body, False), condition, types)
     read = with_flat_arrays(printed.body, program.scop)
-    return Rendered(
-        text, printed.ast, read, condition, lookups=None if body == printed.body else (printed.body, body)
-    )
+    return Rendered(text, printed.ast, read, condition, lookups=None if body == printed.body else (printed.body, body))
 
 
 def _region_text(

@@ -210,8 +210,8 @@ class If:
 @dataclass(frozen=True, slots=True)
 class For:
     """A C loop. `pragmas` are printed on lines of their own before it. `lanes`: one operation on vectors is to run all
-    its iterations, from 0 to `lanes` (`codegen/vectors.py`). `lookups`: in so many iterations, from a multiple on, the rows
-    of its tables are the same (`codegen/lookups.py`)."""
+    its iterations, from 0 to `lanes` (`codegen/vectors.py`). `lookups`: in so many iterations, from a multiple on,
+    the rows of its tables are the same (`codegen/lookups.py`)."""
 
     init: Decl | Expr | None
     condition: Expr | None

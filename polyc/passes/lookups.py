@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 
 import islpy as isl
@@ -13,9 +14,9 @@ from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Lookups, Mark, Member, Node, Role, Sequence, walk
 from polyc.passes.boxes import constant_of
+from polyc.passes.nests import values
 from polyc.passes.sums import streams
 from polyc.passes.unroll import Cut, cut_members, deepened, part_of, reach_of
-from polyc.passes.nests import values
 from polyc.passes.vectorize import UNROLLED, dimension_of, iterations
 from polyc.poly import maps, names, pinned, value_on
 
@@ -117,9 +118,8 @@ class _Finder:
         fitting = [w for w in widths if all(n is None or w <= n <= 2 * w for n in sizes)]
         if not fitting:
             known = ", ".join(str(n) for n in sorted(n for n in sizes if n is not None))
-            raise _Declined(
-                f"a row of {known} elements does not fit two vectors of {' or '.join(str(w) for w in widths)} ({tables})"
-            )
+            lanes_text = " or ".join(str(w) for w in widths)
+            raise _Declined(f"a row of {known} elements of {tables} does not fit two vectors of {lanes_text}")
         for width in fitting:
             if all(_stays(statement, access, along, width) for statement, access in references):
                 return width
@@ -252,11 +252,13 @@ def _references(
     """All lookups of an iteration."""
     written = {a.array for s in statements for a in s.accesses if a.kind is not AccessKind.READ}
     arrays = program.scop.arrays
+    setters = Counter(a.array for s in statements for a in s.accesses if a.kind is not AccessKind.READ)
 
     def kind(name: str) -> str | None:
+        """The type of a scalar that each iteration has for itself, and that one statement sets."""
         array = arrays.get(name)
         private = array is not None and not array.rank and name in program.scop.privatizable
-        return array.element.text if array is not None and private else None
+        return array.element.text if array is not None and private and setters[name] == 1 else None
 
     body = _Body(program, inner, written, Scalars(kind))
     for statement in statements:
@@ -289,9 +291,7 @@ def _stays(statement: Statement, access: Access, along: Member, width: int) -> b
     return bool(together.reverse().apply_range(pinned(access.relation, access.loose)).is_single_valued())
 
 
-def _whole(
-    program: Program, band: Band, cut: Cut, above: tuple[Band | Filter | Extension, ...]
-) -> isl.Set:
+def _whole(program: Program, band: Band, cut: Cut, above: tuple[Band | Filter | Extension, ...]) -> isl.Set:
     """`{ [outer, own] }`: the strips of which all iterations run; first and last one of each are looked at."""
     mine = reach_of(program, above).intersect_domain(band.members[0].schedule.domain())
     inner = mine.flat_range_product(values(band.members, mine.domain()))

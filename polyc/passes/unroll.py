@@ -122,9 +122,7 @@ class _Unroller:
             return None
         return Cut(len(band.members) - 1, found.pop())
 
-    def rows(
-        self, band: Band, statements: list[Statement], above: tuple[Band | Filter | Extension, ...]
-    ) -> Cut | None:
+    def rows(self, band: Band, statements: list[Statement], above: tuple[Band | Filter | Extension, ...]) -> Cut | None:
         """Another loop in parts of four or two, where its neighbouring iterations read the same elements."""
         written = {a.array for s in statements for a in s.accesses if a.kind is not AccessKind.READ}
         if written & self.program.scop.privatizable:

@@ -24,8 +24,8 @@ class Scalars:
         """Go on behind a statement; False where it is more than assignments."""
         match node:
             case c.Block(body=body):
-                known = [self.run(item) for item in body]  # all of them run, whatever the first ones say
-                return all(known)
+                plain = [self.run(item) for item in body]  # all of them run, whatever the first ones say
+                return all(plain)
             case c.Decl(extents=(), init=None) | c.Note() | c.Comment() | c.Empty():
                 return True
             case c.Decl(name=name, extents=(), init=init, type=kind) if init is not None:

@@ -211,10 +211,8 @@ class _Loop:
         width = self.loop.lookups
         first: c.Expr = c.Binary("*", c.Literal(str(width)), c.Name(group))
         indices = self.types.name("int", width, 4)
-        loaded = {
-            name: self.namer.fresh("k" if len(self.indices) == 1 else name[-2:]) for name in self.indices.values()
-        }
-        loaded = dict(zip(loaded, _distinct(list(loaded.values())), strict=True))
+        several = len(self.indices) > 1
+        loaded = {name: self.namer.fresh(f"k{k}" if several else "k") for k, name in enumerate(self.indices.values())}
         items: list[c.Stmt] = [
             c.Decl(indices, loaded[name], (), c.Call(indices, (c.ArrayRef(name, (first,)),)))
             for name in self.indices.values()
@@ -268,10 +266,6 @@ def _extent(loop: c.For) -> int:
         case c.For(init=c.Decl(init=c.Literal(text="0")), condition=c.Binary(op="<", right=c.Literal(text=end))):
             return int(end)
     raise InternalError("an inner loop of one with lookups does not begin at 0")
-
-
-def _distinct(names: list[str]) -> list[str]:
-    return names if len(set(names)) == len(names) else [f"k{k}" for k in range(len(names))]
 
 
 __all__ = ["LOOKUP", "with_lookups"]

@@ -101,8 +101,11 @@ class _Finder:
         self.made = True
         tables = sorted({a.array for _, a in references})
         who = tuple(s.name for s in wanted)
+        what = (
+            "1 lookup in {} is a permutation" if len(every) == 1 else f"{len(every)} lookups in {{}} are permutations"
+        )
         message = (
-            f"{', '.join(who)}: {len(every)} lookups in {', '.join(tables)} are permutations of vectors of {width}: "
+            f"{', '.join(who)}: {what.format(', '.join(tables))} of vectors of {width}: "
             f"{width} iterations of {along.name} take their elements of one row"
         )
         data = {"lookups": len(every), "width": width, "strip": STRIP}

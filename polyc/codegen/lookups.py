@@ -11,7 +11,7 @@ is what the tree says, and what the check of the text reads. It is printed as
       polyc_float8(t_at[0][8 * h]) = polyc_lookup_float8(&t[(x + 8 * h) / 8][0], 12, k);
       polyc_float8(t_at[1][8 * h]) = polyc_lookup_float8(&t[(x + 8 * h) / 8][0], 12, k + 1);
     }
-    for (r = 0; r < 64; r++) { z = f(x + r); out[x + r] = t_at[0][r] - t_at[1][r]; }
+    for (r = 0; r < 64; r++) { z = t_k[r]; out[x + r] = t_at[0][r] - t_at[1][r]; }
 
 whose first and last loops C compilers make vectors of. `reread/lookups.py` shows that both are the same.
 """
@@ -112,6 +112,7 @@ class _Loop:
         used = self.body(self.loop.body, Scalars(self.declared.get), ())
         if not self.tables:
             raise InternalError("a loop has no lookups where it should")
+        used = self.body(used, Scalars(self.declared.get), ())  # now that all indices are known
         group = self.namer.take("h")
         items: list[c.Stmt] = [c.Note("lookups")]
         items += [c.Decl("int", name, (c.Literal(str(self.count)),)) for name in self.indices.values()]
@@ -170,6 +171,11 @@ class _Loop:
                 changed_body = self.body(inner, scalars, (*loops, node), statement)
                 scalars.forget(inner)
                 return replace(node, body=changed_body)
+            case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(array=name, subscripts=()))) if (
+                name in self.declared
+            ):
+                scalars.run(node)
+                return self.from_index(node, scalars.values.get(name))
             case c.ExprStmt():
 
                 def change(part: c.Node) -> c.Node | None:
@@ -185,6 +191,15 @@ class _Loop:
             case _:
                 scalars.run(node)
                 return node
+
+    def from_index(self, node: c.ExprStmt, value: c.Expr | None) -> c.ExprStmt:
+        """A scalar that is an index is read from the indices: where compilers contract `a * b + c`, another copy of the
+        same expression may be another number."""
+        if value is None or value not in self.indices:
+            return node
+        assert isinstance(node.expr, c.Assign)
+        read = c.ArrayRef(self.indices[value], (c.Name(_counter(self.loop)),))
+        return replace(node, expr=replace(node.expr, value=read))
 
     def looked_up(self, reference: c.ArrayRef, scalars: Scalars, loops: tuple[c.For, ...]) -> c.ArrayRef:
         array = next((a for a in self.program.scop.arrays.values() if c_name(a) == reference.array), None)

@@ -261,7 +261,9 @@ class _Block:
                 assert isinstance(now.expr, c.Assign)
                 if (op, _bare(target)) != (now.expr.op, _bare(now.expr.target)):
                     raise _Other("another element is written")
-                if self.settled(_bare(value)) != self.undone(_bare(now.expr.value), loops):
+                if not self.is_index(target, value, now.expr.value) and self.settled(_bare(value)) != self.undone(
+                    _bare(now.expr.value), loops
+                ):
                     raise _Other("another value is computed")
                 if isinstance(target, c.ArrayRef) and not target.subscripts:
                     self.values.pop(target.array, None)
@@ -273,6 +275,15 @@ class _Block:
                     self.values.pop(then.name, None)
             case _:
                 raise _Other("it has another statement")
+
+    def is_index(self, target: c.Expr, value: c.Expr, now: c.Expr) -> bool:
+        """Whether a scalar that has the value of an index is read from the indices."""
+        if not (isinstance(now, c.ArrayRef) and isinstance(target, c.ArrayRef) and now.array in self.indices):
+            return False
+        kind = self.types.get(target.array)
+        if target.subscripts or kind is None or now.subscripts != (c.Name(self.counter),):
+            return False
+        return self.cast(kind, self.resolved(_bare(value))) == _bare(self.indices[now.array])
 
     def forget(self, body: c.Stmt) -> None:
         """Scalars that a loop's body sets may be anything in an iteration, and after the loop."""

@@ -35,8 +35,11 @@ from polyc.model.scop import Array
 from polyc.model.tree import Band, walk
 from polyc.passes.boxes import constant_of
 
-LOOKUP = "polyc_lookup_"
-"""What the macros are called, before their vector type."""
+LOOKUP = "polyc_lookup"
+"""What the macros are called, before the number of elements of a row of bytes, and their vector type."""
+INDEX_OF_BYTES = "unsigned char"
+PART = 128
+"""Elements of two vectors of bytes."""
 
 
 def with_lookups(body: Iterable[c.Stmt], program: Program, types: VectorTypes) -> tuple[c.Stmt, ...]:
@@ -46,12 +49,13 @@ def with_lookups(body: Iterable[c.Stmt], program: Program, types: VectorTypes) -
     if not members:
         return items
     wanted = frozenset(pair for m in members if m.lookups is not None for pair in m.lookups.references)
+    rows = {array: count for m in members if m.lookups is not None for array, count in m.lookups.rows}
     taken = {n.name for item in items for n in c.walk(item) if isinstance(n, c.Decl)}
     namer = Namer(taken_names(program) | taken)
 
     def change(node: c.Node) -> c.Node | None:
         if isinstance(node, c.For) and node.lookups:
-            return _Loop(program, node, wanted, namer, types).printed()
+            return _Loop(program, node, wanted, namer, types, rows).printed()
         return None
 
     return tuple(c.rewrite(item, change) for item in items)
@@ -84,9 +88,13 @@ class _Loop:
     wanted: frozenset[tuple[str, str]]
     namer: Namer
     types: VectorTypes
+    rows: dict[str, int]
+    """For tables of bytes: how many elements of a row are read."""
     tables: list[_Table] = field(default_factory=list)
     indices: dict[c.Expr, str] = field(default_factory=dict)
     """What indices are computed from -> the array that has their values."""
+    parts: dict[str, str] = field(default_factory=dict)
+    """For tables of bytes: the array of an index's last seven bits -> that of the others."""
     declared: dict[str, str] = field(default_factory=dict)
     """Type of the scalars that the body declares."""
 
@@ -115,18 +123,27 @@ class _Loop:
         used = self.body(used, Scalars(self.declared.get), ())  # now that all indices are known
         group = self.namer.take("h")
         items: list[c.Stmt] = [c.Note("lookups")]
-        items += [c.Decl("int", name, (c.Literal(str(self.count)),)) for name in self.indices.values()]
+        kind = INDEX_OF_BYTES if self.parts else "int"
+        names = [name for one in self.indices.values() for name in (one, *self.parts_of(one))]
+        items += [c.Decl(kind, name, (c.Literal(str(self.count)),)) for name in names]
         for table in self.tables:
             extents = (*(_extent(loop) for loop in table.loops), len(table.found), self.count)
             literals = tuple(c.Literal(str(extent)) for extent in extents)
             items.append(c.Decl(table.array.element.text, table.name, literals))
         counter = c.Name(_counter(self.loop))
         for value, name in self.indices.items():
-            stored = c.ExprStmt(c.Assign("=", c.ArrayRef(name, (counter,)), value))
+            stored: c.Stmt = c.ExprStmt(c.Assign("=", c.ArrayRef(name, (counter,)), value))
+            for part in self.parts_of(name):
+                low, high = c.Binary("&", value, c.Literal(str(PART - 1))), c.Binary("/", value, c.Literal(str(PART)))
+                pairs = ((name, low), (part, high))
+                stored = c.Block(tuple(c.ExprStmt(c.Assign("=", c.ArrayRef(n, (counter,)), v)) for n, v in pairs))
             items.append(replace(self.loop, body=stored, lookups=0, pragmas=self.simd()))
         items.append(self.groups(group))
         items.append(replace(self.loop, body=used, lookups=0, pragmas=self.simd()))
         return self.guarded(c.Block(tuple(items)))
+
+    def parts_of(self, name: str) -> tuple[str, ...]:
+        return (self.parts[name],) if name in self.parts else ()
 
     def simd(self) -> tuple[str, ...]:
         return (SIMD,) if self.program.options.target == "openmp" else ()
@@ -136,7 +153,7 @@ class _Loop:
         conditions: dict[c.Expr, None] = {}
         width = self.loop.lookups
         for table in self.tables:
-            if constant_of(self._extent(table.array)[0]) is None:
+            if table.array.element.size_bytes > 1 and constant_of(self._extent(table.array)[0]) is None:
                 size = self._extent(table.array)[1]
                 conditions[c.Binary(">=", size, c.Literal(str(width)))] = None
                 conditions[c.Binary("<=", size, c.Literal(str(2 * width)))] = None
@@ -172,7 +189,7 @@ class _Loop:
                 scalars.forget(inner)
                 return replace(node, body=changed_body)
             case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(array=name, subscripts=()))) if (
-                name in self.declared
+                name in self.declared and not self.has_lookups(node, statement)
             ):
                 scalars.run(node)
                 return self.from_index(node, scalars.values.get(name))
@@ -192,10 +209,13 @@ class _Loop:
                 scalars.run(node)
                 return node
 
+    def has_lookups(self, node: c.Stmt, statement: str) -> bool:
+        return any(isinstance(n, c.ArrayRef) and (statement, n.ref) in self.wanted for n in c.walk(node))
+
     def from_index(self, node: c.ExprStmt, value: c.Expr | None) -> c.ExprStmt:
         """A scalar that is an index is read from the indices: where compilers contract `a * b + c`, another copy of the
         same expression may be another number."""
-        if value is None or value not in self.indices:
+        if value is None or value not in self.indices or self.parts:
             return node
         assert isinstance(node.expr, c.Assign)
         read = c.ArrayRef(self.indices[value], (c.Name(_counter(self.loop)),))
@@ -208,11 +228,13 @@ class _Loop:
         index: c.Expr = reference.subscripts[-1]
         added: c.Expr | None = None
         match index:
-            case c.Binary(op="+", left=left, right=c.Literal() as right):
+            case c.Binary(op="+", left=left, right=c.Literal() as right) if array.element.size_bytes > 1:
                 index, added = left, right
         value = scalars.settled(index)
         if value not in self.indices:
             self.indices[value] = self.namer.take(f"{reference.array}_k")
+            if array.element.size_bytes == 1:
+                self.parts[self.indices[value]] = self.namer.take(f"{reference.array}_p")
         row = c.ArrayRef(reference.array, (*reference.subscripts[:-1], c.Literal("0")))
         table = next((t for t in self.tables if t.array is array and t.loops == loops), None)
         if table is None:
@@ -225,25 +247,36 @@ class _Loop:
         """The loop over groups of iterations with the same rows."""
         width = self.loop.lookups
         first: c.Expr = c.Binary("*", c.Literal(str(width)), c.Name(group))
-        indices = self.types.name("int", width, 4)
-        several = len(self.indices) > 1
-        loaded = {name: self.namer.fresh(f"k{k}" if several else "k") for k, name in enumerate(self.indices.values())}
+        indices = self.types.name(INDEX_OF_BYTES, width, 1) if self.parts else self.types.name("int", width, 4)
+        loaded: dict[str, str] = {}
+        for number, name in enumerate(self.indices.values()):
+            ending = str(number) if len(self.indices) > 1 else ""
+            loaded[name] = self.namer.fresh(f"k{ending}")
+            loaded |= {part: self.namer.fresh(f"p{ending}") for part in self.parts_of(name)}
         items: list[c.Stmt] = [
-            c.Decl(indices, loaded[name], (), c.Call(indices, (c.ArrayRef(name, (first,)),)))
-            for name in self.indices.values()
+            c.Decl(indices, vector, (), c.Call(indices, (c.ArrayRef(name, (first,)),)))
+            for name, vector in loaded.items()
         ]
         for table in self.tables:
             vector = self.types.name(table.array.element.text, width, table.array.element.size_bytes)
-            self.types.lookups.add(vector)
+            single = table.array.element.size_bytes == 1
+            if single:
+                self.types.bytes.add((vector, self.rows[table.array.name]))
+            else:
+                self.types.lookups.add(vector)
             stores: list[c.Stmt] = []
             for place, (row, name, added) in enumerate(table.found):
                 here = self.of_group(row, first)
                 which: c.Expr = c.Name(loaded[name])
                 if added is not None:
                     which = c.Binary("+", which, added)
-                value = c.Call(
-                    LOOKUP + vector.removeprefix("polyc_"), (c.Unary("&", here), self.size(table.array), which)
-                )
+                element = vector.removeprefix("polyc_")
+                if single:
+                    parts = tuple(c.Name(loaded[part]) for part in self.parts_of(name))
+                    function = f"{LOOKUP}{self.rows[table.array.name]}_{element}"
+                    value = c.Call(function, (c.Unary("&", here), which, *parts))
+                else:
+                    value = c.Call(f"{LOOKUP}_{element}", (c.Unary("&", here), self.size(table.array), which))
                 target = c.Call(vector, (c.ArrayRef(table.name, table.subscripts(place, first)),))
                 stores.append(c.ExprStmt(c.Assign("=", target, value)))
             inner: c.Stmt = c.Block(tuple(stores))

@@ -30,6 +30,8 @@ class VectorTypes:
     """Name -> element type, lanes, bytes of an element."""
     lookups: set[str] = field(default_factory=set)
     """Those of rows in which elements are looked up."""
+    bytes: set[tuple[str, int]] = field(default_factory=set)
+    """The same for rows of bytes, with how many elements of one are read."""
 
     def name(self, element: str, lanes: int, size_bytes: int) -> str:
         name = f"polyc_{element.replace(' ', '_')}{lanes}"
@@ -39,7 +41,8 @@ class VectorTypes:
     def macros(self) -> list[str]:
         """What makes a vector of the elements that start at one."""
         vectors = [f"#define {name}(x) (*({name} *)&(x))" for name in sorted(self.found)]
-        return vectors + [_lookup(name, self.found[name][1]) for name in sorted(self.lookups)]
+        vectors += [_lookup(name, self.found[name][1]) for name in sorted(self.lookups)]
+        return vectors + [_byte_lookup(name, count) for name, count in sorted(self.bytes)]
 
     def types(self) -> list[str]:
         """Their declarations: for elements at any address, which other pointers may name too."""
@@ -62,6 +65,38 @@ def _lookup(vector: str, lanes: int) -> str:
         f"{head} __builtin_shuffle({vector}(*(row)), {vector}((row)[(n) - {lanes}]), {moved})",
         "#else",
         f"{head} (({vector}){{{loads}}})",
+        "#endif",
+    )
+    return "\n".join(lines)
+
+
+def _byte_lookup(vector: str, count: int) -> str:
+    """What finds elements of a row of so many bytes: number k of its part p, where a part is 128 elements in two
+    vectors.
+
+    Without AVX-512 VBMI there is no permutation of so many bytes: the elements are loaded.
+    """
+    short = vector.removeprefix("polyc_")
+    pair, either = f"polyc_pair_{short}", f"polyc_either_{short}"
+    part = f"({vector})(((p) & (bit)) != 0)"
+    steps = [f"#define {pair}(row, k, p) __builtin_shuffle({vector}(*(row)), {vector}((row)[64]), k)"]
+    steps += [f"#define {either}(p, bit, one, other) (({part} & (one)) | (~{part} & (other)))"] * (count > 128)
+    name = pair
+    for size in (256, 512, 1024):
+        if size <= count:
+            half = size // 2
+            halves = f"{name}((row) + {half}, k, p), {name}(row, k, p)"
+            name = f"polyc_lookup{size}_{short}"
+            steps.append(f"#define {name}(row, k, p) {either}(p, {half // 128}, {halves})")
+    if count == 128:
+        steps.append(f"#define polyc_lookup128_{short}(row, k, p) {pair}(row, k, p)")
+    loads = f"{vector} polyc_v; for (int polyc_l = 0; polyc_l < 64; polyc_l++) "
+    loads += "polyc_v[polyc_l] = (row)[(k)[polyc_l] % 128 + 128 * (p)[polyc_l]]; polyc_v;"
+    lines = (
+        "#if defined(__AVX512VBMI__) && !defined(__clang__)",
+        *reversed(steps),
+        "#else",
+        f"#define polyc_lookup{count}_{short}(row, k, p) __extension__({{ {loads} }})",
         "#endif",
     )
     return "\n".join(lines)

@@ -61,6 +61,8 @@ class Lookups:
     """In so many iterations, from a multiple of it on, the row is the same one."""
     references: frozenset[tuple[str, str]]
     """(statement, ref) of each of them."""
+    rows: tuple[tuple[str, int], ...] = ()
+    """For tables of single bytes: how many elements of a row are read, more than any index."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 
 from polyc.analysis.straight import Scalars, changes_nothing, is_repeatable, unconditional
+from polyc.frontend.ranges import bounds_of
 from polyc.machine import load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import Access, AccessKind, Statement
+from polyc.model.scop import Access, AccessKind, Array, Statement, Storage
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Lookups, Mark, Member, Node, Role, Sequence, walk
 from polyc.passes.boxes import constant_of
 from polyc.passes.nests import values
@@ -27,6 +28,10 @@ ELEMENT_BYTES = 4
 """Of a table's elements: then there are as many indices in a vector."""
 LEAST_BYTES = 32
 """Of a vector. Machines with shorter ones have no permutation by indices that are known at run time only."""
+BYTES_AT_ONCE = 64
+"""Of a vector, for tables of bytes: with AVX-512 VBMI a permutation finds them in two registers, 128 elements."""
+BYTE_ROWS = (128, 256, 512, 1024)
+"""Elements of a row of bytes: as many as 2, 4, 8 or 16 registers hold."""
 MOST = 32
 """References that are looked up in one loop: what they find stays in the first level of the cache."""
 
@@ -45,7 +50,8 @@ def look_up_in_registers(program: Program) -> Program:
     tree:     band(y, x) - S  ->  band(y, x / 64) - band(x mod 64, lookups) - S; inner loops of few iterations unrolled
     math:     x is coincident, so that all reads of 64 iterations may come before what they write; in w iterations from
               a multiple of w on, all subscripts of t but the last one are the same (`verify/lookups.py`)
-    requires: rows of w to 2 w elements (of an unknown number: that is asked for at run time); nothing but assignments
+    requires: rows of w to 2 w elements (of an unknown number: that is asked for at run time), or of at most 1024 bytes;
+              nothing but assignments
     source:   ours; permutations as tables: Mytkowicz, Musuvathi, Schulte, Data-parallel finite-state machines, 2014
     """
     if not streams(program.options):
@@ -90,12 +96,19 @@ class _Finder:
         if machine.vector_bytes < LEAST_BYTES:
             raise _Declined(f"{machine.name} has no vectors of {LEAST_BYTES} bytes")
         references = _references(self.program, wanted, _inner_dimensions(band, wanted))
-        width = self.width(references, along, machine.lanes(ELEMENT_BYTES))
+        sizes = {self.program.scop.arrays[a.array].element.size_bytes for _, a in references}
+        if len(sizes) > 1:
+            raise _Declined("tables have elements of different sizes")
+        rows: tuple[tuple[str, int], ...] = ()
+        if sizes == {1}:
+            width, rows = self.byte_rows(references, along, machine.lanes(1))
+        else:
+            width = self.width(references, along, machine.lanes(ELEMENT_BYTES))
         cut = Cut(len(band.members) - 1, STRIP)
         whole = _whole(self.program, band, cut, above)
         digit, members = cut_members(band.members, cut)
         every = frozenset((statement.name, access.ref) for statement, access in references)
-        digit = replace(digit, role=Role.POINT, lookups=Lookups(width, every), name="r")
+        digit = replace(digit, role=Role.POINT, lookups=Lookups(width, every, rows), name="r")
         depth = whole.dim(isl.dim_type.set) - len(band.members)
         program = deepened(self.program, band.child, cut, depth)
         self.made = True
@@ -112,6 +125,24 @@ class _Finder:
         self.program = program.remark("looked-up", STAGE, message, who, **data)
         below = Band((digit,), True, _unrolled(band.child))
         return replace(band, members=members, child=below, whole=whole)
+
+    def byte_rows(
+        self, references: list[tuple[Statement, Access]], along: Member, lanes: int
+    ) -> tuple[int, tuple[tuple[str, int], ...]]:
+        """How many iterations are one permutation, and how many elements of each table of bytes are read."""
+        tables = ", ".join(sorted({a.array for _, a in references}))
+        if lanes != BYTES_AT_ONCE:
+            raise _Declined(f"a row of bytes of {tables} asks for vectors of {BYTES_AT_ONCE} bytes")
+        found: dict[str, int] = {}
+        for statement, access in references:
+            count = _byte_row(self.program, statement, access)
+            found[access.array] = max(count, found.get(access.array, 0))
+        for _, access in references:
+            if not can_be_read(self.program, access, found[access.array]):
+                raise _Declined(f"it is not known whether {access.array} has {found[access.array]} elements")
+        if not all(_stays(statement, access, along, BYTES_AT_ONCE) for statement, access in references):
+            raise _Declined(f"{BYTES_AT_ONCE} iterations of {along.name} do not share a row of {tables}")
+        return BYTES_AT_ONCE, tuple(sorted(found.items()))
 
     def width(self, references: list[tuple[Statement, Access]], along: Member, lanes: int) -> int:
         """The most iterations with the same rows, which fit two vectors of so many elements."""
@@ -235,8 +266,8 @@ class _Body:
     def check(self, statement: Statement, reference: c.ArrayRef) -> None:
         """Whether the index is known before the iteration begins."""
         array = self.program.scop.arrays[reference.array]
-        if array.element.size_bytes != ELEMENT_BYTES or array.element.kind not in ("int", "float"):
-            raise _Declined(f"elements of {reference.array} do not have {ELEMENT_BYTES} bytes")
+        if array.element.size_bytes not in (1, ELEMENT_BYTES) or array.element.kind not in ("int", "float"):
+            raise _Declined(f"elements of {reference.array} do not have {ELEMENT_BYTES} bytes, or one")
         if any((statement.name, reference.ref) in b.accesses for b in self.program.buffers.values()):
             raise _Declined(f"{reference.array} lies in the tile")
         index = self.scalars.settled(reference.subscripts[-1])
@@ -271,13 +302,67 @@ def _references(
     return body.found
 
 
+def row_extent(array: Array) -> isl.PwAff | None:
+    """The elements of a row, None where they are not known: in C, `float t[12]` as an argument is a pointer."""
+    pointer = array.rank == 1 and array.storage is Storage.ARGUMENT
+    return None if pointer or not array.rank else array.extents[-1]
+
+
 def _row(program: Program, access: Access) -> int | None:
     """The elements of a row, where that is a constant. Raises _Declined where no number is known at all."""
     array = program.scop.arrays[access.array]
-    extent = array.extents[-1]
+    extent = row_extent(array)
     if extent is None or array.extents_c[-1] is None:
         raise _Declined(f"it is not known how many elements a row of {access.array} has")
     return constant_of(extent)
+
+
+def index_below(program: Program, statement: Statement, access: Access) -> int | None:
+    """A number that is more than each index of a lookup; None where none is known.
+
+    By the declared length of a row, or by a clamp in the subscript itself (`frontend/ranges.py`).
+    """
+    extent = row_extent(program.scop.arrays[access.array])
+    known = None if extent is None else constant_of(extent)
+    (reference,) = (n for n in c.walk(statement.body) if isinstance(n, c.ArrayRef) and n.ref == access.ref)
+
+    def unlabelled(node: c.Node) -> c.Node | None:
+        if isinstance(node, c.ArrayRef) and node.ref:
+            return c.rewrite(replace(node, ref=""), unlabelled)
+        return None
+
+    low, high = bounds_of(c.rewrite(reference.subscripts[-1], unlabelled), lambda _name: None)
+    if low is None or high is None:
+        return known
+    return high + 1 if known is None else min(known, high + 1)
+
+
+def _byte_row(program: Program, statement: Statement, access: Access) -> int:
+    """The elements that hold all that an index may name. Raises _Declined where there are too many, or nobody knows."""
+    count = index_below(program, statement, access)
+    fitting = [n for n in BYTE_ROWS if count is not None and n >= count]
+    if not fitting:
+        least = "an unknown number of" if count is None else str(count)
+        raise _Declined(f"a row of {least} bytes of {access.array} does not fit 16 vectors")
+    return fitting[0]
+
+
+def can_be_read(program: Program, access: Access, count: int) -> bool:
+    """Whether a row has so many elements that may be read: by its declaration, or since the region writes them all."""
+    extent = row_extent(program.scop.arrays[access.array])
+    known = None if extent is None else constant_of(extent)
+    if known is not None:
+        return count <= known
+    last = access.relation.dim(isl.dim_type.out) - 1
+    cells = access.relation.range().project_out(isl.dim_type.set, last, 1).insert_dims(isl.dim_type.set, last, 1)
+    cells = cells.lower_bound_val(isl.dim_type.set, last, isl.Val.zero(cells.get_ctx()))
+    cells = cells.upper_bound_val(isl.dim_type.set, last, isl.Val.int_from_si(cells.get_ctx(), count - 1))
+    cells = cells.reset_tuple_id().intersect_params(program.scop.known)
+    for statement in program.scop.statements.values():
+        for other in statement.accesses:
+            if other.array == access.array and other.kind is AccessKind.WRITE and other.exact:
+                cells = cells.subtract(other.relation.range().reset_tuple_id())
+    return bool(cells.is_empty())
 
 
 def _stays(statement: Statement, access: Access, along: Member, width: int) -> bool:
@@ -326,4 +411,4 @@ def _unrolled(node: Node) -> Node:
             return replace(node, child=_unrolled(node.child))
 
 
-__all__ = ["look_up_in_registers"]
+__all__ = ["BYTES_AT_ONCE", "BYTE_ROWS", "can_be_read", "index_below", "look_up_in_registers", "row_extent"]

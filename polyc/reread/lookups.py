@@ -9,8 +9,8 @@ math: let the loop have iterations 0 <= r < N, and the block an array K with K[r
       (`verify/lookups.py`). Shown is that
         (1) with this in its place, the block's last loop is the loop, subscripts of T with the values of scalars,
         (2) nothing that e and T read is written in the loop,
-        (3) the permutation is given the number of elements of a row, which two vectors hold: a constant, or
-            asked for.
+        (3) the permutation is given the number of elements of a row, which two vectors hold: a constant, or asked for;
+            in rows of bytes, of which an index is e(r) mod 128 and e(r) / 128, that of the tree.
 """
 
 from __future__ import annotations
@@ -20,10 +20,16 @@ from dataclasses import dataclass, field, replace
 from polyc.codegen.instances import c_name
 from polyc.model import ctree as c
 from polyc.model.program import Program
+from polyc.model.scop import Array
+from polyc.model.tree import Band, walk
 from polyc.passes.boxes import constant_of
+from polyc.passes.lookups import row_extent
 from polyc.verify.fault import Fault
 
-PREFIX = "polyc_lookup_"
+PREFIX = "polyc_lookup"
+BYTE = "unsigned char"
+PART = 128
+"""Elements of two vectors of bytes: an index is one in a part, and the part's number."""
 
 
 class _Other(Exception):
@@ -73,7 +79,9 @@ def _compare(program: Program, loop: c.For, block: c.Stmt) -> None:
             raise _Other("where rows are too long, another loop runs")
         conditions = set(_conjuncts(choice.condition))
         inner = _without_notes(choice.then)
-    _Block(program, loop, conditions).compare(inner)
+    members = [m for n in walk(program.tree.child) if isinstance(n, Band) for m in n.members if m.lookups is not None]
+    rows = {array: count for m in members if m.lookups is not None for array, count in m.lookups.rows}
+    _Block(program, loop, conditions, rows).compare(inner)
 
 
 def _without_notes(block: c.Stmt) -> list[c.Stmt]:
@@ -102,10 +110,18 @@ class _Block:
     program: Program
     loop: c.For
     conditions: set[c.Expr]
+    rows: dict[str, int]
+    """Elements of the rows of tables of bytes."""
     counter: str = ""
     count: int = 0
     sizes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """Of the arrays that the block declares."""
+    kinds: dict[str, str] = field(default_factory=dict)
+    """Their types."""
+    lows: dict[str, c.Expr] = field(default_factory=dict)
+    """K -> e(r), for an array that has e(r) mod 128."""
+    highs: dict[str, c.Expr] = field(default_factory=dict)
+    """K -> e(r), for an array that has e(r) / 128."""
     indices: dict[str, c.Expr] = field(default_factory=dict)
     """K -> e(r)."""
     vectors: dict[str, str] = field(default_factory=dict)
@@ -126,6 +142,7 @@ class _Block:
             match item:
                 case c.Decl(name=name, extents=extents, init=None) if extents:
                     self.sizes[name] = tuple(_number(e) for e in extents)
+                    self.kinds[name] = item.type
                 case c.For():
                     self.filled(item)
                 case _:
@@ -141,18 +158,41 @@ class _Block:
     def filled(self, loop: c.For) -> None:
         counter, count = _range(loop)
         body = _without_notes(loop.body)
-        match body:
-            case [c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(array=name, subscripts=(index,)), value=value))]:
-                if (counter, count) != (self.counter, self.count) or index != c.Name(counter):
-                    raise _Other("indices are of other iterations")
-                if self.sizes.get(name) != (count,) or name in self.indices:
-                    raise _Other("indices have no place of their own")
-                self.indices[name] = value
+        stores = [item for item in body if isinstance(item, c.ExprStmt)]
+        if len(stores) != len(body) or not body:
+            if count * self.loop.lookups != self.count:
+                raise _Other("there are more or fewer groups")
+            for item in body:
+                self.group(item, counter, ())
+            return
+        if (counter, count) != (self.counter, self.count):
+            raise _Other("indices are of other iterations")
+        match [item.expr for item in stores]:
+            case [c.Assign(op="=", target=c.ArrayRef() as target, value=value)]:
+                self.own(target, "int")
+                self.indices[target.array] = value
+            case [
+                c.Assign(
+                    op="=",
+                    target=c.ArrayRef() as low,
+                    value=c.Binary(op="&", left=value, right=c.Literal(text=mask)),
+                ),
+                c.Assign(op="=", target=c.ArrayRef() as high, value=part),
+            ] if mask == str(PART - 1) and part == c.Binary("/", value, c.Literal(str(PART))):
+                self.own(low, BYTE)
+                self.lows[low.array] = value
+                self.own(high, BYTE)
+                self.highs[high.array] = value
             case _:
-                if count * self.loop.lookups != self.count:
-                    raise _Other("there are more or fewer groups")
-                for item in body:
-                    self.group(item, counter, ())
+                raise _Other("indices are computed in another way")
+
+    def own(self, target: c.ArrayRef, kind: str) -> None:
+        """An array of indices, of which nothing was stored before."""
+        name = target.array
+        if target.subscripts != (c.Name(self.counter),) or self.sizes.get(name) != (self.count,):
+            raise _Other("indices have no place of their own")
+        if self.kinds[name] != kind or name in self.indices.keys() | self.lows.keys() | self.highs.keys():
+            raise _Other("indices have no place of their own")
 
     def group(self, item: c.Stmt, counter: str, loops: tuple[tuple[str, c.Node, c.Node], ...]) -> None:
         width = self.loop.lookups
@@ -162,8 +202,11 @@ class _Block:
                 for inner in body:
                     self.group(inner, counter, loops)
             case c.Decl(name=name, init=c.Call(function=vector, arguments=(c.ArrayRef(array=k, subscripts=(start,)),))):
-                if vector != f"polyc_int{width}" or item.type != vector or start != first or k not in self.indices:
+                elements = "int" if k in self.indices else "unsigned_char" if k in self.lows | self.highs else "?"
+                if vector != f"polyc_{elements}{width}" or item.type != vector or start != first:
                     raise _Other("a vector has other indices")
+                if name in self.vectors:
+                    raise _Other("two vectors have one name")
                 self.vectors[name] = k
             case c.For(body=body):
                 inner_counter, _ = _range(item)
@@ -174,58 +217,69 @@ class _Block:
                 expr=c.Assign(
                     op="=",
                     target=c.Call(function=vector, arguments=(c.ArrayRef(array=name, subscripts=(*places, start)),)),
-                    value=c.Call(function=function, arguments=(c.Unary(op="&", operand=c.ArrayRef() as row), size, k)),
+                    value=c.Call(function=function, arguments=(c.Unary(op="&", operand=c.ArrayRef() as row), *given)),
                 )
             ):
-                if (
-                    start != first
-                    or function != PREFIX + vector.removeprefix("polyc_")
-                    or (name, (*places,)) in self.found
-                ):
+                if start != first or (name, (*places,)) in self.found:
                     raise _Other("a lookup has another place")
-                self.permuted(vector, name, (*places,), row, size, k, first, counter, loops)
+                index = self.index_of(row.array, vector, function, given)
+                self.permuted(name, (*places,), row, index, first, counter, loops)
             case _:
                 raise _Other("a group has something else")
 
+    def index_of(self, table: str, vector: str, function: str, given: list[c.Expr]) -> c.Expr:
+        """The index that a permutation is given, if it is one in rows of the table's length."""
+        array = next((a for a in self.program.scop.arrays.values() if c_name(a) == table), None)
+        width = self.loop.lookups
+        if array is None or vector != f"polyc_{array.element.text.replace(' ', '_')}{width}":
+            raise _Other("a vector has other elements")
+        element = vector.removeprefix("polyc_")
+        match given:
+            case [c.Name(name=low), c.Name(name=high)]:
+                count = self.rows.get(array.name)
+                if array.element.size_bytes != 1 or function != f"{PREFIX}{count}_{element}":
+                    raise _Other(f"a row of {table} is not what vectors hold")
+                one, other = self.vectors.get(low, ""), self.vectors.get(high, "")
+                if one not in self.lows or self.lows[one] != self.highs.get(other):
+                    raise _Other("a vector has other indices")
+                return self.lows[one]
+            case [size, k] if function == f"{PREFIX}_{element}" and array.element.size_bytes == 4:
+                if not self.fits(array, size):
+                    raise _Other(f"a row of {table} is not what two vectors hold")
+                match k:
+                    case c.Binary(op="+", left=c.Name(name=used), right=c.Literal() as added):
+                        return c.Binary("+", self.index(used), added)
+                    case c.Name(name=used):
+                        return self.index(used)
+        raise _Other("a vector has other indices")
+
+    def fits(self, array: Array, size: c.Expr) -> bool:
+        """Whether two vectors hold a row of so many elements."""
+        extent, width = row_extent(array), self.loop.lookups
+        known = None if extent is None else constant_of(extent)
+        if known is not None:
+            return size == c.Literal(str(known)) and width <= known <= 2 * width
+        if extent is None:
+            return False
+        asked = {c.Binary(op, size, c.Literal(str(bound))) for op, bound in ((">=", width), ("<=", 2 * width))}
+        return size == array.extents_c[-1] and asked <= self.conditions
+
     def permuted(
         self,
-        vector: str,
         name: str,
         places: tuple[c.Expr, ...],
         row: c.ArrayRef,
-        size: c.Expr,
-        k: c.Expr,
+        index: c.Expr,
         first: c.Expr,
         counter: str,
         loops: tuple[tuple[str, c.Node, c.Node], ...],
     ) -> None:
-        array = next((a for a in self.program.scop.arrays.values() if c_name(a) == row.array), None)
-        extent = None if array is None else array.extents[-1]
-        if (
-            array is None
-            or extent is None
-            or vector != f"polyc_{array.element.text.replace(' ', '_')}{self.loop.lookups}"
-        ):
-            raise _Other("a vector has other elements")
-        width, known = self.loop.lookups, constant_of(extent)
-        least, most = c.Literal(str(width)), c.Literal(str(2 * width))
-        if known is None:
-            given = size == array.extents_c[-1]
-            fits = {c.Binary(">=", size, least), c.Binary("<=", size, most)} <= self.conditions
-        else:
-            given, fits = size == c.Literal(str(known)), width <= known <= 2 * width
-        if not given or not fits or row.subscripts[-1] != c.Literal("0"):
-            raise _Other(f"a row of {row.array} is not what two vectors hold")
+        """A lookup is what its place in an array has from here on."""
+        if row.subscripts[-1] != c.Literal("0"):
+            raise _Other(f"a row of {row.array} begins elsewhere")
         fixed = [p for p in places if not isinstance(p, c.Literal)]
         if fixed != [c.Name(around) for around, _, _ in loops] or self.sizes.get(name, (0,))[-1] != self.count:
             raise _Other("a lookup has another place")
-        match k:
-            case c.Binary(op="+", left=c.Name(name=used), right=c.Literal() as added):
-                index: c.Expr = c.Binary("+", self.index(used), added)
-            case c.Name(name=used):
-                index = self.index(used)
-            case _:
-                raise _Other("a vector has other indices")
 
         def moved(node: c.Node) -> c.Node | None:
             return c.Name(self.counter) if node == first else None
@@ -237,7 +291,7 @@ class _Block:
         self.found[name, places] = _Found(loops, c.ArrayRef(row.array, (*rows, index)))
 
     def index(self, vector: str) -> c.Expr:
-        if vector not in self.vectors:
+        if self.vectors.get(vector) not in self.indices:
             raise _Other("a vector has other indices")
         return self.indices[self.vectors[vector]]
 
@@ -337,9 +391,10 @@ class _Block:
         written = {_array(n.target) for n in nodes if isinstance(n, c.Assign)}
         if any(isinstance(n, c.Postfix | c.Call) and not _counts(n) for n in nodes):
             raise _Other("the loop has more than assignments")
-        read = {n.array for e in self.indices.values() for n in c.walk(e) if isinstance(n, c.ArrayRef)}
+        computed = [*self.indices.values(), *self.lows.values()]
+        read = {n.array for e in computed for n in c.walk(e) if isinstance(n, c.ArrayRef)}
         inner = {n.init.name for n in nodes if isinstance(n, c.For) and isinstance(n.init, c.Decl)}
-        names = {n.name for e in self.indices.values() for n in c.walk(e) if isinstance(n, c.Name)}
+        names = {n.name for e in computed for n in c.walk(e) if isinstance(n, c.Name)}
         if (read | self.tables) & (written | own) or names & inner:
             raise _Other("what is looked up is computed on the way")
         used = {n.array for n in nodes if isinstance(n, c.ArrayRef)} | own | set(self.program.scop.arrays)

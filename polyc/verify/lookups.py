@@ -14,8 +14,9 @@ import islpy as isl
 
 from polyc.analysis.order import Run, runs
 from polyc.model.program import Program
-from polyc.model.scop import AccessKind
+from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Lookups, Member, walk
+from polyc.passes.lookups import BYTE_ROWS, BYTES_AT_ONCE, can_be_read, index_below
 from polyc.poly import pinned
 from polyc.verify.fault import Fault
 
@@ -47,11 +48,28 @@ def _of_run(program: Program, run: Run, member: Member, lookups: Lookups) -> Ite
         if access.loose != (program.scop.arrays[access.array].rank - 1,):
             yield Fault("form", f"{name} does not look things up in rows of {access.array}", ref)
             continue
+        yield from _of_bytes(program, program.statements[name], access, lookups)
         rows = run.contraction.apply_range(pinned(access.relation, access.loose))
         wrong = _several(_groups(run, member, lookups.width).reverse().apply_range(rows))
         if wrong:
             message = f"{lookups.width} iterations of {name} that look things up in {access.array} have several rows"
             yield Fault("form", message, wrong)
+
+
+def _of_bytes(program: Program, statement: Statement, access: Access, lookups: Lookups) -> Iterator[Fault]:
+    """Tables of bytes whose rows are longer or shorter than what vectors hold."""
+    array = program.scop.arrays[access.array]
+    if array.element.size_bytes != 1:
+        return
+    count = dict(lookups.rows).get(access.array, 0)
+    if count not in BYTE_ROWS or lookups.width != BYTES_AT_ONCE:
+        yield Fault("form", f"rows of {access.array} are not as long as vectors", str(count))
+        return
+    below = index_below(program, statement, access)
+    if below is None or below > count:
+        yield Fault("form", f"an index into {access.array} may be {count} or more", str(below))
+    if not can_be_read(program, access, count):
+        yield Fault("form", f"{access.array} may have less than {count} elements", "")
 
 
 def _groups(run: Run, member: Member, width: int) -> isl.Map:

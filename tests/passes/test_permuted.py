@@ -28,10 +28,15 @@ def options(machine: str = "x86-64-v3", target: str = "openmp") -> Options:
     return Options(machine=machine, target=target)
 
 
+def of(file: Path, target: str = "openmp") -> Options:
+    """Tables of bytes ask for vectors of 64 bytes."""
+    return options("x86-64-v4" if file.stem == "curve" else "x86-64-v3", target)
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
 def test_tree(file: Path, golden: Callable[[Path, str], None]) -> None:
     """The tree after the pass, with what it says, and the text."""
-    result = compile_region(region_in(file), options())
+    result = compile_region(region_in(file), of(file))
     codes = {remark.code for remark in result.program.remarks}
     assert result.verified
     assert "looked-up" in codes
@@ -42,11 +47,11 @@ def test_tree(file: Path, golden: Callable[[Path, str], None]) -> None:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
-@pytest.mark.parametrize(("target", "machine"), [("openmp", "x86-64-v3"), ("c", "x86-64-v4")])
-def test_values(file: Path, target: str, machine: str) -> None:
+@pytest.mark.parametrize("target", ["openmp", "c"])
+def test_values(file: Path, target: str) -> None:
     """Bit by bit, with strips that are whole, with parts of them, and with rows that are too long or too short."""
     region = region_in(file)
-    result = compile_region(region, options(machine, target))
+    result = compile_region(region, of(file, target))
     assert "looked-up" in {remark.code for remark in result.program.remarks}
     assert check(region, result, sizes=SIZES) == []
 
@@ -64,7 +69,13 @@ LEFT_ALONE = {
     "long rows": ("float t[n][40]", "t[i][in[i][j] & 31]", "does not fit two vectors"),
     "another row each time": ("float t[n][12]", "t[j][in[i][j] & 7]", "do not share a row"),
     "a row for four": ("float t[n][12]", "t[j / 4][in[i][j] & 7]", "do not share a row"),
+    "an argument of one dimension, which is a pointer": (
+        "float t[12]",
+        "t[in[i][j] & 7]",
+        "not known how many elements",
+    ),
     "doubles": ("double t[n][12]", "t[i][in[i][j] & 7]", "do not have 4 bytes"),
+    "bytes": ("unsigned char t[n][128]", "t[i][in[i][j] & 7]", "asks for vectors of 64 bytes"),
     "under a condition": ("float t[n][12]", "in[i][j] > 3 ? t[i][in[i][j] & 7] : 0.0f", "under a condition"),
     "a lookup of a lookup": ("int t[n][12]", "t[i][t[i][in[i][j] & 7] & 7]", "by a subscript"),
 }
@@ -91,7 +102,7 @@ void f(int n, const unsigned char in[n][n], {table}, float out[n][n])
     assert check(region, result, sizes=(9, 130)) == []
 
 
-def test_machines_without_permutations(tmp_path: Path) -> None:
+def test_machines_without_permutations() -> None:
     result = compile_region(region_in(FILES[0]), options("aarch64"))
     said = {r.code: r.message for r in result.program.remarks}
     assert "has no vectors of 32 bytes" in said["not-looked-up"]
@@ -125,10 +136,10 @@ def test_references_that_are_no_lookups_are_seen() -> None:
     assert any(fault.kind == "form" for fault in faults_of(wrong))
 
 
-def rendered(file: str) -> tuple[Rendered, Callable[[tuple[c.Stmt, ...]], list[str]]]:
+def rendered(file: str, machine: str = "x86-64-v3") -> tuple[Rendered, Callable[[tuple[c.Stmt, ...]], list[str]]]:
     """A text, and what is wrong with another one in its place."""
     region = region_in(Path(__file__).parent / "permuted" / file)
-    program = after(region, "privatize", machine="x86-64-v3")
+    program = after(region, "privatize", machine=machine)
     made = render_region(program, region, True)
     assert made.lookups is not None
     plain, _ = made.lookups
@@ -209,3 +220,91 @@ def test_a_condition_that_is_too_weak_is_seen() -> None:
         return replace(node, op="<") if isinstance(node, c.Binary) and node.op == "<=" else None
 
     assert faults(tuple(c.rewrite(item, weaker) for item in printed))
+
+
+# --- tables of bytes -------------------------------------------------------------------------------------------------
+
+
+def test_bytes_by_permutations_and_by_loads() -> None:
+    """Both forms of the macro: whether this machine has the instruction is asked by the C compiler."""
+    region = region_in(Path(__file__).parent / "permuted" / "curve.c")
+    result = compile_region(region, of(Path("curve.c")))
+    assert check(region, result, sizes=(3, 130)) == []
+    loads = replace(result, text=result.text.replace("__AVX512VBMI__", "POLYC_NO_SUCH_MACHINE"))
+    assert loads.text != result.text
+    assert check(region, loads, sizes=(3, 130)) == []
+
+
+BYTES_LEFT_ALONE = {
+    "a table that is not made here": ("", "in[i][j] & 127", "an unknown number of bytes"),
+    "an index without bounds": ("for (int i = 0; i < 512; i++) t[i] = 1;", "in[i][j]", "an unknown number of bytes"),
+    "a table that may be shorter": (
+        "for (int i = 0; i < 100; i++) t[i] = 1;",
+        "(in[i][j] > 0 ? in[i][j] : 0) < 90 ? (in[i][j] > 0 ? in[i][j] : 0) : 90",
+        "not known whether t has 128 elements",
+    ),
+    "a table that is too long": (
+        "for (int i = 0; i < 5000; i++) t[i] = 1;",
+        "(in[i][j] > 0 ? in[i][j] : 0) < 4000 ? (in[i][j] > 0 ? in[i][j] : 0) : 4000",
+        "does not fit 16 vectors",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BYTES_LEFT_ALONE)
+def test_other_tables_of_bytes_stay(name: str, tmp_path: Path) -> None:
+    made, index, why = BYTES_LEFT_ALONE[name]
+    text = f"""
+void f(int n, const short in[n][n], unsigned char *t, unsigned char out[n][n])
+{{
+#pragma scop
+    {made}
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            out[i][j] = t[{index}];
+#pragma endscop
+}}
+"""
+    result = compile_region(region_of(text, tmp_path), options("x86-64-v4"))
+    said = {r.code: r.message for r in result.program.remarks}
+    assert "looked-up" not in said
+    assert why in said["not-looked-up"]
+
+
+def test_rows_of_bytes_that_are_too_short_are_seen() -> None:
+    program = after(region_in(Path(__file__).parent / "permuted" / "curve.c"), "privatize", machine="x86-64-v4")
+    assert faults_of(program) == []
+    wrong = replace(program, tree=changed(program.tree, lambda one: replace(one, rows=(("curve", 256),))))
+    assert any("may be 256 or more" in fault.message for fault in faults_of(wrong))
+    wrong = replace(program, tree=changed(program.tree, lambda one: replace(one, rows=(("curve", 1024),))))
+    assert any("may have less than 1024" in fault.message for fault in faults_of(wrong))
+
+
+BYTE_BREAKS: dict[str, Callable[[c.Node], c.Node | None]] = {
+    "another half of the index": number("127", "63"),
+    "parts of another length": number("128", "64"),
+    "a shorter row": lambda n: (
+        replace(n, function=n.function.replace("512", "256")) if isinstance(n, c.Call) and "512" in n.function else None
+    ),
+    "part and place changed": lambda n: (
+        replace(n, arguments=(n.arguments[0], n.arguments[2], n.arguments[1]))
+        if isinstance(n, c.Call) and "512" in n.function
+        else None
+    ),
+    "a row that begins elsewhere": lambda n: (
+        replace(n, subscripts=(c.Literal("1"),))
+        if isinstance(n, c.ArrayRef) and n == c.ArrayRef("curve", (c.Literal("0"),))
+        else None
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BYTE_BREAKS)
+def test_broken_text_of_bytes_is_seen(name: str) -> None:
+    made, faults = rendered("curve.c", "x86-64-v4")
+    assert made.lookups is not None
+    _, printed = made.lookups
+    assert faults(printed) == []
+    broken = tuple(c.rewrite(item, BYTE_BREAKS[name]) for item in printed)
+    assert broken != printed
+    assert faults(broken)

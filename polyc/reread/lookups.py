@@ -235,9 +235,9 @@ class _Block:
             raise _Other("a vector has other elements")
         element = vector.removeprefix("polyc_")
         match given:
-            case [c.Name(name=low), c.Name(name=high)]:
+            case [c.Name(name=low), c.Name(name=high)] if array.element.size_bytes == 1:
                 count = self.rows.get(array.name)
-                if array.element.size_bytes != 1 or function != f"{PREFIX}{count}_{element}":
+                if function != f"{PREFIX}{count}_{element}":
                     raise _Other(f"a row of {table} is not what vectors hold")
                 one, other = self.vectors.get(low, ""), self.vectors.get(high, "")
                 if one not in self.lows or self.lows[one] != self.highs.get(other):

@@ -27,6 +27,7 @@ from polyc.passes.inline import inline_elementwise
 from polyc.passes.interleave import interleave_rows
 from polyc.passes.jam import jam_sums
 from polyc.passes.kept_rows import keep_rows
+from polyc.passes.lookups import look_up_in_registers
 from polyc.passes.mapping import map_to_kernels, place_barriers
 from polyc.passes.micro import tile_contractions_for_cpu
 from polyc.passes.orders import straighten_nests
@@ -47,7 +48,7 @@ from polyc.passes.vectorize import sink_vector_loops
 from polyc.passes.windows import slide_windows
 from polyc.passes.wishes import tell_unhonoured
 from polyc.poly import OverBudget, budget, share
-from polyc.reread import NotComparable, text_faults
+from polyc.reread import NotComparable, lookup_faults, text_faults
 from polyc.stack import room_for_depth
 from polyc.verify import INLINING, RELOCATION, Fault, check
 from polyc.verify.expand import buffer_of
@@ -114,6 +115,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         ("contract", contract_buffers),
         # Tiles of strips that keep what the tile before has made: of buffers that are left, and below final loops.
         ("windows", slide_windows),
+        # Lookups in short rows by permutations of vectors: of the loop that stays innermost, before others are cut.
+        ("lookups", look_up_in_registers),
         # Rows that share what they read, x / 2, clamps at an image's edge: once it is known which loop is innermost.
         ("unroll", unroll_loops),
         # What is left are buffers of whole tiles: those that follow each other take one place.
@@ -270,7 +273,8 @@ class _Run:
         )
 
     def text_faults(self, program: Program, rendered: Rendered) -> list[Fault]:
-        return text_faults(program, self.region, rendered.body, rendered.guard)
+        faults = [] if rendered.lookups is None else lookup_faults(program, *rendered.lookups)
+        return faults or text_faults(program, self.region, rendered.body, rendered.guard)
 
     def reread(self, program: Program, rendered: Rendered) -> tuple[Program, bool]:
         """Whether the printed text, read again, is right; the program, with a remark where it is not, or is not known

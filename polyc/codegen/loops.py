@@ -257,6 +257,10 @@ class LoopPrinter:
                 block = c.Block((self.concurrent(member), block))
                 return c.For(c.Decl("long", name, (), start), condition, advance, block, lanes=member.lanes)
             return c.For(c.Decl("long", name, (), start), condition, advance, block, (UNROLLED,))
+        if member is not None and member.lookups is not None:
+            block = c.Block((self.concurrent(member), block))
+            start_here = c.Decl("long", name, (), start)
+            return c.For(start_here, condition, advance, block, pragmas, lookups=member.lookups.width)
         if pragmas and member is not None:
             block = c.Block((self.concurrent(member), block))
         return c.For(c.Decl("long", name, (), start), condition, advance, block, pragmas)

@@ -10,11 +10,12 @@ import islpy as isl
 from polyc import __version__
 from polyc.codegen.exprs import APART, MACROS, ExprPrinter
 from polyc.codegen.flat_arrays import with_flat_arrays
+from polyc.codegen.lookups import with_lookups
 from polyc.codegen.loops import print_loops
 from polyc.codegen.origins import origins_in
 from polyc.codegen.printer import Line, allocation, expression, lines_of
 from polyc.codegen.templating import IDENTIFIER, environment
-from polyc.codegen.vectors import with_vectors
+from polyc.codegen.vectors import VectorTypes, with_vectors
 from polyc.model import ctree as c
 from polyc.model.program import Compiled, Options, Origins, Program
 from polyc.model.scop import Memory, Region, Scop, Source
@@ -34,6 +35,8 @@ class Rendered:
     """What belongs into the other files of a GPU target."""
     origins: tuple[Origins, ...] = ()
     """Of the text, and of each of `device`."""
+    lookups: tuple[tuple[c.Stmt, ...], tuple[c.Stmt, ...]] | None = None
+    """Where loops look things up in vectors: the statements without and with that, both before flat arrays."""
 
 
 def render_region(program: Program, region: Region, verified: bool) -> Rendered:
@@ -45,21 +48,28 @@ def render_region(program: Program, region: Region, verified: bool) -> Rendered:
         program = within_arrays(program)
         kernels = render_kernels(program, region, Path(region.scop.span.file).stem)
         condition = _guard(program)
-        text, origins = _region_text(program, region, verified, kernels.call, condition)
+        text, origins = _region_text(program, region, verified, kernels.call, condition, VectorTypes())
         return Rendered(text, kernels.ast, (), condition, kernels.device, (origins, *kernels.origins))
     printed = print_loops(program)
     condition = _guard(program)
-    body = c.with_notes(printed.body, False)
-    text, origins = _region_text(program, region, verified, body, condition)
-    checked = with_flat_arrays(printed.body, program.scop)
-    return Rendered(text, printed.ast, checked, condition, origins=(origins,))
+    types = VectorTypes()
+    body = with_lookups(printed.body, program, types)
+    text, origins = _region_text(program, region, verified, c.with_notes(body, False), condition, types)
+    read = with_flat_arrays(printed.body, program.scop)
+    lookups = None if body == printed.body else (printed.body, body)
+    return Rendered(text, printed.ast, read, condition, origins=(origins,), lookups=lookups)
 
 
 def _region_text(
-    program: Program, region: Region, verified: bool, body: tuple[c.Stmt, ...], condition: c.Expr | None
+    program: Program,
+    region: Region,
+    verified: bool,
+    body: tuple[c.Stmt, ...],
+    condition: c.Expr | None,
+    vectors: VectorTypes,
 ) -> tuple[str, Origins]:
     """What stands in the region's place, and where its lines come from."""
-    body, vectors = with_vectors(body, program)
+    body = with_vectors(body, program, vectors)
     body, heap = without_heap(body)
     body = with_flat_arrays(body, program.scop)
     conditions = ([] if condition is None else [expression(condition)]) + _apart(program.scop)

@@ -28,6 +28,10 @@ class VectorTypes:
 
     found: dict[str, tuple[str, int, int]] = field(default_factory=dict)
     """Name -> element type, lanes, bytes of an element."""
+    lookups: set[str] = field(default_factory=set)
+    """Those of rows in which elements are looked up."""
+    bytes: set[tuple[str, int]] = field(default_factory=set)
+    """The same for rows of bytes, with how many elements of one are read."""
 
     def name(self, element: str, lanes: int, size_bytes: int) -> str:
         name = f"polyc_{element.replace(' ', '_')}{lanes}"
@@ -36,7 +40,9 @@ class VectorTypes:
 
     def macros(self) -> list[str]:
         """What makes a vector of the elements that start at one."""
-        return [f"#define {name}(x) (*({name} *)&(x))" for name in sorted(self.found)]
+        vectors = [f"#define {name}(x) (*({name} *)&(x))" for name in sorted(self.found)]
+        vectors += [_lookup(name, self.found[name][1]) for name in sorted(self.lookups)]
+        return vectors + [_byte_lookup(name, count) for name, count in sorted(self.bytes)]
 
     def types(self) -> list[str]:
         """Their declarations: for elements at any address, which other pointers may name too."""
@@ -46,20 +52,70 @@ class VectorTypes:
         ]
 
 
+def _lookup(vector: str, lanes: int) -> str:
+    """What finds the elements k of a row of n in two vectors, which overlap where n is less than twice their lanes.
+
+    clang has no permutation by a vector that is known at run time only: it loads the elements.
+    """
+    head = f"#define polyc_lookup_{vector.removeprefix('polyc_')}(row, n, k)"
+    moved = f"(k) + (((k) > {lanes - 1}) & ({2 * lanes} - (int)(n)))"
+    loads = ", ".join(f"(row)[(k)[{lane}]]" for lane in range(lanes))
+    lines = (
+        "#if defined(__GNUC__) && !defined(__clang__)",
+        f"{head} __builtin_shuffle({vector}(*(row)), {vector}((row)[(n) - {lanes}]), {moved})",
+        "#else",
+        f"{head} (({vector}){{{loads}}})",
+        "#endif",
+    )
+    return "\n".join(lines)
+
+
+def _byte_lookup(vector: str, count: int) -> str:
+    """What finds elements of a row of so many bytes: number k of its part p, where a part is 128 elements in two
+    vectors.
+
+    Without AVX-512 VBMI there is no permutation of so many bytes: the elements are loaded.
+    """
+    short = vector.removeprefix("polyc_")
+    pair, either = f"polyc_pair_{short}", f"polyc_either_{short}"
+    part = f"({vector})(((p) & (bit)) != 0)"
+    steps = [f"#define {pair}(row, k, p) __builtin_shuffle({vector}(*(row)), {vector}((row)[64]), k)"]
+    steps += [f"#define {either}(p, bit, one, other) (({part} & (one)) | (~{part} & (other)))"] * (count > 128)
+    name = pair
+    for size in (256, 512, 1024):
+        if size <= count:
+            half = size // 2
+            halves = f"{name}((row) + {half}, k, p), {name}(row, k, p)"
+            name = f"polyc_lookup{size}_{short}"
+            steps.append(f"#define {name}(row, k, p) {either}(p, {half // 128}, {halves})")
+    if count == 128:
+        steps.append(f"#define polyc_lookup128_{short}(row, k, p) {pair}(row, k, p)")
+    loads = f"{vector} polyc_v; for (int polyc_l = 0; polyc_l < 64; polyc_l++) "
+    loads += "polyc_v[polyc_l] = (row)[(k)[polyc_l] % 128 + 128 * (p)[polyc_l]]; polyc_v;"
+    lines = (
+        "#if defined(__AVX512VBMI__) && !defined(__clang__)",
+        *reversed(steps),
+        "#else",
+        f"#define polyc_lookup{count}_{short}(row, k, p) __extension__({{ {loads} }})",
+        "#endif",
+    )
+    return "\n".join(lines)
+
+
 class _NotAVector(Exception):
     """Why a loop over lanes stays a loop."""
 
 
-def with_vectors(body: Iterable[c.Stmt], program: Program) -> tuple[tuple[c.Stmt, ...], VectorTypes]:
-    """The statements with vector operations for loops over lanes, and the types that these have."""
-    printer = _Vectors(program)
-    return tuple(c.rewrite(item, printer.change) for item in body), printer.types
+def with_vectors(body: Iterable[c.Stmt], program: Program, types: VectorTypes) -> tuple[c.Stmt, ...]:
+    """The statements with vector operations for loops over lanes; the types that these have are added."""
+    printer = _Vectors(program, types)
+    return tuple(c.rewrite(item, printer.change) for item in body)
 
 
 class _Vectors:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, types: VectorTypes) -> None:
         self.program = program
-        self.types = VectorTypes()
+        self.types = types
         arrays = program.scop.arrays
         self.elements = {a.c_name: a.element for a in arrays.values()} | {a.name: a.element for a in arrays.values()}
         self.elements |= {b.name: arrays[b.array].element for b in program.buffers.values()}

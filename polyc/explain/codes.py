@@ -351,6 +351,21 @@ REMARKS: dict[str, Code] = {
         NOTHING,
         "cpu.md#images",
     ),
+    "looked-up": Code(
+        "Lookups are permutations of vectors",
+        "For a CPU: lookups in short rows are permutations of vectors; the message says how many iterations take their "
+        "elements of one row.",
+        NOTHING,
+        "cpu.md#lookups-and-scatters",
+    ),
+    "not-looked-up": Code(
+        "Each lookup is a load",
+        "A loop whose iterations are independent looks things up, and each of its lookups is a load; the message says "
+        "why.",
+        "Give the table a constant last dimension of a few elements, and keep what chooses among them in bounds that "
+        "show (`min`, `max`).",
+        "cpu.md#lookups-and-scatters",
+    ),
     "jammed": Code(
         "Several sums run at once",
         "For a CPU: several of the sums that stream through an array run at once, each in its own register and in "

@@ -210,7 +210,8 @@ class If:
 @dataclass(frozen=True, slots=True)
 class For:
     """A C loop. `pragmas` are printed on lines of their own before it. `lanes`: one operation on vectors is to run all
-    its iterations, from 0 to `lanes` (`codegen/vectors.py`)."""
+    its iterations, from 0 to `lanes` (`codegen/vectors.py`). `lookups`: in so many iterations, from a multiple on,
+    the rows of its tables are the same (`codegen/lookups.py`)."""
 
     init: Decl | Expr | None
     condition: Expr | None
@@ -219,6 +220,7 @@ class For:
     pragmas: tuple[str, ...] = ()
     span: Span | None = dataclass_field(default=None, compare=False, repr=False)
     lanes: int = 0
+    lookups: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +253,7 @@ class Note:
 
     `kind`: `at` and `end` around a statement's text (`name` is the statement, `stands_for` assigns the values of its
     loop variables to an array), `parallel` or `vector` first in a loop body, `declared` after a declaration,
-    `value` for a variable that only notes use.
+    `value` for a variable that only notes use, `lookups` first in the block that stands for a loop with such.
     """
 
     kind: str

@@ -53,6 +53,18 @@ class Worth:
     least: int
 
 
+@dataclass(frozen=True, slots=True)
+class Lookups:
+    """References to rows of a table that each iteration of a vector loop takes another element of."""
+
+    width: int
+    """In so many iterations, from a multiple of it on, the row is the same one."""
+    references: frozenset[tuple[str, str]]
+    """(statement, ref) of each of them."""
+    rows: tuple[tuple[str, int], ...] = ()
+    """For tables of single bytes: how many elements of a row are read, more than any index."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Member:
     """One dimension of a band: one loop."""
@@ -89,6 +101,8 @@ class Member:
     """In a kernel: iterations that are worth having at once, to hide what one of them waits for."""
     lanes: int = 0
     """For a vector loop: it has so many iterations, and operations on vectors are printed for all of them at once."""
+    lookups: Lookups | None = None
+    """For a vector loop of constant length: what it looks up in rows that lie in vector registers."""
     digit: tuple[int, int] | None = None
     """For role REGISTER: the dimension of register buffers that the loop counts in, and how far apart its steps are."""
     line: int = 0

@@ -52,7 +52,7 @@ def unroll_loops(program: Program) -> Program:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wish:
+class Cut:
     """The loop to cut, counted in the band, into parts of so many iterations; rows: parts of a loop that is not the
     innermost one."""
 
@@ -84,7 +84,7 @@ class _Unroller:
 
     def unrolled(self, band: Band, above: tuple[Band | Filter | Extension, ...]) -> Band | None:
         along = band.members[-1]
-        if not along.coincident or any(m.role in (Role.TILE, Role.REGISTER) for m in band.members):
+        if not along.coincident or any(m.role in (Role.TILE, Role.REGISTER) or m.lookups for m in band.members):
             return None
         statements = [self.program.statements[name] for name in names(along.schedule.domain())]
         if any(s.opaque or s.name in self.program.copies for s in statements):
@@ -100,14 +100,15 @@ class _Unroller:
             return None
         child, members = band.child, band.members
         if wish is not None:
-            digit, members = _cut(members, wish)
+            digit, members = cut_members(members, wish)
             child = Band((digit,), True, child)
-            self.deepen(band.child, wish, whole.dim(isl.dim_type.set) - len(band.members))
+            depth = whole.dim(isl.dim_type.set) - len(band.members)
+            self.program = deepened(self.program, band.child, wish, depth)
         self.made = True
         self.say(band, statements, wish, inside is not None)
         return replace(band, members=members, child=child, whole=whole)
 
-    def halves(self, band: Band, statements: list[Statement]) -> _Wish | None:
+    def halves(self, band: Band, statements: list[Statement]) -> Cut | None:
         """The innermost loop in parts of d, where a subscript has x / d."""
         found = {
             divisor
@@ -119,11 +120,9 @@ class _Unroller:
         }
         if len(found) != 1 or not found <= set(PARTS):
             return None
-        return _Wish(len(band.members) - 1, found.pop())
+        return Cut(len(band.members) - 1, found.pop())
 
-    def rows(
-        self, band: Band, statements: list[Statement], above: tuple[Band | Filter | Extension, ...]
-    ) -> _Wish | None:
+    def rows(self, band: Band, statements: list[Statement], above: tuple[Band | Filter | Extension, ...]) -> Cut | None:
         """Another loop in parts of four or two, where its neighbouring iterations read the same elements."""
         written = {a.array for s in statements for a in s.accesses if a.kind is not AccessKind.READ}
         if written & self.program.scop.privatizable:
@@ -148,18 +147,18 @@ class _Unroller:
                     continue
                 seen = set().union(*(_touched(reads, {n: (p, k) for n, p in moved.items()}) for k in range(count)))
                 if len(seen) <= share * once * count:
-                    return _Wish(place, count, rows=True)
+                    return Cut(place, count, rows=True)
         return None
 
     def whole(
         self,
         band: Band,
-        wish: _Wish | None,
+        wish: Cut | None,
         inside: isl.UnionSet | None,
         above: tuple[Band | Filter | Extension, ...],
     ) -> isl.Set | None:
         """`{ [outer, own] }`: where all iterations of a part run, inside of what makes subscripts simple."""
-        reach = _reach(self.program, above)
+        reach = reach_of(self.program, above)
         mine = reach.intersect_domain(band.members[0].schedule.domain())
         inner = mine.flat_range_product(values(band.members, mine.domain()))
         if inside is not None:
@@ -169,7 +168,7 @@ class _Unroller:
             ran = piece.range().coalesce()
             place = ran.dim(isl.dim_type.set) - len(band.members) + (0 if wish is None else wish.position)
             for digit in range(1 if wish is None else wish.count):
-                part = ran if wish is None else ran.preimage_multi_aff(_shifted(ran.get_space(), place, wish, digit))
+                part = ran if wish is None else ran.preimage_multi_aff(part_of(ran.get_space(), place, wish, digit))
                 found = part if found is None else found.intersect(part)
         if found is None:
             return None
@@ -178,18 +177,7 @@ class _Unroller:
         found = found.coalesce().remove_redundancies()
         return None if found.is_empty() else found
 
-    def deepen(self, node: Node, wish: _Wish, depth: int) -> None:
-        """What is declared below the band gets one more loop around it: `[…, y, x] = […, part + digit, x]`."""
-        buffers = dict(self.program.buffers)
-        for name in [
-            n for mark in walk(node) if isinstance(mark, Mark) and mark.kind == "allocate" for n in mark.names
-        ]:
-            old = buffers[name]
-            corner = None if old.corner is None else old.corner.pullback_multi_aff(_before(old.corner, wish, depth))
-            buffers[name] = replace(old, depth=old.depth + 1, corner=corner)
-        self.program = replace(self.program, buffers=buffers)
-
-    def say(self, band: Band, statements: list[Statement], wish: _Wish | None, clamped: bool) -> None:
+    def say(self, band: Band, statements: list[Statement], wish: Cut | None, clamped: bool) -> None:
         parts = []
         data: dict[str, object] = {}
         if wish is not None:
@@ -202,6 +190,17 @@ class _Unroller:
         who = tuple(s.name for s in statements)
         message = f"{', '.join(who)}: {'; '.join(parts)}"
         self.program = self.program.remark("unrolled", STAGE, message, who, **data)
+
+
+def deepened(program: Program, node: Node, wish: Cut, depth: int) -> Program:
+    """What is declared below a band gets one more loop around it: `[…, y, x] = […, part + digit, x]`; `depth` loops
+    stand around the band."""
+    buffers = dict(program.buffers)
+    for name in [n for mark in walk(node) if isinstance(mark, Mark) and mark.kind == "allocate" for n in mark.names]:
+        old = buffers[name]
+        corner = None if old.corner is None else old.corner.pullback_multi_aff(_before(old.corner, wish, depth))
+        buffers[name] = replace(old, depth=old.depth + 1, corner=corner)
+    return replace(program, buffers=buffers)
 
 
 def _divides(count: int, name: str, above: tuple[Band | Filter | Extension, ...]) -> bool:
@@ -219,7 +218,7 @@ def _joined(band: Band) -> Band:
     return Band(band.members + below.members, band.permutable and below.permutable, below.child)
 
 
-def _cut(members: tuple[Member, ...], wish: _Wish) -> tuple[Member, tuple[Member, ...]]:
+def cut_members(members: tuple[Member, ...], wish: Cut) -> tuple[Member, tuple[Member, ...]]:
     """The unrolled loop, and the band's members with one that counts its parts."""
     member = members[wish.position]
     count = isl.Val.int_from_si(member.schedule.get_ctx(), wish.count)
@@ -234,7 +233,7 @@ def _cut(members: tuple[Member, ...], wish: _Wish) -> tuple[Member, tuple[Member
     return digit, (*members[: wish.position], cut, *members[wish.position + 1 :])
 
 
-def _before(corner: isl.MultiAff, wish: _Wish, depth: int) -> isl.MultiAff:
+def _before(corner: isl.MultiAff, wish: Cut, depth: int) -> isl.MultiAff:
     """`{ [v0, …, digit] -> [v0, …] }`: the values that loops had before one of them was cut, `depth` of them around the
     band."""
     target = corner.get_domain_space()
@@ -251,7 +250,7 @@ def _before(corner: isl.MultiAff, wish: _Wish, depth: int) -> isl.MultiAff:
     return found
 
 
-def _shifted(space: isl.Space, place: int, wish: _Wish, digit: int) -> isl.MultiAff:
+def part_of(space: isl.Space, place: int, wish: Cut, digit: int) -> isl.MultiAff:
     """`{ [v0, …] -> [v0, …] }`: from the values of loops, one of which counts parts, to those of the loops uncut."""
     found = isl.MultiAff.identity_on_domain_space(space)
     scale, offset = (isl.Val.int_from_si(space.get_ctx(), v) for v in (1 if wish.rows else wish.count, digit))
@@ -264,7 +263,7 @@ def _multiples(space: isl.Space, place: int, count: int) -> isl.Set:
     return value.mod_val(isl.Val.int_from_si(space.get_ctx(), count)).zero_basic_set().to_set()
 
 
-def _reach(program: Program, above: tuple[Band | Filter | Extension, ...]) -> isl.UnionMap:
+def reach_of(program: Program, above: tuple[Band | Filter | Extension, ...]) -> isl.UnionMap:
     """`{ S[i] -> [v] }`: what reaches a node, with the values of the loops above it."""
     reach = values((), program.tree.domain)
     for node in above:

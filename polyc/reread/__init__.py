@@ -1,6 +1,7 @@
 """The second check: what was printed is read again, and compared with the region."""
 
 from polyc.reread.compare import text_faults
+from polyc.reread.lookups import lookup_faults
 from polyc.reread.program import NotComparable
 
-__all__ = ["NotComparable", "text_faults"]
+__all__ = ["NotComparable", "lookup_faults", "text_faults"]

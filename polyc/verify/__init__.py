@@ -15,6 +15,7 @@ from polyc.verify.inlining import KIND as INLINING
 from polyc.verify.inlining import inlining_faults
 from polyc.verify.lanes import lane_faults
 from polyc.verify.layout import layout_faults
+from polyc.verify.lookups import lookup_faults
 from polyc.verify.mapped import mapping_faults
 from polyc.verify.padding import padding_faults, without_borders
 from polyc.verify.races import race_faults
@@ -41,7 +42,7 @@ def check(program: Program, original: Scop | None = None) -> list[Fault]:
     faults += mapping_faults(program, expanded) + padding_faults(whole, expanded)
     faults += [*stage_faults(program, expanded), *layout_faults(whole), *hoist_faults(program)]
     faults += [*sharing_faults(program, expanded, whole.padded), *window_faults(program, expanded, whole.padded)]
-    return [*faults, *lane_faults(whole), *fragment_faults(whole)]
+    return [*faults, *lane_faults(whole), *lookup_faults(whole), *fragment_faults(whole)]
 
 
 def _region_faults(program: Program, original: Scop | None) -> list[Fault]:

@@ -10,7 +10,7 @@ import islpy as isl
 from polyc.analysis.elementwise import keeps_type
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
-from polyc.model.scop import Access, AccessKind
+from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import LEAF, Band, Extension, Filter, Mark, Member, Node, Role, Sequence, restrict
 from polyc.passes.boxes import Box
 from polyc.passes.contractions import Contraction, varies
@@ -73,8 +73,7 @@ class _MicroTiler(Tiler):
         assert isinstance(size, MicroSize)
         before = self.program
         try:
-            alone = self.alone - set(self.made)
-            nest = MicroNest(self.program, band, above, contraction, size, self.numbers, alone)
+            nest = MicroNest(self.program, band, above, contraction, size, self.numbers, self.alone)
             if nest.statements & added:
                 raise NoRegisterTile("it is computed in the tiles of another nest")
             node = nest.node()
@@ -85,7 +84,7 @@ class _MicroTiler(Tiler):
             return band
         if size.shared:
             self.in_turn.update(id(m) for m in tile)
-        self.made |= dict.fromkeys(nest.made, contraction.statement)
+        self.run_for(nest.made, contraction.statement)
         self.program = nest.program
         self.widening = self.widening.joined(nest.widening)
         return node
@@ -407,7 +406,7 @@ class MicroNest(RegisterNest):
                 raise NoRegisterTile(f"the part of {access.array} that a tile reads has no box of constant size")
             buffer = self.panel_buffer(access, box, extents, len(around), position)
             known.append((access, buffer.key, value))
-            producer = producer_of(self.program, access, statement.name, self.alone) if value is None else None
+            producer = self.producer_of(access) if value is None else None
             if producer is not None:
                 found.append(self.made_panel(producer, box, extents, buffer))
             else:
@@ -449,6 +448,10 @@ class MicroNest(RegisterNest):
                 break
         element = scop.arrays[access.array].element
         return around if around is not None and keeps_type(around, element, scop.arrays, ()) else None
+
+    def producer_of(self, access: Access) -> Statement | None:
+        """Whose values need not be stored, since it runs for each panel; here and for all other sums that read them."""
+        return producer_of(self.program, access, self.contraction.statement, self.alone, several=True)
 
     def panel_buffer(self, access: Access, box: Box, extents: tuple[int, ...], depth: int, position: int) -> Buffer:
         array = self.program.scop.arrays[access.array]

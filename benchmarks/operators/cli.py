@@ -159,8 +159,8 @@ def measured(name: str, plan: Plan, folder: Path, counts: Sequence[int], has_tor
     seconds = 0.0
     try:
         if not plan.built:
-            for left in folder.glob(f"{name}.right*"):
-                left.unlink()
+            for left in ("right", "held-against"):
+                (folder / f"{name}.{left}").unlink(missing_ok=True)
             build(plain(name, plan.small, plan.gcc, folder), plan.build_limit)
             seconds = build(transformed(name, plan.small, plan.gcc, folder, plan.options), plan.build_limit)
             (folder / f"{name}.seconds").write_text(str(seconds.seconds["polyc"]))
@@ -203,7 +203,10 @@ def take(row: Row, plan: Plan, folder: Path, one: Described, has_torch: bool) ->
         has_gcc = start("ours", sys.executable, environment, plan.gcc_limit, {"gcc": libraries["gcc"]})
         if has_torch:
             start("torch", plan.torch, for_torch, plan.limit, {})
-        row.reference = "gcc" if has_gcc else next(iter(row.errors), "")
+        held_against = folder / f"{row.name}.held-against"
+        if not held_against.exists():
+            held_against.write_text("gcc" if has_gcc else next(iter(row.errors), "polyc"))
+        row.reference = held_against.read_text()
         start("ours", sys.executable, environment, plan.limit, {"polyc": libraries["polyc"]})
         if plan.rounds:
             start("copy", sys.executable, environment, plan.limit, {})

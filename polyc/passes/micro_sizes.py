@@ -37,6 +37,8 @@ KEPT, SPILL = 2, 0.25
 for each that finds no register (measured with gcc 12 on a Zen 4)."""
 WORTH_ANOTHER_SHAPE = 1.05
 """How much faster another register tile than the usual one has to be: what is computed outside of the result counts."""
+BORDER = 0.5
+"""Of the time of a register tile: what one at the border takes more, since its copies have conditions."""
 FEW_ROWS = 256
 """A loop that is shorter is made longer by other loops that are as good as rows, where there are any."""
 UNKNOWN = 64
@@ -226,7 +228,13 @@ def _usual_or_fitting(machine: Cpu, m: int | None, n: int | None, lanes: int) ->
     usual = (machine.vector_registers - vectors - 1) // vectors // 2 * 2, vectors
     if m is None or n is None:
         return usual
-    speed = _speeds(machine, m, n, lanes, 0)
+    inside = _speeds(machine, m, n, lanes, 0)
+
+    def speed(shape: tuple[int, int]) -> float:
+        rows, columns = shape[0], shape[1] * lanes
+        whole = (m // rows) * (n // columns) / (ceil(m / rows) * ceil(n / columns))
+        return inside(shape) / (1 + BORDER * (1 - whole))
+
     best = max(_shapes(machine), key=speed)
     return best if speed(best) > WORTH_ANOTHER_SHAPE * speed(usual) else usual
 

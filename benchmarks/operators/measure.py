@@ -29,6 +29,8 @@ from references import REFERENCES, WIDE
 
 TYPES = {"float32": ("float", 4), "float64": ("double", 8), "int32": ("int", 4)}
 LINE = 64
+WAITED, TIMED = 0.2, 0.02
+"""Seconds."""
 
 
 class Arrays:
@@ -83,15 +85,16 @@ def aligned(size: int) -> Any:
 
 
 def turn(call: Callable[[], Any], last: float) -> float:
-    """Seconds of a run. A short one runs more often, by what it took the last time; the first of them is not counted,
-    since its threads and its data may be where another process left them."""
-    repeats = min(500, int(0.005 / last)) if last else 1
-    if repeats > 1:
+    """Seconds of a run, by what it took the last time. One that takes no longer than WAITED runs once before it is
+    timed, since threads sleep and data are elsewhere after another process's turn; a short one is timed for several
+    runs."""
+    if 0 < last < WAITED:
         call()
+    repeats = max(1, min(500, int(TIMED / last))) if last else 1
     start = time.perf_counter()
-    for _ in range(max(1, repeats)):
+    for _ in range(repeats):
         call()
-    return (time.perf_counter() - start) / max(1, repeats)
+    return (time.perf_counter() - start) / repeats
 
 
 @dataclass(frozen=True, slots=True)

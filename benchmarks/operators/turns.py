@@ -9,12 +9,16 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from benchmarks.cpu.execute import Failure, reason
+
+PAUSE = 0.03
+"""Seconds before a turn: threads of a process that had the last one look for work for some milliseconds more, on the
+same processors."""
 
 
 class Waiting:
@@ -34,13 +38,25 @@ class Waiting:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """Nobody waits for it any more."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.communicate()
+        for stream in (self.process.stdin, self.process.stdout):
+            if stream is not None:
+                with suppress(BrokenPipeError):
+                    stream.close()
+        self.process.wait()
 
     def first(self) -> dict[str, Any]:
-        """What it says when it is ready: who takes part, and how right each is."""
-        found: dict[str, Any] = json.loads(self.line())
+        """What it says when it is ready: who takes part, and how right each is. It is ended where it takes too long."""
+        try:
+            found: dict[str, Any] = json.loads(self.line())
+        except Failure:
+            self.end()
+            raise
         return found
 
     def turn(self, name: str) -> float:
@@ -72,6 +88,7 @@ def in_turns(waiting: Mapping[str, Waiting], rounds: int, enough: float) -> dict
     for _ in range(rounds + 1 if rounds else 0):
         for name, process in waiting.items():
             if sum(found[name]) < enough or len(found[name]) < 2:
+                time.sleep(PAUSE)
                 found[name].append(process.turn(name))
     return {name: times[1:] or times for name, times in found.items()}
 

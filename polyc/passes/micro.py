@@ -157,6 +157,8 @@ class MicroNest(RegisterNest):
         of_columns = self.staged(whole, (*tile, *panels, columns), c.columns)
         self.above = (*tile, *panels, columns, *more, rows)
         accumulator = self.accumulator({name: whole})
+        if panels:
+            self.lay_alike(accumulator)
         into, out = (self.copies_of(whole, accumulator, inside) for inside in (True, False))
         self.pad(name, whole, accumulator)
         if self.program.padded.get(name) == "guarded":
@@ -222,6 +224,13 @@ class MicroNest(RegisterNest):
         last = (self.moving(write, self.contraction.columns) or [len(box.extents) - 1])[-1]
         order = (*(d for d in range(len(box.extents)) if d != last), last)
         return self.new_buffer(array, box, len(self.above), users, "tile", (), order)
+
+    def lay_alike(self, accumulator: Buffer) -> None:
+        """Let the buffer of the tile that has the result lie as the registers do, which come and go for each panel."""
+        for old in self.replaced:
+            if not old.order:
+                turned = replace(self.program.buffers[old.key], order=accumulator.order)
+                self.program = replace(self.program, buffers=self.program.buffers | {old.key: turned})
 
     def say_it(self, depth: int) -> None:
         c, s = self.contraction, self.micro
@@ -311,6 +320,9 @@ class MicroNest(RegisterNest):
             return replace(filled, child=replace(filled.child, members=members))
         order = self.program.buffers[panel.buffer].order
         band = filled.child
+        if panel.buffer == self.result and self.replaced and isinstance(band, Band):
+            if self.program.buffers[self.replaced[0].key].order == order:  # both lie alike
+                return replace(filled, child=replace(band, members=tuple(band.members[d] for d in order)))
         if panel.name not in self.program.copies or not isinstance(band, Band) or order[-1:] == (len(order) - 1,):
             return filled
         along = band.members[order[-1]]

@@ -228,7 +228,7 @@ class MicroNest(RegisterNest):
     def lay_alike(self, accumulator: Buffer) -> None:
         """Let the buffer of the tile that has the result lie as the registers do, which come and go for each panel."""
         for old in self.replaced:
-            if not old.order:
+            if not old.order and accumulator.order != tuple(range(len(old.extents))):
                 turned = replace(self.program.buffers[old.key], order=accumulator.order)
                 self.program = replace(self.program, buffers=self.program.buffers | {old.key: turned})
 

@@ -1,10 +1,13 @@
 """One operator in one process: the values and times of what is in libraries, or of its form in PyTorch.
 
-python measure.py JOB      the answer is one line of JSON; needs the standard library, and PyTorch for `torch`
+python measure.py JOB      needs the standard library, and PyTorch for `torch`
 
-JOB is a file: {"what": "ours" or "torch", "operator": …, "libraries": {name: path}, "harness": path, "threads": n,
-"rounds": n, "enough": seconds}. Libraries and PyTorch never take turns in one process, since the threads of two OpenMP
-runtimes would wait for work on the same processors.
+JOB is a file: {"what": "ours", "torch" or "copy", "operator": …, "libraries": {name: path}, "harness": path,
+"threads": n, "right": path}. The process computes everything once, and answers by a line of JSON: which contestants it
+has, and how far their values are from those in the file `right`; the first contestant writes that file where there is
+none. Then each name that it reads is a turn of that contestant, answered by its seconds. Libraries and PyTorch have
+processes of their own, since the threads of two OpenMP runtimes in one would wait for work on the same processors; a
+process that waits for its turn has none that run.
 """
 
 from __future__ import annotations
@@ -12,10 +15,11 @@ from __future__ import annotations
 import ctypes
 import json
 import math
-import statistics
 import sys
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +29,8 @@ from references import REFERENCES, WIDE
 
 TYPES = {"float32": ("float", 4), "float64": ("double", 8), "int32": ("int", 4)}
 LINE = 64
-COPIED = 1 << 28
+WAITED, TIMED = 0.2, 0.02
+"""Seconds."""
 
 
 class Arrays:
@@ -47,18 +52,29 @@ class Arrays:
         places = [self.memory[a.name] for a in self.operator.arguments]
         return lambda: function(*places)
 
-    def outputs(self) -> dict[str, bytes]:
-        return {a.name: self.memory[a.name].raw for a in self.operator.arguments if a.role == "out"}
-
-    def difference(self, right: dict[str, bytes]) -> float:
-        """The largest one of what is in the outputs now."""
-        found = 0.0
+    def wipe(self) -> None:
+        """Something else than what is right in all outputs."""
         for a in self.operator.arguments:
             if a.role == "out":
+                ctypes.memset(self.memory[a.name], 0x40, ctypes.sizeof(self.memory[a.name]))
+
+    def difference(self, right: Path) -> float:
+        """The largest one of what is in the outputs now from a file; 0 where there is none yet: this is it, then."""
+        outputs = [a for a in self.operator.arguments if a.role == "out"]
+        if not right.exists():
+            begun = right.with_suffix(".begun")
+            with begun.open("wb") as file:
+                file.writelines(self.memory[a.name] for a in outputs)
+            begun.rename(right)
+            return 0.0
+        found = 0.0
+        with right.open("rb") as file:
+            for a in outputs:
                 function = getattr(self.harness, f"difference_{TYPES[a.dtype][0]}")
                 function.restype = ctypes.c_double
-                one = function(self.memory[a.name], right[a.name], ctypes.c_size_t(math.prod(a.shape)))
-                found = max(found, one)
+                memory = self.memory[a.name]
+                kept = file.read(ctypes.sizeof(memory))
+                found = max(found, function(memory, kept, ctypes.c_size_t(math.prod(a.shape))))
         return found
 
 
@@ -68,55 +84,59 @@ def aligned(size: int) -> Any:
     return (ctypes.c_char * size).from_buffer(whole, -ctypes.addressof(whole) % LINE)
 
 
-def timed(calls: dict[str, Callable[[], Any]], rounds: int, enough: float) -> dict[str, float]:
-    """Milliseconds of each, the median of its runs, in turns; no further run of one that took `enough` seconds."""
-    found: dict[str, list[float]] = {name: [] for name in calls}
-    for _ in range(rounds):
-        for name, call in calls.items():
-            if sum(found[name]) < enough:
-                repeats = max(1, int(0.002 / found[name][0])) if found[name] else 1
-                start = time.perf_counter()
-                for _ in range(repeats):
-                    call()
-                found[name].append((time.perf_counter() - start) / repeats)
-    return {name: 1000 * statistics.median(times[1:] or times) for name, times in found.items()}
+def turn(call: Callable[[], Any], last: float) -> float:
+    """Seconds of a run, by what it took the last time. One that takes no longer than WAITED runs once before it is
+    timed, since threads sleep and data are elsewhere after another process's turn; a short one is timed for several
+    runs."""
+    if 0 < last < WAITED:
+        call()
+    repeats = max(1, min(500, int(TIMED / last))) if last else 1
+    start = time.perf_counter()
+    for _ in range(repeats):
+        call()
+    return (time.perf_counter() - start) / repeats
 
 
-def ours(job: dict[str, Any], operator: Operator, harness: ctypes.CDLL) -> dict[str, Any]:
-    """What the libraries compute, held against the first one's values, and the bandwidth of a copy."""
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """What takes part, by name, and how far its values are from the right ones. told: what does not, and why."""
+
+    calls: dict[str, Callable[[], Any]]
+    errors: dict[str, float]
+    told: str = ""
+    mode: AbstractContextManager[Any] = field(default_factory=nullcontext)
+    """What holds around the calls."""
+
+
+def ours(job: dict[str, Any], operator: Operator, harness: ctypes.CDLL) -> Ready:
+    """What the libraries compute."""
     arrays = Arrays(operator, harness)
     calls = {name: arrays.call(path) for name, path in job["libraries"].items()}
     errors: dict[str, float] = {}
-    right: dict[str, bytes] | None = None
     for name, call in calls.items():
-        for a in operator.arguments:
-            if a.role == "out":
-                ctypes.memset(arrays.memory[a.name], 0x40, ctypes.sizeof(arrays.memory[a.name]))
+        arrays.wipe()
         call()
-        if right is None:
-            right = arrays.outputs()
-        errors[name] = arrays.difference(right)
-    times = timed(calls, job["rounds"], job["enough"])
-    return {"ms": times, "errors": errors}
+        errors[name] = arrays.difference(Path(job["right"]))
+    return Ready(calls, errors)
 
 
-def copied(job: dict[str, Any], harness: ctypes.CDLL) -> dict[str, Any]:
-    """Bytes a second of a copy, each one read and written."""
-    to, source = aligned(COPIED), aligned(COPIED)
-    size = ctypes.c_size_t(COPIED)
-    times = timed({"copy": lambda: harness.copy_bytes(to, source, size)}, job["rounds"], job["enough"])
-    return {"bytes_per_second": 2000 * COPIED / times["copy"]}
+def copied(harness: ctypes.CDLL, count: int) -> Ready:
+    """A copy of so many bytes, each one read and written."""
+    to, source = aligned(count), aligned(count)
+
+    def copy() -> None:
+        harness.copy_bytes(to, source, ctypes.c_size_t(count))
+
+    copy()
+    return Ready({"copy": copy}, {"copy": 0.0})
 
 
-def in_torch(job: dict[str, Any], operator: Operator, harness: ctypes.CDLL) -> dict[str, Any]:
-    """The operator's form in PyTorch, on the same inputs, held against a library's values."""
+def in_torch(job: dict[str, Any], operator: Operator, harness: ctypes.CDLL) -> Ready:
+    """The operator's form in PyTorch, on the same inputs."""
     import torch
 
     torch.set_num_threads(job["threads"])
     arrays = Arrays(operator, harness)
-    (library,) = job["libraries"].values()
-    arrays.call(library)()
-    right = arrays.outputs()
     taken = {a.name: tensor(torch, arrays.memory[a.name], a) for a in operator.arguments if a.role == "in"}
     results = [(a, tensor(torch, arrays.memory[a.name], a)) for a in operator.arguments if a.role == "out"]
     forms = {"eager": REFERENCES[operator.name]}
@@ -133,10 +153,9 @@ def in_torch(job: dict[str, Any], operator: Operator, harness: ctypes.CDLL) -> d
                 continue
             for (_, kept), one in zip(results, answer if isinstance(answer, tuple) else (answer,), strict=True):
                 kept.copy_(one.reshape(kept.shape))
-            errors[name] = arrays.difference(right)
+            errors[name] = arrays.difference(Path(job["right"]))
             calls[name] = lambda form=form: form(**taken)  # type: ignore[misc]
-        times = timed(calls, job["rounds"] + 1, job["enough"])
-    return {"ms": times, "errors": errors, "told": told, "version": torch.__version__}
+    return Ready(calls, errors, told, torch.inference_mode())
 
 
 def tensor(torch: Any, memory: Any, argument: Any) -> Any:
@@ -147,10 +166,16 @@ def main(file: str) -> None:
     job = json.loads(Path(file).read_text(encoding="utf-8"))
     harness = ctypes.CDLL(job["harness"])
     if job["what"] == "copy":
-        answer = copied(job, harness)
+        ready = copied(harness, job["copied"])
     else:
-        answer = (in_torch if job["what"] == "torch" else ours)(job, operator_of(job["operator"]), harness)
-    print(json.dumps(answer))
+        ready = (in_torch if job["what"] == "torch" else ours)(job, operator_of(job["operator"]), harness)
+    print(json.dumps({"errors": ready.errors, "told": ready.told}), flush=True)
+    last: dict[str, float] = {}
+    with ready.mode:
+        for line in sys.stdin:
+            name = line.strip()
+            last[name] = turn(ready.calls[name], last.get(name, 0.0))
+            print(last[name], flush=True)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import islpy as isl
 from polyc.analysis.elementwise import keeps_type
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
-from polyc.model.scop import Access, AccessKind
+from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import LEAF, Band, Extension, Filter, Mark, Member, Node, Role, Sequence, restrict
 from polyc.passes.boxes import Box
 from polyc.passes.contractions import Contraction, varies
@@ -73,8 +73,7 @@ class _MicroTiler(Tiler):
         assert isinstance(size, MicroSize)
         before = self.program
         try:
-            alone = self.alone - set(self.made)
-            nest = MicroNest(self.program, band, above, contraction, size, self.numbers, alone)
+            nest = MicroNest(self.program, band, above, contraction, size, self.numbers, self.alone)
             if nest.statements & added:
                 raise NoRegisterTile("it is computed in the tiles of another nest")
             node = nest.node()
@@ -85,7 +84,7 @@ class _MicroTiler(Tiler):
             return band
         if size.shared:
             self.in_turn.update(id(m) for m in tile)
-        self.made |= dict.fromkeys(nest.made, contraction.statement)
+        self.run_for(nest.made, contraction.statement)
         self.program = nest.program
         self.widening = self.widening.joined(nest.widening)
         return node
@@ -158,6 +157,8 @@ class MicroNest(RegisterNest):
         of_columns = self.staged(whole, (*tile, *panels, columns), c.columns)
         self.above = (*tile, *panels, columns, *more, rows)
         accumulator = self.accumulator({name: whole})
+        if panels:
+            self.lay_alike(accumulator)
         into, out = (self.copies_of(whole, accumulator, inside) for inside in (True, False))
         self.pad(name, whole, accumulator)
         if self.program.padded.get(name) == "guarded":
@@ -223,6 +224,13 @@ class MicroNest(RegisterNest):
         last = (self.moving(write, self.contraction.columns) or [len(box.extents) - 1])[-1]
         order = (*(d for d in range(len(box.extents)) if d != last), last)
         return self.new_buffer(array, box, len(self.above), users, "tile", (), order)
+
+    def lay_alike(self, accumulator: Buffer) -> None:
+        """Let the buffer of the tile that has the result lie as the registers do, which come and go for each panel."""
+        for old in self.replaced:
+            if not old.order and accumulator.order != tuple(range(len(old.extents))):
+                turned = replace(self.program.buffers[old.key], order=accumulator.order)
+                self.program = replace(self.program, buffers=self.program.buffers | {old.key: turned})
 
     def say_it(self, depth: int) -> None:
         c, s = self.contraction, self.micro
@@ -312,6 +320,9 @@ class MicroNest(RegisterNest):
             return replace(filled, child=replace(filled.child, members=members))
         order = self.program.buffers[panel.buffer].order
         band = filled.child
+        if panel.buffer == self.result and self.replaced and isinstance(band, Band):
+            if self.program.buffers[self.replaced[0].key].order == order:  # both lie alike
+                return replace(filled, child=replace(band, members=tuple(band.members[d] for d in order)))
         if panel.name not in self.program.copies or not isinstance(band, Band) or order[-1:] == (len(order) - 1,):
             return filled
         along = band.members[order[-1]]
@@ -407,7 +418,7 @@ class MicroNest(RegisterNest):
                 raise NoRegisterTile(f"the part of {access.array} that a tile reads has no box of constant size")
             buffer = self.panel_buffer(access, box, extents, len(around), position)
             known.append((access, buffer.key, value))
-            producer = producer_of(self.program, access, statement.name, self.alone) if value is None else None
+            producer = self.producer_of(access) if value is None else None
             if producer is not None:
                 found.append(self.made_panel(producer, box, extents, buffer))
             else:
@@ -449,6 +460,10 @@ class MicroNest(RegisterNest):
                 break
         element = scop.arrays[access.array].element
         return around if around is not None and keeps_type(around, element, scop.arrays, ()) else None
+
+    def producer_of(self, access: Access) -> Statement | None:
+        """Whose values need not be stored, since it runs for each panel; here and for all other sums that read them."""
+        return producer_of(self.program, access, self.contraction.statement, self.alone, several=True)
 
     def panel_buffer(self, access: Access, box: Box, extents: tuple[int, ...], depth: int, position: int) -> Buffer:
         array = self.program.scop.arrays[access.array]

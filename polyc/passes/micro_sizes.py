@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil, prod
 
@@ -34,6 +35,10 @@ WAITED = 0.3
 KEPT, SPILL = 2, 0.25
 """Elements of a row that a compiler keeps in registers, since the next steps of a window read them again, and cycles
 for each that finds no register (measured with gcc 12 on a Zen 4)."""
+WORTH_ANOTHER_SHAPE = 1.05
+"""How much faster another register tile than the usual one has to be: what is computed outside of the result counts."""
+BORDER = 0.5
+"""Of the time of a register tile: what one at the border takes more, since its copies have conditions."""
 FEW_ROWS = 256
 """A loop that is shorter is made longer by other loops that are as good as rows, where there are any."""
 UNKNOWN = 64
@@ -99,9 +104,7 @@ def micro_sizes(
              of rows in the second level, that of columns in the first, the results in registers
     """
     lanes = machine.lanes(element_bytes)
-    vectors = 3 if machine.vector_registers >= 32 else 2
-    # Results, a row of the panel of columns, and one element of the other panel, broadcast.
-    rows = (machine.vector_registers - vectors - 1) // vectors // 2 * 2
+    rows, vectors = _usual_or_fitting(machine, m, n, lanes)
     columns = vectors * lanes
     first, second = machine.levels[0].bytes, machine.levels[min(1, len(machine.levels) - 1)].bytes
     of_columns = columns * element_bytes * panels[1]
@@ -217,9 +220,45 @@ def _part(extent: int, most: int) -> int:
     return ceil(extent / ceil(extent / most))
 
 
+def _usual_or_fitting(machine: Cpu, m: int | None, n: int | None, lanes: int) -> tuple[int, int]:
+    """Rows and vectors of a register tile: the usual one, unless so much of it lies outside of the result that another
+    one is worth it."""
+    vectors = 3 if machine.vector_registers >= 32 else 2
+    # Results, a row of the panel of columns, and one element of the other panel, broadcast.
+    usual = (machine.vector_registers - vectors - 1) // vectors // 2 * 2, vectors
+    if m is None or n is None:
+        return usual
+    inside = _speeds(machine, m, n, lanes, 0)
+
+    def speed(shape: tuple[int, int]) -> float:
+        rows, columns = shape[0], shape[1] * lanes
+        whole = (m // rows) * (n // columns) / (ceil(m / rows) * ceil(n / columns))
+        return inside(shape) / (1 + BORDER * (1 - whole))
+
+    best = max(_shapes(machine), key=speed)
+    return best if speed(best) > WORTH_ANOTHER_SHAPE * speed(usual) else usual
+
+
 def _fitting(machine: Cpu, m: int, n: int, lanes: int) -> tuple[int, int]:
-    """Rows and vectors of a register tile that does the most useful multiply-adds in a cycle, borders included. The
-    panel of columns comes from the second level."""
+    """Rows and vectors of a register tile that does the most useful multiply-adds in a cycle, where a sum goes through
+    a window, or through rows of several loops."""
+    return max(_shapes(machine), key=_speeds(machine, m, n, lanes, KEPT))
+
+
+def _shapes(machine: Cpu) -> list[tuple[int, int]]:
+    """Rows and vectors that fit the registers: results, a row of the panel of columns, and one element of the other
+    panel, broadcast."""
+    return [
+        (rows, vectors)
+        for vectors in range(1, 5)
+        for rows in range(1, machine.vector_registers)
+        if rows * vectors + vectors + 1 <= machine.vector_registers
+    ]
+
+
+def _speeds(machine: Cpu, m: int, n: int, lanes: int, kept: int) -> Callable[[tuple[int, int]], float]:
+    """Useful multiply-adds in a cycle of a tile of so many rows and vectors, borders included. The panel of columns
+    comes from the second level. kept: elements of each row that a compiler keeps in registers."""
     second = machine.levels[min(1, len(machine.levels) - 1)]
 
     def speed(shape: tuple[int, int]) -> float:
@@ -228,17 +267,10 @@ def _fitting(machine: Cpu, m: int, n: int, lanes: int) -> tuple[int, int]:
         computing = max(rows * vectors / machine.fma_per_cycle, machine.fma_latency_cycles)
         loading = (vectors + rows) / machine.loads_per_cycle
         waiting = WAITED * vectors * machine.vector_bytes / machine.bytes_per_cycle(second)
-        spilled = max(0, rows * vectors + vectors + KEPT * rows + 1 - machine.vector_registers)
+        spilled = max(0, rows * vectors + vectors + kept * rows + 1 - machine.vector_registers)
         return useful * rows * vectors / (max(computing, loading) + waiting + SPILL * spilled + 1)
 
-    # Results, a row of the panel of columns, and one element of the other panel, broadcast.
-    shapes = [
-        (rows, vectors)
-        for vectors in range(1, 5)
-        for rows in range(1, machine.vector_registers)
-        if rows * vectors + vectors + 1 <= machine.vector_registers
-    ]
-    return max(shapes, key=speed)
+    return speed
 
 
 def _even(extent: int, most: int, step: int) -> int:

@@ -77,11 +77,14 @@ MOST_OPERATIONS, MOST_READS = 16.0, 2
 """What a producer may cost where its values are made anew for each panel; loading them costs one read."""
 
 
-def producer_of(program: Program, access: Access, reader: str, alone: frozenset[str]) -> Statement | None:
+def producer_of(
+    program: Program, access: Access, reader: str, alone: frozenset[str], several: bool = False
+) -> Statement | None:
     """The one statement that makes what an operand holds, if it is as cheap to run it again for each panel as to load
     its values: elementwise, from arrays that nobody writes.
 
-    alone: statements that have a nest of their own, which can be left out.
+    alone:   statements that have a nest of their own, which can be left out
+    several: others may read its values, too. Its nest is needed, then, unless all of them have panels for which it runs
     """
     statements = program.scop.statements.values()
     written = {a.array for s in statements for a in s.accesses if a.kind is not AccessKind.READ}
@@ -94,7 +97,7 @@ def producer_of(program: Program, access: Access, reader: str, alone: frozenset[
     loads = sum(a.relation.dim(isl.dim_type.out) > 0 for a in reads)
     good = (
         made.name in alone
-        and {s.name for s, _ in users} == {reader, made.name}
+        and (several or readers_of(program, made) == {reader})
         and _is_elementwise(made)
         and operations(made) <= MOST_OPERATIONS
         and loads <= MOST_READS
@@ -103,6 +106,13 @@ def producer_of(program: Program, access: Access, reader: str, alone: frozenset[
         and not written & {a.array for a in reads}
     )
     return made if good else None
+
+
+def readers_of(program: Program, producer: Statement) -> set[str]:
+    """The other statements that touch what a statement writes."""
+    written = {a.array for a in producer.accesses if a.kind is not AccessKind.READ}
+    statements = program.scop.statements.values()
+    return {s.name for s in statements if any(a.array in written for a in s.accesses)} - {producer.name}
 
 
 def _is_elementwise(statement: Statement) -> bool:

@@ -27,6 +27,7 @@ from polyc.passes.nests import (
     values,
 )
 from polyc.passes.parallel import has_loops
+from polyc.passes.registers import contraction_size
 from polyc.passes.tiling import worth_tiling
 from polyc.passes.vectorize import iterations
 from polyc.passes.wishes import why_apart
@@ -118,11 +119,12 @@ class _Merger:
             before -= 1
 
     def joined_somehow(self, group: list[Nest], others: list[Nest], outer: Outer) -> list[Nest] | None:
-        """Both groups as one; on a GPU also with the parallel loops of a single nest in another order."""
-        orders = [others]
-        if self.program.options.gpu and len(others) == 1:
-            orders += [[one] for one in permuted(others[0])]
-        found = next((found for one in orders if (found := self.joined(group, one, outer))), None)
+        """Both groups as one; with the parallel loops of a single nest in another order too, on a GPU, and where it
+        takes what a sum of products leaves in registers."""
+        found = self.joined(group, others, outer)
+        if found is None and len(others) == 1 and (self.program.options.gpu or any(map(self.in_registers, group))):
+            orders = ([one] for one in permuted(others[0]))
+            found = next((found for one in orders if (found := self.joined(group, one, outer))), None)
         if found is None and len(group) == len(others) == 1:
             first = self.with_short_loops_inside(group[0], others[0])
             found = None if first is None else self.joined([first], others, outer, short=True)
@@ -251,6 +253,10 @@ class _Merger:
             return False
         first, second = ([self.touched(n, common) for n in nests] for nests in (group, others))
         return any(two[a].is_equal(m) for one in first for two in second for a, m in one.items() if a in two)
+
+    def in_registers(self, nest: Nest) -> bool:
+        """Whether it is a sum that gets a register tile."""
+        return nest.band is not None and contraction_size(self.program, nest.band) is not None
 
     def is_contraction(self, nest: Nest) -> bool:
         return nest.band is not None and contraction_of(self.program, nest.band, in_place=True) is not None

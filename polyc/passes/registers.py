@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as Sequence_
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -27,6 +27,7 @@ from polyc.passes.fragments import chain_weights, fragment_of, granule_of
 from polyc.passes.given_sizes import REGISTER_TILES, given_tile
 from polyc.passes.gpu_sizes import ContractionSize, contraction_candidates
 from polyc.passes.micro_sizes import FEW_ROWS, USUAL, MicroSize, micro_sizes, resized, size_of_short_rows
+from polyc.passes.panels import readers_of
 from polyc.passes.register_nest import STAGE, NoRegisterTile, RegisterNest
 from polyc.passes.sums import streams, sum_nest
 from polyc.passes.widen import NotAffine, Widening, widened
@@ -60,7 +61,11 @@ def tile_contractions(program: Program) -> Program:
 def tiled_by(tiler: Tiler) -> Program:
     """The program with what a tiler makes of its contractions."""
     program = tiler.program
-    tree = _without(Domain(program.tree.domain, tiler.at(program.tree.child, (), frozenset())), tiler.made)
+    tree = Domain(program.tree.domain, tiler.at(program.tree.child, (), frozenset()))
+    stored = {p for p, served in tiler.made.items() if readers_of(program, program.statements[p]) > set(served)}
+    if stored:  # somebody reads what is in memory
+        return tiled_by(type(tiler)(program, tiler.alone - stored))
+    tree = _without(tree, tiler.made)
     try:
         return replace(_told(tiler.program, tiler.made), tree=widened(tree, tiler.widening))
     except NotAffine as reason:
@@ -210,7 +215,7 @@ def alone_in(node: Node) -> Iterator[str]:
                 yield from alone_in(child)
 
 
-def _without(tree: Domain, made: dict[str, str]) -> Domain:
+def _without(tree: Domain, made: Mapping[str, object]) -> Domain:
     """The tree without the nests of statements that run for panels now."""
     if not made:
         return tree
@@ -234,11 +239,11 @@ def _without(tree: Domain, made: dict[str, str]) -> Domain:
     return Domain(domain, left(tree.child))
 
 
-def _told(program: Program, made: dict[str, str]) -> Program:
-    """The groups and remarks of a program whose producers run for panels: `{ producer: who reads it }`."""
+def _told(program: Program, made: dict[str, tuple[str, ...]]) -> Program:
+    """The groups and remarks of a program whose producers run for panels: `{ producer: who read it }`."""
     groups = []
     for group in program.groups:
-        inside = tuple(name for name, reader in made.items() if reader in group.statements)
+        inside = tuple(name for name, readers in made.items() if set(readers) & set(group.statements))
         if set(group.statements) <= set(made):
             continue
         groups.append(replace(group, fused=(*group.fused, *inside), statements=(*group.statements, *inside)))
@@ -246,9 +251,10 @@ def _told(program: Program, made: dict[str, str]) -> Program:
         r for r in program.remarks if not (r.code in ("not-fused", "gpu-sizes") and {*r.statements} <= set(made))
     )
     program = replace(program, groups=tuple(groups), remarks=remarks)
-    for name, reader in made.items():
-        message = f"{name} runs for each panel of {reader}, which reads it: its values are never stored"
-        program = program.remark("fused", STAGE, message, (name, reader))
+    for name, readers in made.items():
+        those = f"{readers[0]}, which reads" if len(readers) == 1 else f"{' and '.join(readers)}, which read"
+        message = f"{name} runs for each panel of {those} it: its values are never stored"
+        program = program.remark("fused", STAGE, message, (name, *readers))
     return program
 
 
@@ -256,7 +262,8 @@ def _told(program: Program, made: dict[str, str]) -> Program:
 class Tiler:
     program: Program
     alone: frozenset[str]
-    made: dict[str, str] = field(default_factory=dict)
+    made: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Producers that run for panels, and the sums that read these."""
     widening: Widening = field(default_factory=Widening)
     numbers: count[int] = field(default_factory=lambda: count(1))
     blocks: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -281,6 +288,11 @@ class Tiler:
                 return self.point(node, above, added)
             case Band(members=members):
                 return replace(node, child=self.at(node.child, above + members, added))
+
+    def run_for(self, producers: tuple[str, ...], reader: str) -> None:
+        """Note that they run for panels of a sum."""
+        for name in producers:
+            self.made[name] = (*self.made.get(name, ()), reader)
 
     def point(self, band: Band, above: tuple[Member, ...], added: frozenset[str]) -> Node:
         tile = above[-len(band.members) :]
@@ -343,7 +355,7 @@ class Tiler:
         self.blocks[kernel] = (size.threads_x, size.threads_y)
         made = frozenset(nest.program.buffers) - frozenset(self.program.buffers)
         self.panels[kernel] = self.panels.get(kernel, frozenset()) | made
-        self.made |= dict.fromkeys(nest.made, contraction.statement)
+        self.run_for(nest.made, contraction.statement)
         self.program = nest.program
         self.widening = self.widening.joined(nest.widening)
         return node

@@ -53,6 +53,38 @@ def test_the_driver_compares_and_times(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_what_is_built_is_measured_later_and_added(tmp_path: Path) -> None:
+    kept = [*WITHOUT, "--threads", "1", "--out", str(tmp_path), "--folder", str(tmp_path / "built")]
+    assert CliRunner().invoke(main, ["madd", "maxmin", *kept, "--rounds", "0"]).exit_code == 0
+    (tmp_path / "built" / "madd.polyc.c").write_text("not C")  # nobody builds it again
+    for name in ("madd", "maxmin"):
+        done = CliRunner().invoke(main, [name, *kept, "--rounds", "1", "--built", "--add"])
+        assert done.exit_code == 0, done.output
+    rows = json.loads((tmp_path / "operators.json").read_text())["operators"]
+    assert [(row["name"], row["reference"], set(row["ms"])) for row in rows] == [
+        ("madd", "gcc", {"gcc", "polyc"}),
+        ("maxmin", "gcc", {"gcc", "polyc"}),
+    ]
+
+
+@pytest.mark.slow
+def test_a_form_that_takes_too_long_is_left_out(tmp_path: Path) -> None:
+    arguments = ["madd", *WITHOUT, "--threads", "1", "--gcc-limit", "0", "--out", str(tmp_path)]
+    done = CliRunner().invoke(main, arguments)
+    assert done.exit_code == 0, done.output
+    (row,) = json.loads((tmp_path / "operators.json").read_text())["operators"]
+    assert row["told"] == ["gcc: timeout 0 s"]
+    assert row["reference"] == "polyc"
+    assert set(row["ms"]) == {"polyc"}
+
+
+def test_built_needs_a_folder() -> None:
+    done = CliRunner().invoke(main, ["madd", *WITHOUT, "--built"])
+    assert done.exit_code == 2
+    assert "--built needs the --folder of an earlier run" in done.output
+
+
+@pytest.mark.slow
 def test_wrong_values_are_told_and_not_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = tmp_path / "wrong.c"
     text = (build.HERE / "madd.c").read_text()

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from polyc.machine import load_cpu
 from polyc.model.program import Compiled, Options
 from polyc.model.tree import Band, walk
+from polyc.passes.micro_sizes import micro_sizes
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check
 from tests.programs import compiled, region_of
@@ -358,3 +360,104 @@ def test_sizes_that_are_given_are_kept(tmp_path: Path) -> None:
 
 def members(result: Compiled) -> list:  # type: ignore[type-arg]
     return [m for n in walk(result.program.tree.child) if isinstance(n, Band) for m in n.members]
+
+
+SHARED = """
+void f(float P[3][40][40], float V[3][40][64], float W[3][40][64], float one[3][40][64], float two[3][40][64]{more})
+{{
+    static float S[3][40][40];
+#pragma polyc live-out(one, two{live})
+#pragma scop
+    for (int b = 0; b < 3; b++)
+        for (int i = 0; i < 40; i++)
+            for (int j = 0; j < 40; j++)
+                S[b][i][j] = P[b][i][j] * 0.125f;
+    for (int b = 0; b < 3; b++)
+        for (int i = 0; i < 40; i++)
+            for (int d = 0; d < 64; d++) {{
+                one[b][i][d] = 0.0f;
+                for (int j = 0; j < 40; j++)
+                    one[b][i][d] += S[b][i][j] * V[b][j][d];
+            }}
+    for (int b = 0; b < 3; b++)
+        for (int i = 0; i < 40; i++)
+            for (int d = 0; d < 64; d++) {{
+                two[b][i][d] = 0.0f;
+                for (int j = 0; j < 40; j++)
+                    two[b][i][d] += S[b][i][j] * W[b][j][d];
+            }}
+    {rest}
+#pragma endscop
+}}
+"""
+"""Two sums read what one nest makes."""
+TURNED = """
+void f(float P[3][4][40][40], float V[3][4][40][64], float out[3][40][4][64])
+{
+    static float T[3][4][40][64];
+#pragma polyc live-out(out)
+#pragma scop
+    for (int b = 0; b < 3; b++)
+        for (int h = 0; h < 4; h++)
+            for (int i = 0; i < 40; i++)
+                for (int d = 0; d < 64; d++) {
+                    T[b][h][i][d] = 0.0f;
+                    for (int j = 0; j < 40; j++)
+                        T[b][h][i][d] += P[b][h][i][j] * V[b][h][j][d];
+                }
+    for (int b = 0; b < 3; b++)
+        for (int i = 0; i < 40; i++)
+            for (int h = 0; h < 4; h++)
+                for (int d = 0; d < 64; d++)
+                    out[b][i][h][d] = T[b][h][i][d];
+#pragma endscop
+}
+"""
+
+
+def test_a_producer_runs_for_the_panels_of_all_sums_that_read_it(tmp_path: Path) -> None:
+    region = region_of(SHARED.format(more="", live="", rest=""), tmp_path)
+    result = compile_region(region, Options(machine="x86-64-v4"))
+    assert "S0 runs for each panel of S2 and S4, which read it: its values are never stored" in remarks(result, "fused")
+    assert result.verified
+    assert "S[" not in result.text
+    assert check(region, result, sizes=(1,)) == []
+
+
+def test_a_producer_whose_values_somebody_else_reads_has_its_nest(tmp_path: Path) -> None:
+    rest = "for (int b = 0; b < 3; b++) for (int i = 0; i < 40; i++) last[b][i] = S[b][i][39 - i];"
+    region = region_of(SHARED.format(more=", float last[3][40]", live=", last", rest=rest), tmp_path)
+    result = compile_region(region, Options(machine="x86-64-v4"))
+    assert len(remarks(result, "register-tile")) == 2
+    assert not any("for each panel" in message for message in remarks(result, "fused"))
+    assert result.verified
+    assert check(region, result, sizes=(1,)) == []
+
+
+def test_what_takes_a_sums_result_in_another_order_joins_it(tmp_path: Path) -> None:
+    region = region_of(TURNED, tmp_path)
+    result = compile_region(region, Options(machine="x86-64-v4"))
+    assert [set(group.statements) for group in result.program.groups] == [{"S0", "S1", "S2"}]
+    assert result.verified
+    assert check(region, result, sizes=(1,)) == []
+
+
+@pytest.mark.parametrize(
+    ("extents", "expected"),
+    [((128, 64), (8, 32)), ((128, 96), (8, 48)), ((1000, 1100), (8, 48)), ((None, 64), (8, 48)), ((130, 64), (13, 32))],
+)
+def test_a_register_tile_leaves_little_outside(extents: tuple[int | None, int], expected: tuple[int, int]) -> None:
+    """Of 32 registers of 64 bytes: 64 columns are not one and a third of the usual tile's."""
+    (size,) = micro_sizes(load_cpu("zen4"), *extents, 128, 4)
+    assert (size.rows, size.columns) == expected
+    assert size.block_m % size.rows == 0
+    assert size.block_n % size.columns == 0
+
+
+def test_a_result_in_a_tile_lies_as_its_registers_where_these_are_filled_often(tmp_path: Path) -> None:
+    """The columns are the filters, and the array has them outside of an image's rows."""
+    text = convolution(14, 3, 1).replace("[5]", "[512]").replace("c < 5", "c < 512")
+    result = compile_region(region_of(text, tmp_path), Options(machine="x86-64-v4"))
+    buffer = next(b for b in result.program.buffers.values() if b.name == "r_tile")
+    assert buffer.order == (0, 2, 3, 1)
+    assert result.verified

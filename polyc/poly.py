@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from enum import Enum
-from typing import cast
+from typing import TypeVar, cast
 
 import islpy as isl
 
@@ -64,6 +64,15 @@ def union_of(pieces: Iterable[isl.Map], start: isl.UnionMap) -> isl.UnionMap:
     for piece in pieces:
         start = start.union(isl.UnionMap.from_map(piece))
     return start
+
+
+Sized = TypeVar("Sized", isl.Set, isl.Map)
+
+
+def at_sizes(relation: Sized, sizes: isl.Set) -> Sized:
+    """The relation at some sizes, `[n] -> { : … }`. Where these are all, isl takes as long as for others, and here
+    nothing is done."""
+    return relation if sizes.plain_is_universe() else relation.intersect_params(sizes)
 
 
 def project_range(relation: isl.Map, keep: int) -> isl.Map:

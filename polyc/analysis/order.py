@@ -173,9 +173,13 @@ def _column(step: Step | Member, piece: isl.Set) -> isl.Map:
     if isinstance(step, Step):
         return constant_column(isl.Set.universe(piece.get_space()), step.index)
     value = value_on(step.schedule, piece.get_space())
-    if value.n_piece() == 1 and piece.is_subset(value.domain()):
+    if value.n_piece() == 1 and (_is_everywhere(value) or piece.is_subset(value.domain())):
         return _everywhere(value)
     return isl.Map.from_pw_aff(value).intersect_domain(piece)
+
+
+def _is_everywhere(value: isl.PwAff) -> bool:
+    return bool(value.domain().plain_is_universe())
 
 
 def _everywhere(value: isl.PwAff) -> isl.Map:

@@ -16,7 +16,7 @@ from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, AccessKind, Array, CType, Statement, Storage, Value
 from polyc.model.tree import Member, partial_schedule, paths
 from polyc.passes.boxes import constant_of
-from polyc.poly import empty_map, everywhere, in_name, maps, pinned, project_range
+from polyc.poly import at_sizes, empty_map, everywhere, in_name, maps, pinned, project_range
 from polyc.verify.expand import shift
 
 NOTED = "polyc_"
@@ -139,7 +139,7 @@ class InstancePrinter:
 
     def _condition(self) -> c.Expr | None:
         """When the instance is one of its domain; None where it always is."""
-        here = self.to_instance.intersect_params(self.program.scop.known)
+        here = at_sizes(self.to_instance, self.program.scop.known)
         inside = here.intersect_range(self.statement.domain).domain()
         if here.domain().is_subset(inside):
             return None
@@ -192,7 +192,7 @@ class InstancePrinter:
 
     def _value(self, item: Value) -> c.Expr:
         here = self.to_instance.apply_range(item.relation)
-        if here.intersect_params(self.program.scop.known).is_empty():
+        if at_sizes(here, self.program.scop.known).is_empty():
             return c.Literal("0")  # nothing here evaluates it
         value = isl.PwMultiAff.from_map(here).get_pw_aff(0)
         return self.exprs.convert(self.visit.build.expr_from_pw_aff(value))
@@ -225,7 +225,7 @@ class InstancePrinter:
                 relation = self._outer(buffer.depth).range_product(relation).apply_range(shift(buffer))
             if array.rank == 0 and (buffer is None or buffer.places is None):
                 return self.cell(array, buffer, name, (), node.ref)
-            if relation.intersect_params(self.program.scop.known).is_empty():
+            if at_sizes(relation, self.program.scop.known).is_empty():
                 # Under a condition that never holds here. isl has no expression for it, C asks for one.
                 return self.cell(array, buffer, name, (c.Literal("0"),) * relation.dim(isl.dim_type.out), node.ref)
             index = self._index(relation)
@@ -248,7 +248,7 @@ class InstancePrinter:
         Such a subscript may be anything, so that the buffer has its whole dimension, from 0.
         """
         relation = self.to_instance.apply_range(pinned(access.relation, access.loose))
-        if relation.intersect_params(self.program.scop.known).is_empty():
+        if at_sizes(relation, self.program.scop.known).is_empty():
             return tuple(s if d in access.loose else c.Literal("0") for d, s in enumerate(written))
         relation = self._outer(buffer.depth).range_product(relation).apply_range(shift(buffer))
         found = list(self.exprs.subscripts(self._index(relation)))

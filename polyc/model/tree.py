@@ -357,9 +357,21 @@ def paths(tree: Domain) -> list[Path]:
                 descend(node.child, added, depth)
             case Sequence(children=steps):
                 for index, step in enumerate(steps):
-                    inside = path.instances.intersect(step.filter)
+                    inside = _inside(path.instances, step.filter)
                     at = Step(index, step.barrier)
                     descend(step.child, replace(path, instances=inside, steps=(*path.steps, at)), depth)
 
     descend(tree.child, Path(tree.domain, (), None), 0)
+    return found
+
+
+def _inside(instances: isl.UnionSet, step: isl.UnionSet) -> isl.UnionSet:
+    """The instances that a step runs. Most often these are all of its statements, which isl would take long to find."""
+    space = instances.get_space()
+    found = isl.UnionSet.empty(space)
+    pieces = step.align_params(space).get_set_list()
+    for k in range(pieces.n_set()):
+        piece = pieces.get_at(k)
+        there = instances.extract_set(piece.get_space())
+        found = found.union(isl.UnionSet.from_set(there if there.plain_is_equal(piece) else there.intersect(piece)))
     return found

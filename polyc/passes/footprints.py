@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import lru_cache, reduce
 from math import inf, prod
 
 import islpy as isl
@@ -187,7 +187,7 @@ def footprints_at(program: Program, probes: Probes, registers: frozenset[str] = 
     made = _made_elsewhere(program, instances, arrays)
     prints = []
     for array, found in arrays.items():
-        touched = [_touched(access.relation, probes) for access in found]
+        touched = _all_touched(found, probes)
         boxes = tuple(_hull([one], probes) for one in touched)
         hull = _hull(touched, probes) if len(touched) > 1 else None
         size = program.scop.arrays[array].element.size_bytes
@@ -250,34 +250,80 @@ def _probes(at: isl.UnionMap, outer: int, extents: tuple[int | None, ...], typic
     return Probes(instances([1] * count), tuple(longer), at.domain(), extents, typical)
 
 
+Bounds = tuple[tuple[int, int], ...]
+"""The least and the greatest value in each dimension; empty where there are no cells."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Touched:
-    """The cells that one access touches of its array, for each of some probes."""
+    """The cells that one access touches of its array, for each of the tiles that are probed."""
 
     relation: isl.Map
-    cells: tuple[isl.Set | None, ...]
-    """None where there are none."""
-    bounds: tuple[tuple[tuple[int, int], ...] | None, ...]
-    """The least and the greatest value in each dimension; None where there are no cells, or no such values."""
+    bounds: tuple[Bounds | None, ...]
+    """None where a dimension has none."""
+
+    def shifted(self, relation: isl.Map, offsets: tuple[int, ...]) -> _Touched:
+        """What another access touches, so many cells further on in each dimension."""
+        moved: list[Bounds | None] = []
+        for bounds in self.bounds:
+            pairs = None if bounds is None else zip(bounds, offsets, strict=False)
+            moved.append(None if pairs is None else tuple((low + more, high + more) for (low, high), more in pairs))
+        return _Touched(relation, tuple(moved))
+
+
+def _tiles(probes: Probes) -> tuple[isl.UnionSet, ...]:
+    return probes.point, *(tile for _, tile in probes.longer), probes.whole
 
 
 def _touched(relation: isl.Map, probes: Probes) -> _Touched:
-    cells = []
-    bounds = []
-    for instances in (probes.point, *(tile for _, tile in probes.longer), probes.whole):
-        found = _cells(relation, instances)
-        cells.append(found)
-        bounds.append(None if found is None else _bounds(found))
-    return _Touched(relation, tuple(cells), tuple(bounds))
+    return _Touched(relation, tuple(_bounds(_cells(relation, tile)) for tile in _tiles(probes)))
 
 
-def _cells(relation: isl.Map, instances: isl.UnionSet) -> isl.Set | None:
+def _all_touched(accesses: list[Access], probes: Probes) -> list[_Touched]:
+    """What each access to one array touches: isl is asked once for all windows of a stencil."""
+    found: list[_Touched] = []
+    known: dict[tuple[object, ...], tuple[_Touched, tuple[int, ...]]] = {}
+    for access in accesses:
+        linear = _linear(access)
+        if linear is None:
+            found.append(_touched(access.relation, probes))
+        elif linear[0] in known:
+            first, start = known[linear[0]]
+            found.append(first.shifted(access.relation, tuple(x - y for x, y in zip(linear[1], start, strict=True))))
+        else:
+            found.append(_touched(access.relation, probes))
+            known[linear[0]] = found[-1], linear[1]
+    return found
+
+
+@lru_cache(maxsize=10_000)
+def _linear(access: Access) -> tuple[tuple[object, ...], tuple[int, ...]] | None:
+    """What accesses that differ in constants only have in common, and these constants; None where a subscript has
+    several expressions, or remainders. Kept, since a nest's tiles are probed in each group that it is tried in."""
+    function = isl.PwMultiAff.from_map(access.relation) if access.exact else None
+    if function is None or function.n_piece() != 1:
+        return None
+    pieces: list[isl.MultiAff] = []
+    function.foreach_piece(lambda _, piece: pieces.append(piece))
+    domain, forms, constants = access.relation.domain(), [], []
+    for d in range(pieces[0].dim(isl.dim_type.out)):
+        subscript = pieces[0].get_aff(d)
+        constant = subscript.get_constant_val()
+        if subscript.dim(isl.dim_type.div) or not constant.is_int():
+            return None
+        forms.append(str(subscript.set_constant_val(isl.Val.zero(domain.get_ctx()))))
+        constants.append(int(constant.to_python()))
+    return (str(domain), *forms), tuple(constants)
+
+
+def _cells(relation: isl.Map, instances: isl.UnionSet) -> isl.Set:
     space = relation.get_space().domain().align_params(instances.get_space())
-    found = relation.intersect_domain(instances.align_params(space).extract_set(space)).range()
-    return None if found.is_empty() else found
+    return relation.intersect_domain(instances.align_params(space).extract_set(space)).range()
 
 
-def _bounds(cells: isl.Set) -> tuple[tuple[int, int], ...] | None:
+def _bounds(cells: isl.Set) -> Bounds | None:
+    if cells.is_empty():
+        return ()
     found = []
     for d in range(cells.dim(isl.dim_type.set)):
         low, high = cells.dim_min_val(d), cells.dim_max_val(d)
@@ -289,25 +335,25 @@ def _bounds(cells: isl.Set) -> tuple[tuple[int, int], ...] | None:
 
 def _hull(touched: list[_Touched], probes: Probes) -> Box:
     """The box of all cells that some accesses of one array touch."""
-    base, *longer, whole = (_extents(touched, k) for k in range(len(probes.longer) + 2))
+    base, *longer, whole = (_extents(touched, k, tile) for k, tile in enumerate(_tiles(probes)))
     slopes = []
     for (more, _), grown in zip(probes.longer, longer, strict=True):
         slopes.append(tuple(max(0.0, (g - b) / more) if more > 0 else 0.0 for g, b in zip(grown, base, strict=True)))
     return Box(base, tuple(slopes), whole)
 
 
-def _extents(touched: list[_Touched], probe: int) -> tuple[float, ...]:
+def _extents(touched: list[_Touched], probe: int, tile: isl.UnionSet) -> tuple[float, ...]:
     """Of the box around the cells of all of them."""
-    some = [one for one in touched if one.cells[probe] is not None]
-    if not some:
-        return tuple(1.0 for _ in range(touched[0].relation.dim(isl.dim_type.out)))
-    bounds = [found for one in some if (found := one.bounds[probe]) is not None]
-    if len(bounds) == len(some):
+    bounds = [one.bounds[probe] for one in touched]
+    every = [found for found in bounds if found]
+    if None not in bounds and every:
         return tuple(
             min(float(max(high for _, high in along) - min(low for low, _ in along) + 1), UNBOUNDED)
-            for along in zip(*bounds, strict=True)
+            for along in zip(*every, strict=True)
         )
-    cells = reduce(isl.Set.union, (there for one in some if (there := one.cells[probe]) is not None))
+    cells = reduce(isl.Set.union, (_cells(one.relation, tile) for one in touched))
+    if cells.is_empty():
+        return tuple(1.0 for _ in range(cells.dim(isl.dim_type.set)))
     return tuple(min(_width(cells, d), UNBOUNDED) for d in range(cells.dim(isl.dim_type.set)))
 
 

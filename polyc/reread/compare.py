@@ -29,7 +29,7 @@ from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Array, Parameter, Region, Scop, Statement, Storage, Value
 from polyc.model.tree import LEAF, Mark, Member, Path
 from polyc.passes.boxes import constant_of
-from polyc.poly import empty_map, everywhere
+from polyc.poly import at_sizes, empty_map, everywhere
 from polyc.reread.nodes import bare, flat
 from polyc.reread.pragmas import pragma_faults, storage_faults
 from polyc.reread.program import NotComparable, read_again
@@ -279,10 +279,10 @@ class _Text:
         if not to_instance.domain().is_equal(part.run.instances):
             raise NotComparable(f"the instances of {name} are not affine everywhere")
         found: list[Fault] = []
-        extra = to_instance.intersect_params(scop.known).subtract_range(part.statement.domain)
+        extra = at_sizes(to_instance, scop.known).subtract_range(part.statement.domain)
         if not extra.is_empty():
             found.append(Fault("text", f"the text runs an instance of {name} that is none", str(extra.sample())))
-        outside = part.run.instances.intersect_params(scop.context).params().subtract(scop.known.params())
+        outside = at_sizes(part.run.instances, scop.context).params().subtract(scop.known.params())
         if not outside.is_empty():
             found.append(Fault("text", "the condition around the text is too weak", str(outside.sample())))
         return found
@@ -293,7 +293,7 @@ class _Text:
             if not printed.is_single_valued():
                 raise NotComparable(f"a value that {part.statement.name} computes is not affine")
             known = self.program.scop.known
-            wanted = part.to_instance.apply_range(value.relation).intersect_params(known)
+            wanted = at_sizes(part.to_instance.apply_range(value.relation), known)
             if not wanted.is_subset(printed):
                 message = f"a producer in {part.statement.name} is computed for another iteration"
                 yield Fault("text", message, str(wanted.subtract(printed).sample()))
@@ -325,9 +325,9 @@ class _Text:
         if one is None or other is None or one.loose != other.loose:
             return None
         known = self.program.scop.known
-        wanted = part.to_instance.apply_range(one.relation).intersect_params(known)
+        wanted = at_sizes(part.to_instance.apply_range(one.relation), known)
         printed = other.relation.set_tuple_id(isl.dim_type.in_, part.run.instances.get_tuple_id())
-        return wanted, printed.intersect_params(known), one.loose
+        return wanted, at_sizes(printed, known), one.loose
 
     def local_faults(self) -> list[Fault]:
         """(3), for every local array and each array that it stands for; several are one after the other there."""

@@ -27,7 +27,7 @@ from polyc.flow import Accesses, Flow, compute_false, compute_flow
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import AccessKind, Scop
 from polyc.model.tree import THREAD_AXES, WARP_AXES, Member
-from polyc.poly import empty_map, maps, names, out_name, reaching, union_of
+from polyc.poly import at_sizes, empty_map, maps, names, out_name, reaching, union_of
 from polyc.verify.commuting import commuting_dependences
 from polyc.verify.expand import Expanded, expand, place_in_buffer
 from polyc.verify.fault import Fault
@@ -345,7 +345,7 @@ def buffer_faults(program: Program, now: Expanded) -> list[Fault]:
             continue
         place, box = place_in_buffer(buffer), _box_of(buffer)
         for cells in touched[buffer.key]:
-            piece = cells.intersect_params(program.scop.known).apply_range(place)
+            piece = at_sizes(cells, program.scop.known).apply_range(place)
             outside = piece.subtract_range(box)
             if not outside.is_empty():
                 faults.append(Fault("buffer-bounds", f"{buffer.name} is too small", str(outside.sample())))

@@ -19,7 +19,7 @@ from polyc.flow import Flow
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Member, Step
-from polyc.poly import names, out_name
+from polyc.poly import at_sizes, names, out_name
 from polyc.verify.expand import Expanded
 
 
@@ -73,9 +73,7 @@ def _all_filled(
 ) -> bool:
     known = program.scop.known
     sliding = {b.key: b.depth for b in program.buffers.values() if b.array == array and b.window is not None}
-    return all(
-        filled(run, cells.intersect_params(known), writers, sliding.get(out_name(cells))) for run, cells in readers
-    )
+    return all(filled(run, at_sizes(cells, known), writers, sliding.get(out_name(cells))) for run, cells in readers)
 
 
 def uses_of(now: Expanded, array: str) -> Iterator[tuple[Run, Access, isl.Map]]:

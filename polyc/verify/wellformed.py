@@ -21,7 +21,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import AccessKind, Scop, Statement, Storage
 from polyc.model.tree import Band, Extension, Mark, partial_schedule, walk
-from polyc.poly import empty_set
+from polyc.poly import at_sizes, empty_set
 from polyc.verify.expand import Expanded, buffer_of
 from polyc.verify.fault import Fault
 
@@ -125,7 +125,7 @@ def instance_faults(program: Program, now: Expanded) -> list[Fault]:
             faults.append(Fault("form", f"{run.statement} runs twice in one place", str(twice.sample_point())))
         seen = seen.union(instances)
         # `instance -> S[i]`, kept as pairs: without the tiles, it is their projection that takes isl long.
-        runs_of = isl.UnionMap.from_map(run.contraction.intersect_params(known))
+        runs_of = isl.UnionMap.from_map(at_sizes(run.contraction, known))
         if run.statement in program.copies:
             access = program.statements[run.statement].accesses[0]
             touched = runs_of.apply_range(isl.UnionMap.from_map(access.relation))
@@ -147,7 +147,7 @@ def instance_faults(program: Program, now: Expanded) -> list[Fault]:
 def _loop_faults(program: Program, now: Expanded) -> Iterator[Fault]:
     """Loops without a value for some of the instances in them: isl would refuse to print these, which is no proof."""
     for run in now.runs:
-        here = run.instances.intersect_params(program.scop.known)
+        here = at_sizes(run.instances, program.scop.known)
         if any(not here.is_subset(column.domain()) for column in run.columns):
             yield Fault("form", f"a loop around {run.statement} has no value for some of its instances", "")
 

@@ -5,10 +5,8 @@ Either is one line, the last one on standard error, where gcc writes them too.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 import click
 
@@ -36,17 +34,18 @@ class Sources:
     """The lines that diagnostics point to; files are read when one is asked for."""
 
     def __init__(self, texts: dict[str, str] | None = None) -> None:
-        self.lines = {path: text.splitlines() for path, text in (texts or {}).items()}
+        self.lines = {path: text.split("\n") for path, text in (texts or {}).items()}
 
     def line(self, span: Span) -> str:
         if span.file not in self.lines:
             try:
                 with open(span.file, encoding="utf-8", errors="replace") as file:
-                    self.lines[span.file] = file.read().splitlines()
+                    self.lines[span.file] = file.read().split("\n")
             except (OSError, ValueError):
                 self.lines[span.file] = []
         found = self.lines[span.file]
-        return found[span.line - 1] if 0 < span.line <= len(found) else ""
+        line = found[span.line - 1].rstrip("\r") if 0 < span.line <= len(found) else ""
+        return line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def of_run(compiled: Iterable[Compiled]) -> list[Diagnostic]:
@@ -78,6 +77,8 @@ def of_remark(remark: Remark, compiled: Compiled) -> Diagnostic:
 
 def tell(found: Iterable[Diagnostic], form: str, source: Source | None = None) -> None:
     """Write diagnostics to standard error, in one of the forms for programs."""
+    import json
+
     sources = Sources({source.path: source.text} if source is not None else None)
     every = list(found)
     value = sarif(every, sources) if form == "sarif" else [gcc_json(one, sources) for one in every]
@@ -126,7 +127,7 @@ def _location(span: Span, sources: Sources) -> dict[str, Any]:
             "file": span.file,
             "line": span.line,
             "column": column,
-            "byte-column": len(line[: column - 1].encode("utf-8", "surrogateescape")) + 1 if line else column,
+            "byte-column": len(line[: column - 1].encode()) + 1 if line else column,
             "display-column": len(line[: column - 1].expandtabs(8)) + 1 if line else column,
         }
         for name, column in ends.items()
@@ -189,6 +190,8 @@ def _result(one: Diagnostic, rule: int, sources: Sources) -> dict[str, Any]:
 
 
 def _physical(span: Span, sources: Sources) -> dict[str, Any]:
+    from urllib.parse import quote
+
     region: dict[str, Any] = {
         "startLine": span.line,
         "startColumn": span.column,

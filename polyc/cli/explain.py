@@ -125,7 +125,7 @@ def answer(run: Run, line: int) -> str:
     """Why the nest at a line is as it is. Raises click.UsageError where no nest is there."""
     from polyc.explain import why
 
-    text = why.why(run.compiled, line, run.source.text.splitlines(), terminal.width())
+    text = why.why(run.compiled, line, run.source.text.split("\n"), terminal.width())
     if text is None:
         raise click.UsageError(f"there is no loop nest at line {line}: {why.nest_lines(run.compiled)}")
     return text

@@ -17,9 +17,12 @@ LEAST = 60
 """Columns below which lines are left to the terminal."""
 STYLES = (
     (r"^\S.*$", "bold"),  # a region
-    (r"^  [a-z].*$", "cyan"),  # a section of it
-    (r"\[[a-z-]+(?:, \w+)?\]$", "dim"),  # the code of a remark
-    (r"\b(?:NOT verified|NOT checked|MISSING|not found|not fused|not tiled|not parallel)\b", "yellow"),
+    (r"^  (?:(?!lines? \d)[a-z].*|What was .*|Its loops)$", "cyan"),  # a section of it
+    (r"^  lines? [\d-]+", "bold"),  # a nest
+    (r"\[[a-z-]+(?:, [\w-]+)?\](?:$|(?=, ))", "dim"),  # the code of a remark
+    (r"^      (?:To do|Since|Numbers):?", "bold"),
+    (r"^Why: .*$", "not bold dim"),
+    (r"\b(?:NOT verified|NOT checked|MISSING|not found|[nN]ot fused|[nN]ot tiled|[nN]ot parallel)\b", "yellow"),
     (r"\bverified\b(?!\))", "green"),
 )
 

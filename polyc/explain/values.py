@@ -34,7 +34,7 @@ def figures(remark: Remark, but: tuple[str, ...] = ()) -> str:
 
 def shown(value: object) -> str:
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return f"{value:.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
     if isinstance(value, (list, tuple)):
         return "(" + ", ".join(shown(item) for item in value) + ")"
     if isinstance(value, dict):

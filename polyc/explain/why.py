@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
+from polyc.errors import visible
 from polyc.explain.codes import Code, refusal
 from polyc.explain.loops import Loop, Written, nest_at, written
 from polyc.explain.nests import Nest, Reasons, nests
@@ -67,7 +68,7 @@ def _shown(source: list[str], place: Written) -> Iterator[tuple[int, str]]:
     """The nest's lines, of a long one the first and the last."""
     lines = range(place.first_line, min(place.last_line, len(source)) + 1)
     for number in lines if len(lines) <= 12 else [*lines[:8], *lines[-3:]]:
-        yield number, source[number - 1].expandtabs(4).rstrip()
+        yield number, visible(source[number - 1].expandtabs(4).rstrip())
 
 
 def _fates(found: Nest, compiled: Compiled) -> dict[str, list[str]]:

@@ -31,32 +31,29 @@ return [...picture.querySelectorAll("figure")].map((figure) => [
 """
 
 
+TINY = """
+const has = (one) => [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+return [...document.querySelectorAll("body *")].filter((one) => !one.closest("svg, script") && has(one) &&
+  parseFloat(getComputedStyle(one).fontSize) < 11).map((one) => one.outerHTML.slice(0, 80));
+"""
+
+
 def named(item: object) -> str:
     return item.stem if isinstance(item, Path) else str(item)
 
 
 @pytest.mark.parametrize(("path", "target"), PAGES, ids=named)
-def test_it_loads_in_silence_and_alone(browser: Browser, path: Path, target: str) -> None:
+def test_it_loads_in_silence_and_alone_and_fits(browser: Browser, path: Path, target: str) -> None:
     address = browser.open(page(path, target))
-    browser.find("#open").click()
     browser.find("#theme").click()
+    assert browser.run("return document.documentElement.scrollWidth") <= 1280
+    browser.find("#open").click()
+    assert browser.run(TINY) == []
+    for width in (1280, 400):
+        browser.size(width)
+        assert browser.run("return document.documentElement.scrollWidth") <= width
     assert [entry["message"] for entry in browser.logs("browser")] == []
     assert set(browser.requests()) <= {address, "data:,"}
-
-
-@pytest.mark.parametrize("width", [1280, 400])
-@pytest.mark.parametrize(("path", "target"), PAGES, ids=named)
-def test_nothing_is_wider_than_the_window(browser: Browser, path: Path, target: str, width: int) -> None:
-    browser.size(width)
-    browser.open(page(path, target))
-    browser.find("#open").click()
-    assert browser.run("return document.documentElement.scrollWidth") <= width
-    small = browser.run(
-        "return [...document.querySelectorAll('body *')].filter((one) => one.childNodes.length && "
-        "[...one.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim()) && !one.closest('svg, script') && "
-        "parseFloat(getComputedStyle(one).fontSize) < 11).length"
-    )
-    assert small == 0
 
 
 def test_folding_by_mouse_and_by_keyboard(browser: Browser) -> None:
@@ -227,6 +224,8 @@ def test_on_paper_all_is_open(browser: Browser) -> None:
     browser.command("Emulation.setEmulatedMedia", media="print")
     assert browser.run("return [...document.querySelectorAll('details')].every((one) => one.open)")
     assert not browser.find(".tools").is_displayed()
+    browser.prefer("dark", "print")
+    assert background(browser) == WHITE
     assert browser.run("return getComputedStyle(document.querySelector('.listing')).maxHeight") == "none"
     browser.run("dispatchEvent(new Event('afterprint'))")
     assert not browser.run("return [...document.querySelectorAll('details')].some((one) => one.open)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from pathlib import Path
 
 from polyc.explain.graph import edges_of, graph_svg, units_of
@@ -11,7 +12,7 @@ from polyc.explain.svg import tree_svg
 from polyc.explain.tiles import Frame, Tiles, tiles_of
 from tests.programs import compiled
 
-from .pages import CAMERA, JACOBI, page
+from .pages import CAMERA, CONV, JACOBI, ROOT, page
 
 FIGURE = """
 void conv(const float image[6][6], const float window[3][3], float C[4][4])
@@ -125,3 +126,11 @@ def test_a_large_graph_has_a_node_for_a_nest() -> None:
     names = {(units[e.source].label, units[e.sink].label): e.arrays for e in edges_of(one.program, units)}
     assert names["S7", "S9"] == ("gv_r",)
     ET.fromstring(graph_svg(one))
+
+
+def test_the_picture_of_the_docs_is_that_of_a_run(golden: Callable[[Path, str], None]) -> None:
+    (one,) = page(CONV).compiled
+    (group,) = one.program.groups
+    tiles = tiles_of(one.program, group)
+    assert tiles is not None
+    golden(ROOT / "docs" / "pictures" / "conv-tiles.svg", tile_picture(tiles))

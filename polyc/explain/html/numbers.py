@@ -46,7 +46,7 @@ class Numbers:
     bound: str
     """What takes longest."""
     told: list[str]
-    """What passes decided about sizes of other kinds: register tiles, panels, tiles over time, blocks."""
+    """What else is known: of a GPU's blocks; and of register tiles, panels, tiles over time, blocks of rows."""
 
 
 def numbers_of(program: Program, group: Group, tiles: Tiles | None) -> Numbers:
@@ -63,7 +63,10 @@ def numbers_of(program: Program, group: Group, tiles: Tiles | None) -> Numbers:
         candidates,
         verdict,
         str(data.get("bound", "")),
-        [m.message for m in program.remarks if m.stage in SIZING and members & set(m.statements)],
+        [
+            *_of_gpu(data),
+            *(m.message for m in program.remarks if m.stage in SIZING and members & set(m.statements)),
+        ],
     )
 
 
@@ -102,6 +105,20 @@ def _footprint(options: Options, data: dict[str, Any], tiles: Tiles | None) -> I
             f"{told_bytes(size)} of {told_bytes(room)} ({_percent(size / room)})",
             size > room,
         )
+
+
+def _of_gpu(data: dict[str, Any]) -> Iterator[str]:
+    """What the model of a GPU says of the tiles that it chose."""
+    traffic, tiles, score = data.get("traffic_bytes"), data.get("tiles"), data.get("score")
+    if not isinstance(traffic, int) or not isinstance(score, float):
+        return
+    many = f" ({told_bytes(traffic * tiles)} for all {tiles} tiles)" if isinstance(tiles, int) else ""
+    yield f"{told_bytes(traffic)} predicted between a tile and memory{many}"
+    yield (
+        f"bound by {data.get('bound')}: {100 * score:.0f} % of what that allows is predicted, with "
+        f"{data.get('blocks_per_multiprocessor')} blocks on a multiprocessor at once; {data.get('candidates')} shapes "
+        "were compared"
+    )
 
 
 def _percent(share: float) -> str:

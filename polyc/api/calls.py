@@ -5,21 +5,21 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from polyc.api.options import CompileOptions, File, told, values_of
+from polyc.api.options import CompileOptions, File, ShowOptions, shared, told, values_of
 from polyc.api.result import ONE_AT_A_TIME, Result
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from polyc.api.kernel import Kernel
+    from polyc.api.options import ExplainOptions
     from polyc.cli.run import Run
 
 TEXT = "source.c"
 """What a text is called in messages."""
-SHOWING = ("format", "pass_", "all_passes")
-"""What `explain` has beside the options of a compile."""
+COMPILING, SHOWING = frozenset(CompileOptions.__annotations__), frozenset(ShowOptions.__annotations__)
 
 
 def compile(source_or_path: File, **options: Unpack[CompileOptions]) -> Result:
@@ -37,24 +37,20 @@ def compile(source_or_path: File, **options: Unpack[CompileOptions]) -> Result:
         return result_of(run_of("compile", source_or_path, options))
 
 
-def explain(
-    source_or_path: File,
-    *,
-    format: str = "text",
-    pass_: str | None = None,
-    all_passes: bool = False,
-    **options: Unpack[CompileOptions],
-) -> str:
+def explain(source_or_path: File, **options: Unpack[ExplainOptions]) -> str:
     """What `polyc explain` prints, for the same options: what was done with each nest, what was not, and why.
 
-    format: `text`, `json` (keys in docs/cli.md), `dot`, `isl`.
-    pass_: show the tree after this pass (`--pass`). all_passes: after every one.
+    options: those of `compile`, and `format` (`text`, `json`, ... as docs/cli.md has them), `pass_` to show the tree
+        after this pass, `all_passes` after every one.
 
     Raises as `compile`.
     """
+    values = shown_values(
+        {name: value for name, value in options.items() if name not in COMPILING}, COMPILING | SHOWING
+    )
     with ONE_AT_A_TIME:
-        run = run_of("explain", source_or_path, options)
-        return explained(run, {"format": format, "pass_": pass_, "all_passes": all_passes})
+        given = {name: value for name, value in options.items() if name in COMPILING}
+        return explained(run_of("explain", source_or_path, given), values)
 
 
 def load(
@@ -89,12 +85,11 @@ def load(
 
 
 def run_of(function: str, source_or_path: File, options: Mapping[str, object], default_cc: str = "cc") -> Run:
-    """Compile with the options that all commands share: `verify` has no others."""
+    """Compile."""
     from polyc.cli.run import compile_file
-    from polyc.cli.verify import command
 
     path, text = source(source_or_path)
-    values = values_of(function, command, options)
+    values = values_of(function, shared, options, COMPILING)
     with told():
         return compile_file(path, values, default_cc, text)
 
@@ -125,13 +120,19 @@ def result_of(run: Run) -> Result:
     return Result(run.source.path, run.options.target, files, verified, remarks, run.source.dependencies, run)
 
 
-def explained(run: Run, shown: Mapping[str, object]) -> str:
-    """A run in one of the forms of `polyc explain`."""
-    from polyc.cli.explain import command, explanation
+def shown_values(options: Mapping[str, object], allowed: frozenset[str] = SHOWING) -> dict[str, Any]:
+    """What `polyc explain` makes of the options for what is shown. Raises as `values_of`."""
+    from polyc.cli.explain import command, refuse
 
-    for name in shown:
-        if name not in SHOWING:
-            raise TypeError(f"explain() got an unexpected keyword argument '{name}'")
-    values = values_of("explain", command, shown)
+    values: dict[str, Any] = values_of("explain", command, options, allowed)
+    with told():
+        refuse(values)
+    return values
+
+
+def explained(run: Run, values: dict[str, Any]) -> str:
+    """A run in one of the forms of `polyc explain`."""
+    from polyc.cli.explain import explanation
+
     with ONE_AT_A_TIME, told():
-        return explanation(run, values["form"], values["wanted"], values["all_passes"])
+        return explanation(run, values)

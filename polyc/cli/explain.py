@@ -29,24 +29,29 @@ if TYPE_CHECKING:
 @click.option("--pass", "wanted", metavar="NAME", help="Show the tree after this pass, not the final one.")
 @click.option("--all-passes", is_flag=True, help="Show the dependences, and the tree after every pass.")
 @o.options(o.TRANSFORM, o.INPUT, (o.compiler_option("cc"),))
-def command(file: str, form: str, wanted: str | None, all_passes: bool, **values: Any) -> None:
+def command(file: str, **values: Any) -> None:
     """Explain what `polyc compile FILE` does with the same options. Writes no file."""
-    if wanted is not None and all_passes:
-        raise click.UsageError("--pass and --all-passes exclude each other")
-
+    refuse(values)
     from polyc.cli.run import compile_file
 
-    text = explanation(compile_file(file, values), form, wanted, all_passes)
-    if form == "text":
+    text = explanation(compile_file(file, values), values)
+    if values["form"] == "text":
         terminal.show(text)
     else:
         output.write(output.STDOUT, text)
 
 
-def explanation(run: Run, form: str, wanted: str | None, all_passes: bool) -> str:
+def refuse(values: dict[str, Any]) -> None:
+    """Raise click.UsageError for options of this command that contradict each other."""
+    if values["wanted"] is not None and values["all_passes"]:
+        raise click.UsageError("--pass and --all-passes exclude each other")
+
+
+def explanation(run: Run, values: dict[str, Any]) -> str:
     """The whole output. Raises click.UsageError where there is no such pass, UserError where it takes too much."""
     from polyc.cli.run import shown_within_budget
 
+    wanted, all_passes = values["wanted"], values["all_passes"]
     compiled = run.compiled
     shown = [chosen(one, wanted, all_passes) for one in compiled]
     if wanted is not None and compiled and not any(shown):
@@ -55,7 +60,7 @@ def explanation(run: Run, form: str, wanted: str | None, all_passes: bool) -> st
         known = ", ".join(dict.fromkeys(s.name for one in compiled for s in stages(one)))
         raise click.UsageError(f"there is no pass '{wanted}' in this run; there are: {known}")
     with shown_within_budget(run):
-        return rendered(compiled, shown, form, wanted, all_passes)
+        return rendered(compiled, shown, values["form"], wanted, all_passes)
 
 
 def chosen(compiled: Compiled, wanted: str | None, all_passes: bool) -> tuple[Snapshot, ...]:

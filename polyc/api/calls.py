@@ -7,19 +7,20 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from polyc.api.options import CompileOptions, File, told, values_of
+from polyc.api.options import CompileOptions, File, ShowOptions, shared, told, values_of
 from polyc.api.result import ONE_AT_A_TIME, Result
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from polyc.api.kernel import Kernel
+    from polyc.api.options import ExplainOptions
+    from polyc.cli.explain import Wish
     from polyc.cli.run import Run
 
 TEXT = "source.c"
 """What a text is called in messages."""
-SHOWING = ("format", "what", "pass_", "all_passes", "why")
-"""What `explain` has beside the options of a compile."""
+COMPILING, SHOWING = frozenset(CompileOptions.__annotations__), frozenset(ShowOptions.__annotations__)
 
 
 def compile(source_or_path: File, **options: Unpack[CompileOptions]) -> Result:
@@ -37,28 +38,19 @@ def compile(source_or_path: File, **options: Unpack[CompileOptions]) -> Result:
         return result_of(run_of("compile", source_or_path, options))
 
 
-def explain(
-    source_or_path: File,
-    *,
-    format: str = "text",
-    what: str = "all",
-    pass_: str | None = None,
-    all_passes: bool = False,
-    why: int | None = None,
-    **options: Unpack[CompileOptions],
-) -> str:
+def explain(source_or_path: File, **options: Unpack[ExplainOptions]) -> str:
     """What `polyc explain` prints, for the same options: what was done with each nest, what was not, and why.
 
-    format: `text`, `html` (a page), `json` (keys in docs/cli.md), `svg`, `dot`, `isl`.
-    what: `tree` or `graph`, with `svg` and `dot`.
-    pass_: show the tree after this pass (`--pass`). all_passes: all that is known, and the tree after every one.
-    why: answer for the nest at this line of the file.
+    options: those of `compile`, and `format` (`text`, `html`, `json`, ... as docs/cli.md has them), `what` (`tree` or
+        `graph`, with `svg` and `dot`), `pass_` to show the tree after this pass, `all_passes` for all that is known,
+        `why` to answer for the nest at this line.
 
     Raises as `compile`.
     """
+    wish = shown_values({name: value for name, value in options.items() if name not in COMPILING}, COMPILING | SHOWING)
     with ONE_AT_A_TIME:
-        run = run_of("explain", source_or_path, options)
-        return explained(run, {"format": format, "what": what, "pass_": pass_, "all_passes": all_passes, "why": why})
+        given = {name: value for name, value in options.items() if name in COMPILING}
+        return explained(run_of("explain", source_or_path, given), wish)
 
 
 def load(
@@ -93,12 +85,11 @@ def load(
 
 
 def run_of(function: str, source_or_path: File, options: Mapping[str, object], default_cc: str = "cc") -> Run:
-    """Compile with the options that all commands share: `verify` has no others."""
+    """Compile."""
     from polyc.cli.run import compile_file
-    from polyc.cli.verify import command
 
     path, text = source(source_or_path)
-    values = values_of(function, command, options)
+    values = values_of(function, shared, options, COMPILING)
     with told():
         return compile_file(path, values, default_cc, text)
 
@@ -129,13 +120,17 @@ def result_of(run: Run) -> Result:
     return Result(run.source.path, run.options.target, files, verified, remarks, run.source.dependencies, run)
 
 
-def explained(run: Run, shown: Mapping[str, object]) -> str:
-    """A run in one of the forms of `polyc explain`."""
-    from polyc.cli.explain import Wish, command, explanation
+def shown_values(options: Mapping[str, object], allowed: frozenset[str] = SHOWING) -> Wish:
+    """What `polyc explain` makes of the options for what is shown. Raises as `values_of`."""
+    from polyc.cli.explain import Wish, command
 
-    for name in shown:
-        if name not in SHOWING:
-            raise TypeError(f"explain() got an unexpected keyword argument '{name}'")
-    values = values_of("explain", command, shown)
+    with told():
+        return Wish.of(values_of("explain", command, options, allowed))
+
+
+def explained(run: Run, wish: Wish) -> str:
+    """A run in one of the forms of `polyc explain`."""
+    from polyc.cli.explain import explanation
+
     with ONE_AT_A_TIME, told():
-        return explanation(run, Wish.of(values))
+        return explanation(run, wish)

@@ -295,7 +295,7 @@ def parameter_of(argument: Argument, element: tuple[str, int]) -> Parameter:
         argument.text,
         dtype if letter else None,
         argument.extents if dims else None,
-        bool(dims) and "const" not in argument.shape.qualifiers,
+        bool(dims) and not argument.constant,
         letter,
     )
 

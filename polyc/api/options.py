@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from numbers import Integral, Real
@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 import click
 
+from polyc.cli import options as o
 from polyc.errors import UserError
 
 Sizes: TypeAlias = str | int | Sequence[int]
@@ -57,27 +58,51 @@ class CompileOptions(TypedDict, total=False):
     budget: int
 
 
+class ShowOptions(TypedDict, total=False):
+    """What `polyc explain` has for what is shown. `pass_` is `--pass`, which is a word of Python."""
+
+    format: str
+    what: str
+    """With `svg` and `dot`: `tree`, `graph` or `all`."""
+    pass_: str
+    """Show the tree after this pass."""
+    all_passes: bool
+    """Show all that is known, with the tree after every pass."""
+    why: int
+    """Answer for the nest at this line."""
+
+
+class ExplainOptions(CompileOptions, ShowOptions, total=False):
+    """The options of `polyc explain`."""
+
+
+@click.command("compile")
+@o.options(o.TRANSFORM, o.INPUT, (o.compiler_option("cc"),))
+def shared() -> None:
+    """The options that `compile`, `explain` and `verify` share."""
+
+
 def keyword(option: click.Option) -> str:
     """The name of an option as a keyword: its long spelling, or the name of what it sets."""
     long = [spelling for spelling in option.opts if spelling.startswith("--")]
     return long[0].removeprefix("--").replace("-", "_") if long else str(option.name)
 
 
-def values_of(function: str, command: click.Command, options: Mapping[str, object]) -> dict[str, Any]:
-    """What the parser of a command makes of the keywords, with its defaults.
+def values_of(function: str, command: click.Command, options: Mapping[str, object], allowed: Collection[str]) -> Any:
+    """What the parser of a command makes of the keywords, with its defaults: a dict as click gives it.
 
-    Raises TypeError for a name or a type that it does not know, UserError for a value that it does not take.
+    Raises TypeError for a name that is not allowed and for a type that it does not know, UserError for a value that it
+    does not take.
     """
     known = {keyword(one): one for one in command.params if isinstance(one, click.Option)}
     words: list[str] = []
     for name, value in options.items():
-        option = known.get(name.removesuffix("_"))
-        if option is None:
-            near = get_close_matches(name, known, 1)
+        if name not in allowed:
+            near = get_close_matches(name, allowed, 1)
             hint = f"; did you mean '{near[0]}'?" if near else ""
             raise TypeError(f"{function}() got an unexpected keyword argument '{name}'{hint}")
         if value is not None:
-            words += given(option, name, value)
+            words += given(known[name.removesuffix("_")], name, value)
     with told():
         only = click.Command(command.name, params=[one for one in command.params if isinstance(one, click.Option)])
         return dict(only.make_context(function, words).params)

@@ -6,14 +6,16 @@ import threading
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from polyc.cli import output
 from polyc.model.program import Remark
 
 if TYPE_CHECKING:
     import os
+    from typing import Unpack
 
+    from polyc.api.options import ShowOptions
     from polyc.cli.run import Run
 
 ONE_AT_A_TIME = threading.RLock()
@@ -138,12 +140,11 @@ class Result:
         output.write_all(texts)
         return Path(target)
 
-    def explain(self, format: str = "text", **options: Any) -> str:
-        """What `polyc.explain` answers, without compiling again. Takes what `polyc explain` has for what is shown:
-        `format`, `pass_`, `all_passes`."""
-        from polyc.api.calls import explained
+    def explain(self, **shown: Unpack[ShowOptions]) -> str:
+        """What `polyc.explain` answers, without compiling again: `format`, `pass_`, `all_passes`."""
+        from polyc.api.calls import explained, shown_values
 
-        return explained(self._run, {"format": format, **options})
+        return explained(self._run, shown_values(shown))
 
     def __repr__(self) -> str:
         return f"<polyc.Result of {self.path} for {self.target}: {self.summary}>"

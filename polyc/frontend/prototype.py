@@ -31,6 +31,8 @@ class Argument:
     shape: Shape
     extents: tuple[str | None, ...]
     """The size of each dimension as C; None where there is none, or where it depends on what an array holds."""
+    constant: bool
+    """Whether its elements are const."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +80,13 @@ def _prototype(name: str, user: UserFile, pre: Preprocessed) -> Prototype:
     scalars = {key for key, shape in shapes.items() if not shape.dims}
     own = set(shapes)
     arguments = tuple(
-        Argument(one.name, printer.visit(one), shapes[one.name], _extents(shapes[one.name], own - scalars, printer))
+        Argument(
+            one.name,
+            printer.visit(one),
+            shapes[one.name],
+            _extents(shapes[one.name], own - scalars, printer),
+            _constant(one.type, types),
+        )
         for one in nodes
     )
     head = " ".join(printer.visit(parsed.function.decl).split())
@@ -99,6 +107,24 @@ def _extents(shape: Shape, arrays: set[str], printer: CGenerator) -> tuple[str |
         None if dim.extent is None or arrays & set(_names(dim.extent)) else printer.visit(dim.extent)
         for dim in shape.dims
     )
+
+
+def _constant(node: c_ast.Node, types: Types) -> bool:
+    """Whether `const` is said of the elements: `const ptr p` is a constant pointer where ptr is a typedef of one."""
+    found = False
+    while True:
+        if isinstance(node, c_ast.TypeDecl):
+            found = found or "const" in node.quals
+        elif isinstance(node, c_ast.IdentifierType):
+            node = types.typedefs.get(" ".join(node.names))
+            if isinstance(node, c_ast.PtrDecl):
+                found = False
+            if node is None:
+                return found
+            continue
+        elif not isinstance(node, (c_ast.ArrayDecl, c_ast.PtrDecl)):
+            return found
+        node = node.type
 
 
 def _names(node: c_ast.Node) -> Iterator[str]:

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 import polyc
-from polyc.api.options import keyword
+from polyc.api.options import ShowOptions, keyword
 from polyc.cli.main import cli
 
 ROOT = Path(__file__).parents[2]
@@ -37,16 +37,30 @@ def printed(*words: object) -> str:
     return done.stdout
 
 
-def test_the_keywords_are_the_options_that_all_commands_share() -> None:
-    command = cli.get_command(click.Context(cli), "verify")
+NOT_FOR_STRINGS = {"output", "diagnostics_format"}
+"""Options that say where and how a command writes."""
+
+
+def options_of(name: str) -> dict[str, click.Option]:
+    """The options of a command with a long name or one in Python, by their keywords."""
+    command = cli.get_command(click.Context(cli), name)
     assert command is not None
-    options = {keyword(one): one for one in command.params if isinstance(one, click.Option)}
+    return {keyword(one): one for one in command.params if isinstance(one, click.Option)}
+
+
+def test_the_keywords_are_the_options() -> None:
     hints = get_type_hints(polyc.CompileOptions)
-    assert sorted(hints) == sorted(options), "an option has no keyword in CompileOptions, or the other way round"
-    for name, option in options.items():
-        if isinstance(option.type, click.Choice):
+    assert set(hints) == set(options_of("verify")) - NOT_FOR_STRINGS, "polyc/api/options.py: CompileOptions"
+    for name, option in options_of("verify").items():
+        if name in hints and isinstance(option.type, click.Choice):
             assert list(get_args(hints[name])) == list(option.type.choices)
-        assert (hints[name] is bool) == option.is_flag
+        assert name not in hints or (hints[name] is bool) == option.is_flag
+
+
+def test_what_explain_shows_are_the_options_of_the_command() -> None:
+    shown = {name.removesuffix("_") for name in get_type_hints(ShowOptions)}
+    own = {name for name, one in options_of("explain").items() if any(word.startswith("--") for word in one.opts)}
+    assert shown == own - set(options_of("verify")) - NOT_FOR_STRINGS, "polyc/api/options.py: ShowOptions"
 
 
 @pytest.mark.parametrize(
@@ -151,7 +165,7 @@ def test_explain_is_what_the_command_prints(keywords: dict[str, Any], words: lis
 
 def test_a_result_explains_itself() -> None:
     result = polyc.compile(BLUR)
-    assert result.explain("dot", pass_="final") == polyc.explain(BLUR, format="dot")
+    assert result.explain(format="dot", pass_="final") == polyc.explain(BLUR, format="dot")
     with pytest.raises(polyc.UserError, match=r"there is no pass 'no' in this run; there are: initial, .* \[usage\]"):
         result.explain(pass_="no")
     with pytest.raises(TypeError, match=r"explain\(\) got an unexpected keyword argument 'tile_sizes'"):
@@ -234,6 +248,15 @@ def test_assumptions_are_checked_as_by_the_command() -> None:
 def test_types_are_checked(keywords: Any, message: str) -> None:
     with pytest.raises(TypeError, match=message):
         polyc.compile(SCALE, **keywords)
+
+
+def test_options_that_exclude_each_other() -> None:
+    with pytest.raises(polyc.UserError, match=r"--pass and --all-passes exclude each other \[usage\]"):
+        polyc.explain(SCALE, pass_="final", all_passes=True)
+    with pytest.raises(
+        TypeError, match=r"explain\(\) got an unexpected keyword argument 'pas_'; did you mean 'pass_'\?"
+    ):
+        polyc.explain(SCALE, pas_="final")  # type: ignore[call-arg]
 
 
 def test_what_no_file_is() -> None:

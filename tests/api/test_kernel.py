@@ -200,6 +200,49 @@ def test_functions_that_cannot_be_loaded(function: str, code: str, message: str)
     assert problem.span.file == "source.c"
 
 
+DECLARED = """#include <stddef.h>
+typedef double vector[3];
+typedef double *pointer;
+typedef const float *readonly;
+typedef struct { int count; } box;
+unsigned long long f(size_t n, const vector v, const pointer p, readonly r, double *const q, double A[restrict n],
+                     const double B[static 2], _Float16 *h, double _Complex *z, long double *g, _Bool *b, box *s,
+                     double C[2][sizeof(int)], const char *text, long double x)
+{
+  p[0] = q[0] = n + x;
+  s->count = text[0];
+  return -1;
+}
+"""
+
+
+def test_declarations_of_all_kinds() -> None:
+    f = polyc.load(DECLARED, "f", allow_no_scop=True)
+    found = {p.name: (p.dtype and p.dtype.str, p.shape, p.writable) for p in f.parameters}
+    assert found == {
+        "n": ("<u8", None, False),
+        "v": ("<f8", ("3",), False),
+        "p": ("<f8", (None,), True),
+        "r": ("<f4", (None,), False),
+        "q": ("<f8", (None,), True),
+        "A": ("<f8", ("n",), True),
+        "B": ("<f8", ("2",), False),
+        "h": ("<f2", (None,), True),
+        "z": ("<c16", (None,), True),
+        "g": (np.dtype("g").str, (None,), True),
+        "b": ("|b1", (None,), True),
+        "s": ("|V4", (None,), True),
+        "C": ("<f8", ("2", "sizeof(int)"), True),
+        "text": ("|i1", (None,), False),
+        "x": (np.dtype("g").str, None, False),
+    }
+    p, q, s = np.zeros(1), np.zeros(1), np.zeros(1, dtype=[("count", "i4")])
+    text = np.frombuffer(b"a", np.uint8)
+    answer = f(2, np.zeros(3), p, np.zeros(1, "f4"), q, np.zeros(2), np.zeros(2), np.zeros(1, "f2"), np.zeros(1, "c16"),
+               np.zeros(1, "g"), np.zeros(1, bool), s, np.zeros((2, 4)), text, 0.5)  # fmt: skip
+    assert (answer, p[0], q[0], s["count"][0]) == (2**64 - 1, 2.5, 2.5, 97)
+
+
 def test_which_function() -> None:
     assert polyc.load(TWICE).__name__ == "twice"
     with pytest.raises(polyc.UserError, match=r"there are regions in twice, thrice \[cannot-load\]"):

@@ -76,7 +76,7 @@ def command(given: tuple[str, ...]) -> None:
         line = words.parse(given)
     except words.NoValue as problem:
         raise click.UsageError(f"'{problem}' takes a value") from None
-    values = own_options([*shlex.split(os.environ.get(OPTIONS, "")), *line.own])
+    context = own_options([*shlex.split(os.environ.get(OPTIONS, "")), *line.own])
     compiler = shlex.split(line.compiler or os.environ.get(COMPILER, "") or o.first_compiler("cc"))
     if not compiler:
         raise click.UsageError(f"--cc or {COMPILER} names no compiler")
@@ -87,7 +87,7 @@ def command(given: tuple[str, ...]) -> None:
     if line.mode == "tell" or not line.sources:
         raise click.exceptions.Exit(run_plain(compiler, line))
     with tempfile.TemporaryDirectory(prefix="polyc-cc-") as folder:
-        raise click.exceptions.Exit(_Build(compiler, line, values, Path(folder)).run())
+        raise click.exceptions.Exit(_Build(compiler, line, context, Path(folder)).run())
 
 
 # --- polyc's own options
@@ -107,13 +107,21 @@ def own(**values: Any) -> None:
     """The options of `polyc cc` itself."""
 
 
-def own_options(given: Sequence[str]) -> dict[str, Any]:
-    """The values of polyc's own options. Raises click.UsageError."""
+def own_options(given: Sequence[str]) -> click.Context:
+    """polyc's own options. Raises click.UsageError."""
     try:
         context = own.make_context("polyc cc -Xpolyc", spelled_out(list(given)))
     except click.UsageError as problem:
         raise click.UsageError(f"{problem.format_message()} (in -Xpolyc or {OPTIONS})") from None
+    return context
+
+
+def values_for(context: click.Context, path: str) -> dict[str, Any]:
+    """The values of polyc's own options for a file. Raises click.UsageError, and UserError for a polyc.toml."""
+    from polyc.cli import config
+
     values = dict(context.params)
+    config.apply(context, values, path)
     if values["target"] not in ("openmp", "c"):
         raise click.UsageError(f"polyc cc makes code for CPUs: --target {values['target']} is for polyc compile")
     values["detect"] = not values["no_detect"]
@@ -187,8 +195,6 @@ class Made:
     """Of the transformed text: a file of the same name in a folder of its own."""
     parallel: bool
     """Whether it has loops for OpenMP."""
-    depends: tuple[str, ...] = ()
-    """Files that its text depends on, and the compiler knows nothing of."""
 
 
 @dataclass(slots=True)
@@ -197,10 +203,13 @@ class _Build:
 
     compiler: list[str]
     line: words.Line
-    values: dict[str, Any]
+    context: click.Context
+    """Of polyc's own options."""
     folder: Path
     made: dict[int, Made] = field(default_factory=dict)
     """By position of the source's word."""
+    configs: dict[str, str] = field(default_factory=dict)
+    """The polyc.toml of each source that has one."""
 
     def run(self) -> int:
         """The exit code of the compiler."""
@@ -216,7 +225,9 @@ class _Build:
         if refused:
             return 1
         if not self.made:
-            return run_plain(self.compiler, self.line)
+            code = run_plain(self.compiler, self.line)
+            self.name_sources_in_rules()
+            return code
         errors: list[bytes] = []
         code = self.compiled(errors)
         if code == 0:
@@ -225,7 +236,7 @@ class _Build:
             return 0
         # The user's own text gets the compiler's complaints: about lines that the user has.
         plain = run_plain(self.compiler, self.line)
-        if plain == 0 and not self.values["quiet"]:
+        if plain == 0 and not self.context.params["quiet"]:
             names = ", ".join(made.source.path for made in self.made.values())
             click.echo(
                 f"polyc: warning: {names}: compiled untouched: the compiler refused what polyc printed", err=True
@@ -249,7 +260,9 @@ class _Build:
         given = set(self.line.words)
         if odd := sorted(given & (_OTHER_C)):
             raise Untouched(f"polyc does not know the C of '{odd[0]}'", told=False)
-        values = dict(self.values)
+        values = values_for(self.context, source.path)
+        if values["config"] is not None:
+            self.configs[source.path] = values["config"].path
         if self.line.openmp is False or (self.line.openmp is None and _SPEAKS_OF_OPENMP.search(text)):
             values["target"] = "c"
         run = self.compile(source, values)
@@ -309,24 +322,26 @@ class _Build:
         from polyc.cli import messages
         from polyc.explain.summary import summary
 
-        if not self.values["quiet"]:
+        if not self.context.params["quiet"]:
             for warning, details in messages.fallbacks(run.compiled):
                 click.echo(warning, err=True)
                 with contextlib.suppress(OSError):
                     click.echo(f"polyc: a report is in {write_report(details, source.path)}", err=True)
-        if self.values["verbose"]:
+        if self.context.params["verbose"]:
             click.echo(messages.findings(run), err=True, nl=False)
-        if self.values["remarks"] is not None:
-            click.echo(messages.remarks(run.compiled, self.values["remarks"], run.source.left), err=True, nl=False)
-        if self.values["verbose"]:
+        if self.context.params["remarks"] is not None:
+            click.echo(
+                messages.remarks(run.compiled, self.context.params["remarks"], run.source.left), err=True, nl=False
+            )
+        if self.context.params["verbose"]:
             click.echo(summary(source.path, run.compiled, run.source.left), err=True)
 
     def warn(self, source: words.Source, reason: Untouched) -> bool:
         """Tell why a file is compiled as it is; answers whether that is an error."""
-        if self.values["strict"] and reason.told:
+        if self.context.params["strict"] and reason.told:
             click.echo(reason.details or f"polyc: {source.path}: error: {reason}", err=True)
             return True
-        if (reason.told and not self.values["quiet"]) or self.values["verbose"]:
+        if (reason.told and not self.context.params["quiet"]) or self.context.params["verbose"]:
             click.echo(f"polyc: warning: {source.path}: compiled untouched: {reason}", err=True)
         return False
 
@@ -384,7 +399,7 @@ class _Build:
         return call([*self.compiler, *colours, *beside, *given, *openmp], errors)
 
     def name_sources_in_rules(self) -> None:
-        """Rules for make name the user's files."""
+        """Rules for make name the user's files, and what polyc read beside them."""
         if not self.line.has_rule:
             return
         for name in self.rule_files():
@@ -392,8 +407,12 @@ class _Build:
             with contextlib.suppress(OSError):
                 text = old = file.read_text(errors="surrogateescape")
                 for made in self.made.values():
-                    known = " ".join(output.quoted(path) for path in (made.source.path, *made.depends))
-                    text = text.replace(made.path, known)
+                    text = text.replace(made.path, output.quoted(made.source.path))
+                for source, config in self.configs.items():
+                    word = re.compile(rf"(?<=\s){re.escape(output.quoted(source))}(?=\s)")
+                    found = word.search(text)
+                    if found is not None:
+                        text = f"{text[: found.end()]} {output.quoted(config)}{text[found.end() :]}"
                 if text != old:
                     file.write_text(text, errors="surrogateescape")
 
@@ -401,8 +420,8 @@ class _Build:
         """Where the compiler may have written rules: where it was told to, or beside its output, by its name."""
         found = set(self.line.rule_files)
         target = self.line.output
-        for made in self.made.values():
-            stem = Path(made.source.path).stem
+        for source in self.line.sources:
+            stem = Path(source.path).stem
             found.add(f"{stem}.d")
             for name in (target, "a") if target is not None else ("a",):
                 found |= {f"{name}-{stem}.d", f"{name}.d", str(Path(str(name)).with_suffix(".d"))}

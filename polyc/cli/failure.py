@@ -29,6 +29,10 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
+            if "no_config" in ctx.params and "file" in ctx.params:
+                from polyc.cli import config
+
+                config.apply(ctx, ctx.params, ctx.params["file"])
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise

@@ -71,7 +71,7 @@ def decisions(program: Program) -> list[Remark]:
 
 def findings(run: Run) -> str:
     """What the frontend found in each region, and its notes on what was approximated."""
-    lines: list[str] = []
+    lines = [] if run.config is None else [f"{run.config}: options of {run.source.path}"]
     for region in run.source.regions:
         scop = region.scop
         lines.append(f"{scop.span.file}:{scop.span.line}: region in {scop.function}()")

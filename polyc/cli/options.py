@@ -226,6 +226,7 @@ INPUT = (
     ),
     click.option("--allow-no-scop", is_flag=True, help="A file without a region is no error."),
     click.option("--detect", is_flag=True, help="Also find regions that nobody marked."),
+    click.option("--no-config", is_flag=True, help="Read no polyc.toml."),
     click.option("--no-alias", is_flag=True, help="Promise that arrays do not overlap in regions that are found."),
 )
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from polyc.cli import options as o
+from polyc.errors import Diagnostic, Severity
 
 if TYPE_CHECKING:
+    from polyc.cli.config import Config
     from polyc.model.program import Compiled, InputOptions, Options
     from polyc.model.scop import Region, Source
 
@@ -48,6 +52,9 @@ class Stopwatch:
 class Run:
     """A file that went through the compiler."""
 
+    config: str | None = field(default=None, kw_only=True)
+    """The polyc.toml that was read."""
+
     source: Source
     compiled: list[Compiled]
     input: InputOptions
@@ -66,11 +73,12 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", text
         from polyc.pipeline import compile_region
 
         given, wanted = o.input_options(values, default_cc), o.transform_options(values)
+    config: Config | None = values.get("config")
     done: dict[Region, Compiled] = {}
 
     def compiled(region: Region) -> Compiled:
         start = time.perf_counter()
-        done[region] = compile_region(region, wanted)
+        done[region] = compile_region(*asked_of(region, wanted, config))
         spent = time.perf_counter() - start
         for stage, seconds in done[region].timings:
             watch.add(stage, seconds)
@@ -81,8 +89,69 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", text
     source = frontend.read(path, given, text, lambda region: no_gain(compiled(region)))
     spent = sum(watch.seconds.values()) - watch.seconds["start"]
     watch.put_second("read", time.perf_counter() - before - spent)
+    if config is not None:
+        source = replace(source, dependencies=(*source.dependencies, config.path))
+        for told in unknown_labels(source, config):
+            click.echo(told.render(), err=True)
     answer = [done[region] if region in done else compiled(region) for region in source.regions]
-    return Run(source, answer, given, wanted, watch)
+    return Run(source, answer, given, wanted, watch, config=config.path if config is not None else None)
+
+
+def asked_of(region: Region, options: Options, config: Config | None) -> tuple[Region, Options]:
+    """A region, and its options, with what polyc.toml says of its function and of its nests.
+
+    What a pragma asks for counts more.
+    """
+    from polyc.explain.nests import original_nests
+    from polyc.model.scop import Wish
+
+    scop = region.scop
+    wishes = dict(scop.wishes)
+    nests = dict(original_nests(scop))
+    for kernel in config.kernels if config is not None else ():
+        if kernel.function != scop.function:
+            continue
+        if kernel.line is None:
+            options = replace(options, **dict(settled(name, value) for name, value in kernel.values.items()))
+            continue
+        for name in nests.get(kernel.line, ()):
+            before = wishes.get(name, Wish(1000 + kernel.line))
+            tile = kernel.values.get("tile_sizes", "auto") if before.tile == "auto" else before.tile
+            wishes[name] = replace(
+                before,
+                tile=tile,
+                fuse=before.fuse and kernel.values.get("fuse", True),
+                parallel=before.parallel and kernel.values.get("parallel", True),
+                sizes=tuple(dict(kernel.values.get("resized", ())).items()),
+            )
+    changed = region if wishes == scop.wishes else replace(region, scop=replace(scop, wishes=wishes))
+    return changed, options
+
+
+def settled(name: str, value: Any) -> tuple[str, Any]:
+    """An option as the pipeline takes it: its name there, and its value."""
+    match name:
+        case "resized":
+            return "sizes", tuple(dict(value).items())
+        case "no_inline":
+            return "inline", not value
+    return name, value
+
+
+def unknown_labels(source: Source, config: Config) -> list[Diagnostic]:
+    """A warning for each label of a nest that is not there, though its function has a region."""
+    from polyc.explain.nests import original_nests
+
+    found = []
+    for kernel in config.kernels:
+        lines = [
+            line for r in source.regions if r.scop.function == kernel.function for line, _ in original_nests(r.scop)
+        ]
+        if kernel.line is not None and lines and kernel.line not in lines:
+            labels = ", ".join(f"{kernel.function}:{line}" for line in lines)
+            message = f"no nest of {source.path} is called '{kernel.function}:{kernel.line}'"
+            found.append(Diagnostic("bad-config", message, kernel.span, f"there are {labels}", Severity.WARNING))
+    return found
 
 
 def no_gain(compiled: Compiled) -> str | None:

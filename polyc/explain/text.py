@@ -47,13 +47,22 @@ def render(compiled: Compiled, snapshots: tuple[Snapshot, ...], dependences: boo
 
 
 def nest_lines(compiled: Compiled) -> list[str]:
-    """A line for each part of a nest, `line 18  S1, S2  tiled 32 x 32, parallel`, and why more was not done."""
+    """A line for each part of a nest, `conv:18  S1, S2  tiled 32 x 32, parallel`, and why more was not done.
+
+    `conv:18` is the nest's label in a polyc.toml.
+    """
     program = compiled.program
     rows: list[tuple[str, str, str]] = []
     reasons = Reasons(program)
     for nest in nests(compiled):
         for position, part in enumerate(nest.parts):
-            rows.append(("" if position else f"line {nest.line}", listed(part.statements), done(part, program)))
+            rows.append(
+                (
+                    "" if position else f"{program.scop.function}:{nest.line}",
+                    listed(part.statements),
+                    done(part, program),
+                )
+            )
             missing = {"tiled": part.tiled, "fused": nest.fused or part.inside is not None, "parallel": part.parallel}
             for what in (name for name, holds in missing.items() if not holds):
                 reason = reasons.why_not(what, part.statements)

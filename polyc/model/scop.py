@@ -161,6 +161,8 @@ class Wish:
     """Sizes of its tiles; None for none."""
     fuse: bool = True
     parallel: bool = True
+    sizes: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """In the place of what is constructed, as in `Options.sizes`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

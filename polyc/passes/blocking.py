@@ -120,7 +120,7 @@ class _Blocker:
         machine = load_cpu(self.program.options.machine)
         (size,) = micro_sizes(machine, None, None, None, element.size_bytes)
         step_of_tiles = lcm(size.rows, size.columns)
-        (steps,) = given_tile(self.program, BLOCKS, (SHORTEST,))
+        (steps,) = given_tile(self.program, BLOCKS, (SHORTEST,), names(step.filter))
         return rounded(steps, step_of_tiles)
 
     def waiting(self, step: Filter, member: Member, size: int, above: tuple[Member, ...]) -> isl.UnionSet | None:

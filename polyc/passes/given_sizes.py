@@ -6,8 +6,11 @@ than the model tries out one number, and `benchmarks/cpu/sweep.py` all of a grid
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from polyc.model.program import Program
 from polyc.passes.tiling import WHOLE
+from polyc.passes.wishes import options_for
 
 TILES, REGISTER_TILES = "tiles", "register-tiles"
 ROW_BLOCKS, BLOCKS, TIME_TILES = "row-blocks", "blocks", "time-tiles"
@@ -22,12 +25,14 @@ CODES = {
 ASKED = "as --sizes asks"
 
 
-def given_tile(program: Program, kind: str, tile: tuple[int, ...]) -> tuple[int, ...]:
+def given_tile(program: Program, kind: str, tile: tuple[int, ...], statements: Iterable[str] = ()) -> tuple[int, ...]:
     """The user's sizes in the place of `tile`, the last one repeated; `tile` where there are none.
+
+    statements: of the nest, which may have sizes of its own
 
     One number means the loops that are cut; several mean all loops, from the outermost on.
     """
-    given = program.options.given(kind)
+    given = options_for(program, statements).given(kind)
     if given is None or not tile:
         return tile
     if len(given) == 1:
@@ -43,7 +48,8 @@ def rounded(size: int, step: int) -> int:
 def tell_unused(program: Program) -> Program:
     """A remark for each kind of sizes that no nest of the region has a use for."""
     told = {remark.code for remark in program.remarks}
-    for kind, sizes in program.options.sizes:
+    asked = [pair for wish in program.scop.wishes.values() for pair in wish.sizes]
+    for kind, sizes in dict.fromkeys([*program.options.sizes, *asked]):
         if CODES[kind] not in told:
             words = ",".join(map(str, sizes))
             program = program.remark("sizes-unused", "sizes", f"--sizes {kind}={words}: no nest has {kind} to resize")

@@ -142,7 +142,8 @@ def contraction_sizes(
         cpu, alone = load_cpu(options.machine), not inside and not others and domain.is_box() and room is None
         moved = (panels[0], panels[1])
         sizes = micro_sizes(cpu, m, n, depth, element.size_bytes, moved, in_place, room, alone)
-        return found, [resized(size, given_tile(program, REGISTER_TILES, size.tile)) for size in sizes]
+        own = names(band.members[0].schedule.domain())
+        return found, [resized(size, given_tile(program, REGISTER_TILES, size.tile, own)) for size in sizes]
     machine = load_gpu(options.machine)
     shapes = contraction_candidates(machine, m, n, depth, batch, element.size_bytes)
     fragment = fragment_of(program, band, found)

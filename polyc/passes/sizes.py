@@ -19,7 +19,7 @@ from polyc.passes.registers import contraction_size, contraction_sizes, tile_of
 from polyc.passes.sums import streams, sum_nest, tile_of_sums
 from polyc.passes.tiling import WHOLE, sizes_for, told_sizes, worth_tiling
 from polyc.passes.wishes import options_of
-from polyc.poly import budget, is_over_budget, share
+from polyc.poly import budget, is_over_budget, names, share
 
 SMALLEST_TILE = 8
 """Rows below which a tile is not halved any more to make its data fit."""
@@ -42,8 +42,13 @@ class Sizes:
         if tiles:
             return tiles[0]
         found, usual = self.construction(program, band, outer), sizes_for(options_of(program, band), band)
-        tile = given_tile(program, TILES, found.best[0].tile) if found is not None and found.best else ()
+        tile = self.given(program, band, found.best[0].tile) if found is not None and found.best else ()
         return (*tile, *usual[len(tile) :])
+
+    @staticmethod
+    def given(program: Program, band: Band | None, tile: tuple[int, ...]) -> tuple[int, ...]:
+        """The user's sizes in the place of constructed ones."""
+        return given_tile(program, TILES, tile, () if band is None else names(band.members[0].schedule.domain()))
 
     def construction(self, program: Program, band: Band, outer: Outer) -> Construction | None:
         """A CPU's tiles, where no other pass cuts the band in its own way and the user leaves the choice."""
@@ -72,7 +77,7 @@ class Sizes:
         """
         found = self.cpu.group(program, outer, outputs, producers) if producers else None
         if found is not None and found.best:
-            tile = given_tile(program, TILES, found.best[0].tile)
+            tile = self.given(program, outputs[-1].band, found.best[0].tile)
             return (*tile, *alone[len(tile) :])
         band = outputs[-1].band
         assert band is not None
@@ -191,7 +196,7 @@ class Sizes:
         why = self.cpu.failed.get(id(band))
         if why is not None:
             return program.remark("cpu-sizes", "basteln", f"the usual tiles for {what}: {why}", statements)
-        if program.options.given(TILES) is not None:
+        if options_of(program, band).given(TILES) is not None:
             message = f"tiles of {told_sizes(sizes)} for {what}, {ASKED}"
             return program.remark("cpu-sizes", "basteln", message, statements, sizes=list(sizes))
         if found is None or not found.best or found.best[0].tile != sizes[: len(found.best[0].tile)]:

@@ -54,7 +54,8 @@ def solve_in_blocks(program: Program, instances: isl.UnionSet) -> Solve | None:
     rows = chains(machine)
     sizes = [rows]
     if program.options.target != "c" and machine.cores > 1:
-        (outer,) = given_tile(program, ROW_BLOCKS, (min(max(rows * 2 * machine.cores, MOST_ROWS // 2), MOST_ROWS),))
+        usual = min(max(rows * 2 * machine.cores, MOST_ROWS // 2), MOST_ROWS)
+        (outer,) = given_tile(program, ROW_BLOCKS, (usual,), names(instances))
         sizes = [rounded(outer, rows), rows]
     found = _blocked(program, node, instances, (), sizes)
     return Solve(found[0], found[1], tuple(sizes)) if found is not None else None

@@ -140,7 +140,7 @@ def shape_for(program: Program, steps: Steps) -> Shape | Untiled:
         return Untiled(f"its {work.steps} steps take less time than threads and tiles take to start", data)
     if time > GAIN * plain:
         return Untiled(f"its data stay in the caches from step to step, or computing takes longer ({what})", data)
-    asked = given_tile(program, TIME_TILES, sizes)
+    asked = given_tile(program, TIME_TILES, sizes, names(steps.instances))
     return Shape(chosen, asked, what if asked == sizes else ASKED, data)
 
 

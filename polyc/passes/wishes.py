@@ -17,8 +17,12 @@ def options_for(program: Program, statements: Iterable[str]) -> Options:
     """The options for a nest of these statements: with the tile sizes that somebody asked for it."""
     for name in statements:
         wish = program.scop.wishes.get(name)
-        if wish is not None and wish.tile != "auto":
-            return replace(program.options, tile_sizes=wish.tile)
+        if wish is None or (wish.tile == "auto" and not wish.sizes):
+            continue
+        kinds = {kind for kind, _ in wish.sizes}
+        sizes = (*(pair for pair in program.options.sizes if pair[0] not in kinds), *wish.sizes)
+        tile = program.options.tile_sizes if wish.tile == "auto" else wish.tile
+        return replace(program.options, tile_sizes=tile, sizes=sizes)
     return program.options
 
 

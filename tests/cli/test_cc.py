@@ -206,6 +206,19 @@ def test_lines_and_names_are_the_users(cc: Cc, tmp_path: Path) -> None:
     assert b"polyc-cc-" not in (tmp_path / "prog").read_bytes()
 
 
+def test_options_of_a_file(cc: Cc, tmp_path: Path) -> None:
+    (tmp_path / "src" / "polyc.toml").write_text('[files."kernel.c"]\ntarget = "c"\n')
+    checked(cc("-c", "src/kernel.c", "-MMD"))
+    assert not has_threads(tmp_path / "kernel.o")
+    assert "src/polyc.toml" in rule_in(tmp_path / "kernel.d")
+    checked(cc("-c", "src/kernel.c", "-Xpolyc", "--target=openmp"))
+    assert has_threads(tmp_path / "kernel.o")
+    (tmp_path / "src" / "polyc.toml").write_text("[defaults]\nx = 1\n")
+    done = cc("-c", "src/kernel.c")
+    assert (done.returncode, "src/polyc.toml:2:1: error: unknown key 'x'" in done.stderr) == (1, True)
+    checked(cc("-c", "src/kernel.c", "-Xpolyc", "--no-config"))
+
+
 def test_wrong_usage(cc: Cc, tmp_path: Path) -> None:
     assert cc("-c", "src/kernel.c", "-Xpolyc", "--nonsense").returncode == 2
     assert "for polyc compile" in cc("-c", "src/kernel.c", "-Xpolyc", "--target=cuda").stderr

@@ -6,7 +6,7 @@
     param = { N = 1024 }
     [kernels."convolve"]            for all regions of a function
     fuse = "min"
-    [kernels."convolve:20"]         for one nest, by the label that `polyc explain` prints
+    [kernels."convolve:18"]         for one nest, by the label that `polyc explain` prints
     tile-sizes = [32, 64]
 
 The command line beats a kernel, a kernel beats a file, a file beats the defaults.

@@ -102,12 +102,12 @@ def asked_of(region: Region, options: Options, config: Config | None) -> tuple[R
 
     What a pragma asks for counts more.
     """
-    from polyc.explain.nests import original_nests
+    from polyc.explain.nests import labelled_nests
     from polyc.model.scop import Wish
 
     scop = region.scop
     wishes = dict(scop.wishes)
-    nests = dict(original_nests(scop))
+    nests = dict(labelled_nests(scop))
     for kernel in config.kernels if config is not None else ():
         if kernel.function != scop.function:
             continue
@@ -140,12 +140,12 @@ def settled(name: str, value: Any) -> tuple[str, Any]:
 
 def unknown_labels(source: Source, config: Config) -> list[Diagnostic]:
     """A warning for each label of a nest that is not there, though its function has a region."""
-    from polyc.explain.nests import original_nests
+    from polyc.explain.nests import labelled_nests
 
     found = []
     for kernel in config.kernels:
         lines = [
-            line for r in source.regions if r.scop.function == kernel.function for line, _ in original_nests(r.scop)
+            line for r in source.regions if r.scop.function == kernel.function for line, _ in labelled_nests(r.scop)
         ]
         if kernel.line is not None and lines and kernel.line not in lines:
             labels = ", ".join(f"{kernel.function}:{line}" for line in lines)

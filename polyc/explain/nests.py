@@ -10,7 +10,7 @@ import islpy as isl
 from polyc.explain import relations as r
 from polyc.model.program import Compiled, Program
 from polyc.model.scop import Scop
-from polyc.model.tree import Band, Extension, Leaf, Mark, Node, Role, Sequence
+from polyc.model.tree import Band, Extension, Leaf, Mark, Node, Role, Sequence, walk
 
 GIVEN_UP = ("budget", "not-printed")
 LAST_STAGES = ("dependences", "verify", "codegen")
@@ -121,6 +121,25 @@ def original_nests(scop: Scop) -> list[tuple[int, tuple[str, ...]]]:
 
     descend(scop.tree.child, set(scop.statements))
     return found
+
+
+def labelled_nests(scop: Scop) -> list[tuple[int, tuple[str, ...]]]:
+    """The same with the line of the outermost loop: with the function's name, the label of a nest, `conv:18`."""
+    first: dict[str, int] = {}
+    for node in walk(scop.tree.child):
+        if isinstance(node, Band):
+            for name in tuple_names(r.sets_of(node.members[0].schedule.domain())):
+                first.setdefault(name, node.members[0].line)
+    return [
+        (min((first[name] for name in names if first.get(name)), default=line), names)
+        for line, names in original_nests(scop)
+    ]
+
+
+def label(scop: Scop, statement: str) -> str:
+    """The label of the nest that a statement is in."""
+    lines = [line for line, names in labelled_nests(scop) if statement in names]
+    return f"{scop.function}:{lines[0] if lines else scop.statements[statement].span.line}"
 
 
 def tuple_names(pieces: Iterable[isl.Set]) -> set[str]:

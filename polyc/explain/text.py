@@ -8,7 +8,7 @@ import islpy as isl
 
 from polyc.errors import Diagnostic
 from polyc.explain import relations as r
-from polyc.explain.nests import Part, Reason, Reasons, nests, original_nests
+from polyc.explain.nests import Part, Reason, Reasons, label, nests, original_nests
 from polyc.explain.tree_text import band_value_name, distinct, render_tree
 from polyc.explain.values import buffer_bytes, extent, figures, percent
 from polyc.model.program import Buffer, Compiled, ExtensionSchedule, Group, Program, Remark, Snapshot
@@ -58,7 +58,7 @@ def nest_lines(compiled: Compiled) -> list[str]:
         for position, part in enumerate(nest.parts):
             rows.append(
                 (
-                    "" if position else f"{program.scop.function}:{nest.line}",
+                    "" if position else label(compiled.initial.scop, nest.statements[0]),
                     listed(part.statements),
                     done(part, program),
                 )

@@ -38,7 +38,8 @@ def nest_lines(compiled: list[Compiled]) -> str:
 
 def _answer(compiled: Compiled, place: Written, source: list[str], width: int) -> Iterator[str]:
     scop = compiled.initial.scop
-    yield f"{scop.span.file}:{place.first_line}: the nest at {place.lines} in {scop.function}()"
+    line, function = place.first_line, scop.function
+    yield f"{scop.span.file}:{line}: the nest at {place.lines} in {function}(), '{function}:{line}' in a polyc.toml"
     yield from (f"{number:>5} | {text}" for number, text in _shown(source, place))
     found = next((n for n in nests(compiled) if set(n.statements) & set(place.statements)), None)
     told = [one for one in records(compiled) if _is_about(one, place)]

@@ -91,7 +91,7 @@ def run_of(function: str, source_or_path: File, options: Mapping[str, object], d
     path, text = source(source_or_path)
     values = values_of(function, shared, options, COMPILING)
     with told():
-        return compile_file(path, values, default_cc, text)
+        return compile_file(path, values, default_cc, text=text)
 
 
 def source(source_or_path: File) -> tuple[str, str | None]:

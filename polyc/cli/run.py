@@ -44,7 +44,7 @@ class Run:
     watch: Stopwatch
 
 
-def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", text: str | None = None) -> Run:
+def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", *, text: str | None = None) -> Run:
     """Read and compile. Raises UserError with all the problems of the file.
 
     `text`: what stands in the place of a file; `path` is what messages call it then.
@@ -56,7 +56,7 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", text
 
         given, wanted = o.input_options(values, default_cc), o.transform_options(values)
     with watch.stage("read"):
-        source = frontend.read(path, given, text)
+        source = frontend.read(path, given, text=text)
     compiled = []
     for region in source.regions:
         start = time.perf_counter()

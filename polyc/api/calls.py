@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from polyc.api.options import CompileOptions, File, ShowOptions, shared, told, values_of
+from polyc.api.options import CompileOptions, File, ShowOptions, parsed, shared, told
 from polyc.api.result import ONE_AT_A_TIME, Result
 
 if TYPE_CHECKING:
@@ -89,9 +89,9 @@ def run_of(function: str, source_or_path: File, options: Mapping[str, object], d
     from polyc.cli.run import compile_file
 
     path, text = source(source_or_path)
-    values = values_of(function, shared, options, COMPILING)
+    context = parsed(function, shared, options, COMPILING)
     with told():
-        return compile_file(path, values, default_cc, text=text)
+        return compile_file(path, dict(context.params), default_cc, text=text)
 
 
 def source(source_or_path: File) -> tuple[str, str | None]:
@@ -121,10 +121,10 @@ def result_of(run: Run) -> Result:
 
 
 def shown_values(options: Mapping[str, object], allowed: frozenset[str] = SHOWING) -> dict[str, Any]:
-    """What `polyc explain` makes of the options for what is shown. Raises as `values_of`."""
+    """What `polyc explain` makes of the options for what is shown. Raises as `parsed`."""
     from polyc.cli.explain import command, refuse
 
-    values: dict[str, Any] = values_of("explain", command, options, allowed)
+    values: dict[str, Any] = dict(parsed("explain", command, options, allowed).params)
     with told():
         refuse(values)
     return values

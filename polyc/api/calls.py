@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from polyc.api.options import CompileOptions, File, ShowOptions, shared, told, values_of
+from polyc.api.options import CompileOptions, File, ShowOptions, parsed, shared, told
 from polyc.api.result import ONE_AT_A_TIME, Result
 
 if TYPE_CHECKING:
@@ -85,13 +85,17 @@ def load(
 
 
 def run_of(function: str, source_or_path: File, options: Mapping[str, object], default_cc: str = "cc") -> Run:
-    """Compile."""
+    """Compile, with the options of a polyc.toml near the file."""
+    from polyc.cli import config
     from polyc.cli.run import compile_file
 
     path, text = source(source_or_path)
-    values = values_of(function, shared, options, COMPILING)
+    context = parsed(function, shared, options, COMPILING)
+    values = dict(context.params)
     with told():
-        return compile_file(path, values, default_cc, text)
+        if text is None:
+            config.apply(context, values, path)
+        return compile_file(path, values, default_cc, text=text)
 
 
 def source(source_or_path: File) -> tuple[str, str | None]:
@@ -121,11 +125,12 @@ def result_of(run: Run) -> Result:
 
 
 def shown_values(options: Mapping[str, object], allowed: frozenset[str] = SHOWING) -> Wish:
-    """What `polyc explain` makes of the options for what is shown. Raises as `values_of`."""
+    """What `polyc explain` makes of the options for what is shown. Raises as `parsed`."""
     from polyc.cli.explain import Wish, command
 
+    values = dict(parsed("explain", command, options, allowed).params)
     with told():
-        return Wish.of(values_of("explain", command, options, allowed))
+        return Wish.of(values)
 
 
 def explained(run: Run, wish: Wish) -> str:

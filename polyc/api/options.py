@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from numbers import Integral, Real
-from typing import Any, Literal, TypeAlias, TypedDict
+from typing import Literal, TypeAlias, TypedDict
 
 import click
 
@@ -36,6 +36,9 @@ class CompileOptions(TypedDict, total=False):
     live_out: str | Sequence[str]
     """An empty list is no array; None: found out."""
     allow_no_scop: bool
+    detect: bool
+    no_alias: bool
+    no_config: bool
     cc: str
     target: Literal["openmp", "c", "cuda", "opencl"]
     fuse: Literal["basteln", "min", "smart", "max"]
@@ -88,8 +91,10 @@ def keyword(option: click.Option) -> str:
     return long[0].removeprefix("--").replace("-", "_") if long else str(option.name)
 
 
-def values_of(function: str, command: click.Command, options: Mapping[str, object], allowed: Collection[str]) -> Any:
-    """What the parser of a command makes of the keywords, with its defaults: a dict as click gives it.
+def parsed(
+    function: str, command: click.Command, options: Mapping[str, object], allowed: Collection[str]
+) -> click.Context:
+    """What the parser of a command makes of the keywords: `params` has their values and the defaults.
 
     Raises TypeError for a name that is not allowed and for a type that it does not know, UserError for a value that it
     does not take.
@@ -105,7 +110,7 @@ def values_of(function: str, command: click.Command, options: Mapping[str, objec
             words += given(known[name.removesuffix("_")], name, value)
     with told():
         only = click.Command(command.name, params=[one for one in command.params if isinstance(one, click.Option)])
-        return dict(only.make_context(function, words).params)
+        return only.make_context(function, words)
 
 
 @contextmanager

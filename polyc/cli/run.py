@@ -62,7 +62,7 @@ class Run:
     watch: Stopwatch
 
 
-def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", text: str | None = None) -> Run:
+def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", *, text: str | None = None) -> Run:
     """Read and compile. Raises UserError with all the problems of the file.
 
     `text`: what stands in the place of a file; `path` is what messages call it then.
@@ -86,7 +86,7 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", text
         return done[region]
 
     before = time.perf_counter()
-    source = frontend.read(path, given, text, lambda region: no_gain(compiled(region)))
+    source = frontend.read(path, given, lambda region: no_gain(compiled(region)), text=text)
     spent = sum(watch.seconds.values()) - watch.seconds["start"]
     watch.put_second("read", time.perf_counter() - before - spent)
     if config is not None:

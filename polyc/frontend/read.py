@@ -33,7 +33,7 @@ LARGEST_REGION = 200_000
 """Characters of preprocessed text: what is read in a few seconds."""
 
 
-def read(path: str, options: InputOptions, text: str | None = None, judge: Judge = lambda region: None) -> Source:
+def read(path: str, options: InputOptions, judge: Judge = lambda region: None, *, text: str | None = None) -> Source:
     """Read a C file and model its regions. Raises UserError with every problem of the file.
 
     `text`: what stands in the place of a file; `path` is what messages call it then.

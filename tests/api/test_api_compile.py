@@ -141,6 +141,7 @@ def test_no_input_is_overwritten(tmp_path: Path) -> None:
     assert file.read_text() == SCALE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("keywords", "words"),
     [

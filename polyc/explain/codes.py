@@ -241,12 +241,6 @@ REMARKS: dict[str, Code] = {
         "(`grid[y / 8][z] += e`): a loop over the cells stands around them, and runs in parallel.",
         NOTHING,
     ),
-    "left-alone": Code(
-        "A loop that nobody marked stays as it is",
-        "With `--detect`: a loop that nobody marked was looked at, and is in no region; the message says why.",
-        "See the reason. `#pragma scop` around the loop makes it an error to leave it, with the place.",
-        "cc.md#what-is-left-alone",
-    ),
     "pragma-not-honoured": Code(
         "A pragma asks for what a nest cannot have",
         "A nest has not what a pragma or polyc.toml asks for it, and why.",

@@ -38,8 +38,7 @@ def nest_lines(compiled: list[Compiled]) -> str:
 
 def _answer(compiled: Compiled, place: Written, source: list[str], width: int) -> Iterator[str]:
     scop = compiled.initial.scop
-    line, function = place.first_line, scop.function
-    yield f"{scop.span.file}:{line}: the nest at {place.lines} in {function}(), '{function}:{line}' in a polyc.toml"
+    yield f"{scop.span.file}:{place.first_line}: the nest at {place.lines} in {scop.function}()"
     yield from (f"{number:>5} | {text}" for number, text in _shown(source, place))
     found = next((n for n in nests(compiled) if set(n.statements) & set(place.statements)), None)
     told = [one for one in records(compiled) if _is_about(one, place)]
@@ -63,6 +62,8 @@ def _answer(compiled: Compiled, place: Written, source: list[str], width: int) -
     yield "  Its loops"
     for loop in place.loops:
         yield from _wrapped(_loop_text(loop), width)
+    yield ""
+    yield f"  Its label in a polyc.toml: {scop.function}:{place.first_line}"
 
 
 def _shown(source: list[str], place: Written) -> Iterator[tuple[int, str]]:

@@ -23,7 +23,7 @@ def test_all_passes_tells_nests_groups_and_the_trees(polyc: Polyc, inputs: Path,
     assert list(tmp_path.iterdir()) == []
     for text in (
         "conv.c:9: region in conv(), verified",
-        "conv:12  S0      runs in the tiles of group 1",
+        "conv:10  S0      runs in the tiles of group 1",
         "extension schedule (15): { [h_t, w_t] -> S0[h, w] :",
         "footprint (13): { [h_t, w_t] -> A[",
         "A_tile[",

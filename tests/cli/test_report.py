@@ -86,6 +86,8 @@ def test_why_answers_for_a_nest(polyc: Polyc, tmp_path: Path) -> None:
 
   Its loops
     loop i (line 4) carries a dependence: S0[i=1] writes a[1], and S0[i=2] reads it (n = 3).
+
+  Its label in a polyc.toml: f:4
 """
         )
 

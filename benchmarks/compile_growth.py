@@ -1,4 +1,5 @@
-"""How the time and the memory of `polyc compile` grow with a program: a chain of N stages, and the image pipelines.
+"""How the time and the memory of `polyc compile` grow with a program: a chain of N stages, and the image pipelines in
+both forms, on arrays of their shapes and on flat ones.
 
 python benchmarks/compile_growth.py [--stages 25 50 100 200 400] [--pipelines] [--json] [-- POLYC-OPTIONS…]
 """
@@ -22,6 +23,7 @@ CHAIN_SECONDS = {400: 20.0}
 PIPELINE_SECONDS = 3.0
 MEGABYTES = 1000.0
 PIPELINES = ROOT / "benchmarks" / "pipelines"
+FORMS = ("arrays", "flat")
 INCLUDES = ("-I", str(ROOT / "polybench" / "harness"), "-I", str(PIPELINES / "harness"))
 
 
@@ -49,7 +51,7 @@ def main() -> int:
     where = words.index("--") if "--" in words else len(words)
     parser = argparse.ArgumentParser(description="Time polyc compile for chains of more and more stages.")
     parser.add_argument("--stages", type=int, nargs="+", default=STAGES, metavar="N", help="lengths of the chains")
-    parser.add_argument("--pipelines", action="store_true", help="the image pipelines as well")
+    parser.add_argument("--pipelines", action="store_true", help="the image pipelines as well, in both forms")
     parser.add_argument("--json", action="store_true", help="print JSON")
     chosen = parser.parse_args(words[:where])
     found = list(measured(tuple(chosen.stages), chosen.pipelines, words[where + 1 :], chosen.json))
@@ -68,11 +70,12 @@ def measured(stages: tuple[int, ...], pipelines: bool, options: list[str], quiet
             file.write_text(chain(count))
             files.append((f"chain of {count}", count, file))
         if pipelines:
-            files += [(file.stem, 0, file) for file in sorted((PIPELINES / "arrays").glob("*.c"))]
+            for form in FORMS:
+                files += [(f"{file.stem} {form}", 0, file) for file in sorted((PIPELINES / form).glob("*.c"))]
         (folder / "warm.c").write_text(chain(1))
         compiled("", 0, folder / "warm.c", folder, options)  # byte code and file cache
         if not quiet:
-            print(f"{'':<16}{'stages':>7}{'seconds':>10}{'processor s':>13}{'MB':>8}  given up")
+            print(f"{'':<18}{'stages':>7}{'seconds':>10}{'processor s':>13}{'MB':>8}  given up")
         for title, count, file in files:
             one = compiled(title, count, file, folder, options)
             found.append(one)
@@ -136,7 +139,7 @@ def as_line(one: Growth) -> str:
     limit = asked(one)
     over = "" if limit is None or (one.seconds < limit and one.megabytes < MEGABYTES) else f" (asked for: {limit:g} s)"
     return (
-        f"{one.name:<16}{one.statements or '':>7}{one.seconds:>10.2f}{one.processor_seconds:>13.2f}"
+        f"{one.name:<18}{one.statements or '':>7}{one.seconds:>10.2f}{one.processor_seconds:>13.2f}"
         f"{one.megabytes:>8.0f}  {', '.join(one.given_up)}{over}"
     )
 

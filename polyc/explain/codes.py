@@ -223,10 +223,9 @@ REMARKS: dict[str, Code] = {
     ),
     "not-tiled": Code(
         "A nest has no tiles",
-        "A nest has no tiles: tiling is off, it is no loop nest, or no tile would meet its data again; the message "
+        "A nest has no tiles: tiling is off, it is no loop nest, or no tile would meet its data again; the reason "
         "says which.",
-        "Nothing where no data is met again: tiles would only add loops. Where loops around it carry dependences, "
-        "look at the witness. `--tile-sizes N,N` tiles whatever can be tiled.",
+        "See the reason.",
     ),
     "not-parallel": Code(
         "No loop of a nest is parallel",
@@ -388,6 +387,37 @@ REMARKS: dict[str, Code] = {
 }
 
 REASONS: dict[str, dict[str, Code]] = {
+    "not-tiled": {
+        "tiling-off": Code("Tiling is off", "`--tile-sizes none`.", "Leave the option out."),
+        "asked": Code(
+            "It was asked for",
+            "A pragma, or polyc.toml, asks for no tiles (`tile(no)`).",
+            "Take the pragma away.",
+            "language.md#wishes-for-single-nests",
+        ),
+        "loops-around": Code(
+            "The loops around it carry dependences",
+            "The loops around it carry dependences, and it has no loop of its own that tiles could cut.",
+            "Look at the witness: without that dependence its loops could be tiled.",
+        ),
+        "no-loops": Code("It is no loop nest", "It stands in no loop.", "Nothing: there is nothing to tile."),
+        "parallel-as-it-is": Code(
+            "Its outer loop is parallel already",
+            "Private copies make its outer loop parallel, and that is all that there is: its loops cannot be tiled.",
+            "Nothing: threads share its iterations.",
+        ),
+        "no-reuse": Code(
+            "No tile would meet its data again",
+            "What one iteration touches no other one touches, or only its neighbour, so that it is in a cache anyway.",
+            "Nothing: tiles would only add loops. `--tile-sizes N,N` tiles it all the same.",
+        ),
+        "no-gain": Code(
+            "Tiles would save nothing",
+            "By the model of the machine it takes as long with the best tiles as without; the message says how long.",
+            "Nothing, if the model is right. `--machine host` asks it for this machine, `--param` for the sizes that "
+            "you run, and `--tile-sizes N,N` tiles it all the same.",
+        ),
+    },
     "not-fused": {
         "fewer-parallel-loops": Code(
             "It has no parallel loop",

@@ -60,7 +60,7 @@ def render(path: str, compiled: list[Compiled], width: int = WIDTH) -> str:
         if len(shown) > left:
             lines.append(f"  and {len(shown) - left} lines more: --all-passes")
         left = max(left - len(shown), 2)
-    return "\n".join([*lines, *hints(path, rows)]) + "\n"
+    return "\n".join([*lines, *hints(rows)]) + "\n"
 
 
 def heading(compiled: Compiled) -> str:
@@ -184,14 +184,14 @@ def group_lines(program: Program) -> list[str]:
     return lines
 
 
-def hints(path: str, rows: list[list[Row]]) -> list[str]:
+def hints(rows: list[list[Row]]) -> list[str]:
     """What to ask next: of a nest that misses something, or of the first one."""
     every = [row for some in rows for row in some]
     if not every:
         return []
     odd = [row for word in ("not parallel", "not ") for row in every if word in row.outcome]
     line = (odd or every)[0].first_line
-    return [f"Why: polyc explain {path} --why {line}. Everything: --all-passes"]
+    return [f"Why: add --why {line}, or another line. Everything: --all-passes"]
 
 
 def ranges(names: Iterable[str]) -> str:

@@ -40,7 +40,7 @@ def test_a_line_a_nest(polyc: Polyc, inputs: Path) -> None:
   lines 13-18  S1, S2  tiled 16 x 256, parallel (group 1)
   lines 20-22  S3      tiled 16 x 256, parallel (group 1)
   group 1: S1-S3, tiles 16 x 256, with S0 inside, 217728 bytes of buffers
-Why: polyc explain conv.c --why 10. Everything: --all-passes
+Why: add --why 10, or another line. Everything: --all-passes
 """
     assert polyc("explain", "conv.c").stdout == wanted
 

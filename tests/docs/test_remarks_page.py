@@ -36,6 +36,7 @@ are numbered in the order of the file; `polyc explain` names their lines.
 This page is made from `polyc/explain/codes.py` and from the examples in `tests/remarks`, with what polyc says of them.
 """
 REASON_HEADS = {
+    "not-tiled": "Reasons of not-tiled",
     "not-fused": "Reasons of not-fused",
     "not-inlined": "Reasons of not-inlined",
     "not-relocated": "Reasons of not-relocated",
@@ -49,6 +50,7 @@ def test_the_page_is_what_the_codes_say(golden: Callable[[Path, str], None]) -> 
 def test_every_code_has_an_entry() -> None:
     assert set(REMARKS) == codes_of("remark", PASSES)
     assert set(REASONS) == set(REASON_HEADS)
+    assert set(REASONS["not-tiled"]) == codes_of("NotTiled", PASSES)
     assert set(REASONS["not-fused"]) == codes_of("Declined", PASSES)
     assert set(REASONS["not-inlined"]) == codes_of("Obstacle", PASSES)
     assert set(REASONS["not-relocated"]) == codes_of("Hindrance", PASSES)
@@ -106,7 +108,7 @@ def said(text: str, folder: str, name: str) -> str:
             if not one.startswith("      "):
                 break
             more.append(one)
-        wanted = f"reason {name}" in "".join(more[:1]) if folder == "not-fused" else f"[{name}, " in line
+        wanted = f"reason {name}" in "".join(more[:1]) if folder in REASON_HEADS else f"[{name}, " in line
         if wanted and re.search(r"\[[\w-]+, \w+\]$", line):
             return "\n".join(one[4:] for one in [line, *more])
     raise AssertionError(f"{folder}/{name}.expected does not say {name}")

@@ -25,7 +25,7 @@ from polyc.poly import maps
 
 MOST_POSITIONS = 5
 """Tiles along one loop that are shown: all, or those at both ends and one in the middle."""
-MOST_ROWS = 48
+MOST_ROWS = 24
 """Of a shape that is no box: how many of its rows are measured."""
 
 Shape = tuple[int, ...]

@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 
 from polyc.explain.tree_text import Entry, entries
 from polyc.model.program import Snapshot
+from polyc.model.tree import Domain
 
 FEW, SHORT = 8, 60
 """Parts of a node that stand below each other in any case, and the characters of one that may stand beside another."""
@@ -62,8 +63,10 @@ def stages_of(snapshots: tuple[Snapshot, ...]) -> list[Stage]:
     """All passes in order. How long each took is left out: the same run is to give the same page."""
     before: list[Entry] = []
     answer: list[Stage] = []
+    last: Domain | None = None
     for snapshot in snapshots:
-        found = entries(snapshot.tree)
+        found = before if snapshot.tree is last else entries(snapshot.tree)
+        last = snapshot.tree
         if list(map(_key, found)) == list(map(_key, before)) and snapshot.name != "final":
             if answer and answer[-1].tree is None:
                 answer[-1] = replace(answer[-1], names=(*answer[-1].names, snapshot.name))

@@ -12,6 +12,9 @@ from polyc.model.tree import Domain
 FEW, SHORT = 8, 60
 """Parts of a node that stand below each other in any case, and the characters of one that may stand beside another."""
 
+MOST_NODES = 3000
+"""Of all trees of a region together, up to which each is shown as a whole."""
+
 Key = tuple[str, str, tuple[str, ...] | None]
 
 
@@ -34,6 +37,8 @@ class TreeNode:
     """It, or something below it, is not as it was."""
     count: int = 1
     """Nodes, with all below."""
+    as_after: str = ""
+    """The pass whose tree shows what is left out below; "" where nothing is."""
 
     @property
     def many(self) -> bool:
@@ -80,7 +85,30 @@ def stages_of(snapshots: tuple[Snapshot, ...]) -> list[Stage]:
         gone = sum(len(node.gone) for node in nodes)
         answer.append(Stage((snapshot.name,), _nested(found, nodes), changed, new, moved, gone))
         before = found
+    if sum(stage.tree.count for stage in answer if stage.tree is not None) > MOST_NODES:
+        _left_out(answer)
     return answer
+
+
+def _left_out(stages: list[Stage]) -> None:
+    """Leave out of each tree what stayed as it was, but for the first and the last one: the trees of a large region
+    would take megabytes."""
+    before = ""
+    for stage in stages:
+        if stage.tree is None:
+            continue
+        if before and stage.name != "final":
+            _prune(stage.tree, before)
+        before = stage.name
+
+
+def _prune(node: TreeNode, before: str) -> None:
+    if not node.touched and node.count > 1:
+        node.as_after, node.parts, node.children = before, [], []
+    if node.state == "same" and len(node.parts) > FEW:
+        node.parts = [*node.parts[:FEW], (f"… and {len(node.parts) - FEW} more as before", False)]
+    for child in node.children:
+        _prune(child, before)
 
 
 def _key(entry: Entry) -> Key:

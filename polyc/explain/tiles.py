@@ -25,7 +25,7 @@ from polyc.poly import maps
 
 MOST_POSITIONS = 5
 """Tiles along one loop that are shown: all, or those at both ends and one in the middle."""
-MOST_ROWS = 48
+MOST_ROWS = 24
 """Of a shape that is no box: how many of its rows are measured."""
 
 Shape = tuple[int, ...]
@@ -132,18 +132,19 @@ class _Paths:
             names = {r.tuple_name(piece, r.SET) for piece in r.sets_of(path.instances)}
             if not tiles or not names & {*group.statements, *group.outputs, *group.fused}:
                 continue
-            if not members and path.extension is None and names & set(group.outputs):
+            if not members and names & set(group.outputs) and (path.extension is None or path.tiles is not None):
                 members = own[: tiles[-1] + 1]
             below.append(path)
         if not members:
             return None
         inside = [p for p in below if _members(p)[: len(members)] == members]
         moving = tuple(k for k, member in enumerate(members) if member.role is Role.TILE)
+        added = [p for p in inside if p.extension is not None and p.depth_of_extension >= len(members)]
         return _Paths(
             members,
             moving,
-            tuple(p for p in inside if p.extension is None),
-            tuple(p for p in inside if p.extension is not None and p.depth_of_extension >= len(members)),
+            tuple(p for p in inside if p.extension is None or (p in added and p.tiles is not None)),
+            tuple(p for p in added if p.tiles is None),
         )
 
 
@@ -416,14 +417,16 @@ def _shape(points: isl.Set, drawn: tuple[int | None, int]) -> Shape | None:
 def _outline(plane: isl.Set, order: list[int], top: int, bottom: int) -> Shape:
     """The corners of a shape that is no box: down along the starts of its rows, and up along their ends."""
     step = -(-(bottom - top + 1) // MOST_ROWS)
-    rows: list[tuple[int, int, int, int]] = []
+    rows: list[tuple[int, int, int]] = []
     for y in sorted({*range(top, bottom + 1, step), bottom}):
         row = plane.fix_val(r.SET, order[0], _val(plane, y))
         if not row.is_empty():
             ends = row.dim_min_val(order[1]), row.dim_max_val(order[1])
-            rows.append((y, y + 1, int(ends[0].to_python()), int(ends[1].to_python()) + 1))
-    down = [(y, left) for first, last, left, _ in rows for y in ((first, last) if step == 1 else (first,))]
-    up = [(y, right) for first, last, _, right in reversed(rows) for y in ((last, first) if step == 1 else (last,))]
+            rows.append((y, int(ends[0].to_python()), int(ends[1].to_python()) + 1))
+    # Of each row both edges, or a line from row to row where some were left out.
+    edges = {y: (y, y + 1) if step == 1 or y == bottom else (y,) for y, _, _ in rows}
+    down = [(edge, left) for y, left, _ in rows for edge in edges[y]]
+    up = [(edge, right) for y, _, right in reversed(rows) for edge in reversed(edges[y])]
     return tuple(value for corner in _corners([*down, *up]) for value in corner)
 
 

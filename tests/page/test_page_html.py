@@ -7,6 +7,7 @@ import hashlib
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -176,9 +177,10 @@ def test_what_was_left_alone_has_a_page(tmp_path: Path) -> None:
     assert "No picture: it is not tiled." in page(CAMERA).text
 
 
-def test_a_budget_that_is_used_up_leaves_out_the_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_budget_that_is_used_up_leaves_out_the_picture() -> None:
     base: Page = page(CONV)
-    monkeypatch.setattr("polyc.explain.html.page.share", lambda operations, parts: 10)
-    text = render(base.source, base.compiled, base.options)
+    (one,) = base.compiled
+    little = replace(one.program, options=replace(base.options, budget=10))
+    text = render(base.source, [replace(one, program=little)], base.options)
     outline(text)
     assert "No picture: measuring its tiles takes more isl operations than the budget allows" in text

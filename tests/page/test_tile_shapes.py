@@ -6,7 +6,11 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from polyc.explain.data import stages
 from polyc.explain.graph import edges_of, graph_svg, units_of
+from polyc.explain.html.trees import TreeNode, stages_of
 from polyc.explain.pictures import tile_picture
 from polyc.explain.svg import tree_svg
 from polyc.explain.tiles import Frame, Tiles, tiles_of
@@ -39,6 +43,19 @@ void f(int n, int m, double a[n][m], double b[n][m])
     for (int i = 0; i < n; i++)
         for (int j = 1; j < m; j++)
             b[i][j] = b[i][j - 1] + a[i][j];
+#pragma endscop
+}
+"""
+STENCIL = """
+void f(int n, int steps, double A[n], double B[n])
+{
+#pragma scop
+    for (int t = 0; t < steps; t++) {
+        for (int i = 1; i < n - 1; i++)
+            B[i] = A[i - 1] + A[i] + A[i + 1];
+        for (int i = 1; i < n - 1; i++)
+            A[i] = B[i - 1] + B[i] + B[i + 1];
+    }
 #pragma endscop
 }
 """
@@ -134,3 +151,33 @@ def test_the_picture_of_the_docs_is_that_of_a_run(golden: Callable[[Path, str], 
     tiles = tiles_of(one.program, group)
     assert tiles is not None
     golden(ROOT / "docs" / "pictures" / "conv-tiles.svg", tile_picture(tiles))
+
+
+def test_overlapped_time_tiles_share_what_they_run_twice(tmp_path: Path) -> None:
+    """A trapezoid: each step needs a cell more on both sides than the next one."""
+    tiles = shapes(STENCIL, tmp_path, time_tile=("overlapped", (8, 64)))
+    (panel,) = [panel for panel in tiles.panels if panel.names[0] == "S0"]
+    assert panel.axes == ("t", "i")
+    own = panel.frames[tiles.middle].own
+    first, last = min(own[::2]), max(own[::2])
+    widths = [
+        max(x for y, x in zip(own[::2], own[1::2], strict=True) if y == row)
+        - min(x for y, x in zip(own[::2], own[1::2], strict=True) if y == row)
+        for row in (first, last)
+    ]
+    assert widths[0] > widths[1]
+
+
+def test_trees_of_many_nodes_leave_out_what_stayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    (one,) = page(CONV).compiled
+    whole = {s.name: s.tree for s in stages_of(stages(one)) if s.tree is not None}
+    monkeypatch.setattr("polyc.explain.html.trees.MOST_NODES", 10)
+    pruned = {s.name: s.tree for s in stages_of(stages(one)) if s.tree is not None}
+    assert list(pruned) == list(whole)
+    for name in whole:
+        assert pruned[name].count == whole[name].count
+        assert (shown(pruned[name]) < shown(whole[name])) == (name in ("pretiling", "basteln", "parallel"))
+
+
+def shown(node: TreeNode) -> int:
+    return 1 + sum(map(shown, node.children))

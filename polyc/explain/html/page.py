@@ -28,7 +28,7 @@ from polyc.explain.text import because, buffer_text, dependence_lines, done, gro
 from polyc.explain.tiles import Tiles, tiles_of
 from polyc.model.program import Compiled, Group, Options, Origins, Program, Remark
 from polyc.model.scop import Source
-from polyc.poly import OverBudget, budget, share
+from polyc.poly import OverBudget, budget
 
 BEFORE, BEHIND = 12, 4
 """Lines of the source that are shown around a region."""
@@ -37,7 +37,7 @@ WIDE = 1800
 
 
 def render(source: Source, compiled: list[Compiled], options: Options) -> str:
-    """The page, as text. isl's operations for each picture are bounded by a share of the options' budget."""
+    """The page, as text. isl's operations for each picture are bounded as those of a pass are."""
     style, script = _asset("page.css"), _asset("page.js")
     text = (
         _environment()
@@ -182,7 +182,7 @@ def _tiles(program: Program, group: Group) -> tuple[Tiles | None, str]:
     if not group.tile_sizes:
         return None, "it is not tiled"
     try:
-        with budget(program.scop.domain.get_ctx(), share(program.operations, 2)):
+        with budget(program.scop.domain.get_ctx(), program.operations):
             found = tiles_of(program, group)
     except OverBudget:
         return None, "measuring its tiles takes more isl operations than the budget allows (--budget)"

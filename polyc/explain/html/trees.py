@@ -7,9 +7,13 @@ from difflib import SequenceMatcher
 
 from polyc.explain.tree_text import Entry, entries
 from polyc.model.program import Snapshot
+from polyc.model.tree import Domain
 
 FEW, SHORT = 8, 60
 """Parts of a node that stand below each other in any case, and the characters of one that may stand beside another."""
+
+MOST_NODES = 3000
+"""Of all trees of a region together, up to which each is shown as a whole."""
 
 Key = tuple[str, str, tuple[str, ...] | None]
 
@@ -33,6 +37,8 @@ class TreeNode:
     """It, or something below it, is not as it was."""
     count: int = 1
     """Nodes, with all below."""
+    as_after: str = ""
+    """The pass whose tree shows what is left out below; "" where nothing is."""
 
     @property
     def many(self) -> bool:
@@ -62,8 +68,10 @@ def stages_of(snapshots: tuple[Snapshot, ...]) -> list[Stage]:
     """All passes in order. How long each took is left out: the same run is to give the same page."""
     before: list[Entry] = []
     answer: list[Stage] = []
+    last: Domain | None = None
     for snapshot in snapshots:
-        found = entries(snapshot.tree)
+        found = before if snapshot.tree is last else entries(snapshot.tree)
+        last = snapshot.tree
         if list(map(_key, found)) == list(map(_key, before)) and snapshot.name != "final":
             if answer and answer[-1].tree is None:
                 answer[-1] = replace(answer[-1], names=(*answer[-1].names, snapshot.name))
@@ -77,7 +85,30 @@ def stages_of(snapshots: tuple[Snapshot, ...]) -> list[Stage]:
         gone = sum(len(node.gone) for node in nodes)
         answer.append(Stage((snapshot.name,), _nested(found, nodes), changed, new, moved, gone))
         before = found
+    if sum(stage.tree.count for stage in answer if stage.tree is not None) > MOST_NODES:
+        _left_out(answer)
     return answer
+
+
+def _left_out(stages: list[Stage]) -> None:
+    """Leave out of each tree what stayed as it was, but for the first and the last one: the trees of a large region
+    would take megabytes."""
+    before = ""
+    for stage in stages:
+        if stage.tree is None:
+            continue
+        if before and stage.name != "final":
+            _prune(stage.tree, before)
+        before = stage.name
+
+
+def _prune(node: TreeNode, before: str) -> None:
+    if not node.touched and node.count > 1:
+        node.as_after, node.parts, node.children = before, [], []
+    if node.state == "same" and len(node.parts) > FEW:
+        node.parts = [*node.parts[:FEW], (f"… and {len(node.parts) - FEW} more as before", False)]
+    for child in node.children:
+        _prune(child, before)
 
 
 def _key(entry: Entry) -> Key:

@@ -27,7 +27,6 @@ from polyc.model.tree import Band
 from polyc.model.tree import walk as walk_tree
 from polyc.poly import OverBudget, is_over_budget
 
-CODE = "left-alone"
 LARGEST_FUNCTION = 100_000
 """Characters of a function that is searched."""
 FEWEST = 2_000
@@ -314,7 +313,7 @@ class Detector:
         name = self.chunks.items[self.index].function_name
         where = f" of {name}()" if name else ""
         message = f"this loop{where} stays as it is: {reason}"
-        self.found.left.append(Diagnostic(CODE, message, span, severity=Severity.NOTE))
+        self.found.left.append(Diagnostic("left-alone", message, span, severity=Severity.NOTE))
 
 
 def iterations(region: Region) -> int | None:
@@ -359,4 +358,4 @@ def outermost_blocks(items: list[c_ast.Node]) -> Iterator[c_ast.Compound]:
                 yield from outermost_blocks([child])
 
 
-__all__ = ["CODE", "Detector", "Found", "Judge", "why_not", "worth_a_look"]
+__all__ = ["Detector", "Found", "Judge", "why_not", "worth_a_look"]

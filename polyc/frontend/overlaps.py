@@ -14,7 +14,7 @@ from itertools import combinations
 import islpy as isl
 from pycparser import c_ast
 
-from polyc.errors import UserError
+from polyc.errors import Span, UserError
 from polyc.frontend.facts import induction
 from polyc.frontend.live_out import After
 from polyc.frontend.region import Region
@@ -39,8 +39,8 @@ class _Object:
     written: bool
 
 
-def refused(message: str, hint: str = "") -> UserError:
-    return UserError.of(CODE, message, None, hint)
+def refused(message: str, hint: str = "", span: Span | None = None) -> UserError:
+    return UserError.of(CODE, message, span, hint)
 
 
 def apart(

@@ -18,6 +18,7 @@ from polyc.errors import Diagnostic, Severity, UserError
 from polyc.frontend.chunks import Chunks
 from polyc.frontend.effects import Effects
 from polyc.frontend.liveness import walk
+from polyc.frontend.overlaps import CODE as OVERLAPS
 from polyc.frontend.parse import SKIPPED, Parsed, parse_function
 from polyc.frontend.places import Places
 from polyc.frontend.pragmas import Marked
@@ -48,6 +49,10 @@ _NOT_FOLLOWED = re.compile(
 )
 _HIDDEN = re.compile(r"\(\s*\{|\b(?:__typeof__|__typeof|typeof|__label__)\b")
 _LEAVES = (c_ast.Goto, c_ast.Label, c_ast.Return, c_ast.Switch, c_ast.Case, c_ast.Default)
+
+
+class _TooMuch(Exception):
+    """Several statements are too much for one region, and none of them is to blame."""
 
 
 @dataclass(slots=True)
@@ -218,7 +223,13 @@ class Detector:
         first, last = self.trimmed(block, parts, first, last)
         if first > last:
             return
-        refused = self.attempt(block, parts[first : last + 1])
+        try:
+            refused = self.attempt(block, parts[first : last + 1])
+        except _TooMuch:
+            middle = (first + last) // 2
+            self.run(block, parts, first, middle)
+            self.run(block, parts, middle + 1, last)
+            return
         if refused is None:
             return
         bad = {first + n: reason for n, reason in refused.items()}
@@ -260,12 +271,17 @@ class Detector:
             reason = self.judge(region) if not bad else None
         except UserError as problem:
             block.block_items = before
+            first = problem.diagnostics[0]
+            if first.code == OVERLAPS and first.span is None and len(parts) > 1:
+                raise _TooMuch from None
             return self.blamed(problem, parts)
         except (RecursionError, OverBudget, isl.Error) as problem:
             block.block_items = before
+            if len(parts) > 1:
+                raise _TooMuch from None
             slow = isinstance(problem, OverBudget) or (isinstance(problem, isl.Error) and is_over_budget(problem))
             told = "reading it takes too long" if slow else f"reading it failed ({str(problem).splitlines()[0]})"
-            return {len(parts) // 2: told}
+            return {0: told}
         if bad or reason is not None:
             block.block_items = before
             return bad or dict.fromkeys(everything, str(reason))

@@ -47,6 +47,7 @@ _PARALLEL = re.compile(r"^(?:omp|acc)\b")
 _NOT_FOLLOWED = re.compile(
     r"\b(?:setjmp|_setjmp|__setjmp|sigsetjmp|__sigsetjmp|__builtin_setjmp|vfork|asm|__asm|__asm__|__auto_type)\b"
 )
+_TYPES = re.compile(r"\b(?:__typeof__|__typeof|typeof|typeof_unqual)\b")
 _HIDDEN = re.compile(r"\(\s*\{|\b(?:__typeof__|__typeof|typeof|__label__)\b")
 _LEAVES = (c_ast.Goto, c_ast.Label, c_ast.Return, c_ast.Switch, c_ast.Case, c_ast.Default)
 
@@ -107,6 +108,9 @@ class Detector:
         except (UserError, RecursionError) as problem:
             told = problem.diagnostics[0].message if isinstance(problem, UserError) else "it is too deep"
             self.leave(self.first_loop(), f"its function cannot be read: {told}")
+            return
+        if any(_TYPES.search(self.chunks.text_of(n)) for n in (self.index, *self.parsed.declarations)):
+            self.leave(self.first_loop(), "its function uses a type that is found out ('typeof')")
             return
         assert item.is_function
         self.block(self.parsed.function.body)

@@ -53,6 +53,7 @@ def test_neighbours_are_one_region(tmp_path: Path) -> None:
         ("for (int k = 0; k < n; k++) g();", "'g' is called, which may have side effects"),
         ("while (a[0] < 3) for (int k = 0; k < n; k++) a[0] += g2(k);", "'g2' is called, which may have side effects"),
         ("if (a[0]) goto out; out: ;", None),
+        ("__typeof__(a[0]) t = 1;", "its function uses a type that is found out"),
         ("#pragma omp parallel for\n for (int k = 0; k < n; k++) a[k] = 1;", "its function has pragmas of its own"),
         ("#pragma GCC ivdep\n for (int k = 0; k < n; k++) a[k] = 1;", "it has a pragma of its own"),
     ],

@@ -53,7 +53,7 @@ class Words(Command):
         return []
 
 
-@click.command("cc", cls=Words, short_help="Stand in for the C compiler: compile regions, and hand the rest through.",
+@click.command("cc", cls=Words, short_help="Compile regions, and run the C compiler.",
                add_help_option=False)  # fmt: skip
 def command(given: tuple[str, ...]) -> None:
     """Run the C compiler with these words, with the regions of the C files among them compiled first.

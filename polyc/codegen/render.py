@@ -222,25 +222,21 @@ def _apart(scop: Scop) -> list[str]:
         return []
     build = isl.AstBuild.from_context(scop.context)
 
-    def bound(value: isl.PwAff) -> str:
-        return expression(ExprPrinter(scop.parameters, {}).convert(build.expr_from_pw_aff(value)))
+    def bound(value: isl.PwAff) -> c.Expr:
+        return ExprPrinter(scop.parameters, {}).convert(build.expr_from_pw_aff(value))
 
-    def in_sum(text: str) -> str:
-        return text if IDENTIFIER.fullmatch(text) or text.isdigit() or is_product(text) else f"({text})"
-
-    def is_product(text: str) -> bool:
-        return ") * (long)(" in text
+    def place(memory: Memory, element: c.Expr) -> str:
+        if element == c.Literal("0"):
+            return expression(memory.base)
+        offset = element if memory.row is None else c.Binary("*", element, memory.row)
+        return expression(c.Binary("+", memory.base, offset))
 
     def ends(memory: Memory) -> tuple[str, str]:
         if memory.low is None or memory.high is None:
-            place = expression(c.Unary("&", memory.base)).removeprefix("&*")
-            return place, f"{place} + 1"
-        name = expression(memory.base)
-        low, high = (bound(value) for value in (memory.low, memory.high.add(_one(memory.high))))
-        if memory.row is not None:
-            row = expression(memory.row)
-            low, high = (f"({value}) * (long)({row})" if value != "0" else "0" for value in (low, high))
-        return (name if low == "0" else f"{name} + {in_sum(low)}"), f"{name} + {in_sum(high)}"
+            start = expression(c.Unary("&", memory.base)).removeprefix("&*")
+            return start, f"{start} + 1"
+        after = memory.high.add(_one(memory.high))
+        return place(memory, bound(memory.low)), place(memory, bound(after))
 
     return [f"{APART}({', '.join([*ends(pair.one), *ends(pair.two)])})" for pair in scop.apart]
 

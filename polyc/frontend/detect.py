@@ -18,6 +18,7 @@ from polyc.errors import Diagnostic, Severity, UserError
 from polyc.frontend.chunks import Chunks
 from polyc.frontend.effects import Effects
 from polyc.frontend.liveness import walk
+from polyc.frontend.overlaps import CODE as OVERLAPS
 from polyc.frontend.parse import SKIPPED, Parsed, parse_function
 from polyc.frontend.places import Places
 from polyc.frontend.pragmas import Marked
@@ -27,7 +28,6 @@ from polyc.model.tree import Band
 from polyc.model.tree import walk as walk_tree
 from polyc.poly import OverBudget, is_over_budget
 
-CODE = "left-alone"
 LARGEST_FUNCTION = 100_000
 """Characters of a function that is searched."""
 FEWEST = 2_000
@@ -47,8 +47,13 @@ _PARALLEL = re.compile(r"^(?:omp|acc)\b")
 _NOT_FOLLOWED = re.compile(
     r"\b(?:setjmp|_setjmp|__setjmp|sigsetjmp|__sigsetjmp|__builtin_setjmp|vfork|asm|__asm|__asm__|__auto_type)\b"
 )
+_TYPES = re.compile(r"\b(?:__typeof__|__typeof|typeof|typeof_unqual)\b")
 _HIDDEN = re.compile(r"\(\s*\{|\b(?:__typeof__|__typeof|typeof|__label__)\b")
 _LEAVES = (c_ast.Goto, c_ast.Label, c_ast.Return, c_ast.Switch, c_ast.Case, c_ast.Default)
+
+
+class _TooMuch(Exception):
+    """Several statements are too much for one region, and none of them is to blame."""
 
 
 @dataclass(slots=True)
@@ -103,6 +108,9 @@ class Detector:
         except (UserError, RecursionError) as problem:
             told = problem.diagnostics[0].message if isinstance(problem, UserError) else "it is too deep"
             self.leave(self.first_loop(), f"its function cannot be read: {told}")
+            return
+        if any(_TYPES.search(self.chunks.text_of(n)) for n in (self.index, *self.parsed.declarations)):
+            self.leave(self.first_loop(), "its function uses a type that is found out ('typeof')")
             return
         assert item.is_function
         self.block(self.parsed.function.body)
@@ -219,7 +227,13 @@ class Detector:
         first, last = self.trimmed(block, parts, first, last)
         if first > last:
             return
-        refused = self.attempt(block, parts[first : last + 1])
+        try:
+            refused = self.attempt(block, parts[first : last + 1])
+        except _TooMuch:
+            middle = (first + last) // 2
+            self.run(block, parts, first, middle)
+            self.run(block, parts, middle + 1, last)
+            return
         if refused is None:
             return
         bad = {first + n: reason for n, reason in refused.items()}
@@ -261,12 +275,17 @@ class Detector:
             reason = self.judge(region) if not bad else None
         except UserError as problem:
             block.block_items = before
+            first = problem.diagnostics[0]
+            if first.code == OVERLAPS and first.span is None and len(parts) > 1:
+                raise _TooMuch from None
             return self.blamed(problem, parts)
         except (RecursionError, OverBudget, isl.Error) as problem:
             block.block_items = before
+            if len(parts) > 1:
+                raise _TooMuch from None
             slow = isinstance(problem, OverBudget) or (isinstance(problem, isl.Error) and is_over_budget(problem))
             told = "reading it takes too long" if slow else f"reading it failed ({str(problem).splitlines()[0]})"
-            return {len(parts) // 2: told}
+            return {0: told}
         if bad or reason is not None:
             block.block_items = before
             return bad or dict.fromkeys(everything, str(reason))
@@ -314,7 +333,7 @@ class Detector:
         name = self.chunks.items[self.index].function_name
         where = f" of {name}()" if name else ""
         message = f"this loop{where} stays as it is: {reason}"
-        self.found.left.append(Diagnostic(CODE, message, span, severity=Severity.NOTE))
+        self.found.left.append(Diagnostic("left-alone", message, span, severity=Severity.NOTE))
 
 
 def iterations(region: Region) -> int | None:
@@ -359,4 +378,4 @@ def outermost_blocks(items: list[c_ast.Node]) -> Iterator[c_ast.Compound]:
                 yield from outermost_blocks([child])
 
 
-__all__ = ["CODE", "Detector", "Found", "Judge", "why_not", "worth_a_look"]
+__all__ = ["Detector", "Found", "Judge", "why_not", "worth_a_look"]

@@ -25,7 +25,7 @@ from polyc.frontend.facts import assigned_scalars, lvalues, reads, writes
 from polyc.frontend.flow import needed_exits, written_first
 from polyc.frontend.live_out import After
 from polyc.frontend.liveness import Path, declared_on_the_way, walk
-from polyc.frontend.overlaps import apart, check_loops
+from polyc.frontend.overlaps import apart, check_loops, refused
 from polyc.frontend.parse import CALLED, IDENTIFIER, Parsed, clean
 from polyc.frontend.places import Places
 from polyc.frontend.pragmas import Asked, Marked, following, pragma_span
@@ -189,7 +189,7 @@ class Modeller:
                     wrong = wrong if size is None else wrong.union(value.ge_set(size))
                     if not region.holds(wrong, item.env):
                         message = f"a subscript of '{symbol.c_name}' may leave its row"
-                        raise UserError.of("may-overlap", message, item.span)
+                        raise refused(message, span=item.span)
 
     # --- where the region stands
 

@@ -14,15 +14,17 @@ from itertools import combinations
 import islpy as isl
 from pycparser import c_ast
 
-from polyc.errors import UserError
+from polyc.errors import Span, UserError
 from polyc.frontend.facts import induction
 from polyc.frontend.live_out import After
+from polyc.frontend.liveness import walk
 from polyc.frontend.region import Region
 from polyc.frontend.symbols import Symbol
 from polyc.model import ctree as c
 from polyc.model.scop import AccessKind, Apart, Array, Memory, Statement, Storage
 
 CODE = "may-overlap"
+ALLOCATORS = frozenset(["malloc", "calloc", "aligned_alloc", "valloc", "__builtin_malloc", "__builtin_calloc"])
 MOST_PAIRS = 24
 """Comparisons that the printed code makes before a region."""
 
@@ -39,8 +41,8 @@ class _Object:
     written: bool
 
 
-def refused(message: str, hint: str = "") -> UserError:
-    return UserError.of(CODE, message, None, hint)
+def refused(message: str, hint: str = "", span: Span | None = None) -> UserError:
+    return UserError.of(CODE, message, span, hint)
 
 
 def apart(
@@ -87,7 +89,7 @@ def _touched(
     region: Region, after: After, symbol: Symbol | None, array: Array, statements: dict[str, Statement], known: isl.Set
 ) -> _Object | None:
     """An array of the region; None where nobody else can reach it."""
-    if symbol is None or not after.is_exposed(symbol):
+    if symbol is None or not after.is_exposed(symbol) or is_fresh(symbol, after):
         return None
     if symbol.rank == 0 and symbol.shape.element.kind == "pointer":
         raise refused(f"'{symbol.c_name}' is a pointer that the region uses as a value")
@@ -131,9 +133,10 @@ def _row(array: Array) -> c.Expr | None:
     if not array.flat or array.rank == 1:
         return None
     if array.strides_c:
-        return array.strides_c[0]
+        return c.Cast("long", array.strides_c[0])
     sizes = [size for size in array.extents_c[1:] if size is not None]
-    return reduce(lambda one, two: c.Binary("*", one, two), sizes)
+    wide: list[c.Expr] = [c.Cast("long", size) for size in sizes]
+    return reduce(lambda one, two: c.Binary("*", one, two), wide)
 
 
 def _read_as_sizes(region: Region, after: After) -> list[_Object]:
@@ -170,6 +173,32 @@ def _places(expr: c.Expr) -> list[c.Expr]:
 
 def _is_pointer(symbol: Symbol) -> bool:
     return bool(symbol.rank) and (symbol.shape.dims[0].pointer or symbol.storage is Storage.ARGUMENT)
+
+
+def is_fresh(symbol: Symbol, after: After) -> bool:
+    """Whether a local pointer always has memory from malloc, and hands it to nobody: no other name leads there."""
+    if symbol.storage is not Storage.LOCAL or not symbol.rank or not symbol.shape.dims[0].pointer:
+        return False
+    gone = after.escaped(symbol)
+    if symbol.c_name in gone.to_call or symbol.c_name in gone.to_pointer:
+        return False
+    values: list[c_ast.Node | None] = []
+    for node in walk(after.function.body):
+        match node:
+            case c_ast.Decl(name=symbol.c_name):
+                values += [node.init] if node.init is not None else []
+            case c_ast.Assignment(lvalue=c_ast.ID(name=symbol.c_name)):
+                values.append(node.rvalue if node.op == "=" else None)
+            case c_ast.UnaryOp(expr=c_ast.ID(name=symbol.c_name)) if node.op in ("&", "++", "--", "p++", "p--"):
+                values.append(None)
+    return bool(values) and all(_allocates(value) for value in values)
+
+
+def _allocates(value: c_ast.Node | None) -> bool:
+    while isinstance(value, c_ast.Cast):
+        value = value.expr
+    called = isinstance(value, c_ast.FuncCall) and isinstance(value.name, c_ast.ID)
+    return called and value.name.name in ALLOCATORS  # type: ignore[union-attr]
 
 
 def is_restricted(symbol: Symbol) -> bool:

@@ -7,7 +7,6 @@ import re
 
 from polyc.errors import Diagnostic, Severity, Span, UserError
 from polyc.frontend.chunks import Chunks, cut
-from polyc.frontend.detect import CODE as LEFT_ALONE
 from polyc.frontend.detect import Detector, Found, Judge, worth_a_look
 from polyc.frontend.effects import Effects
 from polyc.frontend.model import Modeller, unique
@@ -169,7 +168,7 @@ class _Reader:
         if told is not None:
             span = self.user.span(told.start())
             message = "no loop of this file is looked at: it has lines of other files ('#line')"
-            found.left.append(Diagnostic(LEFT_ALONE, message, span, severity=Severity.NOTE))
+            found.left.append(Diagnostic("left-alone", message, span, severity=Severity.NOTE))
             return
         for index, item in enumerate(self.chunks.items):
             if not item.is_function or index in marked or not worth_a_look(self.chunks.text_of(index)):

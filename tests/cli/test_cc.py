@@ -126,7 +126,7 @@ def test_files_of_several_folders_find_their_own_headers(cc: Cc, tmp_path: Path)
     checked(cc("-O1", "-c", "one/one.c", "two/two.c", "-MD"))
     assert has_threads(tmp_path / "one.o")
     assert has_threads(tmp_path / "two.o")
-    assert (tmp_path / "one.d").read_text().startswith("one.o: one/one.c")
+    assert rule_in(tmp_path / "one.d")[:2] == ["one.o:", "one/one.c"]
 
 
 def test_other_commands_go_to_the_compiler(cc: Cc, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,7 @@ def test_neighbours_are_one_region(tmp_path: Path) -> None:
         ("for (int k = 0; k < n; k++) g();", "'g' is called, which may have side effects"),
         ("while (a[0] < 3) for (int k = 0; k < n; k++) a[0] += g2(k);", "'g2' is called, which may have side effects"),
         ("if (a[0]) goto out; out: ;", None),
+        ("__typeof__(a[0]) t = 1;", "its function uses a type that is found out"),
         ("#pragma omp parallel for\n for (int k = 0; k < n; k++) a[k] = 1;", "its function has pragmas of its own"),
         ("#pragma GCC ivdep\n for (int k = 0; k < n; k++) a[k] = 1;", "it has a pragma of its own"),
     ],
@@ -134,12 +136,17 @@ def test_what_is_read_afterwards_is_kept(tmp_path: Path) -> None:
         ("struct v *v, double *a", "a[i] = v->n;", 1),
         ("double *a", "s[i] = t[i] + a[i];", 1),
         ("double *a", "a[i] = own[i];", 0),
+        ("double *a", "heap[i] = a[i];", 0),
+        ("double *a", "moved[i] = a[i];", 1),
+        ("double *a", "told[i] = a[i];", 1),
     ],
 )
 def test_what_might_overlap_is_asked(arguments: str, body: str, pairs: int, tmp_path: Path) -> None:
     text = (
-        "double s[9999], t[9999];\nint count;\nstruct v { int n; };\n"
+        "#include <stdlib.h>\ndouble s[9999], t[9999], *tell(double *);\nint count;\nstruct v { int n; };\n"
         f"void f(int n, {arguments})\n{{\n    double own[9999];\n    own[0] = n;\n"
+        "    double *heap = (double *)malloc(8 * n), *moved = malloc(8), *told = malloc(8);\n"
+        "    moved = tell(told);\n"
         f"    for (int i = 0; i < n; i++)\n        {body}\n}}\n"
     )
     (region,) = found_in(text, tmp_path).regions
@@ -177,6 +184,15 @@ void fill(int *a)
         a[i] = 40;
 }
 """
+
+
+def test_too_many_pairs_are_cut_in_two(tmp_path: Path) -> None:
+    names = "abcdefgh"
+    loops = "\n".join(f" for (int i = 0; i < n; i++)\n {x}[i] = {y}[i] + 1;" for x, y in pairwise(names))
+    arguments = ", ".join(f"double *{name}" for name in names)
+    source = found_in(f"void f(int n, {arguments})\n{{\n{loops}\n}}\n", tmp_path)
+    assert len(source.regions) == 2
+    assert source.left == ()
 
 
 def test_memory_that_overlaps_gets_the_loops_as_they_were(tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ long ternary_and_exprs(int n, int *a)
     long s = ({ long q = 3; q + n; });
     for (int i = 0; i < n; i++)
         a[i] = ({ int z = i * 2; z + 1; });
-    __typeof__(a[0]) w = 4;
+    int w = 4;
     for (int i = 0; i < n; i++)
         s += a[i] * w;
     return s;

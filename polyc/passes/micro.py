@@ -320,9 +320,9 @@ class MicroNest(RegisterNest):
             return replace(filled, child=replace(filled.child, members=members))
         order = self.program.buffers[panel.buffer].order
         band = filled.child
-        if panel.buffer == self.result and self.replaced and isinstance(band, Band):
-            if self.program.buffers[self.replaced[0].key].order == order:  # both lie alike
-                return replace(filled, child=replace(band, members=tuple(band.members[d] for d in order)))
+        homes = self.replaced if panel.buffer == self.result else []
+        if isinstance(band, Band) and any(self.program.buffers[b.key].order == order for b in homes):  # both lie alike
+            return replace(filled, child=replace(band, members=tuple(band.members[d] for d in order)))
         if panel.name not in self.program.copies or not isinstance(band, Band) or order[-1:] == (len(order) - 1,):
             return filled
         along = band.members[order[-1]]

@@ -320,8 +320,8 @@ class MicroNest(RegisterNest):
             return replace(filled, child=replace(filled.child, members=members))
         order = self.program.buffers[panel.buffer].order
         band = filled.child
-        alike = self.replaced and self.program.buffers[self.replaced[0].key].order == order
-        if panel.buffer == self.result and alike and isinstance(band, Band):
+        homes = self.replaced if panel.buffer == self.result else []
+        if isinstance(band, Band) and any(self.program.buffers[b.key].order == order for b in homes):  # both lie alike
             return replace(filled, child=replace(band, members=tuple(band.members[d] for d in order)))
         if panel.name not in self.program.copies or not isinstance(band, Band) or order[-1:] == (len(order) - 1,):
             return filled

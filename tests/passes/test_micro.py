@@ -9,6 +9,7 @@ import pytest
 from polyc.machine import load_cpu
 from polyc.model.program import Compiled, Options
 from polyc.model.tree import Band, walk
+from polyc.passes.clusters import Declined, Fuser
 from polyc.passes.micro_sizes import micro_sizes
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check
@@ -431,6 +432,21 @@ def test_a_producer_whose_values_somebody_else_reads_has_its_nest(tmp_path: Path
     assert len(remarks(result, "register-tile")) == 2
     assert not any("for each panel" in message for message in remarks(result, "fused"))
     assert result.verified
+    assert check(region, result, sizes=(1,)) == []
+
+
+@pytest.mark.parametrize("forgetting", [False, True])
+def test_a_nest_of_its_own_stays_for_others(forgetting: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Should the pass forget who else reads the values, and nobody store them, the check says so."""
+    monkeypatch.setattr(Fuser, "extend", lambda *_: Declined("budget", "this test wants a nest of its own"))
+    if forgetting:
+        monkeypatch.setattr("polyc.passes.registers.readers_of", lambda *_: set())
+    rest = "for (int b = 0; b < 3; b++) for (int i = 0; i < 40; i++) last[b][i] = S[b][i][39 - i];"
+    region = region_of(SHARED.format(more=", float last[3][40]", live=", last", rest=rest), tmp_path)
+    result = compile_region(region, Options(machine="x86-64-v4"))
+    assert bool(remarks(result, "verification-failed")) == forgetting
+    assert (len(remarks(result, "register-tile")) == 2) or forgetting
+    assert not any("for each panel" in message for message in remarks(result, "fused")) or forgetting
     assert check(region, result, sizes=(1,)) == []
 
 

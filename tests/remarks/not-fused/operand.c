@@ -4,7 +4,7 @@ void products(float A[256][256], float B[256][256], float C[256][256], float D[2
 #pragma scop
     for (int i = 0; i < 256; i++)
         for (int k = 0; k < 256; k++)
-            t[i][k] = 2 * A[i][k];
+            t[i][k] = A[i][k] + B[i][k] * C[i][k];
     for (int i = 0; i < 256; i++)
         for (int j = 0; j < 256; j++) {
             D[i][j] = 0;

@@ -1,0 +1,9 @@
+void f(int n, double (*a)[n])
+{
+#pragma scop
+#pragma polyc tile(no)
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            a[i][j] = 2 * a[i][j];
+#pragma endscop
+}

@@ -68,7 +68,7 @@ def with_parts(body: c.Block, region: Region, parts: dict[str, Part]) -> c.Block
 
     body = c.rewrite(body, change)
     used = mentions(body)
-    for whole in {part.whole for part in parts.values()}:
+    for whole in dict.fromkeys(part.whole for part in parts.values()):  # in a set, it would differ from run to run
         mine = {key: part.divisor for key, part in parts.items() if part.whole == whole and key in used}
         if whole in used:
             mine[whole] = 1

@@ -169,6 +169,20 @@ def test_halves_of_sizes(scop: Modeller, same: Callable[[object, str], None]) ->
     assert str(found.statements["S1"].domain.coalesce()) == "[Q, H] -> { S1[i, j] : 0 <= i < 2H and 0 <= j < Q }"
 
 
+def test_multiples_stand_in_the_order_of_the_text(scop: Modeller) -> None:
+    """And so does the guard that they make: the same text for each run."""
+    pairs = [(f"w{k}", f"half{k}") for k in range(6)]
+    nests = "\n".join(
+        f"  for (int i = 0; i < n; i++)\n    for (int j = 0; j < {half}; j++)\n"
+        f"      a{k}[i * {half} + j] = b{k}[i * {whole} + 2 * j];"
+        for k, (whole, half) in enumerate(pairs)
+    )
+    arguments = ", ".join(f"float *a{k}, float *b{k}, int {whole}" for k, (whole, _) in enumerate(pairs))
+    halves = "\n".join(f"  const int {half} = {whole} / 2;" for whole, half in pairs)
+    found = scop(f"void f(int n, {arguments}) {{\n{halves}\n#pragma scop\n{nests}\n#pragma endscop\n}}\n")
+    assert [(tie.name, tie.base) for tie in found.ties] == pairs
+
+
 def test_halves_that_nothing_needs(scop: Modeller) -> None:
     """Nothing is asked of sizes where all subscripts stay in their rows anyway."""
     body = "a[2 * i * cols + 2 * j] + a[(2 * i + 1) * cols + 2 * j + 1]"

@@ -7,11 +7,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+import islpy as isl
+
 from polyc.explain.loops import Written, written
 from polyc.explain.nests import Nest, Part, Reason, Reasons, nests
 from polyc.explain.values import buffer_bytes, percent
 from polyc.model.program import Buffer, Compiled, Group, Program
 from polyc.passes.tiling import told_sizes
+from polyc.poly import maps, names, out_name
 
 WIDTH = 100
 """Of the lines where no terminal says how wide it is."""
@@ -55,7 +58,8 @@ def render(path: str, compiled: list[Compiled], width: int = WIDTH) -> str:
     lines: list[str] = []
     for one, some in zip(compiled, rows, strict=True):
         lines.append(heading(one))
-        shown = [*row_lines(some, width), *(clipped(line, width) for line in group_lines(one.program))]
+        about = [*group_lines(one.program), *stored_lines(one.initial)]
+        shown = [*row_lines(some, width), *(clipped(line, width) for line in about)]
         lines += shown[:left] if shown else ["  no loop nest"]
         if len(shown) > left:
             lines.append(f"  and {len(shown) - left} lines more: --all-passes")
@@ -182,6 +186,28 @@ def group_lines(program: Program) -> list[str]:
         words += [f"{sum(known)} bytes of buffers"] if known and len(known) == len(sizes) else []
         lines.append(f"  group {number}: {ranges(group.outputs or group.statements)}, {', '.join(words)}")
     return lines
+
+
+def stored_lines(program: Program) -> list[str]:
+    """Intermediate arrays that go to memory since somebody may read them after the region: what users forget to tell.
+
+    Intermediate: values of it that are there at the end are read in the region, by another statement. Arrays of which
+    that is true are not told where all live-out arrays are like that.
+    """
+    scop, found = program.scop, []
+    for key in sorted(scop.live_out, key=lambda key: scop.arrays[key].c_name):
+        flow = program.dependences.flow_by_array.get(key)
+        writers = [m.domain() for m in maps(program.dependences.last_writer) if out_name(m) == key]
+        if flow is None or not writers or not scop.arrays[key].rank:
+            continue
+        last = isl.UnionSet.from_set(writers[0])
+        for other in writers[1:]:
+            last = last.union(isl.UnionSet.from_set(other))
+        if set(names(flow.intersect_domain(last).range())) - set(names(last)):
+            found.append(scop.arrays[key].c_name)
+    if not found or len(found) == len(scop.live_out):
+        return []
+    return [f"  stored for later, unless --live-out leaves them out: {', '.join(found)}"]
 
 
 def hints(rows: list[list[Row]]) -> list[str]:

@@ -34,6 +34,8 @@ class Diagnostic:
     span: Span | None = None
     hint: str = ""
     severity: Severity = Severity.ERROR
+    related: tuple[tuple[Span, str], ...] = ()
+    """Other places that belong to it, and what is there."""
 
     def render(self, source_line: str | None = None) -> str:
         """The text for a terminal; with the source line, a caret line points at the place.

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from polyc.cli import diagnostics, output
 from polyc.cli import options as o
-from polyc.cli import output
 from polyc.cli.failure import Command, write_report
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     help="Where to write; '-' is standard output. A GPU's kernels go to a file beside it, with another ending.  "
     "[default: STEM.polyc.c in the current folder]",
 )
-@o.options(o.TRANSFORM, o.INPUT, (o.compiler_option("cc"),))
+@o.options(o.TRANSFORM, o.INPUT, (o.compiler_option("cc"),), diagnostics.OPTION)
 @click.option(
     "--emit",
     type=click.Choice(["source", "tree", "ast"]),
@@ -112,12 +112,14 @@ def other_files(run: Run, target: str, emit: str) -> list[tuple[str, str]]:
 
 
 def tell(file: str, run: Run, values: dict[str, Any]) -> None:
-    """Everything on standard error after a compile: warnings, remarks, timings, the summary."""
+    """Everything on standard error after a compile: warnings, remarks, timings, the summary or the diagnostics."""
     from polyc.cli import messages
     from polyc.explain.summary import summary
 
+    form = values["diagnostics_format"]
     for warning, details in messages.fallbacks(run.compiled):
-        click.echo(warning, err=True)
+        if form == "text":
+            click.echo(warning, err=True)
         with contextlib.suppress(OSError):
             click.echo(f"polyc: a report is in {write_report(details, file)}", err=True)
     if values["verbose"]:
@@ -126,5 +128,7 @@ def tell(file: str, run: Run, values: dict[str, Any]) -> None:
         click.echo(messages.remarks(run.compiled, values["remarks"]), err=True, nl=False)
     if values["timings"]:
         click.echo(messages.timings(run.watch), err=True, nl=False)
-    if not values["quiet"]:
+    if form != "text":
+        diagnostics.tell(diagnostics.of_run(run.compiled), form, run.source)
+    elif not values["quiet"]:
         click.echo(summary(file, run.compiled), err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import platform
@@ -14,7 +15,8 @@ from typing import Any
 import click
 
 from polyc import __version__
-from polyc.errors import InternalError, UserError
+from polyc.cli.diagnostics import tell, tell_errors
+from polyc.errors import Diagnostic, InternalError, Span, UserError
 
 INPUT_LIMIT_BYTES = 1_000_000
 
@@ -31,15 +33,13 @@ class Command(click.Command):
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except UserError as problem:
-            from polyc.frontend.report import render_all
-
-            click.echo(render_all(problem.diagnostics), err=True)
+            tell_errors(problem, ctx.params.get("diagnostics_format", "text"))
         except KeyboardInterrupt:
             raise click.exceptions.Exit(130) from None
         except Exception as problem:
             if isinstance(problem, OSError) and problem.errno == errno.EPIPE:
                 raise
-            own_failure(problem, ctx.params.get("file"))
+            own_failure(problem, ctx.params.get("file"), ctx.params.get("diagnostics_format", "text"))
         raise click.exceptions.Exit(1)
 
 
@@ -59,11 +59,17 @@ def spelled_out(args: list[str]) -> list[str]:
     return answer
 
 
-def own_failure(problem: Exception, path: str | None) -> None:
+def own_failure(problem: Exception, path: str | None, form: str = "text") -> None:
     """Say that polyc is to blame, and leave a report with all that is needed to find out why."""
     kind = "" if isinstance(problem, InternalError) else f"{type(problem).__name__}: "
     first = (str(problem).splitlines() or ["no message"])[0]
     details = "".join(traceback.format_exception(problem))
+    if form != "text":
+        with contextlib.suppress(OSError):
+            details = f"a report with the details is in {write_report(details, path)}"
+        message = f"internal error: {kind}{first}; this is polyc's fault, and nothing was written"
+        tell([Diagnostic("internal-error", message, Span(path, 1) if path else None, details)], form)
+        return
     click.echo(f"polyc: internal error: {kind}{first}", err=True)
     click.echo("This is polyc's fault, not your file's. Nothing was written.", err=True)
     try:

@@ -1,16 +1,14 @@
-"""What commands say on standard error: warnings, remarks, findings, timings."""
+"""What commands say on standard error: warnings, remarks, findings, timings.
+
+Most compiles say none of it: what it takes is imported when it is asked for.
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 
 from polyc.cli.run import Run, Stopwatch
 from polyc.errors import Diagnostic, Severity
-from polyc.explain.data import remark as remark_data
-from polyc.explain.data import stages
-from polyc.explain.text import remark_lines
-from polyc.explain.tree_text import render_tree
 from polyc.frontend.report import render_all
 from polyc.model.program import Compiled, Program, Remark
 
@@ -29,15 +27,26 @@ def fallbacks(compiled: list[Compiled]) -> list[tuple[str, str]]:
 
 def details(compiled: Compiled, remark: Remark) -> str:
     """What the check found, the options, and the tree after every pass."""
-    parts = [remark.message, json.dumps(remark_data(remark)["data"], indent=2), str(compiled.program.options)]
+    import json
+
+    from polyc.explain.data import remark as remark_data
+    from polyc.explain.data import stages
+    from polyc.explain.tree_text import render_tree
+
+    parts = [remark.message, json.dumps(remark_data(remark, compiled)["data"], indent=2), str(compiled.program.options)]
     parts += [f"--- {one.name} ---\n{render_tree(one.tree)}" for one in stages(compiled)]
     return "\n".join(parts)
 
 
 def remarks(compiled: list[Compiled], form: str) -> str:
     """All decisions, as text under the place of their region, or as one JSON list a line; notes come first."""
+    import json
+
+    from polyc.explain.data import remark as remark_data
+    from polyc.explain.text import remark_lines
+
     if form == "json":
-        return json.dumps([remark_data(m) for one in compiled for m in decisions(one.program)]) + "\n"
+        return json.dumps([remark_data(m, one) for one in compiled for m in decisions(one.program)]) + "\n"
     lines: list[str] = []
     for one in compiled:
         scop = one.program.scop

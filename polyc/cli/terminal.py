@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import sys
 from typing import TYPE_CHECKING
 
@@ -11,13 +13,30 @@ from polyc.cli import output
 if TYPE_CHECKING:
     from rich.text import Text
 
+LEAST = 60
+"""Columns below which lines are left to the terminal."""
 STYLES = (
     (r"^\S.*$", "bold"),  # a region
-    (r"^  [a-z].*$", "cyan"),  # a section of it
-    (r"\[[a-z-]+(?:, \w+)?\]$", "dim"),  # the code of a remark
-    (r"\b(?:NOT verified|NOT checked|MISSING|not found|not fused|not tiled|not parallel)\b", "yellow"),
+    (r"^  (?:(?!lines? \d)[a-z].*|What was .*|Its loops)$", "cyan"),  # a section of it
+    (r"^  lines? [\d-]+", "bold"),  # a nest
+    (r"\[[a-z-]+(?:, [\w-]+)?\](?:$|(?=, ))", "dim"),  # the code of a remark
+    (r"^      (?:To do|Since|Numbers):?", "bold"),
+    (r"^Why: .*$", "not bold dim"),
+    (r"\b(?:NOT verified|NOT checked|MISSING|not found|[nN]ot fused|[nN]ot tiled|[nN]ot parallel)\b", "yellow"),
     (r"\bverified\b(?!\))", "green"),
 )
+
+
+WIDTH = 100
+"""Columns of what goes into a file or a pipe."""
+
+
+def width() -> int:
+    """Columns to fill: those of the terminal, or as COLUMNS says."""
+    fallback = (WIDTH, 24)
+    if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit():
+        return max(shutil.get_terminal_size(fallback).columns, LEAST)
+    return WIDTH
 
 
 def show(text: str) -> None:

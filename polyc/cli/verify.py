@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from polyc.cli import diagnostics, output
 from polyc.cli import options as o
-from polyc.cli import output
 from polyc.cli.failure import Command
+from polyc.errors import Diagnostic
 
 if TYPE_CHECKING:
     from polyc.model.program import Compiled
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.command("verify", cls=Command, short_help="Run the original against the result, and compare.")
 @click.argument("file")
-@o.options(o.TRANSFORM, o.INPUT, (o.compiler_option("gcc"),))
+@o.options(o.TRANSFORM, o.INPUT, (o.compiler_option("gcc"),), diagnostics.OPTION)
 def command(file: str, **values: Any) -> None:
     """Build the regions of FILE and their results as functions, call both on the same random arrays at several
     sizes, and compare every array that is needed afterwards, bit by bit.
@@ -32,7 +33,7 @@ def command(file: str, **values: Any) -> None:
     from polyc.runtime import BuildError, compare
 
     run = compile_file(file, values, "gcc")
-    faults: list[str] = []
+    faults: list[Diagnostic] = []
     for region, compiled in zip(run.source.regions, run.compiled, strict=True):
         try:
             report = compare(region, compiled, cc=run.input.cc)
@@ -40,11 +41,15 @@ def command(file: str, **values: Any) -> None:
             raise UserError.of("no-compiler", str(problem), hint="name a C compiler with --cc") from None
         output.write(output.STDOUT, table(compiled, report))
         faults += [located(compiled, message) for message in problems(compiled, report)]
-    for fault in faults:
-        click.echo(fault, err=True)
+    form = values["diagnostics_format"]
+    if form != "text":
+        diagnostics.tell([*diagnostics.of_run(run.compiled), *faults], form, run.source)
+    for fault in faults if form == "text" else ():
+        click.echo(fault.render(), err=True)
     if faults:
         raise click.exceptions.Exit(1)
-    click.echo(f"polyc: {file}: original and result agree", err=True)
+    if form == "text":
+        click.echo(f"polyc: {file}: original and result agree", err=True)
 
 
 def table(compiled: Compiled, report: Report) -> str:
@@ -82,7 +87,5 @@ def problems(compiled: Compiled, report: Report) -> list[str]:
     return found
 
 
-def located(compiled: Compiled, message: str) -> str:
-    from polyc.errors import Diagnostic
-
-    return Diagnostic("not-verified", message, compiled.program.scop.span).render()
+def located(compiled: Compiled, message: str) -> Diagnostic:
+    return Diagnostic("not-verified", message, compiled.program.scop.span)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import islpy as isl
-
 from polyc.explain import relations as r
+from polyc.explain.codes import refusal
+from polyc.explain.loops import Loop, written
+from polyc.explain.nests import Reason, Reasons, nests
+from polyc.explain.records import record
+from polyc.explain.report import outcome, refused
 from polyc.explain.tree_text import render_tree
+from polyc.explain.values import extent
 from polyc.model.program import Buffer, Compiled, Group, Program, Remark, Snapshot
 
 
@@ -29,13 +33,62 @@ def scop(compiled: Compiled) -> dict[str, Any]:
         "line": found.span.line,
         "parameters": [parameter.name for parameter in found.parameters],
         "statements": [{"name": s.name, "line": s.span.line, "text": s.text} for s in found.statements.values()],
+        "nests": nest_data(compiled),
         "groups": [group(program, one) for one in program.groups],
         "buffers": [buffer(one) for one in program.buffers.values()],
-        "remarks": [remark(one) for one in program.remarks],
+        "remarks": [remark(one, compiled) for one in program.remarks],
         "passes": [
             {"name": s.name, "tree": render_tree(s.tree), "seconds": round(s.seconds, 6)} for s in stages(compiled)
         ],
         "verified": compiled.verified,
+    }
+
+
+def nest_data(compiled: Compiled) -> list[dict[str, Any]]:
+    """The nests as they were written: where, what became of them, what did not and why, and what each loop carries."""
+    reasons, final = Reasons(compiled.program), nests(compiled)
+    answer = []
+    for place in written(compiled):
+        if not place.loops:
+            continue
+        found = next((one for one in final if set(one.statements) & set(place.statements)), None)
+        inside = found is not None and any(part.inside is not None for part in found.parts)
+        answer.append(
+            {
+                "line": place.first_line,
+                "last_line": place.last_line,
+                "statements": list(place.statements),
+                "outcome": outcome(place, found, reasons, compiled.program)[0],
+                "tiled": found is not None and (found.tiled or inside),
+                "fused": found is not None and (found.fused or inside),
+                "parallel": found is not None and found.parallel,
+                "missing": [] if found is None else [missing(*one) for one in refused(found, reasons)],
+                "loops": [loop_data(loop) for loop in place.loops],
+            }
+        )
+    return answer
+
+
+def missing(what: str, reason: Reason) -> dict[str, Any]:
+    """What was not done with a nest, and why."""
+    entry = refusal(what, reason.code)
+    return {
+        "what": what,
+        "code": reason.code,
+        "message": reason.message,
+        "title": entry.title if entry else "",
+        "advice": entry.advice if entry else "",
+    }
+
+
+def loop_data(loop: Loop) -> dict[str, Any]:
+    """A loop, and a dependence that it carries: null where its iterations may run in any order."""
+    witness = loop.carries()
+    return {
+        "name": loop.name,
+        "line": loop.line or None,
+        "depth": loop.depth,
+        "carries": witness.data() if witness else None,
     }
 
 
@@ -58,13 +111,8 @@ def buffer(found: Buffer) -> dict[str, Any]:
     return {"array": found.array, "extents": [extent(one) for one in found.extents], "storage": found.storage}
 
 
-def extent(size: isl.PwAff | int) -> int | str:
-    """A number where the size is constant, otherwise an expression in the parameters."""
-    text = r.expression(size) if isinstance(size, isl.PwAff) else str(size)
-    return int(text) if text.isdigit() else text
-
-
-def remark(found: Remark) -> dict[str, Any]:
+def remark(found: Remark, compiled: Compiled | None = None) -> dict[str, Any]:
+    """A decision with its witness and advice, and with its places where it is one of a region."""
     return {
         "code": found.code,
         "pass": found.stage,
@@ -72,6 +120,7 @@ def remark(found: Remark) -> dict[str, Any]:
         "statements": list(found.statements),
         "message": found.message,
         "data": plain(found.data),
+        **record(found, compiled).data(),
     }
 
 

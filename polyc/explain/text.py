@@ -1,16 +1,15 @@
-"""What `polyc explain` prints by default: short, for a person who wants to know what became of the loops."""
+"""What `polyc explain --all-passes` prints: all that is known of a region, for a person."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 import islpy as isl
 
 from polyc.explain import relations as r
-from polyc.explain.data import extent
 from polyc.explain.nests import Part, Reason, Reasons, nests, original_nests
 from polyc.explain.tree_text import band_value_name, distinct, render_tree
+from polyc.explain.values import buffer_bytes, extent, figures, percent
 from polyc.model.program import Buffer, Compiled, ExtensionSchedule, Group, Program, Remark, Snapshot
 from polyc.model.tree import Band, Extension, Node, child_nodes
 from polyc.passes.tiling import told_sizes
@@ -165,15 +164,10 @@ def fold(conditions: str, width: int) -> list[str]:
 
 def buffer_text(buffer: Buffer, program: Program) -> str:
     """`A_tile[34][34]: a tile of A, 9248 bytes`."""
-    extents = [extent(size) for size in buffer.extents]
-    shape = "".join(f"[{size}]" for size in extents)
+    shape = "".join(f"[{extent(size)}]" for size in buffer.extents)
     what = "a tile of" if buffer.storage == "tile" else "a private copy of" if buffer.storage == "private" else "of"
-    array = program.scop.arrays.get(buffer.array)
-    element_bytes = array.element.size_bytes if array else 0
-    numbers = [size for size in extents if isinstance(size, int)]
-    known = element_bytes and len(numbers) == len(extents)
-    size = f", {math.prod(numbers) * element_bytes} bytes" if known else ""
-    return f"{buffer.name}{shape}: {what} {buffer.array}{size}"
+    bytes_ = buffer_bytes(buffer, program)
+    return f"{buffer.name}{shape}: {what} {buffer.array}" + (f", {bytes_} bytes" if bytes_ else "")
 
 
 def remark_lines(remark: Remark) -> list[str]:
@@ -181,17 +175,11 @@ def remark_lines(remark: Remark) -> list[str]:
     where = f"line {remark.span.line}" if remark.span else "whole file"
     names = listed(remark.statements)
     about = f" {names}:" if names and not remark.message.startswith(names) else ""
-    numbers = ", ".join(f"{key.replace('_', ' ')} {shown(value)}" for key, value in remark.data.items())
+    numbers = figures(remark)
     line = f"    {where}:{about} {remark.message} [{remark.code}, {remark.stage}]"
-    return [line, *([f"      {numbers}"] if numbers else [])]
-
-
-def shown(value: object) -> str:
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    if isinstance(value, (list, tuple)):
-        return "(" + ", ".join(shown(item) for item in value) + ")"
-    return str(value)
+    lines = [line, *([f"      {numbers}"] if numbers else [])]
+    witness = remark.dependence() if remark.dependence is not None else None
+    return [*lines, *([f"      because {witness.text}"] if witness else [])]
 
 
 def dependence_lines(program: Program) -> list[str]:
@@ -207,10 +195,6 @@ def dependence_lines(program: Program) -> list[str]:
 
 def sizes(values: tuple[int, ...]) -> str:
     return told_sizes(values)
-
-
-def percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
 
 
 def listed(names: Iterable[str]) -> str:

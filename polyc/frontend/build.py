@@ -133,7 +133,7 @@ def build_tree(items: list[Item], placed: list[Placed], region: Region) -> t.Dom
         for inside in drafts(item.items):
             schedule = schedule.union_add(loop_value(names[id(inside)], depth, item.step > 0))
         symbol = region.symbol(item.key)
-        member = t.Member(schedule, name=symbol.c_name if symbol is not None else item.key)
+        member = t.Member(schedule, name=symbol.c_name if symbol is not None else item.key, line=item.line)
         return domain, t.Band((member,), False, child)
 
     if not placed:

@@ -39,6 +39,7 @@ class LoopItem:
     key: str
     step: int
     items: tuple[Item, ...]
+    line: int = 0
 
 
 Item: TypeAlias = Draft | LoopItem
@@ -95,7 +96,7 @@ class Extractor:
         key = loop.head.key
         inside = replace(env, domain=loop.domain.coalesce(), dims=(*env.dims, key))
         items = tuple(self.statement(node.body, inside)[0])
-        found: list[Item] = [LoopItem(key, loop.head.step, items)] if items else []
+        found: list[Item] = [LoopItem(key, loop.head.step, items, node.span.line if node.span else 0)] if items else []
         if key in self.needed and not loop.head.declared:
             found.append(self.final_value(node, loop, env))
         return found

@@ -12,6 +12,7 @@ from polyc.errors import Span
 from polyc.model import ctree as c
 from polyc.model.scop import Scop, Statement
 from polyc.model.tree import Domain
+from polyc.model.witness import Finder
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,8 @@ class Remark:
     statements: tuple[str, ...] = ()
     data: dict[str, Any] = field(default_factory=dict)
     """The numbers that made it decide; JSON values."""
+    dependence: Finder | None = field(default=None, compare=False, repr=False)
+    """Where a dependence is the reason: looks for two iterations that show it (`analysis/witness.py`)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -303,6 +306,10 @@ class Program:
         known = [self.statements[s].span for s in statements if s in self.statements]
         span = known[0] if known else self.scop.span
         return replace(self, remarks=(*self.remarks, Remark(code, stage, message, span, statements, data)))
+
+    def because(self, dependence: Finder | None) -> Program:
+        """The program with a dependence as the reason of its last remark: what finds two iterations that show it."""
+        return replace(self, remarks=(*self.remarks[:-1], replace(self.remarks[-1], dependence=dependence)))
 
 
 MANY = 20

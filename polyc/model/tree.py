@@ -91,6 +91,8 @@ class Member:
     """For a vector loop: it has so many iterations, and operations on vectors are printed for all of them at once."""
     digit: tuple[int, int] | None = None
     """For role REGISTER: the dimension of register buffers that the loop counts in, and how far apart its steps are."""
+    line: int = 0
+    """Where the user's loop begins, in the original order; 0 where that is not known."""
 
 
 def deals_to_threads(member: Member) -> bool:

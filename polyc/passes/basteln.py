@@ -8,8 +8,10 @@ from itertools import permutations
 
 import islpy as isl
 
+from polyc.analysis.witness import carried, first_of
 from polyc.model.program import Buffer, ExtensionSchedule, Group, Program
 from polyc.model.tree import Band, Extension, Filter, Mark, Node, Sequence, restrict, rewrite
+from polyc.model.witness import Finder
 from polyc.passes.clusters import Cluster, Declined, Fuser, output_band
 from polyc.passes.cpu_sizes import Judged
 from polyc.passes.naming import fresh
@@ -26,7 +28,7 @@ from polyc.passes.nests import (
 from polyc.passes.parallel import has_loops
 from polyc.passes.promotion import DataTile, copy_statement, loops_over
 from polyc.passes.registers import apart
-from polyc.passes.sizes import Sizes
+from polyc.passes.sizes import NotTiled, Sizes
 from polyc.passes.tiling import point_members, tile_members, told_sizes, worth_tiling
 from polyc.poly import budget, empty_map, in_name, is_over_budget, maps, names, out_name, share
 
@@ -334,7 +336,7 @@ class _Composer:
             reason=why.code,
             into=[s for o in cluster.outputs for s in o.statements],
             **why.data,
-        )
+        ).because(why.dependence)
 
     # --- Algorithm 3 -------------------------------------------------------------------------------------------------
 
@@ -342,25 +344,37 @@ class _Composer:
         """A nest without a tile band: what is inside its sequential loops is tried in its turn."""
         before = len(self.program.groups)
         node = inside(nest, outer, self.compose)
+        dependence: Finder | None = None
         if len(self.program.groups) > before:
             return replace(nest, node=node)
+        why: NotTiled | None = None
         if self.program.options.tile_sizes is None:
-            code, why = "not-tiled", "tiling is off (--tile-sizes none)"
+            why = NotTiled("tiling-off", "tiling is off (--tile-sizes none)")
         elif nest.band is None and outer.members:
-            code, why = "not-tiled", "the loops around it carry dependences, and it has none of its own"
+            why = NotTiled("loops-around", "the loops around it carry dependences, and it has none of its own")
+            around = outer.members[:-1], outer.members[-1]
+            own = carried(self.program, *around, nest.instances)
+            dependence = first_of([own, carried(self.program, *around)])
         elif nest.band is None:
-            code, why = "not-tiled", "it is not a loop nest"
+            why = NotTiled("no-loops", "it is not a loop nest")
         elif band is None and nest.band.coincident_prefix:
             # Only values that nobody reads held it back: private copies free the loop, and nothing can be tiled.
-            code, why = "not-tiled", "its outer loop runs in parallel as it is"
-        elif band is None:
-            code, why = (
-                "not-parallel",
-                "each loop of its outer band carries a dependence, so that it has no tiles either",
-            )
+            why = NotTiled("parallel-as-it-is", "its outer loop runs in parallel as it is")
         parallel = band is not None or (nest.band is not None and nest.band.coincident_prefix > 0)
-        self._record(nest.statements, (), (), parallel, code, why)
+        self._record(nest.statements, (), (), parallel)
+        if why is not None:
+            self._not_tiled(nest.statements, why, dependence)
+        elif nest.band is not None and band is None:
+            message = "each loop of its outer band carries a dependence, so that it has no tiles either"
+            message = f"{', '.join(nest.statements)} not parallel: {message}"
+            told = self.program.remark("not-parallel", STAGE, message, nest.statements)
+            self.program = told.because(carried(told, outer.members, nest.band.members[0], nest.instances))
         return replace(nest, node=node)
+
+    def _not_tiled(self, statements: tuple[str, ...], why: NotTiled, dependence: Finder | None = None) -> None:
+        message = f"{', '.join(statements)} not tiled: {why.why}"
+        told = self.program.remark("not-tiled", STAGE, message, statements, reason=why.reason)
+        self.program = told.because(dependence)
 
     def _record(
         self,
@@ -368,15 +382,9 @@ class _Composer:
         fused: tuple[str, ...],
         sizes: tuple[int, ...],
         parallel: bool,
-        code: str = "",
-        why: str = "",
     ) -> None:
         group = Group((*fused, *statements), statements, fused, sizes, parallel)
         self.program = replace(self.program, groups=(group, *self.program.groups))
-        if code:
-            self.program = self.program.remark(
-                code, STAGE, f"{', '.join(statements)} {code.replace('-', ' ')}: {why}", statements
-            )
 
     def built(self, fuser: Fuser, cluster: Cluster, outer: Outer) -> Nest:
         """The cluster's tree: Figure 10."""
@@ -388,13 +396,14 @@ class _Composer:
         assert band is not None
         statements = tuple(s for o in outputs for s in o.statements)
         lone = not cluster.producers and len(outputs) == 1 and not cluster.data
-        why = self.sizes.useless(self.program, band, outer) if lone else ""
-        if why:
+        why = self.sizes.useless(self.program, band, outer) if lone else None
+        if why is not None:
             # The only loop inside sequential ones is left to the vector unit (`parallel.py`).
             parallel = not outer.members or len(band.members) > 1 or has_loops(band.child)
             if not outer.members and self.program.options.target != "c":
-                why += "; its outer loop runs in parallel"
-            self._record(statements, (), (), parallel, "not-tiled", why)
+                why = replace(why, why=f"{why.why}; its outer loop runs in parallel")
+            self._record(statements, (), (), parallel)
+            self._not_tiled(statements, why)
             return outputs[0]
         sizes = cluster.sizes
         for producer in cluster.producers:

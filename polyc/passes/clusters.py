@@ -9,11 +9,13 @@ from typing import Any
 
 import islpy as isl
 
+from polyc.analysis.witness import carried, first_of, overwriting, value_out
 from polyc.machine import load_cpu, load_gpu
 from polyc.machine.gpu import STATIC_SHARED_BYTES
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Member
+from polyc.model.witness import Finder
 from polyc.passes.contract import kept_by_iterations
 from polyc.passes.cost import START_CYCLES, Estimate, Rates, estimate, middle_tile, sample_parameters
 from polyc.passes.cpu_sizes import STACK_BYTES, Judged
@@ -80,6 +82,8 @@ class Declined:
     code: str
     message: str
     data: dict[str, Any] = field(default_factory=dict)
+    dependence: Finder | None = None
+    """Finds two iterations that show it, where a dependence is the reason."""
 
 
 class Fuser:
@@ -200,6 +204,7 @@ class Fuser:
                 "fewer-parallel-loops",
                 "it has no parallel loop, and its consumer has (m > n in Algorithm 2)",
                 {"m": 1, "n": 0},
+                carried(self.program, self.outer.members, nest.band.members[0]) if nest.band is not None else None,
             )
         if any(self._depends_on_data(nest, self.program.statements[s]) for s in nest.statements):
             return Declined("data-dependent", "what it writes depends on data, so that its tiles are not known")
@@ -239,11 +244,13 @@ class Fuser:
             return Declined(
                 "shared-producer",
                 "another nest that runs earlier needs the same instances (neither (21) nor (22) holds)",
+                dependence=value_out(self.program, twice, (cluster.instances, nest.instances)),
             )
         if overlapping and self.program.options.max_recompute is None and self._needed_later(cluster, nest, extension):
             return Declined(
                 "shared-producer",
                 "another nest that runs later needs the same instances (neither (21) nor (22) holds)",
+                dependence=value_out(self.program, ran, (cluster.instances, nest.instances)),
             )
         hazard = self._hazard(cluster, between, nest, extension, stays_global)
         if hazard is not None:
@@ -348,7 +355,12 @@ class Fuser:
             return self._sized(plan, nest)
         if overlapping or known is not None:
             why = plan if isinstance(plan, str) else "its values are needed outside"
-            return Declined("not-promotable", f"tiles overlap, and {array} cannot be kept in the tile: {why}")
+            inside = cluster.instances, nest.instances
+            again = overwriting(self.program, nest.instances, cluster.instances, array)
+            outside = value_out(self.program, nest.instances, inside, array)
+            shown = first_of([again, outside] if "writes it" in why else [outside])
+            message = f"tiles overlap, and {array} cannot be kept in the tile: {why}"
+            return Declined("not-promotable", message, dependence=shown)
         return None
 
     def _sized(self, data: DataTile, nest: Nest) -> DataTile:
@@ -424,6 +436,7 @@ class Fuser:
                     "input-overwritten",
                     f"{kept.array} is updated in place and needed afterwards, and tiles overlap",
                     {"array": kept.array},
+                    overwriting(self.program, nest.instances, nest.instances, kept.array),
                 )
             for name in (*nest.statements, *names(cluster.instances)):
                 for access in self.program.statements[name].accesses:
@@ -433,6 +446,7 @@ class Fuser:
                             "input-overwritten",
                             f"{kept.array} is updated in place, needed afterwards, and read by overlapping tiles",
                             {"array": kept.array},
+                            overwriting(self.program, cluster.instances, nest.instances, kept.array),
                         )
         return None
 
@@ -468,6 +482,7 @@ class Fuser:
                     "order-of-writes",
                     f"tiles of its consumer write cells of {array} that other tiles would write again",
                     {"array": array},
+                    overwriting(self.program, nest.instances, cluster.instances, array),
                 )
         members = [*cluster.outputs, *(p.nest for p in cluster.producers)]
         for other in (*between, *members):
@@ -487,6 +502,7 @@ class Fuser:
                         "input-overwritten",
                         f"{array}, which it reads, is overwritten before its consumer's tiles run",
                         {"array": array},
+                        overwriting(self.program, nest.instances, other.instances, array),
                     )
                 if array in written and not in_cluster:
                     touched = self._cells(other.instances, array, write=True)
@@ -495,6 +511,7 @@ class Fuser:
                             "order-of-writes",
                             f"another nest writes {array} between it and its consumer",
                             {"array": array},
+                            overwriting(self.program, nest.instances, other.instances, array),
                         )
         return None
 

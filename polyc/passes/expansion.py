@@ -77,16 +77,20 @@ class Rows:
         plain = all(not s.opaque and assigned(s) is not None for s in (scop.statements[n] for n in self.names))
         if not plain or any(a.array == self.array and a.kind is AccessKind.MAY_WRITE for a in every):
             return "whether it is written depends on data, or on more than an assignment"
-        for piece in maps(self.program.dependences.flow_by_array[self.array]):
-            if in_name(piece) in self.names:
-                same = self.outer(in_name(piece)).apply_range(self.outer(out_name(piece)).reverse())
-                if not piece.intersect_params(scop.known).is_subset(same):
-                    return "values go from one iteration of the loops around to another one"
+        if any(not pairs.is_empty() for pairs in self.crossing()):
+            return "values go from one iteration of the loops around to another one"
         for piece in maps(self.program.dependences.live_in):
             before = in_name(piece) in self.names and out_name(piece) == self.array
             if before and not piece.intersect_params(scop.known).is_empty():
                 return "it is read before it is written"
         return None
+
+    def crossing(self) -> Iterator[isl.UnionMap]:
+        """The values that go from one iteration of the loops around to another one."""
+        for piece in maps(self.program.dependences.flow_by_array[self.array]):
+            if in_name(piece) in self.names:
+                same = self.outer(in_name(piece)).apply_range(self.outer(out_name(piece)).reverse())
+                yield isl.UnionMap.from_map(piece.intersect_params(self.scop.known).subtract(same))
 
     def outer(self, name: str) -> isl.Map:
         """`{ S[p, ..] -> [p] }`."""

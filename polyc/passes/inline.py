@@ -11,11 +11,13 @@ import islpy as isl
 from polyc.analysis.dependences import accesses_of, compute_dependences, last_writers
 from polyc.analysis.elementwise import assigned, elementwise, keeps_type, replaceable
 from polyc.analysis.order import order_of
+from polyc.analysis.witness import finder, first_of, overwriting
 from polyc.flow import Accesses, Flow, compute_flow
 from polyc.model import ctree as c
 from polyc.model.program import Inlining, Program, Use
 from polyc.model.scop import Access, AccessKind, CType, Scop, Statement, Value
 from polyc.model.tree import Domain, restrict
+from polyc.model.witness import Finder
 
 STAGE = "inline"
 LARGEST = 200
@@ -57,6 +59,8 @@ class Obstacle:
 
     reason: str
     why: str
+    dependence: Finder | None = None
+    """Finds two iterations that show it, where a dependence is the reason."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -125,7 +129,8 @@ class _Candidate:
     def declined(self, found: Obstacle) -> Program:
         message = f"{self.producer.name} is not inlined into what reads {self.c_name}: {found.why}"
         statements = (self.producer.name, *dict.fromkeys(r.statement.name for r in self.reads))
-        return self.program.remark("not-inlined", STAGE, message, statements, reason=found.reason, array=self.array)
+        data = {"reason": found.reason, "array": self.array}
+        return self.program.remark("not-inlined", STAGE, message, statements, **data).because(found.dependence)
 
     # --- whose values are read
 
@@ -169,14 +174,18 @@ class _Candidate:
         if self.is_live_out():
             return Obstacle("live-out", "its values are needed after the region")
         if self.has_other_source():
-            return Obstacle("several-writers", "some of the values that are read there come from elsewhere")
+            why = "some of the values that are read there come from elsewhere"
+            return Obstacle("several-writers", why, finder(self.scop, self.other_sources))
         if self.repeats():
             why = "several statements read the same values, which each of them would compute"
             return Obstacle("read-twice", why)
         if self.is_irregular():
             return Obstacle("irregular", "it takes several cases to say which of its values is read")
         if self.is_overwritten():
-            return Obstacle("input-overwritten", "what it reads is overwritten before its values are read")
+            why = "what it reads is overwritten before its values are read"
+            arrays = dict.fromkeys(a.array for a in self.producer.accesses if a.kind is AccessKind.READ)
+            found = [overwriting(self.program, _instances(self.producer), self.scop.domain, a) for a in arrays]
+            return Obstacle("input-overwritten", why, first_of(found))
         if self.serialised():
             why = "it can run in parallel, and what reads it cannot"
             return Obstacle("fewer-parallel-loops", why)
@@ -196,6 +205,11 @@ class _Candidate:
             if not others.is_empty() or not read.flow.live_in.is_empty():
                 return True
         return False
+
+    def other_sources(self) -> Iterator[isl.UnionMap]:
+        """The values that readers see and that another statement writes."""
+        for read in self.reads:
+            yield read.flow.dependence.subtract_domain(_instances(self.producer))
 
     def repeats(self) -> bool:
         return any(self.overlap(one, other) for one, other in combinations(self.reads, 2))

@@ -9,6 +9,7 @@ import islpy as isl
 
 from polyc.analysis.dependences import accesses_of
 from polyc.analysis.order import order_map, order_of, runs
+from polyc.analysis.witness import in_loop
 from polyc.flow import compute_false, compute_flow
 from polyc.model.program import Group, Program
 from polyc.model.tree import LEAF, Band, Domain, Filter, Mark, Member, Node, Sequence, restrict, walk
@@ -71,7 +72,8 @@ def _straightened(program: Program, instances: isl.UnionSet, node: Node) -> tupl
         f"{', '.join(statements)} {'keep' if len(statements) > 1 else 'keeps'} skewed loops ({', '.join(loops)}): in "
         "no order near the one that was written do the innermost loops run at once along consecutive memory"
     )
-    return program.remark("not-straightened", STAGE, message, statements), node
+    program = program.remark("not-straightened", STAGE, message, statements)
+    return program.because(in_loop(program, instances)), node
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import islpy as isl
 
 from polyc.analysis.reductions import scatter_of
+from polyc.analysis.witness import carried, loops_above
 from polyc.machine import load_cpu
 from polyc.model.program import Program
 from polyc.model.scop import Array
@@ -131,7 +132,8 @@ class _Marker:
     def declined(self, band: Band, told: str, why: str) -> Band:
         below = tuple(names(band.members[0].schedule.domain()))
         message = f"loop {band.members[0].name} stays sequential, since it scatters into {told}: {why}"
-        self.program = self.program.remark("sequential-scatter", STAGE, message, below)
+        program = self.program.remark("sequential-scatter", STAGE, message, below)
+        self.program = program.because(carried(program, loops_above(program.tree.child, band), band.members[0]))
         return band
 
 

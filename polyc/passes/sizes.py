@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
 import islpy as isl
@@ -22,6 +23,14 @@ from polyc.poly import budget, is_over_budget, share
 
 SMALLEST_TILE = 8
 """Rows below which a tile is not halved any more to make its data fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotTiled:
+    """Why a nest has no tiles."""
+
+    reason: str
+    why: str
 
 
 class Sizes:
@@ -92,19 +101,20 @@ class Sizes:
             return None
         return self.cpu.judged(program, outer, outputs, producers, nest)
 
-    def useless(self, program: Program, band: Band, outer: Outer) -> str:
-        """Why tiles of a band save nothing; "" where they are expected to save time."""
+    def useless(self, program: Program, band: Band, outer: Outer) -> NotTiled | None:
+        """Why tiles of a band save nothing; None where they are expected to save time."""
         found = self.construction(program, band, outer)
         if found is None or not found.best:
-            return "" if worth_tiling(program, band) else "no tile would meet its data again"
+            return None if worth_tiling(program, band) else NotTiled("no-reuse", "no tile would meet its data again")
         best, machine = found.best[0], program.options.machine
         if best.seconds < GAIN * found.plain.seconds:
-            return ""
+            return None
         if not worth_tiling(program, band):
-            return "no tile would meet its data again"
-        return (
+            return NotTiled("no-reuse", "no tile would meet its data again")
+        return NotTiled(
+            "no-gain",
             f"tiles save nothing on the machine {machine}: {told_seconds(best.seconds)} predicted in tiles of "
-            f"{told_sizes(best.tile)}, {told_seconds(found.plain.seconds)} without"
+            f"{told_sizes(best.tile)}, {told_seconds(found.plain.seconds)} without",
         )
 
     def smaller(self, program: Program, band: Band, outer: Outer, sizes: tuple[int, ...]) -> tuple[int, ...] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import islpy as isl
@@ -145,6 +146,17 @@ def _distances(steps: Steps, dependence: isl.Map, dimension: int) -> isl.Set:
     """`{ [dt, dx] }` of a dependence."""
     source, target = (_place(steps, name, dimension) for name in (in_name(dependence), out_name(dependence)))
     return dependence.apply_domain(source).apply_range(target).deltas()
+
+
+def far_values(steps: Steps) -> Iterator[isl.UnionMap]:
+    """The dependences that no hyperplane follows: farther than it may lean, or sideways within one step."""
+    lean = f"{STEEPEST}u - {STEEPEST}t"
+    far = f"{{ [t, x] -> [u, y] : y - x > {lean} or x - y > {lean} }}"
+    for piece in maps(steps.dependences):
+        for dimension in range(steps.rank):
+            source, target = (_place(steps, name, dimension) for name in (in_name(piece), out_name(piece)))
+            leaning = source.apply_range(isl.Map.read_from_str(piece.get_ctx(), far)).apply_range(target.reverse())
+            yield isl.UnionMap.from_map(piece.intersect(leaning))
 
 
 def _place(steps: Steps, statement: str, dimension: int) -> isl.Map:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -9,13 +10,15 @@ import islpy as isl
 from polyc.analysis.dependences import compute_dependences
 from polyc.analysis.elementwise import assigned
 from polyc.analysis.order import Run, parting, runs
+from polyc.analysis.witness import finder, first_of, overwriting
 from polyc.model import ctree as c
 from polyc.model.program import Move, Program, Relocation
 from polyc.model.scop import Access, AccessKind, Array, Scop, Statement, Storage
 from polyc.model.tree import Domain, Filter, Member, Sequence, Step, restrict
+from polyc.model.witness import Finder
 from polyc.passes.expansion import Rows, indices, new_name, sums_up, text_of, updates
 from polyc.passes.promotion import loops_over
-from polyc.poly import in_name, maps, out_name
+from polyc.poly import in_name, maps, out_name, reaching
 
 STAGE = "temporaries"
 _SET = isl.dim_type.set
@@ -70,6 +73,8 @@ class Hindrance:
 
     reason: str
     why: str
+    dependence: Finder | None = None
+    """Finds two iterations that show it, where a dependence is the reason."""
 
 
 @dataclass(slots=True)
@@ -108,7 +113,8 @@ class _Relocator:
         assert obstacles[0] is not None
         live, name = ranges[0], scop.arrays[array].c_name
         message = f"{name} does not live in {scop.arrays[live.place].c_name}: {obstacles[0].why}"
-        self.program = self.program.remark("not-relocated", STAGE, message, live.names, reason=obstacles[0].reason)
+        told = self.program.remark("not-relocated", STAGE, message, live.names, reason=obstacles[0].reason)
+        self.program = told.because(obstacles[0].dependence)
 
     def expand(self, array: str, names: tuple[str, ...], around: list[Statement]) -> bool:
         """Give each iteration of the loops around a reader an element of a new array; whether that is possible."""
@@ -135,7 +141,8 @@ class _Relocator:
         made = rows.made(one.name for one in self.made) if why is None else None
         if made is None:
             message = f"{name} stays one for all iterations of the loops around it: {why or 'these have no known end'}"
-            self.program = self.program.remark("not-expanded", STAGE, message, names, array=array)
+            told = self.program.remark("not-expanded", STAGE, message, names, array=array)
+            self.program = told.because(finder(scop, rows.crossing) if why is not None else None)
             return
         self.moves += tuple(Move(one, array, rows.cells(one, made.name)) for one in names)
         self.made = (*self.made, made)
@@ -350,9 +357,13 @@ class _LiveRange:
         if not self.begins_once(statements):
             return Hindrance("several-beginnings", "it is not clear which statement begins what is stored")
         if not all(self.is_before_store(s.name) for s in statements):
-            return Hindrance("read-later", "it is read again after it was stored")
+            why = "it is read again after it was stored"
+            return Hindrance("read-later", why, finder(self.scop, self.read_later))
         if (other := self.in_between()) is not None:
-            return Hindrance("place-in-use", f"{other} uses the element before it is stored")
+            why = f"{other} uses the element before it is stored"
+            user, store = (isl.UnionSet.from_set(s.domain) for s in (self.scop.statements[other], self.store))
+            both = [overwriting(self.program, *pair, self.place) for pair in ((user, store), (store, user))]
+            return Hindrance("place-in-use", why, first_of(both))
         return None
 
     def is_plain(self, statement: Statement) -> bool:
@@ -415,6 +426,11 @@ class _LiveRange:
             return False
         here, there = one.steps[position], other.steps[position]
         return isinstance(here, Step) and isinstance(there, Step) and here.index < there.index
+
+    def read_later(self) -> Iterator[isl.UnionMap]:
+        """The values of the scalar that statements after the store read."""
+        later = [name for name in self.names if not self.is_before_store(name)]
+        yield reaching(self.program.dependences.flow_by_array[self.array], later)
 
     def in_between(self) -> str | None:
         """A statement that touches A[g(p)] in iteration p, beside what begins the live range and the store's write."""

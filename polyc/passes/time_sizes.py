@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 from math import ceil, prod
 from typing import Any
 
 import islpy as isl
 
+from polyc.analysis.witness import finder
 from polyc.machine import Cpu, load_cpu
 from polyc.machine.cpu import Level, Memory
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
+from polyc.model.witness import Finder
 from polyc.passes.cost import operations, sample_parameters
 from polyc.passes.given_sizes import ASKED, TIME_TILES, given_tile
 from polyc.passes.overlapped import MOST_BYTES, OVERLAPPED, overlapped_planes
-from polyc.passes.skew import Hyperplane, Steps, hyperplane
+from polyc.passes.skew import Hyperplane, Steps, far_values, hyperplane
 from polyc.passes.time_bands import DIAMOND, SKEWED
 from polyc.poly import names, set_name, sets, value_on
 
@@ -65,6 +68,8 @@ class Untiled:
 
     reason: str
     data: dict[str, Any] = field(default_factory=dict)
+    dependence: Finder | None = None
+    """Finds two iterations that show it, where a dependence is the reason."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,7 +121,8 @@ def shape_for(program: Program, steps: Steps) -> Shape | Untiled:
     work, machine = _work(program, steps, halo), load_cpu(program.options.machine)
     tried = [one for one in _candidates(work) if kind in ("auto", one[0])]
     if not tried:
-        return Untiled("values travel so far in a step, or both ways within one, that no skewed tile holds them")
+        why = "values travel so far in a step, or both ways within one, that no skewed tile holds them"
+        return Untiled(why, dependence=finder(program.scop, partial(far_values, steps)))
     times = [(_seconds(work, machine, *one), one) for one in tried]
     least = min(time for time, _ in times)
     time, (chosen, sizes) = min(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import islpy as isl
 
+from polyc.analysis.witness import Pairs, finder
 from polyc.model.program import Group, Program
 from polyc.model.tree import Band, Domain, Mark, Node, Sequence, walk
 from polyc.passes.overlapped import OVERLAPPED, overlapped_tiles
 from polyc.passes.registers import is_sum
-from polyc.passes.skew import NotSteps, Steps, time_steps, where_all_run
+from polyc.passes.skew import NotSteps, Steps, far_values, time_steps, where_all_run
 from polyc.passes.time_bands import DIAMOND, SKEWED, TimeBand, diamond_band, skewed_band
 from polyc.passes.time_sizes import Shape, Untiled, shape_for
 from polyc.passes.wavefronts import ordered_points
@@ -56,12 +58,14 @@ def _tiled(program: Program, instances: isl.UnionSet, node: Node) -> tuple[Progr
         return _left(program, statements, steps.reason), node
     shape = shape_for(program, steps)
     if isinstance(shape, Untiled):
-        return _left(program, statements, shape.reason, **shape.data), node
+        told = _left(program, statements, shape.reason, **shape.data)
+        return told.because(shape.dependence) if shape.reason else told, node
     if shape.kind == OVERLAPPED:
         return _overlapped(program, steps, shape, statements, node)
     band = made(steps, shape.kind, shape.sizes)
     if band is None:
-        return _left(program, statements, _NO_PLANE[shape.kind]), node
+        pairs: Pairs = (lambda: [steps.same_step]) if shape.kind == DIAMOND else partial(far_values, steps)
+        return _left(program, statements, _NO_PLANE[shape.kind]).because(finder(program.scop, pairs)), node
     if not band.region.is_bounded():
         # A statement that runs without the others, for a row of which there is none, has no bound in their sizes.
         guard = where_all_run(steps)

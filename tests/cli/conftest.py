@@ -25,6 +25,7 @@ def polyc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Polyc:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.delenv("COLUMNS", raising=False)
 
     def run(*words: object) -> Result:
         return CliRunner().invoke(cli, [str(word) for word in words], prog_name="polyc", catch_exceptions=False)

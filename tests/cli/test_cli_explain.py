@@ -13,11 +13,11 @@ from click.testing import Result
 Polyc = Callable[..., Result]
 
 
-KEYS = {"function", "line", "parameters", "statements", "groups", "buffers", "remarks", "passes", "verified"}
+KEYS = {"function", "line", "parameters", "statements", "groups", "buffers", "remarks", "passes", "verified", "nests"}
 
 
-def test_text_tells_nests_groups_and_the_final_tree(polyc: Polyc, inputs: Path, tmp_path: Path) -> None:
-    result = polyc("explain", inputs / "conv.c")
+def test_all_passes_tells_nests_groups_and_the_trees(polyc: Polyc, inputs: Path, tmp_path: Path) -> None:
+    result = polyc("explain", inputs / "conv.c", "--all-passes")
     assert result.exit_code == 0
     assert result.stderr == ""
     assert list(tmp_path.iterdir()) == []
@@ -32,7 +32,6 @@ def test_text_tells_nests_groups_and_the_final_tree(polyc: Polyc, inputs: Path, 
         "tree final",
     ):
         assert text in result.stdout
-    assert "tree initial" not in result.stdout
 
 
 def test_text_tells_why_not(polyc: Polyc, tmp_path: Path) -> None:
@@ -40,7 +39,8 @@ def test_text_tells_why_not(polyc: Polyc, tmp_path: Path) -> None:
         "void f(int n, double a[n])\n{\n#pragma scop\n  for (int i = 1; i < n; i++)\n    a[i] = a[i - 1] * 2;\n"
         "#pragma endscop\n}\n"
     )
-    assert "not parallel: each of its loops carries a dependence" in polyc("explain", "a.c").stdout
+    assert "not parallel [carried-dependence]" in polyc("explain", "a.c").stdout
+    assert "not parallel: each of its loops carries a dependence" in polyc("explain", "a.c", "--all-passes").stdout
     assert "1 not parallel (line 5: carried-dependence)" in polyc("compile", "a.c").stderr
 
 
@@ -65,7 +65,18 @@ def test_json_has_exactly_the_keys_of_the_contract(polyc: Polyc, inputs: Path) -
     (buffer,) = scop["buffers"]
     assert buffer["array"] == "A"
     assert len(buffer["extents"]) == 2
-    assert {"code", "pass", "line", "statements", "message", "data"} == set(scop["remarks"][0])
+    told = {"code", "pass", "line", "statements", "message", "data", "title", "advice", "lines", "nests", "other"}
+    assert set(scop["remarks"][0]) == {*told, "witness"}
+    first, second, _ = scop["nests"]
+    assert (first["line"], first["last_line"], first["statements"]) == (10, 12, ["S0"])
+    assert first["fused"]
+    assert [(loop["name"], loop["line"], loop["carries"] is None) for loop in second["loops"]] == [
+        ("h", 13, True),
+        ("w", 14, True),
+        ("kh", 16, False),
+        ("kw", 17, False),
+    ]
+    assert second["loops"][3]["carries"]["text"].startswith("S2[h=0, w=0, kh=0, kw=0] writes C[0][0], and ")
     names = [one["name"] for one in scop["passes"]]
     assert (names[0], names[-1]) == ("initial", "final")
     assert all(one["tree"].startswith("domain ") and one["seconds"] >= 0 for one in scop["passes"])

@@ -21,7 +21,6 @@ from click.testing import CliRunner
 
 from polyc.cli.main import cli
 from polyc.errors import UserError
-from polyc.explain import nests
 from polyc.frontend import read
 from polyc.frontend.codes import ERRORS, NOTES
 from polyc.model.program import Compiled, InputOptions, Options
@@ -90,18 +89,6 @@ def test_every_error_and_note_stands_in_a_table() -> None:
     page = sections(LANGUAGE)
     assert sorted(codes_in(page["What is refused"])) == sorted(ERRORS)
     assert sorted(codes_in(page["What is approximated"])) == sorted(NOTES)
-
-
-def test_every_remark_stands_in_a_table() -> None:
-    starts = r"^A remark `not-fused`|^A remark `not-inlined`|^A remark `not-relocated`|^The summary line"
-    tables = re.split(starts, sections(LANGUAGE)["Remarks"], flags=re.MULTILINE)
-    remarks, reasons, obstacles, hindrances, summary = (sorted(codes_in(table)) for table in tables)
-    passes = [*(ROOT / "polyc" / "passes").glob("*.py"), ROOT / "polyc" / "pipeline.py"]
-    assert remarks == sorted(codes_of("remark", passes))
-    assert reasons == sorted(codes_of("Declined", passes))
-    assert obstacles == sorted(codes_of("Obstacle", passes))
-    assert hindrances == sorted(codes_of("Hindrance", passes))
-    assert summary == sorted(codes_of("Reason", [Path(nests.__file__)]))
 
 
 def codes_of(function: str, files: list[Path]) -> set[str]:

@@ -28,15 +28,17 @@ def after() -> str:
     return result.text.strip("\n") + "\n"
 
 
-def explain() -> str:
-    """All but the final tree."""
-    result = CliRunner().invoke(cli, ["explain", str(CONV)])
+def explain(*words: str) -> str:
+    result = CliRunner(env={"COLUMNS": None}).invoke(cli, ["explain", str(CONV), *words])
     assert result.exit_code == 0, result.output
-    shown = result.stdout.partition("\n  tree final")[0].replace(str(CONV), "conv.c")
-    return shown.strip("\n") + "\n"
+    return result.stdout.replace(str(CONV), "conv.c").strip("\n") + "\n"
 
 
-SHOWN = {"before": before, "after": after, "explain": explain}
+def why() -> str:
+    return explain("--why", "14")
+
+
+SHOWN = {"before": before, "after": after, "explain": explain, "why": why}
 
 
 def test_readme_shows_what_is_printed(request: pytest.FixtureRequest) -> None:

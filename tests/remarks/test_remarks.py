@@ -5,6 +5,7 @@ that the input's first line names. `pytest --update-golden` writes the expected 
 
     remarks    codes of remarks
     not-fused  reasons of `not-fused`
+    not-tiled  reasons of `not-tiled`
     notes      what the frontend approximates
     summary    reasons in the summary line of which no pass had to decide anything
 """
@@ -56,6 +57,7 @@ def said(case: Path, text: str) -> bool:
     forms = {
         "remarks": rf"\[{name}, \w+\]",
         "not-fused": rf"\[not-fused, \w+\]\n      reason {name},",
+        "not-tiled": rf"\[not-tiled, \w+\]\n      reason {name}$",
         "notes": rf" note: .* \[{name}\]",
         "summary": rf"^polyc: .*\(.*: {name}\)",
     }
@@ -65,6 +67,7 @@ def said(case: Path, text: str) -> bool:
 def test_every_code_has_its_file() -> None:
     assert codes("remarks") == codes_of("remark", PASSES) - set(NOT_SHOWN)
     assert codes("not-fused") == codes_of("Declined", PASSES)
+    assert codes("not-tiled") == codes_of("NotTiled", PASSES)
     assert codes("notes") == set(NOTES)
     assert codes("summary") == codes_of("Reason", [Path(nests.__file__)])
     assert set(NOT_SHOWN) <= codes_of("remark", PASSES)

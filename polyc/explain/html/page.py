@@ -12,7 +12,7 @@ from typing import Any
 
 import islpy as isl
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from polyc import __version__
 from polyc.codegen import render_other_files
@@ -240,7 +240,7 @@ def _decision(record: Record) -> dict[str, Any]:
     return {
         "code": remark.code,
         "title": record.entry.title if record.entry is not None else "",
-        "advice": "" if advice.startswith("Nothing") else readable(advice),
+        "advice": "" if advice.startswith("Nothing") else _marked(readable(advice)),
         "stage": remark.stage,
         "line": remark.span.line if remark.span is not None else None,
         "statements": ", ".join(remark.statements),
@@ -248,6 +248,12 @@ def _decision(record: Record) -> dict[str, Any]:
         "data": [(key.replace("_", " "), readable(_value(value))) for key, value in plain(remark.data).items()],
         "witness": "" if witness is None else readable(witness.text),
     }
+
+
+def _marked(text: str) -> Markup:
+    """Words between backquotes as code."""
+    parts = text.split("`")
+    return Markup("").join(Markup("<code>{}</code>").format(p) if k % 2 else escape(p) for k, p in enumerate(parts))
 
 
 def _value(value: Any) -> str:

@@ -177,6 +177,12 @@ def test_what_was_left_alone_has_a_page(tmp_path: Path) -> None:
     assert "No picture: it is not tiled." in page(CAMERA).text
 
 
+def test_a_dependence_that_was_the_reason_has_a_witness_and_advice() -> None:
+    text = page(CAMERA).text
+    assert re.search(r'<p class="witness">because S\d+\[[^<]* writes [^<]*, and S\d+\[', text)
+    assert '<p class="advice">' in text
+
+
 def test_a_budget_that_is_used_up_leaves_out_the_picture() -> None:
     base: Page = page(CONV)
     (one,) = base.compiled

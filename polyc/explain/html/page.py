@@ -12,7 +12,7 @@ from typing import Any
 
 import islpy as isl
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from polyc import __version__
 from polyc.codegen import render_other_files
@@ -23,10 +23,11 @@ from polyc.explain.html.listing import listed, readable, reversed_links
 from polyc.explain.html.numbers import numbers_of
 from polyc.explain.html.trees import stages_of
 from polyc.explain.nests import Reasons, nests
+from polyc.explain.records import Record, records
 from polyc.explain.summary import summary
 from polyc.explain.text import because, buffer_text, dependence_lines, done, group_lines
 from polyc.explain.tiles import Tiles, tiles_of
-from polyc.model.program import Compiled, Group, Options, Origins, Program, Remark
+from polyc.model.program import Compiled, Group, Options, Origins, Program
 from polyc.model.scop import Source
 from polyc.poly import OverBudget, budget
 
@@ -106,7 +107,7 @@ def _region(source: Source, compiled: Compiled, number: int) -> dict[str, Any]:
         "wide": int(graph.split(' width="', 1)[1].split('"', 1)[0]) > WIDE,
         "stages": stages_of(stages(compiled)),
         "buffers": [buffer_text(one, program) for one in program.buffers.values()],
-        "remarks": [_remark(one) for one in program.remarks],
+        "remarks": [_decision(one) for one in records(compiled)],
         "dependences": [line.strip() for line in dependence_lines(program)[1:]],
     }
 
@@ -233,18 +234,26 @@ def _json(data: object) -> Markup:
 # --- decisions -------------------------------------------------------------------------------------------------------
 
 
-def _remark(remark: Remark) -> dict[str, Any]:
-    data = plain(remark.data)
-    witness = data.pop("witness", None)
+def _decision(record: Record) -> dict[str, Any]:
+    remark, witness = record.remark, record.witness
+    advice = record.entry.advice if record.entry is not None else ""
     return {
         "code": remark.code,
+        "title": record.entry.title if record.entry is not None else "",
+        "advice": "" if advice.startswith("Nothing") else _marked(readable(advice)),
         "stage": remark.stage,
         "line": remark.span.line if remark.span is not None else None,
         "statements": ", ".join(remark.statements),
         "message": readable(remark.message),
-        "data": [(key.replace("_", " "), readable(_value(value))) for key, value in data.items()],
-        "witness": readable(_value(witness)) if witness else "",
+        "data": [(key.replace("_", " "), readable(_value(value))) for key, value in plain(remark.data).items()],
+        "witness": "" if witness is None else readable(witness.text),
     }
+
+
+def _marked(text: str) -> Markup:
+    """Words between backquotes as code."""
+    parts = text.split("`")
+    return Markup("").join(Markup("<code>{}</code>").format(p) if k % 2 else escape(p) for k, p in enumerate(parts))
 
 
 def _value(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import re
 import resource
 import signal
@@ -38,7 +39,10 @@ WRONG = TEXT.replace("2 *", "missing *")
 NAMES = ["a b.c", "it's.c", 'a"b.c', "a\\b.c", "a\nb.c", "a\tb.c", "-x.c", "--help", "@x.c", "=x.c", "$HOME.c",
          "$(touch y).c", "a={(b.c", "ä é 漢.c", "a:1:2.c", "*.c", "#x.c", "%s{}.c", "a;b.c", " .c",
          "\udcff.c"]  # fmt: skip
-COMPILERS = ("gcc", "clang")
+COMPILERS = [
+    pytest.param(cc, marks=pytest.mark.skipif(shutil.which(cc) is None, reason=f"{cc} is not installed"))
+    for cc in ("gcc", "clang")
+]
 ids = ascii
 
 

@@ -17,6 +17,8 @@ from polyc.poly import in_name, names, set_name, sets
 
 UNBOUNDED = 1e6
 """Taken for the extent of what has no bound at the typical sizes."""
+TABLE = 4096.0
+"""Taken for what data choose from in such a dimension."""
 STEP = 32
 """Two tiles that differ by so much along one loop tell how its boxes grow."""
 
@@ -171,7 +173,8 @@ def footprints_at(program: Program, probes: Probes, registers: frozenset[str] = 
     work: list[tuple[float, Box]] = []
     for name in names(instances):
         statement = program.statements[name]
-        work.append((operations(statement), _box(_identity(statement.domain), probes)))
+        counted = operations(statement, subscripts=program.options.gpu)
+        work.append((counted, _box(_identity(statement.domain), probes)))
         for access in statement.accesses:
             if access.placed and access.relation.dim(isl.dim_type.out) and access.array not in registers:
                 arrays.setdefault(access.array, []).append(access)
@@ -179,8 +182,11 @@ def footprints_at(program: Program, probes: Probes, registers: frozenset[str] = 
     prints = []
     for array, found in arrays.items():
         relations = [access.relation for access in found]
-        boxes = tuple(_box(relation, probes) for relation in relations)
+        boxes = tuple(_looked_up(access, _box(access.relation, probes)) for access in found)
         hull = _hull(relations, probes) if len(relations) > 1 else None
+        if hull is not None:
+            for access in found:
+                hull = _looked_up(access, hull)
         size = program.scop.arrays[array].element.size_bytes
         refs = {access.ref for access in found}
         reads = {access.ref for access in found if access.kind is AccessKind.READ}
@@ -243,6 +249,15 @@ def _probes(at: isl.UnionMap, outer: int, extents: tuple[int | None, ...], typic
 
 def _box(relation: isl.Map, probes: Probes) -> Box:
     return _hull([relation], probes)
+
+
+def _looked_up(access: Access, box: Box) -> Box:
+    """The box of an access, with a table's size in each dimension that depends on data and has no bound."""
+
+    def bounded(extents: tuple[float, ...]) -> tuple[float, ...]:
+        return tuple(TABLE if d in access.loose and e >= UNBOUNDED else e for d, e in enumerate(extents))
+
+    return replace(box, base=bounded(box.base), most=bounded(box.most), known={}) if access.loose else box
 
 
 def _hull(relations: list[isl.Map], probes: Probes) -> Box:

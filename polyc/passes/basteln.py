@@ -83,8 +83,24 @@ class _Composer:
         return self.program.options.fuse == "basteln" and self.program.options.tile_sizes is not None
 
     def compose(self, nests: tuple[Nest, ...], outer: Outer) -> Node:
-        """One sequence: clusters from the last nest to the first, then their trees in order."""
-        fuser = Fuser(self.program, nests, outer, self.judged)
+        """One sequence; again, where tiles computed values for themselves that stayed to be computed as well."""
+        before, single = self.program, set[int]()
+        while True:
+            node, stayed = self.composed(nests, outer, single)
+            if not stayed:
+                return node
+            self.program = before
+            single |= stayed
+
+    def composed(self, nests: tuple[Nest, ...], outer: Outer, single: set[int]) -> tuple[Node, set[int]]:
+        """Clusters from the last nest to the first, then their trees in order.
+
+        single: the places of nests that tiles of several readers may not each have values of. Returned as well: those
+                of nests that were copied into tiles, and still run where they are for others, so that nothing was won
+        """
+        judge = partial(self.judged, outer)
+        fuser = Fuser(self.program, nests, outer, judge, single)
+        copied, stayed = set[int](), set[int]()
         waiting: list[Nest | None] = list(nests)
         placed: list[Nest | None] = [None] * len(nests)
         for position in reversed(range(len(nests))):
@@ -92,6 +108,8 @@ class _Composer:
             if nest is None:
                 continue
             waiting[position] = None
+            if position in copied:
+                stayed.add(position)
             if is_finished(nest.node):
                 placed[position] = nest
                 continue
@@ -101,10 +119,12 @@ class _Composer:
                 continue
             cluster = self.grown(fuser, position, nest, band, waiting)
             fuser.dropped = fuser.dropped_with(cluster)
+            fuser.served(cluster)
+            copied |= {fuser.copies[p.nest] for p in cluster.producers if p.nest.copied}
             if self.fusing and (cluster.producers or worth_tiling(self.program, band)):
                 cluster = replace(cluster, data=(*cluster.data, *fuser.internal_data(cluster)))
             placed[position] = self.built(fuser, cluster, outer)
-        return sequence([n for n in placed if n is not None], all_instances(nests))
+        return sequence([n for n in placed if n is not None], all_instances(nests)), stayed
 
     # --- Algorithm 4 -------------------------------------------------------------------------------------------------
 
@@ -202,6 +222,14 @@ class _Composer:
         """
         if nest.band is None or not self.sizes.models(self.program, nest.band):
             return None
+        while True:
+            found = self.paying(fuser, position, nest, waiting)
+            lonely = fuser.without_sources([*found, nest], waiting)
+            if not lonely:
+                return found
+            fuser.single |= lonely
+
+    def paying(self, fuser: Fuser, position: int, nest: Nest, waiting: list[Nest | None]) -> tuple[Nest, ...]:
         found: tuple[Nest, ...] = ()
         inside = nest.instances
         reads = fuser.near.feeding(nest.statements)
@@ -214,7 +242,17 @@ class _Composer:
             flow = fuser.near.flow_from(other.instances).intersect_range(inside)
             if fuser.outer.same_iteration(flow).is_empty():
                 continue
-            judged = self.sizes.judged(self.program, fuser.outer, (nest,), found, other)
+            here = [n for n in found if not n.copied]
+            readers = [n for n in waiting[q + 1 : position] if n is not None and n not in here]
+            readers = [n for n in readers if fuser.near.reads_from(n, other)]
+            if readers:
+                copy = fuser.copy_of(q, other)
+                if copy is None:
+                    continue
+                other = copy
+                judged = self.sizes.copied(fuser.program, fuser.outer, (nest,), found, copy, readers)
+            else:
+                judged = self.sizes.judged(fuser.program, fuser.outer, (nest,), found, other)
             if judged is not None and judged.fused.seconds <= judged.apart_seconds:
                 found, inside = (*found, other), inside.union(other.instances)
                 reads |= fuser.near.feeding(other.statements)
@@ -222,6 +260,7 @@ class _Composer:
 
     def attempt(self, fuser: Fuser, cluster: Cluster, waiting: list[Nest | None]) -> tuple[Cluster, bool]:
         """Grow a cluster with its tile sizes; also whether a producer was too large for them."""
+        start, before = cluster, (self.program, list(waiting))
         position = cluster.position
         too_large = False
         alike = fuser.near.reading(cluster.outputs[0])
@@ -248,13 +287,23 @@ class _Composer:
             cluster = answer
             reads |= fuser.near.feeding(other.statements)
             reserved = answer.producers[0].reserved
-            waiting[q] = None if reserved.is_empty() else Nest(reserved, restrict(other.node, reserved))
+            if not answer.producers[0].nest.copied or not other.instances.is_subset(reserved):
+                waiting[q] = None if reserved.is_empty() else Nest(reserved, restrict(other.node, reserved))
+        lonely = fuser.without_sources([*(p.nest for p in cluster.producers), *cluster.outputs], waiting)
+        if lonely:
+            fuser.single |= lonely
+            self.program, waiting[:] = before
+            return self.attempt(fuser, start, waiting)
         return cluster, too_large
 
-    def judged(self, cluster: Cluster, nest: Nest, outer: Outer) -> Judged | None:
-        """What the machine's model says of one producer more."""
+    def judged(
+        self, outer: Outer, program: Program, cluster: Cluster, nest: Nest, readers: list[Nest]
+    ) -> Judged | None:
+        """What the machine's model says of one producer more; of one that is copied, with its other readers."""
         producers = tuple(p.nest for p in reversed(cluster.producers))
-        return self.sizes.judged(self.program, outer, cluster.outputs, producers, nest)
+        if nest.copied:
+            return self.sizes.copied(program, outer, cluster.outputs, producers, nest, readers)
+        return self.sizes.judged(program, outer, cluster.outputs, producers, nest)
 
     def extended(
         self, fuser: Fuser, cluster: Cluster, q: int, other: Nest, waiting: list[Nest | None]
@@ -265,7 +314,11 @@ class _Composer:
         context = self.program.scop.domain.get_ctx()
         try:
             with budget(context, share(self.program.options.budget, 5)):
-                return fuser.extend(cluster, q, other, waiting)
+                answer = fuser.extend(cluster, q, other, waiting)
+                if isinstance(answer, Declined) and answer.code == "shared-producer":
+                    copy = fuser.copy_of(q, other)
+                    return fuser.extend(cluster, q, copy, waiting) if copy is not None else answer
+                return answer
         except isl.Error as error:
             if not is_over_budget(error):
                 raise

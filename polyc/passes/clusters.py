@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, reduce
 from typing import Any
 
 import islpy as isl
@@ -17,7 +17,7 @@ from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Member
 from polyc.model.witness import Finder
 from polyc.passes.contract import kept_by_iterations
-from polyc.passes.cost import START_CYCLES, Estimate, Rates, estimate, middle_tile, sample_parameters
+from polyc.passes.cost import START_CYCLES, Estimate, Rates, estimate, middle_tile, sample_parameters, written_cells
 from polyc.passes.cpu_sizes import STACK_BYTES, Judged
 from polyc.passes.neighbours import Neighbours
 from polyc.passes.nests import Nest, Outer, all_instances, values
@@ -25,7 +25,7 @@ from polyc.passes.promotion import DataTile, RefFlow, plan_buffer
 from polyc.passes.registers import contraction_sizes
 from polyc.passes.storage import Life, bytes_for
 from polyc.passes.tiling import tile_members, told_sizes
-from polyc.poly import empty_map, empty_set, maps, names, out_name
+from polyc.poly import empty_map, empty_set, maps, names, out_name, sets, union_of
 
 HULL_SLACK = 1.1
 MOST_PIECES = 2
@@ -86,6 +86,10 @@ class Declined:
     """Finds two iterations that show it, where a dependence is the reason."""
 
 
+Judge = Callable[[Program, Cluster, Nest, list[Nest]], Judged | None]
+"""What the machine's model says of a cluster with one producer more, which other nests would compute, too."""
+
+
 class Fuser:
     """The questions of Algorithms 2 and 4 about the nests of one sequence."""
 
@@ -94,10 +98,15 @@ class Fuser:
         program: Program,
         nests: tuple[Nest, ...],
         outer: Outer,
-        judge: Callable[[Cluster, Nest, Outer], Judged | None] = lambda cluster, nest, outer: None,
+        judge: Judge = lambda program, cluster, nest, readers: None,
+        single: set[int] | None = None,
     ) -> None:
-        """judge: what the machine's model says of one producer more, None where it says nothing."""
+        """judge: what the machine's model says of one producer more, None where it says nothing.
+
+        single: the places of nests that must not be copied
+        """
         self.program = program
+        """The dependences that are left to keep: see `served`."""
         self.nests = nests
         self.outer = outer
         self.judge = judge
@@ -109,6 +118,12 @@ class Fuser:
         self.typical = sample_parameters(program)
         self.measured: dict[Nest, dict[str, tuple[float, float, float]]] = {}
         """What `estimate` found of nests, whatever the tiles."""
+        self.single = set[int]() if single is None else single
+        self.copies: dict[Nest, int] = {}
+        """Nests as `copy_of` gives them, and their places."""
+        self._copy_of: dict[Nest, Nest] = {}
+        self.read_by_copies: set[str] = set()
+        """Names for the statements of copies that are built, see `served`."""
         self.dropped = empty_set(self.flow)
         """Instances that no tile runs and that run nowhere else, since nobody needs them."""
 
@@ -118,6 +133,44 @@ class Fuser:
         tile = tile_members(band.members[:count], sizes[:count])
         tile_of = values(self.outer.members + tile, nest.instances)
         return Cluster(position, (nest,), tile, sizes, tile_of, known=tile_of.domain())
+
+    def copy_of(self, position: int, nest: Nest) -> Nest | None:
+        """The nest for tiles that have values of their own of it, while others have theirs; None where it may not.
+
+        The user's limit is on what tiles of one nest repeat, and GPUs have no model that says what it costs.
+        """
+        options = self.program.options
+        if position in self.single or options.gpu or options.max_recompute is not None or self.outer.members:
+            return None
+        if nest not in self._copy_of:
+            self._copy_of[nest] = replace(nest, copied=True)
+            self.copies[self._copy_of[nest]] = position
+        return self._copy_of[nest]
+
+    def without_sources(self, inside: list[Nest], waiting: list[Nest | None]) -> set[int]:
+        """The places of copied nests among some that are in a tile, of which a source would be stored just for them.
+
+        Else that source would be in its reader's tiles. It has to come along wherever a copy goes, or make so little
+        that it stays in a cache.
+        """
+        there = [n for n in waiting if n is not None]
+        own = [n for n in inside if not n.copied]
+        found = set()
+        for copy in (n for n in inside if n.copied):
+            for source in (waiting[q] for q in self.near.feeding(copy.statements)):
+                if source is None or source in own or self._copy_of.get(source) in inside:
+                    continue
+                if not self.near.reads_from(copy, source) or self._is_small(source):
+                    continue
+                others = (n for n in {*there, *own} if n.instances is not copy.instances and n is not source)
+                if not any(self.near.reads_from(n, source) for n in others):
+                    found.add(self.copies[copy])
+        return found
+
+    def _is_small(self, nest: Nest) -> bool:
+        """Whether all that a nest writes stays in a cache until it is read."""
+        cells = (written_cells(self.program, piece.intersect_params(self.typical)) for piece in sets(nest.instances))
+        return 8 * sum(cells) <= STACK_BYTES
 
     @property
     def space(self) -> int:
@@ -194,8 +247,11 @@ class Fuser:
         """The cluster with one more producer; why not; or None where the nest gives it no values.
 
         `waiting`: the nests that are still in their places.
+        `nest.copied`: the nest stays in its place as well, for its other readers, and tiles keep their values.
         """
         between = [n for n in waiting[position + 1 : cluster.position] if n is not None]
+        if nest.copied and (why := self._single(cluster, nest)) is not None:
+            return why
         related = self.outer.same_iteration(self.near.flow_from(nest.instances).intersect_range(cluster.instances))
         if related.is_empty():
             return None
@@ -215,9 +271,10 @@ class Fuser:
         overlapping = not extension.reverse().is_single_valued()
         shared, ran = self._needed_before(between, nest), extension.range()
         twice = shared.intersect(ran)
+        elsewhere = shared if nest.copied else empty_set(shared)
         producer_data: list[DataTile] = []
         for array in self._written_arrays(nest):
-            plan = self._plan(cluster, nest, extension, array, overlapping)
+            plan = self._plan(cluster, nest, extension, array, overlapping, elsewhere)
             if isinstance(plan, Declined):
                 return plan
             if plan is not None:
@@ -240,7 +297,8 @@ class Fuser:
         if clash is not None:
             return clash
         stays_global = set(self._written_arrays(nest)) - {d.array for d in producer_data if d.copy_out is None}
-        if not twice.is_empty() and (stays_global or self.program.options.max_recompute is None):
+        may_repeat = nest.copied or self.program.options.max_recompute is not None
+        if not twice.is_empty() and (stays_global or not may_repeat):
             return Declined(
                 "shared-producer",
                 "another nest that runs earlier needs the same instances (neither (21) nor (22) holds)",
@@ -255,7 +313,8 @@ class Fuser:
         hazard = self._hazard(cluster, between, nest, extension, stays_global)
         if hazard is not None:
             return hazard
-        judged = self._judged(cluster, nest, extension, producer_data, overlapping)
+        readers = [other for other in between if self.near.reads_from(other, nest)] if nest.copied else []
+        judged = self._judged(cluster, nest, extension, producer_data, overlapping, readers)
         if isinstance(judged, Declined):
             return judged
         replaced = {d.array for d in producer_data}
@@ -276,6 +335,15 @@ class Fuser:
             producers=(Producer(nest, extension, reserved, judged, guard), *cluster.producers),
             data=data,
         )
+
+    def _single(self, cluster: Cluster, nest: Nest) -> Declined | None:
+        """Why copies of a nest in the tiles of all its readers would not be all that is needed of it."""
+        if any(array in self.program.scop.live_out for array in self._written_arrays(nest)):
+            return Declined("shared-producer", "others read the same values, which are needed after the region, too")
+        if self._needed_later(cluster, nest, isl.UnionMap.from_domain(nest.instances).reverse()):
+            why = "another nest that runs later needs the same instances (neither (21) nor (22) holds)"
+            return Declined("shared-producer", why)
+        return None
 
     def _reader_in_registers(self, cluster: Cluster, array: str) -> str | None:
         """An output of the cluster that becomes a sum of products in vector registers, and has the array as a factor:
@@ -334,20 +402,38 @@ class Fuser:
         return bool(out.is_subset(out.intersect_range(nest.instances)))
 
     def _plan(
-        self, cluster: Cluster, nest: Nest, extension: isl.UnionMap, array: str, overlapping: bool
+        self,
+        cluster: Cluster,
+        nest: Nest,
+        extension: isl.UnionMap,
+        array: str,
+        overlapping: bool,
+        elsewhere: isl.UnionSet,
     ) -> DataTile | Declined | None:
         """How the array's values stay in the tile; None: they go to the array itself, each by one tile only.
 
         Producers that are in the tile already and write the array too share one data tile with the new one.
+        elsewhere: instances that run outside of the tiles as well, for others
         """
         dropped = self.dropped_with(cluster)
         known = next((d for d in cluster.data if d.array == array), None)
         also = [p for p in cluster.producers if array in self._written_arrays(p.nest)]
         for producer in also:
+            if producer.nest.copied:
+                elsewhere = elsewhere.union(producer.reserved)
             nest = Nest(nest.instances.union(producer.nest.instances), nest.node)
             extension = extension.union(producer.extension)
         plan = plan_buffer(
-            self.program, self.refs, cluster.tile_of, nest, extension, array, self.outer, self.typical, dropped
+            self.program,
+            self.refs,
+            cluster.tile_of,
+            nest,
+            extension,
+            array,
+            self.outer,
+            self.typical,
+            dropped,
+            elsewhere,
         )
         if also:
             overlapping = not extension.reverse().is_single_valued()
@@ -423,6 +509,8 @@ class Fuser:
         """Whether nests after the cluster, in the same iteration of the outer loops, read values of the tiles."""
         out = self.outer.same_iteration(self.near.flow_from(extension.range()))
         out = out.subtract_range(self.dropped).subtract_range(cluster.instances)
+        if not self.read_by_copies.isdisjoint(names(out.range())):
+            return True
         later = [self.nests[place] for place in self.near.targets(out) if place > cluster.position]
         return any(not out.intersect_range(other.instances).is_empty() for other in later)
 
@@ -527,12 +615,19 @@ class Fuser:
         return [a for s in names(instances) for a in self.program.statements[s].accesses if a.array == array]
 
     def _judged(
-        self, cluster: Cluster, nest: Nest, extension: isl.UnionMap, data: list[DataTile], overlapping: bool
+        self,
+        cluster: Cluster,
+        nest: Nest,
+        extension: isl.UnionMap,
+        data: list[DataTile],
+        overlapping: bool,
+        readers: list[Nest],
     ) -> Estimate | Declined:
         """Section 5.4: fuse where the cost falls, or where the user's threshold allows the recomputation.
 
         The cost is the time that the machine's model predicts for the best sizes of either way; where it says nothing,
         repeated arithmetic against the traffic that is saved.
+        readers: other nests that would have to compute its values, too
         """
         saved, gone = 0.0, self.program.options.gpu
         for array in self._written_arrays(nest):
@@ -562,10 +657,22 @@ class Fuser:
                     numbers,
                 )
             return found
-        judged = self.judge(cluster, nest, self.outer)
+        judged = self.judge(self.program, cluster, nest, readers)
+        if judged is None and nest.copied:
+            return Declined(
+                "shared-producer",
+                "another nest that runs earlier needs the same instances (neither (21) nor (22) holds)",
+            )
         if judged is not None:
             fused, apart = (float(f"{s * 1e6:.3g}") for s in (judged.fused.seconds, judged.apart_seconds))
             found = replace(found, fused_us=fused, apart_us=apart)
+            if nest.copied and fused > apart:
+                return Declined(
+                    "shared-producer",
+                    f"others read the same values, and computing them for each reader would take {fused:g} us, by the "
+                    f"model of the machine, instead of {apart:g} us",
+                    numbers | {"fused_us": fused, "apart_us": apart},
+                )
             if overlapping and fused > apart:
                 return Declined(
                     "recompute-cost",
@@ -590,6 +697,31 @@ class Fuser:
         machine = load_cpu(options.machine)
         cores = machine.cores if options.target == "openmp" else 1
         return Rates(machine.lanes(8) * machine.fma_per_cycle, machine.bytes_per_cycle(machine.memory, cores))
+
+    def served(self, cluster: Cluster) -> None:
+        """Forget the flow into a cluster that is built from nests that run elsewhere as well: tiles have their values.
+
+        What runs elsewhere as well itself still reads the values there. What its copies in the tiles read of others is
+        flow into a statement of another name, which no cluster to come can have inside.
+        """
+        copied = [p for p in cluster.producers if p.nest.copied]
+        if not copied:
+            return
+        inside = cluster.instances
+        once = reduce(isl.UnionSet.subtract, (p.reserved for p in copied), inside)
+        d, every = self.program.dependences, reduce(isl.UnionSet.union, (p.nest.instances for p in copied))
+        ran = reduce(isl.UnionSet.union, (p.extension.range() for p in copied))
+
+        def left(flow: isl.UnionMap) -> isl.UnionMap:
+            reading = [_into_copy(m) for m in maps(flow.intersect_range(ran).subtract_domain(inside))]
+            self.read_by_copies.update(map(out_name, reading))
+            still = flow.subtract(flow.intersect_domain(every).intersect_range(once))
+            return union_of(reading, still)
+
+        by_array = {array: left(flow) for array, flow in d.flow_by_array.items()}
+        known = replace(d, flow=left(d.flow), flow_by_array=by_array)
+        self.program = replace(self.program, dependences=known)
+        self.flow, self.near = known.flow, Neighbours(self.program, self.nests)
 
     def _reserved(self, cluster: Cluster, nest: Nest, extension: isl.UnionMap, shared: isl.UnionSet) -> isl.UnionSet:
         """(20), unless nobody who runs needs a value of it.
@@ -631,6 +763,12 @@ def _dropped_of(producer: Producer) -> isl.UnionSet | None:
     """The instances of a producer that nobody needs, None where there are none."""
     found = producer.nest.instances.subtract(producer.extension.range()).subtract(producer.reserved)
     return None if found.is_empty() else found
+
+
+def _into_copy(flow: isl.Map) -> isl.Map:
+    """The flow into a copy of a statement."""
+    name = isl.Id.read_from_str(flow.get_ctx(), f"{out_name(flow)}_copy")
+    return flow.set_tuple_id(isl.dim_type.out, name)
 
 
 def _irregular(extension: isl.UnionMap, outer: int) -> bool:

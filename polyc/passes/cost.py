@@ -101,7 +101,7 @@ def _score(program: Program, at: isl.Set) -> float:
         return float("-inf")
     total = 0.0
     for statement in program.scop.statements.values():
-        total += math.log(1.0 + _written_cells(program, statement.domain.intersect_params(at)))
+        total += math.log(1.0 + written_cells(program, statement.domain.intersect_params(at)))
     return total
 
 
@@ -118,10 +118,22 @@ def box_volume(piece: isl.Set) -> float:
     return volume
 
 
-def operations(statement: Statement) -> float:
-    """Arithmetic operations of one instance, calls counted as several."""
+def operations(statement: Statement, subscripts: bool = True) -> float:
+    """Arithmetic operations of one instance, calls counted as several.
+
+    subscripts: with those that compute which elements of arrays are meant. Where the elements do not depend on data,
+                these are addresses, which an innermost loop steps along.
+    """
     count = 0
+    addresses: set[int] = set()
+    if not subscripts:
+        known = {access.ref for access in statement.accesses if access.exact}
+        for node in c.walk(statement.body):
+            if isinstance(node, c.ArrayRef) and node.ref in known:
+                addresses.update(id(inner) for subscript in node.subscripts for inner in c.walk(subscript))
     for node in c.walk(statement.body):
+        if id(node) in addresses:
+            continue
         if isinstance(node, c.Binary | c.Unary | c.Ternary):
             count += 1
         elif isinstance(node, c.Assign):
@@ -162,7 +174,7 @@ def estimate(
             continue
         if (name := set_name(piece)) not in known:
             there = piece.intersect_params(at)
-            known[name] = box_volume(there), operations(program.statements[name]), _written_cells(program, there)
+            known[name] = box_volume(there), operations(program.statements[name]), written_cells(program, there)
         every, ops, written = known[name]
         if every == 0.0:
             continue
@@ -186,7 +198,7 @@ def estimate(
     return Estimate(total, ran - total, extra / rates.operations, widest * saved_bytes / rates.bytes)
 
 
-def _written_cells(program: Program, piece: isl.Set) -> float:
+def written_cells(program: Program, piece: isl.Set) -> float:
     statement = program.statements[set_name(piece)]
     cells = [
         box_volume(a.relation.intersect_domain(piece).range())

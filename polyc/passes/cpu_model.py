@@ -59,9 +59,14 @@ class TiledNest:
 
     prints: TileFootprints
     inner: int
-    """The loop that runs innermost."""
+    """The loop that runs innermost, or the one of the tile's that moves along it."""
+    rows_along: tuple[int | None, ...]
+    """For each statement, the dimension that runs innermost; None where that is not one of them."""
     vectors: bool
     """Whether it is a vector loop over consecutive memory."""
+    loads: float
+    """Of an instance: whole vectors of each vector of instances, where that is one."""
+    stores: float
     rows: int = 0
     """How many iterations of the last parallel loop run at once, where those of the inner ones wait for each other."""
     known: dict[tuple[int, ...], tuple[float, float, tuple[tuple[str, float], ...]]] = field(default_factory=dict)
@@ -162,12 +167,18 @@ class TileModel:
     def predicted(self, tile: tuple[int, ...]) -> Prediction:
         box = self.box(tile)
         parts = [ceil(n / t) for n, t in zip(self.extents, box, strict=True)]
-        computing = sum(self._cycles(nest, box) for nest in self.nests) / (self.machine.clock_ghz * 1e9)
-        computing += prod(parts) * TILE_CYCLES / (self.machine.clock_ghz * 1e9)
+        each = [self._cycles(nest, box) / (self.machine.clock_ghz * 1e9) for nest in self.nests]
+        each[-1] += prod(parts) * TILE_CYCLES / (self.machine.clock_ghz * 1e9)
+        computing = sum(each)
         moving = self._moving(tile)
         terms = [("computing", computing), *((name, seconds) for name, _, seconds in moving)]
-        bound, longest = max(terms, key=lambda term: term[1])
-        alone = longest + NOT_HIDDEN * (sum(seconds for _, seconds in terms) - longest)
+        bound = max(terms, key=lambda term: term[1])[0]
+        slowest = max(seconds for _, _, seconds in moving)
+        alone = NOT_HIDDEN * (sum(seconds for _, _, seconds in moving) - slowest)
+        # The stages of a tile run one after the other: what one waits for is hidden behind its own arithmetic only.
+        for own, share in zip(each, self._shares(box), strict=True):
+            waiting = share * slowest
+            alone += max(own, waiting) + NOT_HIDDEN * min(own, waiting)
         seconds = alone
         if not self.strips or tile[0] != WHOLE:
             seconds = alone * self._idle(tile, parts) / self.cores + self.machine.parallel_region_us * 1e-6
@@ -203,17 +214,18 @@ class TileModel:
 
     def _cycles_of(self, nest: TiledNest, box: tuple[int, ...]) -> float:
         prints = nest.prints
-        lanes = self.machine.lanes(prints.element_bytes) if nest.vectors else 1
-        loads = sum(a.reads for a in prints.arrays) / max(1, len(prints.work))
+        machine = self.machine
+        lanes = machine.lanes(prints.element_bytes) if nest.vectors else 1
+        moves = nest.loads / machine.loads_per_cycle + nest.stores / machine.stores_per_cycle
         shares = prod(n / t for n, t in zip(self.extents, box, strict=True))
         cycles = 0.0
-        for operations, work in prints.work:
+        for (operations, work), dimension in zip(prints.work, nest.rows_along, strict=True):
             extents = work.extents(box)
-            along, inside = _row(work, nest.inner, extents)
+            along, inside = _row(work, dimension, extents)
             every = prod(work.extents(self.extents))
             again = 1.0 if nest is self.nests[-1] else max(1.0, shares * prod(extents) / every)
             rows = every * again / along
-            step = max(operations / self.machine.fma_per_cycle, loads / self.machine.loads_per_cycle)
+            step = max(operations / machine.fma_per_cycle, moves)
             cycles += rows * (ceil(along / lanes) * step + ROW_CYCLES / inside)
         return cycles
 
@@ -293,6 +305,19 @@ class TileModel:
             each.append((name, size))
         return total + self._at_once(inside), moved, tuple(each)
 
+    def _shares(self, box: tuple[int, ...]) -> list[float]:
+        """Each nest's share of what comes from beyond the tile: what it is the first one to touch."""
+        if len(self.nests) == 1:
+            return [1.0]
+        seen = set(self.kept)
+        found = []
+        for nest in self.nests:
+            arrays = [a for a in nest.prints.arrays if a.array not in seen]
+            found.append(sum(a.bytes(box) * (2 if a.written else 1) for a in arrays))
+            seen.update(a.array for a in arrays)
+        total = sum(found)
+        return [size / total for size in found] if total else [1 / len(found)] * len(found)
+
     def _waits(self, box: tuple[int, ...]) -> dict[str, float]:
         """For each byte of an array that comes from beyond a level, how many of its latencies are not hidden."""
         found: dict[str, float] = {}
@@ -320,7 +345,9 @@ class TileModel:
         return max(a.whole_bytes() for a in found) / self.cores <= FULL / 2 * self.machine.capacity(last, self.cores)
 
     def _points(self, nest: TiledNest, box: tuple[int, ...]) -> list[tuple[int, int, int]]:
-        order = [k for k in range(len(box)) if k != nest.inner]
+        """The loops of a nest in a tile; a producer has none for those of the tile's that all run the same of it."""
+        every = [k for k in range(len(box)) if any(any(work.slopes[k]) for _, work in nest.prints.work)]
+        order = [k for k in (every or range(len(box))) if k != nest.inner]
         return [(k, 1, box[k]) for k in (*order, nest.inner)]
 
     def _ones(self) -> tuple[int, ...]:
@@ -355,12 +382,10 @@ def _boxes(loops: list[tuple[int, int, int]], start: tuple[int, ...]) -> Iterato
         yield tuple(box), times
 
 
-def _row(work: Box, inner: int, extents: tuple[float, ...]) -> tuple[float, float]:
+def _row(work: Box, along: int | None, extents: tuple[float, ...]) -> tuple[float, float]:
     """How far a statement runs along the innermost loop, and how many short loops inside of it are unrolled."""
-    slopes = work.slopes[inner] if inner < len(work.slopes) else ()
-    along = max(range(len(slopes)), key=lambda d: slopes[d], default=0)
-    if not slopes or slopes[along] <= 0:
+    if along is None:
         return 1.0, 1.0
-    fixed = [e for d, e in enumerate(extents) if not any(s[d] > 0 for s in work.slopes)]
+    fixed = [e for d, e in enumerate(extents) if d != along and not any(s[d] > 0 for s in work.slopes)]
     inside = prod(fixed) if fixed else 1.0
     return max(1.0, extents[along]), inside if inside <= UNROLLED else 1.0

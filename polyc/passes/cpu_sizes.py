@@ -9,17 +9,17 @@ import islpy as isl
 from polyc.machine import Cpu, load_cpu
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
-from polyc.model.tree import Band
+from polyc.model.tree import Band, Member
 from polyc.passes.contract import kept_by_iterations
 from polyc.passes.cost import LARGE, sample_parameters
 from polyc.passes.cpu_model import Prediction, TiledNest, TileModel
 from polyc.passes.cpu_tiles import Construction, construct
-from polyc.passes.footprints import Probes, footprints_at, probes_of
+from polyc.passes.footprints import Probes, TileFootprints, footprints_at, probes_of
 from polyc.passes.interleave import rows_of
 from polyc.passes.nests import Nest, Outer, values
 from polyc.passes.parallel import has_loops
-from polyc.passes.vectorize import dimension_of, gain_of, step_of
-from polyc.poly import budget, is_over_budget, set_name, share
+from polyc.passes.vectorize import dimension_of, distance, gain_of, in_rows, step_of
+from polyc.poly import budget, is_over_budget, names, set_name, share
 
 GAIN = 0.97
 """Of the time without tiles: what they have to get below, since their loops cost what the model does not count."""
@@ -27,7 +27,7 @@ LARGEST_BYTES = 128 << 20
 """What arrays of unknown size are taken to have at most: cubes are not as wide as squares."""
 STACK_BYTES = 320 * 1024
 """What the buffers of one tile may take of a thread's stack."""
-MOST_NESTS = 8
+MOST_NESTS = 12
 """Of a group whose tiles are constructed for all of them together: the time that this takes grows with their square."""
 
 Stage = tuple[Nest, Probes, TiledNest]
@@ -123,6 +123,15 @@ class CpuSizes:
             return None
         return Judged(together.best[0], rest + by_itself)
 
+    def extra_seconds(self, program: Program, outer: Outer, reader: Nest, copied: Nest) -> float | None:
+        """What a nest takes more that computes another one's values for itself; None where the model cannot say."""
+        if reader.band is None or not reader.band.permutable or reader.band.coincident_prefix == 0:
+            return None
+        together, alone = self.group(program, outer, (reader,), (copied,)), self.seconds(program, reader, outer)
+        if together is None or not together.best or alone is None:
+            return None
+        return together.best[0].seconds - alone
+
     def group(
         self, program: Program, outer: Outer, outputs: tuple[Nest, ...], producers: tuple[Nest, ...]
     ) -> Construction | None:
@@ -201,7 +210,7 @@ class CpuSizes:
 
 
 def _kept(program: Program, nests: list[Nest], producers: tuple[Nest, ...]) -> frozenset[str]:
-    """Arrays that producers write and nobody but the group reads."""
+    """Arrays that producers write and nobody but the group reads, or that others compute for themselves."""
     found = set()
     inside = nests[0].instances
     for nest in nests[1:]:
@@ -213,7 +222,9 @@ def _kept(program: Program, nests: list[Nest], producers: tuple[Nest, ...]) -> f
                 if access.kind is AccessKind.READ or array in program.scop.live_out or array in found:
                     continue
                 flow = program.dependences.flow_by_array.get(array)
-                if flow is not None and flow.intersect_domain(nest.instances).range().is_subset(inside):
+                if flow is None:
+                    continue
+                if nest.copied or flow.intersect_domain(nest.instances).range().is_subset(inside):
                     found.add(array)
     return frozenset(found)
 
@@ -224,14 +235,64 @@ def _cores(program: Program, machine: Cpu) -> int:
 
 def _tiled(program: Program, band: Band, probes: Probes) -> TiledNest:
     """A nest and the loop that will run innermost in it (`vectorize.py`)."""
-    last = len(probes.typical) - 1
-    gains = {k: gain_of(m, program) for k, m in enumerate(band.members[: last + 1]) if m.coincident}
-    best = max(gains, key=lambda k: (gains[k], k), default=last)
-    vectors = gains.get(best, 0.0) > 0
+    members = band.members[: band.coincident_prefix]
+    gains = {k: gain_of(m, program) for k, m in enumerate(members)}
+    best = max(gains, key=lambda k: (gains[k], k))
+    vectors = gains[best] > 0 or in_rows(members[best], program)
+    inner = best if vectors else len(members) - 1
     waiting = rows_of(program, band)
     rows = waiting.count if waiting is not None else 0
     own = kept_by_iterations(program, band, probes.whole)
-    return TiledNest(footprints_at(program, probes, own), best if vectors else last, vectors, rows)
+    prints = footprints_at(program, probes, own)
+    along = _dimensions(members[inner], inner, prints, probes)
+    lanes = load_cpu(program.options.machine).lanes(prints.element_bytes) if vectors else 1
+    loads, stores = _moves(program, dict(zip(names(probes.whole), along, strict=True)), lanes, own)
+    place = _moving(prints, along, min(inner, len(probes.typical) - 1))
+    return TiledNest(prints, place, along, vectors, loads, stores, rows)
+
+
+def _moves(
+    program: Program, along: dict[str, int | None], lanes: int, registers: frozenset[str]
+) -> tuple[float, float]:
+    """How many loads and stores an instance takes of the average statement; where instances make vectors, of whole
+    vectors. What lies apart in a row takes one for each stretch of a vector's length, a lookup one for each element."""
+    loads = stores = 0.0
+    for name, dimension in along.items():
+        statement = program.statements[name]
+        seen: set[tuple[str, bool]] = set()
+        for access in statement.accesses:
+            stored = access.kind is not AccessKind.READ
+            scalar = not access.placed or not access.relation.dim(isl.dim_type.out)
+            if scalar or access.array in registers or (access.ref, stored) in seen:
+                continue
+            seen.add((access.ref, stored))
+            width = 1 if dimension is None else min(lanes, max(1, distance(access, dimension)))
+            loads, stores = loads + width * (not stored), stores + width * stored
+    return loads / max(1, len(along)), stores / max(1, len(along))
+
+
+def _dimensions(member: Member, place: int, prints: TileFootprints, probes: Probes) -> tuple[int | None, ...]:
+    """For each statement of a nest the dimension that a loop of its band runs along, or the one that moves with it."""
+    pieces = member.schedule.get_pw_aff_list()
+    affine = (pieces.get_at(k) for k in range(pieces.n_pw_aff()))
+    known = {set_name(piece.domain()): dimension_of(piece) for piece in affine}
+    found: list[int | None] = []
+    for name, (_, work) in zip(names(probes.whole), prints.work, strict=True):
+        slopes = work.slopes[place] if place < len(work.slopes) else ()
+        steepest = max(range(len(slopes)), key=lambda d: slopes[d], default=None)
+        moved = steepest if steepest is not None and slopes[steepest] > 0 else None
+        found.append(moved if known.get(name) is None else known[name])
+    return tuple(found)
+
+
+def _moving(prints: TileFootprints, along: tuple[int | None, ...], otherwise: int) -> int:
+    """The loop of the tile with which the innermost dimension grows: a producer's loops are not those of the tile."""
+    for (_, work), dimension in zip(prints.work, along, strict=True):
+        if dimension is not None:
+            best = max(range(len(work.slopes)), key=lambda k: work.slopes[k][dimension], default=otherwise)
+            if work.slopes and work.slopes[best][dimension] > 0:
+                return best
+    return otherwise
 
 
 def _steps(program: Program, band: Band, machine: Cpu, count: int) -> tuple[int, ...]:

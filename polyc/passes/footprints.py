@@ -18,6 +18,8 @@ from polyc.poly import names
 
 UNBOUNDED = 1e6
 """Taken for the extent of what has no bound at the typical sizes."""
+TABLE = 4096.0
+"""Taken for what data choose from in such a dimension."""
 STEP = 32
 """Two tiles that differ by so much along one loop tell how its boxes grow."""
 
@@ -180,7 +182,8 @@ def footprints_at(program: Program, probes: Probes, registers: frozenset[str] = 
     work: list[tuple[float, Box]] = []
     for name in names(instances):
         statement = program.statements[name]
-        work.append((operations(statement), _hull([_touched(_identity(statement.domain), probes)], probes)))
+        counted = operations(statement, subscripts=program.options.gpu)
+        work.append((counted, _hull([_touched(_identity(statement.domain), probes)], probes)))
         for access in statement.accesses:
             if access.placed and access.relation.dim(isl.dim_type.out) and access.array not in registers:
                 arrays.setdefault(access.array, []).append(access)
@@ -188,8 +191,11 @@ def footprints_at(program: Program, probes: Probes, registers: frozenset[str] = 
     prints = []
     for array, found in arrays.items():
         touched = _all_touched(found, probes)
-        boxes = tuple(_hull([one], probes) for one in touched)
+        boxes = tuple(_looked_up(access, _hull([one], probes)) for access, one in zip(found, touched, strict=True))
         hull = _hull(touched, probes) if len(touched) > 1 else None
+        if hull is not None:
+            for access in found:
+                hull = _looked_up(access, hull)
         size = program.scop.arrays[array].element.size_bytes
         refs = {access.ref for access in found}
         reads = {access.ref for access in found if access.kind is AccessKind.READ}
@@ -331,6 +337,15 @@ def _bounds(cells: isl.Set) -> Bounds | None:
             return None
         found.append((low.to_python(), high.to_python()))
     return tuple(found)
+
+
+def _looked_up(access: Access, box: Box) -> Box:
+    """The box of an access, with a table's size in each dimension that depends on data and has no bound."""
+
+    def bounded(extents: tuple[float, ...]) -> tuple[float, ...]:
+        return tuple(TABLE if d in access.loose and e >= UNBOUNDED else e for d, e in enumerate(extents))
+
+    return replace(box, base=bounded(box.base), most=bounded(box.most), known={}) if access.loose else box
 
 
 def _hull(touched: list[_Touched], probes: Probes) -> Box:

@@ -57,6 +57,10 @@ class Neighbours:
         sources = (source for name in statements for source in self._sources.get(name, ()))
         return {place for source in sources for place in self._places.get(source, ())}
 
+    def reads_from(self, reader: Nest, nest: Nest) -> bool:
+        """Whether a nest reads values that another one makes."""
+        return not self.flow_from(nest.instances).intersect_range(reader.instances).is_empty()
+
     def reading(self, nest: Nest) -> set[int]:
         """The places of the nests that read an array that this one reads."""
         return {place for array in self.touched(nest)[0] for place in self._readers.get(array, ())}

@@ -29,6 +29,8 @@ class Nest:
 
     instances: isl.UnionSet
     node: Node
+    copied: bool = False
+    """Whether a tile has values of its own, of instances that run elsewhere as well, for others."""
     _names: list[tuple[str, ...]] = field(default_factory=list, init=False, repr=False)
     """`statements`, once they were asked for, which is often."""
 

@@ -96,10 +96,12 @@ def plan_buffer(
     outer: Outer,
     typical: isl.Set,
     dropped: isl.UnionSet,
+    elsewhere: isl.UnionSet | None = None,
 ) -> DataTile | str:
     """A data tile for what `nest` writes to `array` inside the tiles, or why there can be none.
 
-    requires: `tile_of` for the consumers, `extension` for the nest, `dropped` instances that nobody runs
+    requires: `tile_of` for the consumers, `extension` for the nest, `dropped` instances that nobody runs, `elsewhere`
+              instances of the nest that run outside of the tiles as well, for all others
     ensures:  every access listed sees the same values in the buffer as it would in the array (the static check
               shows it again)
     source:   Zhao et al. 2024, Section 6.4; the box instead of the exact footprint, as there
@@ -153,7 +155,8 @@ def plan_buffer(
     if sized is None:
         return "its tile has no bounded size"
     extents, guard = sized
-    copy_out = _copy_out(program, tile, nest, moved, array, outer, dropped)
+    here_only = moved if elsewhere is None else moved.subtract(elsewhere)
+    copy_out = _copy_out(program, tile, nest, here_only, array, outer, dropped)
     if isinstance(copy_out, str):
         return copy_out
     fill = maps(foreign.coalesce())

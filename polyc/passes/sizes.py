@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import islpy as isl
@@ -106,6 +106,29 @@ class Sizes:
         if any(band is None or not self.models(program, band) for band in bands):
             return None
         return self.cpu.judged(program, outer, outputs, producers, nest)
+
+    def copied(
+        self,
+        program: Program,
+        outer: Outer,
+        outputs: tuple[Nest, ...],
+        producers: tuple[Nest, ...],
+        nest: Nest,
+        readers: list[Nest],
+    ) -> Judged | None:
+        """The same, where each of its other readers computes the producer's values for itself, too."""
+        judged = self.judged(program, outer, outputs, producers, nest)
+        if judged is None:
+            return None
+        extra = 0.0
+        for reader in readers:
+            if reader.band is None or not self.models(program, reader.band):
+                return None
+            more = self.cpu.extra_seconds(program, outer, reader, nest)
+            if more is None:
+                return None
+            extra += max(0.0, more)
+        return Judged(replace(judged.fused, seconds=judged.fused.seconds + extra), judged.apart_seconds)
 
     def useless(self, program: Program, band: Band, outer: Outer) -> NotTiled | None:
         """Why tiles of a band save nothing; None where they are expected to save time."""

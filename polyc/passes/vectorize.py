@@ -15,6 +15,10 @@ from polyc.poly import set_name, sets
 STAGE = "vectorize"
 GATHERED = 3
 """No loop is better for it than another."""
+SHUFFLED = 4
+"""How many elements lie apart, at most, of what is loaded as whole vectors and shuffled."""
+FAR = 1000
+"""Elements between neighbours of which each has a line of its own."""
 UNROLLED = 32
 """Iterations up to which inner loops with constant bounds are left to be unrolled."""
 
@@ -195,6 +199,51 @@ def private_across(band: Band, program: Program) -> bool:
 def gain_of(member: Member, program: Program) -> float:
     """How well the accesses below like the loop innermost, or on neighbouring threads: the more, the better."""
     return _strides(member, program).gain
+
+
+def in_rows(member: Member, program: Program) -> bool:
+    """Whether the loop makes vectors of what is stored, though what is loaded lies some elements apart in its rows.
+
+    Images of half the size read every second element: compilers load whole vectors, and shuffle them.
+    """
+    pieces, seen = member.schedule.get_pw_aff_list(), False
+    for k in range(pieces.n_pw_aff()):
+        piece = pieces.get_at(k)
+        statement, position = program.statements.get(set_name(piece.domain())), dimension_of(piece)
+        if statement is None or position is None:
+            return False
+        for access in statement.accesses:
+            if access.loose or not access.exact or not _stays_in_row(access, position):
+                return False
+            stored = access.kind is not AccessKind.READ
+            if stored and step_of(access, position, _last_stored(program, statement.name, access)) != 1:
+                return False
+            seen = seen or stored
+    return seen
+
+
+def _stays_in_row(access: Access, position: int) -> bool:
+    """Whether a dimension of the statement moves an access in its last subscript only, by a few elements."""
+    return distance(access, position) <= SHUFFLED
+
+
+def distance(access: Access, position: int) -> int:
+    """How many elements lie between those that neighbours along a dimension of a statement access; FAR where that is no
+    row of the array's, or not known."""
+    if access.loose or not access.exact:
+        return FAR
+    most = 0
+    for multi in _functions(access):
+        rank = multi.dim(isl.dim_type.out)
+        for d in range(rank):
+            value = multi.get_aff(d)
+            if not value.involves_dims(isl.dim_type.in_, position, 1):
+                continue
+            if d != rank - 1:
+                return FAR
+            step = value.get_coefficient_val(isl.dim_type.in_, position)
+            most = max(most, abs(step.to_python()) if step.is_int() else 1)
+    return most
 
 
 def subscript_from_right(member: Member, program: Program) -> float:

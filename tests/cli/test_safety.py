@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 import re
 import resource
+import shutil
 import signal
 import stat
 import subprocess

@@ -173,6 +173,49 @@ def test_threshold_for_shared_producers(tmp_path: Path) -> None:
     assert "S0" in fused(compiled_and_run(LATER_READER, tmp_path, tile_sizes=(16,), max_recompute=100.0))
 
 
+READ_TWICE = function(
+    "int n, float In[n][n], float X[n][n], float Y[n][n]",
+    "float A[n][n];",
+    """
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            A[i][j] = In[i][j] * 3.0f;
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 0; j < n; j++)
+            X[i][j] = A[i - 1][j] + A[i + 1][j];
+    for (int i = 0; i < n; i++)
+        for (int j = 2; j < n - 2; j++)
+            Y[i][j] = A[i][j - 2] + A[i][j + 2];
+""",
+)
+SMALL_SOURCE = (
+    READ_TWICE.replace("float A[n][n];", "float A[n][n], T[64];")
+    .replace("In[i][j] * 3.0f", "In[i][j] + T[i % 64]")
+    .replace("#pragma scop", "#pragma scop\n    for (int j = 0; j < 64; j++)\n        T[j] = j * 0.5f;")
+)
+
+
+def tiles_with(result: Compiled, statement: str) -> int:
+    return sum(statement in g.fused for g in result.program.groups)
+
+
+def test_each_reader_computes_what_is_cheaper_than_to_store_it(tmp_path: Path) -> None:
+    result = compiled_and_run(READ_TWICE, tmp_path)
+    assert tiles_with(result, "S0") == 2
+    assert "shared-producer" not in reasons(result).values()
+
+
+def test_copies_read_what_is_stored_for_them(tmp_path: Path) -> None:
+    assert tiles_with(compiled_and_run(SMALL_SOURCE, tmp_path), "S1") == 2
+
+
+def test_what_is_needed_afterwards_is_stored_once(tmp_path: Path) -> None:
+    text = READ_TWICE.replace("float Y[n][n]", "float Y[n][n], float A[n][n]").replace("float A[n][n];", "")
+    result = compiled_and_run(text, tmp_path)
+    assert tiles_with(result, "S0") < 2
+    assert "shared-producer" in reasons(result).values()
+
+
 def test_threshold_of_zero_allows_no_repetition(tmp_path: Path) -> None:
     result = compiled_and_run(LIVE_OUT, tmp_path, tile_sizes=(8, 8), max_recompute=0.0)
     assert fused(result) == set()

@@ -35,8 +35,9 @@ def model(machine: str, n: int, *arrays: ArrayFootprint, known: bool = False, op
     work = Box((1.0, 1.0), ((1.0, 0.0), (0.0, 1.0)), (float(n), float(n)))
     extents = (n, n) if known else (None, None)
     prints = TileFootprints(tuple(arrays), extents, (n, n), ((operations, work),))
+    loads, stores = (sum(bool(a.reads) == loaded for a in arrays) for loaded in (True, False))
     cpu = load_cpu(machine)
-    return TileModel(cpu, cpu.cores, (TiledNest(prints, 1, True),), 2)
+    return TileModel(cpu, cpu.cores, (TiledNest(prints, 1, (1,), True, loads, stores),), 2)
 
 
 def transpose(machine: str, n: int = 4000, known: bool = False) -> TileModel:

@@ -89,8 +89,8 @@ def test_shared_producer_by_22() -> None:
     assert group_of("figure_11_equal")[1] == {"S1 S2": {"S0"}}
 
 
-def test_shared_producer_that_overlaps_stays() -> None:
-    assert group_of("figure_11_overlap")[1] == {"S0": set(), "S1": set(), "S2": set()}
+def test_shared_producer_that_overlaps_is_computed_by_each_reader() -> None:
+    assert group_of("figure_11_overlap")[1] == {"S1": {"S0"}, "S2": {"S0"}}
 
 
 def test_attention_is_one_group() -> None:

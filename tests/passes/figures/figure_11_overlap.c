@@ -1,4 +1,5 @@
-/* Figure 11 without (21) or (22): two outputs of different shape read overlapping parts; op0 stays where it is. */
+/* Figure 11 without (21) or (22): two outputs of different shape read overlapping parts. Each
+   computes op0 for itself, where the model finds that cheaper than to store it. */
 void overlap(int N, float In[N][N], float X[N][N], float Y[N][N])
 {
     float A[N][N];

@@ -1,3 +1,4 @@
+/* polyc compile --tile-sizes 16 */
 void f(int n, const float in[n], float A[n], float X[n], float Y[n])
 {
 #pragma polyc live-out(X, Y)

@@ -146,7 +146,7 @@ def _ranked(found: list[Prediction]) -> list[Prediction]:
         rows = tuple(-(size or float("inf")) for size in reversed(one.tile))
         if one.seconds > AS_GOOD * least:
             return (one.seconds, 0.0, 0.0, *rows)
-        return (0.0, sum(size != WHOLE for size in one.tile), float(f"{one.computing:.2g}"), *rows)
+        return (0.0, sum(size != WHOLE for size in one.tile), float(f"{one.computing:.3g}"), *rows)
 
     return sorted(found, key=key)
 

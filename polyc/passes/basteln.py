@@ -317,7 +317,10 @@ class _Composer:
                 answer = fuser.extend(cluster, q, other, waiting)
                 if isinstance(answer, Declined) and answer.code == "shared-producer":
                     copy = fuser.copy_of(q, other)
-                    return fuser.extend(cluster, q, copy, waiting) if copy is not None else answer
+                    again = fuser.extend(cluster, q, copy, waiting) if copy is not None else answer
+                    if not isinstance(again, Declined) or again.dependence is not None:
+                        return again
+                    return replace(again, dependence=answer.dependence)
                 return answer
         except isl.Error as error:
             if not is_over_budget(error):

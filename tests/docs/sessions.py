@@ -10,13 +10,19 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
+from polyc.api.calls import run_of
+from polyc.explain.pictures import tile_picture
+from polyc.explain.tiles import tiles_of
+
 from .pages import Fence, fences
 
+_PICTURE = re.compile(r"^<!-- picture: (\S+) of (\S+) with (\S+) -->$", re.MULTILINE)
 LONGEST = 300
 """Seconds that a command may take."""
 
@@ -73,6 +79,17 @@ class Session:
             text = text[:start] + new + text[start + len(fence.text) :]
             shift += len(new) - len(fence.text)
         return text
+
+    def pictures(self) -> dict[Path, str]:
+        """The page's pictures as they would be today, by the files that hold them."""
+        found = {}
+        for name, file, option in _PICTURE.findall(self.page.read_text()):
+            key, _, value = option.partition("=")
+            (region,) = run_of("compile", self.folder / file, {key: value}).compiled
+            tiles = tiles_of(region.program, region.program.groups[0])
+            assert tiles is not None, f"{self.page.name}: no tiles to draw of {file}"
+            found[self.page.parent / name] = tile_picture(tiles)
+        return found
 
     def replayed(self, fence: Fence) -> str:
         """What should stand in the fence."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,15 @@ SESSIONS = [page for page in PAGES if is_session(page)]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", SESSIONS, ids=lambda p: str(p.relative_to(ROOT)))
-def test_a_page_shows_what_happens(page: Path, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_a_page_shows_what_happens(
+    page: Path, tmp_path: Path, request: pytest.FixtureRequest, golden: Callable[[Path, str], None]
+) -> None:
     if shutil.which("gcc") is None:
         pytest.skip("needs gcc")
-    text = Session(page, tmp_path).run()
+    session = Session(page, tmp_path)
+    text = session.run()
+    for file, picture in session.pictures().items():
+        golden(file, picture)
     if request.config.getoption("--update-golden"):
         page.write_text(text)
     assert text == page.read_text(), f"{page.name} is stale: run pytest --update-golden tests/docs, and read the diff"

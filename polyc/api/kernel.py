@@ -16,9 +16,9 @@ import numpy as np
 
 from polyc.api.result import ONE_AT_A_TIME, Result
 from polyc.errors import UserError
-from polyc.frontend.prototype import Argument, Prototype, prototype
 from polyc.runtime.build import BuildError, has_openmp
 from polyc.runtime.library import Library, load
+from polyc.runtime.prototype import Argument, Prototype, prototype
 
 SCALARS: dict[str, Any] = {
     "?": ctypes.c_bool, "c": ctypes.c_char, "b": ctypes.c_byte, "B": ctypes.c_ubyte, "h": ctypes.c_short,

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyc.frontend.prototype import Prototype
 from polyc.runtime.build import run_compiler
+from polyc.runtime.prototype import Prototype
 
 FLAGS = ("-std=gnu11", "-fPIC", "-shared", "-w", "-Wl,-z,defs")
 KINDS = {

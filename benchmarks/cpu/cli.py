@@ -13,6 +13,8 @@ from typing import Any
 import click
 from rich.console import Console
 
+from polyc.cli.progress import Progress
+
 from . import plots, roofline, rounds, summary, table, tools
 from . import sweep as sweeps
 from .contestants import CONTESTANTS, OPTIMISE
@@ -133,10 +135,11 @@ def run(names: tuple[str, ...], dataset: str, element: str, rounds_: int, thread
     with tempfile.TemporaryDirectory(prefix="polyc-bench-") as folder:
         rates = roofline.measure(found_tools.gcc, counts, Path(folder))
         results = Results(dataset, element, settings, machine(), found_tools.versions(), rates, [])
-        for kernel in chosen:
-            console.print(f"{kernel.name} …", style="dim")
-            results.kernels.append(rounds.run(kernel, plan, found_tools, Path(folder), console.print))
-            results.save(out / f"{dataset}-{element}.json")
+        with Progress("measuring", len(chosen)) as progress:
+            for kernel in chosen:
+                with progress.step(kernel.name):
+                    results.kernels.append(rounds.run(kernel, plan, found_tools, Path(folder), console.print))
+                results.save(out / f"{dataset}-{element}.json")
     show(results, out)
 
 

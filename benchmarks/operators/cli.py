@@ -20,6 +20,7 @@ from rich.table import Table
 from benchmarks.cpu.cli import CONTEXT, machine, numbers, processors, warn_if_busy, wide
 from benchmarks.cpu.execute import Failure, build, command, settings
 from benchmarks.cpu.kernels import ROOT
+from polyc.cli.progress import Progress
 
 from .build import NAMES, Described, described, harness, plain, transformed
 from .turns import Waiting, in_turns, started
@@ -122,12 +123,14 @@ def main(names: tuple[str, ...], small: bool, rounds: int, threads: str | None, 
         if not built:
             build([harness(gcc, at)], build_limit)
         has_torch, version = torch_version(plan)
-        for name in names or NAMES:
-            console.print(f"{name} …", style="dim")
-            rows += measured(name, plan, at, counts, has_torch)
-            found = {"machine": machine(), "torch": version, "small": small, "keep_pages": keep_pages}
-            found |= {"rounds": rounds, "polyc_options": polyc_options, "operators": [asdict(row) for row in rows]}
-            (out / RESULTS).write_text(json.dumps(found, indent=1) + "\n")
+        chosen = names or NAMES
+        with Progress("measuring", len(chosen)) as progress:
+            for name in chosen:
+                with progress.step(name):
+                    rows += measured(name, plan, at, counts, has_torch)
+                found = {"machine": machine(), "torch": version, "small": small, "keep_pages": keep_pages}
+                found |= {"rounds": rounds, "polyc_options": polyc_options, "operators": [asdict(row) for row in rows]}
+                (out / RESULTS).write_text(json.dumps(found, indent=1) + "\n")
     rows.sort(key=lambda row: (row.name, row.threads))
     wide().print(table(rows, version))
     for count in counts:

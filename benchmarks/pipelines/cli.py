@@ -16,6 +16,7 @@ from rich.table import Table
 from benchmarks.cpu import tools
 from benchmarks.cpu.cli import CONTEXT, machine, numbers, processors, warn_if_busy, wide
 from benchmarks.cpu.kernels import DATASETS, ROOT
+from polyc.cli.progress import Progress
 
 from . import rounds
 from .pipelines import PIPELINES, Job, Suite
@@ -70,13 +71,13 @@ def measure(suite: Suite, jobs: list[tuple[str, str]], dataset: str, there: tool
     found |= {"polyc_options": shlex.join(options), suite.name: []}
     table = new_table(suite, dataset)
     out.mkdir(parents=True, exist_ok=True)
-    for name, form in jobs:
-        console.print(f"{name} ({form}) …", style="dim")
-        with tempfile.TemporaryDirectory(prefix="polyc-bench-") as folder:
-            entries = rounds.run(Job(suite, name, form, dataset, Path(folder), there, options), plan, console.print)
-        found[suite.name].append({"name": name, "form": form, "entries": [asdict(entry) for entry in entries]})
-        (out / f"{suite.name}-{dataset}.json").write_text(json.dumps(found, indent=1) + "\n")
-        add_rows(table, suite, name, form, entries)
+    with Progress("measuring", len(jobs)) as progress:
+        for name, form in jobs:
+            with progress.step(f"{name} ({form})"), tempfile.TemporaryDirectory(prefix="polyc-bench-") as folder:
+                entries = rounds.run(Job(suite, name, form, dataset, Path(folder), there, options), plan, console.print)
+            found[suite.name].append({"name": name, "form": form, "entries": [asdict(entry) for entry in entries]})
+            (out / f"{suite.name}-{dataset}.json").write_text(json.dumps(found, indent=1) + "\n")
+            add_rows(table, suite, name, form, entries)
     wide().print(table)
 
 

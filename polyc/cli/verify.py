@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 @click.command("verify", cls=Command, short_help="Run the original against the result, and compare.")
 @click.argument("file", shell_complete=o.files)
 @o.options(o.TRANSFORM, o.INPUT, (o.compiler_option("gcc"),), diagnostics.OPTION)
-def command(file: str, **values: Any) -> None:
+@click.option("-q", "--quiet", is_flag=True, help="Print what was compared, and no progress or last line.")
+def command(file: str, quiet: bool, **values: Any) -> None:
     """Build the regions of FILE and their results as functions, call both on the same random arrays at several
     sizes, and compare every array that is needed afterwards, bit by bit.
 
@@ -28,15 +29,18 @@ def command(file: str, **values: Any) -> None:
 
     Exits with 1, and the first difference, where they differ or where nothing could be compared.
     """
+    from polyc.cli.progress import Progress
     from polyc.cli.run import compile_file
     from polyc.errors import UserError
     from polyc.runtime import BuildError, compare
+    from polyc.runtime.check import SIZES
 
     run = compile_file(file, values, "gcc")
     faults: list[Diagnostic] = []
     for region, compiled in zip(run.source.regions, run.compiled, strict=True):
         try:
-            report = compare(region, compiled, cc=run.input.cc)
+            with Progress(f"verifying {region.scop.function}()", len(SIZES), quiet, lines=False) as progress:
+                report = compare(region, compiled, cc=run.input.cc, step=progress.step)
         except BuildError as problem:
             raise UserError.of("no-compiler", str(problem), hint="name a C compiler with --cc") from None
         output.write(output.STDOUT, table(compiled, report))
@@ -48,7 +52,7 @@ def command(file: str, **values: Any) -> None:
         click.echo(fault.render(), err=True)
     if faults:
         raise click.exceptions.Exit(1)
-    if form == "text":
+    if form == "text" and not quiet:
         click.echo(f"polyc: {file}: original and result agree", err=True)
 
 

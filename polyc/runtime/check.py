@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import os
 import tempfile
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -67,8 +69,12 @@ def compare(
     cc: str = "gcc",
     seed: int = 0,
     limit_seconds: float = LIMIT_SECONDS,
+    step: Callable[[str], AbstractContextManager[None]] = lambda name: nullcontext(),
 ) -> Report:
-    """Build and run both forms at the sizes that are wanted. Raises BuildError where `cc` does not run."""
+    """Build and run both forms at the sizes that are wanted. Raises BuildError where `cc` does not run.
+
+    step: is entered for each size, with its name, and left when it was run.
+    """
     report = Report()
     if CALLS in region.scop.arrays:
         report.skipped.append("it calls functions that may do more than compute: run twice, they need not do the same")
@@ -117,7 +123,8 @@ def compare(
                 break
             if values not in tried:
                 tried.append(values)
-                run_size(setting, values, seed + size, report, tolerances(compiled.program, values))
+                with step(f"at about {size}"):
+                    run_size(setting, values, seed + size, report, tolerances(compiled.program, values))
     return report
 
 

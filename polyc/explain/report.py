@@ -20,6 +20,7 @@ WIDTH = 100
 """Of the lines where no terminal says how wide it is."""
 MOST_ROWS = 16
 """Nests of a file up to which each has a line of its own; of more, neighbours with one outcome share one."""
+REPEATED = re.compile(r", [\d.]+ (?:% repeated|times)")
 MOST_LINES = 40
 """Nests and groups that are shown at all."""
 
@@ -122,9 +123,7 @@ def in_words(what: str, reason: Reason) -> str:
 def part_text(part: Part, program: Program) -> str:
     """What was done with statements that have one fate."""
     if part.inside is not None:
-        group = program.groups[part.inside]
-        again = f", {percent(group.recomputation)} repeated" if group.recomputation else ""
-        return f"in the tiles of group {part.inside + 1}{again}"
+        return f"in the tiles of group {part.inside + 1}{repeated(part.statements, program)}"
     own = program.groups[part.group] if part.group is not None else None
     words = []
     if part.tiled:
@@ -132,6 +131,19 @@ def part_text(part: Part, program: Program) -> str:
     words += ["parallel"] if part.parallel else ["in vectors"] if part.vector else []
     numbered = own is not None and own in (group for _, group in shown_groups(program))
     return (", ".join(words) or "as it was") + (f" (group {(part.group or 0) + 1})" if numbered else "")
+
+
+def repeated(statements: Iterable[str], program: Program) -> str:
+    """`, 13.4 % repeated`: how many of the instances run again, in another tile; "" for none."""
+    told = [
+        m.data.get("recompute_percent", 0.0)
+        for m in program.remarks
+        if m.code == "fused" and set(m.statements) & set(statements)
+    ]
+    most = max(told, default=0.0)
+    if most >= 1000:
+        return f", {most / 100:.0f} times"
+    return f", {percent(most / 100)} repeated" if most else ""
 
 
 def shown_groups(program: Program) -> list[tuple[int, Group]]:
@@ -149,15 +161,18 @@ def buffers_of(group: Group, program: Program) -> list[Buffer]:
 
 
 def merged(rows: list[Row]) -> list[Row]:
-    """Neighbours with one outcome as one row."""
+    """Neighbours with one outcome as one row, however much of each is repeated."""
     found = []
-    for _, some in groupby(rows, key=lambda row: row.outcome):
+    for outcome, some in groupby(rows, key=lambda row: REPEATED.sub("", row.outcome)):
         first, *others = some
         for row in others:
+            same = row.outcome == first.outcome
             first = replace(
                 first,
                 last_line=row.last_line,
                 statements=first.statements + row.statements,
+                outcome=first.outcome if same else outcome,
+                told=first.told if same else REPEATED.sub("", first.told),
                 count=first.count + row.count,
             )
         found.append(first)

@@ -33,7 +33,7 @@ TODAY: dict[tuple[str, str], tuple[int, set[str]]] = {
     ("bilateral", "arrays"): (3, DATA | {"text-not-checked"}),
     ("bilateral", "flat"): (6, DATA | {"delinearised", "not-tiled", "sequential-scatter"}),
     ("camera", "arrays"): (3, DATA | {"not-tiled"}),
-    ("camera", "flat"): (2, DATA | {"assumed", "delinearised", "not-tiled", "text-not-checked"}),
+    ("camera", "flat"): (2, DATA | {"assumed", "delinearised", "not-looked-up", "not-tiled", "text-not-checked"}),
     ("multiscale", "arrays"): (4, {"not-fused", "not-inlined", "turned"}),
     ("multiscale", "flat"): (10, {"assumed", "delinearised", "not-fused", "not-inlined", "text-not-checked", "turned"}),
     ("laplacian", "arrays"): (

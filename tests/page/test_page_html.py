@@ -157,7 +157,7 @@ def test_passes_that_changed_nothing_are_only_named() -> None:
 
 def test_numbers_of_the_sizes() -> None:
     text = page(CONV).text
-    for told in ("218 KB of 32.8 KB (665 %)", "from memory", "553 MB", "32 x 512 was chosen; the next, 16 x 512,"):
+    for told in ("218 KB of 32.8 KB (665 %)", "from memory", "553 MB", "32 x 512 was chosen; the next, 8 x 960,"):
         assert told in text
     gpu = page(CONV, "cuda").text
     assert "shared memory of a block" in gpu

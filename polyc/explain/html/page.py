@@ -38,7 +38,7 @@ WIDE = 1800
 
 
 def render(source: Source, compiled: list[Compiled], options: Options) -> str:
-    """The page, as text. isl's operations for each picture are bounded as those of a pass are."""
+    """The page, as text. isl's operations for each picture are bounded as those of the check are."""
     style, script = _asset("page.css"), _asset("page.js")
     text = (
         _environment()
@@ -178,12 +178,16 @@ def _group(compiled: Compiled, group: Group, number: int, region: str) -> dict[s
     }
 
 
+PICTURE_SHARE = 5
+"""Of a pass's isl operations, for the pictures of one group: as many as the check may take."""
+
+
 def _tiles(program: Program, group: Group) -> tuple[Tiles | None, str]:
     """The shapes of a group's tiles; why there is no picture of them."""
     if not group.tile_sizes:
         return None, "it is not tiled"
     try:
-        with budget(program.scop.domain.get_ctx(), program.operations):
+        with budget(program.scop.domain.get_ctx(), PICTURE_SHARE * program.operations):
             found = tiles_of(program, group)
     except OverBudget:
         return None, "measuring its tiles takes more isl operations than the budget allows (--budget)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -233,17 +234,21 @@ def distance(access: Access, position: int) -> int:
     if access.loose or not access.exact:
         return FAR
     most = 0
+    for d, rank, step in _moved(access, position):
+        if d != rank - 1:
+            return FAR
+        most = max(most, abs(step.to_python()) if step.is_int() else 1)
+    return most
+
+
+def _moved(access: Access, position: int) -> Iterator[tuple[int, int, isl.Val]]:
+    """Each subscript that moves with a dimension of the statement: its place, how many there are, its coefficient."""
     for multi in _functions(access):
         rank = multi.dim(isl.dim_type.out)
         for d in range(rank):
             value = multi.get_aff(d)
-            if not value.involves_dims(isl.dim_type.in_, position, 1):
-                continue
-            if d != rank - 1:
-                return FAR
-            step = value.get_coefficient_val(isl.dim_type.in_, position)
-            most = max(most, abs(step.to_python()) if step.is_int() else 1)
-    return most
+            if value.involves_dims(isl.dim_type.in_, position, 1):
+                yield d, rank, value.get_coefficient_val(isl.dim_type.in_, position)
 
 
 def subscript_from_right(member: Member, program: Program) -> float:
@@ -338,18 +343,12 @@ def step_of(access: Access, position: int, last: int | None = None) -> int:
     if not access.exact:
         return 2
     worst = 0
-    for multi in _functions(access):
-        rank = multi.dim(isl.dim_type.out)
-        for d in range(rank):
-            value = multi.get_aff(d)
-            if not value.involves_dims(isl.dim_type.in_, position, 1):
-                continue
-            coefficient = value.get_coefficient_val(isl.dim_type.in_, position)
-            if (
-                d == (rank - 1 if last is None else last)
-                and abs(coefficient.to_python() if coefficient.is_int() else 2) <= 1
-            ):
-                worst = max(worst, 1)
-            else:
-                worst = 2
+    for d, rank, coefficient in _moved(access, position):
+        if (
+            d == (rank - 1 if last is None else last)
+            and abs(coefficient.to_python() if coefficient.is_int() else 2) <= 1
+        ):
+            worst = max(worst, 1)
+        else:
+            worst = 2
     return worst

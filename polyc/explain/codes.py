@@ -485,6 +485,12 @@ REASONS: dict[str, dict[str, Code]] = {
             "Deciding would take too many steps.",
             BUDGET,
         ),
+        "other-groups": Code(
+            "It pays more in another group",
+            "It would pay in these tiles, but all groups together take less time, by the model of the machine, if it "
+            "is in another one: in a long chain each stage more repeats more of all before it.",
+            "`--max-recompute PERCENT` fuses all the same; `--machine host` decides with the figures of this machine.",
+        ),
         "recompute-cost": Code(
             "It would cost more than it saves",
             "Repeating its work would cost more than the memory traffic that it saves. Two matrix products one "

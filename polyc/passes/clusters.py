@@ -169,8 +169,14 @@ class Fuser:
 
     def _is_small(self, nest: Nest) -> bool:
         """Whether all that a nest writes stays in a cache until it is read."""
+        return self.written_bytes(nest) <= STACK_BYTES
+
+    def written_bytes(self, nest: Nest) -> float:
+        """Of what a nest makes, at the sample sizes."""
+        arrays = [self.program.scop.arrays[array] for array in self.near.touched(nest)[1]]
+        size = max((array.element.size_bytes or 8 for array in arrays), default=8)
         cells = (written_cells(self.program, piece.intersect_params(self.typical)) for piece in sets(nest.instances))
-        return 8 * sum(cells) <= STACK_BYTES
+        return size * sum(cells)
 
     @property
     def space(self) -> int:

@@ -12,7 +12,7 @@ from polyc.model.scop import AccessKind
 from polyc.model.tree import Band, Member
 from polyc.passes.contract import kept_by_iterations
 from polyc.passes.cost import LARGE, sample_parameters
-from polyc.passes.cpu_model import Prediction, TiledNest, TileModel
+from polyc.passes.cpu_model import FULL, Prediction, TiledNest, TileModel
 from polyc.passes.cpu_tiles import Construction, construct
 from polyc.passes.footprints import Probes, TileFootprints, footprints_at, probes_of
 from polyc.passes.interleave import rows_of
@@ -102,6 +102,23 @@ class CpuSizes:
             return None
         found = self.construction(program, nest.band, outer)
         return None if found is None else min(p.seconds for p in (found.plain, *found.best[:1]))
+
+    def computing(self, program: Program, nest: Nest, outer: Outer) -> float:
+        """Of that, what is spent on arithmetic by all cores, nothing twice; 0 where the model does not cover it."""
+        if self.seconds(program, nest, outer) is None or nest.band is None:
+            return 0.0
+        found = self.construction(program, nest.band, outer)
+        return 0.0 if found is None else found.plain.computing / _cores(program, load_cpu(program.options.machine))
+
+    @staticmethod
+    def passing(program: Program, size: float) -> float:
+        """Seconds to store so many bytes and to read them again; none where they stay in a cache until then."""
+        machine = load_cpu(program.options.machine)
+        cores = _cores(program, machine)
+        if size / cores <= FULL * machine.capacity(machine.levels[-1], cores):
+            return 0.0
+        rate = machine.bytes_per_cycle(machine.memory, cores) * machine.clock_ghz * 1e9 * cores
+        return 3 * size / rate
 
     def judged(
         self, program: Program, outer: Outer, outputs: tuple[Nest, ...], producers: tuple[Nest, ...], nest: Nest

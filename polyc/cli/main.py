@@ -61,7 +61,7 @@ def cli() -> None:
 def main() -> None:
     """Run the command line of this process, and end it. Ctrl-C and being told to end leave nothing half done."""
     signal.signal(signal.SIGTERM, ended)
-    gc.set_threshold(50_000, 20, 20)  # a compile is short, and makes few cycles: looking for them is 3 % of its time
+    gc.set_threshold(500_000, 20, 20)  # a compile is short, and makes few cycles: looking for them is 7 % of its time
     try:
         cli(prog_name="polyc")
     except KeyboardInterrupt:

@@ -387,8 +387,10 @@ class TileModel:
         line, found = self.machine.levels[0].line_bytes, []
         row = tuple([t if k == nest.inner else 1 for k, t in enumerate(box)])
         for array in nest.prints.arrays:
-            at = box if array.rows(row) <= STREAMS else row
-            lines = max(1.0, array.bytes(at, line) / array.rows(at) / line)
+            at, stretches = row, array.rows(row)
+            if stretches <= STREAMS:
+                at, stretches = box, array.rows(box)
+            lines = max(1.0, array.bytes(at, line) / stretches / line)
             waits = 1 / (LINES_IN_FLIGHT + (lines - 1) / START) / line
             found.append(waits * (1 if array.reads else STORED))
         nest.waits[box] = tuple(found)

@@ -52,6 +52,8 @@ class CpuSizes:
         self.alone: dict[int, Construction] = {}
         self.groups: dict[tuple[int, ...], Construction | None] = {}
         self.stages: dict[tuple[int, ...], Stage | None] = {}
+        self.bands: dict[int, tuple[Probes, TiledNest]] = {}
+        """Bands in tiles of their own."""
         self.links: dict[tuple[int, int], tuple[isl.UnionMap, isl.UnionMap | None]] = {}
         """What `_link` found."""
         self.readers: dict[tuple[int, int, str], isl.UnionSet] = {}
@@ -71,8 +73,8 @@ class CpuSizes:
             self.seen.append(band)
             try:
                 with budget(program.scop.domain.get_ctx(), share(program.options.budget, 5)):
-                    probes = probes_of(program, band, outer, self.at(program))
-                    self.alone[key] = self.constructed(program, (_tiled(program, band, probes),), band, outer)
+                    _, tiled = self._by_itself(program, band, outer)
+                    self.alone[key] = self.constructed(program, (tiled,), band, outer)
             except isl.Error as error:  # the usual sizes are right as well
                 over = "measuring the data of its tiles took more isl operations than the budget allows"
                 self.failed[key] = over if is_over_budget(error) else f"isl failed ({str(error).splitlines()[0]})"
@@ -171,9 +173,17 @@ class CpuSizes:
         if found is None:
             assert output.band is not None
             self.seen.append(output)
-            probes = probes_of(program, output.band, outer, self.at(program))
-            found = self.stages[key] = output, probes, _tiled(program, output.band, probes)
+            found = self.stages[key] = output, *self._by_itself(program, output.band, outer)
         return found
+
+    def _by_itself(self, program: Program, band: Band, outer: Outer) -> tuple[Probes, TiledNest]:
+        """A band in its own tiles."""
+        key = id(band)
+        if key not in self.bands:
+            self.seen.append(band)
+            probes = probes_of(program, band, outer, self.at(program))
+            self.bands[key] = probes, _tiled(program, band, probes)
+        return self.bands[key]
 
     def _stage(
         self,

@@ -440,6 +440,7 @@ class Fuser:
             self.typical,
             dropped,
             elsewhere,
+            not overlapping and known is None and not also,
         )
         if also:
             overlapping = not extension.reverse().is_single_valued()

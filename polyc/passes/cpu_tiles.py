@@ -39,12 +39,17 @@ class Builder:
     """Bytes that what only lives in a tile may take."""
     known: dict[tuple[int, ...], Prediction] = field(default_factory=dict)
     stopped: dict[tuple[int, ...], str] = field(default_factory=dict)
+    _at: dict[tuple[int, ...], Prediction] = field(default_factory=dict)
+    """What was tried, by the places of its sizes."""
 
     def judged(self, places: tuple[int, ...]) -> Prediction:
-        tile = tuple(axis[p] for axis, p in zip(self.axes, places, strict=True))
-        if tile not in self.known:
-            self.known[tile] = self.model.predicted(tile)
-        return self.known[tile]
+        found = self._at.get(places)
+        if found is None:
+            tile = tuple([axis[p] for axis, p in zip(self.axes, places, strict=True)])
+            if tile not in self.known:
+                self.known[tile] = self.model.predicted(tile)
+            found = self._at[places] = self.known[tile]
+        return found
 
     def grown(self, start: tuple[int, ...], room: float, name: str) -> tuple[int, ...]:
         """Scale up: larger along the axis that saves the most time for a byte of the tile's data, until nothing is

@@ -393,7 +393,24 @@ def _around(buffer: Buffer | None, subscripts: tuple[c.Expr, ...]) -> tuple[c.Ex
         return subscripts
     d = buffer.window
     rows = c.Literal(str(constant_of(buffer.extents[d])))
-    return (*subscripts[:d], c.Binary("%", subscripts[d], rows), *subscripts[d + 1 :])
+    return (*subscripts[:d], c.Binary("%", _less_last(subscripts[d]), rows), *subscripts[d + 1 :])
+
+
+def _less_last(sum_: c.Expr) -> c.Expr:
+    """`i + r + 1 - it` for `i + r - it + 1`: of unrolled rows, C compilers see so that row 0 of r = 1 is row 1 of r = 0.
+
+    Below a remainder they take no signed sum apart, and would load each element once for each row that reads it.
+    """
+    more, less, node = [], [], sum_
+    while isinstance(node, c.Binary) and node.op in ("+", "-"):
+        (more if node.op == "+" else less).append(node.right)
+        node = node.left
+    found: c.Expr = node
+    for term in sorted(reversed(more), key=lambda term: isinstance(term, c.Literal)):
+        found = c.Binary("+", found, term)
+    for term in reversed(less):
+        found = c.Binary("-", found, term)
+    return found
 
 
 def _has_divisions(corner: isl.MultiAff) -> bool:

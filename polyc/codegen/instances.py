@@ -397,16 +397,19 @@ def _around(buffer: Buffer | None, subscripts: tuple[c.Expr, ...]) -> tuple[c.Ex
 
 
 def _less_last(sum_: c.Expr) -> c.Expr:
-    """`i + r + 1 - it` for `i + r - it + 1`: of unrolled rows, C compilers see so that row 0 of r = 1 is row 1 of r = 0.
+    """`i + r + 1 - it` for `i + r - it + 1`: C compilers see so that row 0 of r = 1 is row 1 of r = 0.
 
     Below a remainder they take no signed sum apart, and would load each element once for each row that reads it.
     """
-    more, less, node = [], [], sum_
+    more: list[c.Expr] = []
+    less: list[c.Expr] = []
+    node = sum_
     while isinstance(node, c.Binary) and node.op in ("+", "-"):
         (more if node.op == "+" else less).append(node.right)
         node = node.left
     found: c.Expr = node
-    for term in sorted(reversed(more), key=lambda term: isinstance(term, c.Literal)):
+    more.reverse()
+    for term in sorted(more, key=lambda term: isinstance(term, c.Literal)):
         found = c.Binary("+", found, term)
     for term in reversed(less):
         found = c.Binary("-", found, term)

@@ -25,7 +25,11 @@ STORED = 0.25
 """Of that, for what is only written: a store waits for nothing."""
 ROW_CYCLES = 20.0
 """To begin and end an innermost loop: its bounds, what is left of its vectors, a branch that is not foreseen."""
+RING_CYCLES = 20.0
+"""More, where the rows are in circular buffers: one remainder for each row that it reads, of a few rows at once."""
 TILE_CYCLES = 100.0
+STRIPS_EACH = (1, 2, 4)
+"""Strips for each core that are tried."""
 NOT_HIDDEN = 0.2
 """Share of arithmetic, and of the traffic of each level, that is not done beside what takes longest."""
 
@@ -51,6 +55,8 @@ class Prediction:
     kept_bytes: float
     """Of that, what only lives in the tile."""
     tiles: int
+    strips: int = 0
+    """How many tiles slide after each other (`windows.py`); 0: each stands by itself."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,8 +79,9 @@ class TiledNest:
     """What a box of tiles of the nest by itself touches, see `_Sweep`: groups that it is tried in ask the same."""
     waits: dict[tuple[int, ...], dict[str, float]] = field(default_factory=dict)
     """`TileModel._waits` of the nest."""
-    cycles: dict[tuple[tuple[int, ...], tuple[int, ...], bool], float] = field(default_factory=dict)
-    """`TileModel._cycles` of the nest: by the box of a tile, the extents of the loops, and whether it is repeated."""
+    cycles: dict[tuple[tuple[int, ...], tuple[int, ...], bool, bool], float] = field(default_factory=dict)
+    """`TileModel._cycles` of the nest: by the box of a tile, the extents of the loops, whether it is repeated, and
+    whether tiles stand by themselves."""
 
 
 class _Sweep(NamedTuple):
@@ -112,6 +119,8 @@ class TileModel:
     strips: bool = False
     """The only parallel loop is the one along memory, with others inside: uncut, it goes innermost, and one core runs
     the nest."""
+    slides: int | None = None
+    """The loop along which tiles slide through strips, each with what is new in it (`windows.py`); None: none."""
     by_name: dict[str, list[ArrayFootprint]] = field(default_factory=dict)
     """`_arrays`, once they were asked for."""
     lives: dict[str, tuple[int, int]] = field(default_factory=dict)
@@ -150,6 +159,8 @@ class TileModel:
         (`storage.py`)."""
         if not sizes:
             return 0.0
+        if self.slides is not None:
+            return sum(sizes.values())  # they are in use from tile to tile
         used = [(size, self._lives()[name]) for name, size in sizes.items()]
         return max(
             (sum(size for size, (first, last) in used if first <= k <= last) for k in range(len(self.nests))),
@@ -165,12 +176,38 @@ class TileModel:
         return self.lives
 
     def predicted(self, tile: tuple[int, ...]) -> Prediction:
+        """In the best strips, where tiles slide."""
+        found = [self._predicted(tile, strips) for strips in self._strips(tile) or (0,)]
+        return min(found, key=lambda one: one.seconds)
+
+    def _strips(self, tile: tuple[int, ...]) -> list[int]:
+        """Numbers of tiles that a strip may have: each core gets a few strips."""
+        if self.slides is None or tile[self.slides] == WHOLE:
+            return []
+        length, size = self.extents[self.slides], self.box(tile)[self.slides]
+        counts = dict.fromkeys(ceil(ceil(length / (self.cores * each)) / size) for each in STRIPS_EACH)
+        return [count for count in counts if count > 1]
+
+    def strip(self, box: tuple[int, ...], strips: int) -> tuple[int, ...]:
+        """What all tiles of a strip are together."""
+        ends = zip(box, self.extents, strict=True)
+        return tuple(min(n, strips * t) if strips and k == self.slides else t for k, (t, n) in enumerate(ends))
+
+    def again(self, tile: tuple[int, ...], along: int) -> float:
+        """Times the arithmetic of tiles that are not cut along a loop: what those of a size repeat there."""
         box = self.box(tile)
+        whole = tuple(n if k == along else t for k, (t, n) in enumerate(zip(box, self.extents, strict=True)))
+        once = sum(self._cycles(nest, whole) for nest in self.nests)
+        return sum(self._cycles(nest, box) for nest in self.nests) / once if once else 1.0
+
+    def _predicted(self, tile: tuple[int, ...], strips: int) -> Prediction:
+        box = self.box(tile)
+        strip = self.strip(box, strips)
         parts = [ceil(n / t) for n, t in zip(self.extents, box, strict=True)]
-        each = [self._cycles(nest, box) / (self.machine.clock_ghz * 1e9) for nest in self.nests]
+        each = [self._cycles(nest, strip) / (self.machine.clock_ghz * 1e9) for nest in self.nests]
         each[-1] += prod(parts) * TILE_CYCLES / (self.machine.clock_ghz * 1e9)
         computing = sum(each)
-        moving = self._moving(tile)
+        moving = self._moving(tile, strip if strips else None)
         terms = [("computing", computing), *((name, seconds) for name, _, seconds in moving)]
         bound = max(terms, key=lambda term: term[1])[0]
         slowest = max(seconds for _, _, seconds in moving)
@@ -181,10 +218,11 @@ class TileModel:
             alone += max(own, waiting) + NOT_HIDDEN * min(own, waiting)
         seconds = alone
         if not self.strips or tile[0] != WHOLE:
-            seconds = alone * self._idle(tile, parts) / self.cores + self.machine.parallel_region_us * 1e-6
+            dealt = [ceil(n / t) for n, t in zip(self.extents, strip, strict=True)]
+            seconds = alone * self._idle(tile, dealt) / self.cores + self.machine.parallel_region_us * 1e-6
         traffic = tuple((name, moved) for name, moved, _ in moving)
-        kept = self.kept_bytes(tile)
-        return Prediction(tile, seconds, alone, computing, bound, traffic, self.footprint(tile), kept, prod(parts))
+        kept, touched = self.kept_bytes(tile), self.footprint(tile)
+        return Prediction(tile, seconds, alone, computing, bound, traffic, touched, kept, prod(parts), strips)
 
     # --- cores -------------------------------------------------------------------------------------------------------
 
@@ -207,7 +245,7 @@ class TileModel:
 
     def _cycles(self, nest: TiledNest, box: tuple[int, ...]) -> float:
         """Of one core for all instances; repeated ones count as often as they run."""
-        key = box, self.extents, nest is self.nests[-1]
+        key = box, self.extents, nest is self.nests[-1], self.slides is None
         if key not in nest.cycles:
             nest.cycles[key] = self._cycles_of(nest, box)
         return nest.cycles[key]
@@ -226,17 +264,23 @@ class TileModel:
             again = 1.0 if nest is self.nests[-1] else max(1.0, shares * prod(extents) / every)
             rows = every * again / along
             step = max(operations / machine.fma_per_cycle, moves)
-            cycles += rows * (ceil(along / lanes) * step + ROW_CYCLES / inside)
+            begin = ROW_CYCLES if self.slides is None else ROW_CYCLES + RING_CYCLES
+            cycles += rows * (ceil(along / lanes) * step + begin / inside)
         return cycles
 
     # --- traffic -----------------------------------------------------------------------------------------------------
 
-    def _moving(self, tile: tuple[int, ...]) -> list[tuple[str, float, float]]:
-        """For each place beyond the first level: its name, bytes from it, seconds of one core."""
+    def _moving(self, tile: tuple[int, ...], strip: tuple[int, ...] | None) -> list[tuple[str, float, float]]:
+        """For each place beyond the first level: its name, bytes from it, seconds of one core.
+
+        strip: what tiles are together that follow each other along one loop
+        """
         order = [k for k, t in enumerate(tile) if t != WHOLE]
         box = self.box(tile)
         waits = self._waits(box)
-        tiles = [(k, box[k], self.extents[k]) for k in order]
+        tiles = [(k, (strip or box)[k], self.extents[k]) for k in order]
+        if strip is not None and self.slides is not None:
+            tiles.append((self.slides, box[self.slides], strip[self.slides]))
         if len(self.nests) == 1:
             joint = None
             apart = [self._sweeps([*tiles, *self._points(self.nests[0], box)], self._ones())]

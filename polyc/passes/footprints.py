@@ -12,7 +12,7 @@ import islpy as isl
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band
-from polyc.passes.cost import middle_tile, operations
+from polyc.passes.cost import middle_tile, multiply_adds, operations
 from polyc.passes.nests import Outer, values
 from polyc.poly import names
 
@@ -183,6 +183,8 @@ def footprints_at(program: Program, probes: Probes, registers: frozenset[str] = 
     for name in names(instances):
         statement = program.statements[name]
         counted = operations(statement, subscripts=program.options.gpu)
+        if not program.options.gpu:
+            counted -= multiply_adds(program, statement)
         work.append((counted, _hull([_touched(_identity(statement.domain), probes)], probes)))
         for access in statement.accesses:
             if access.placed and access.relation.dim(isl.dim_type.out) and access.array not in registers:

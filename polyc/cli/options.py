@@ -80,8 +80,8 @@ class Strips(Parameter):
     name = "strips"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if isinstance(value, int) or value == "auto":
-            return None if value == "auto" else value
+        if value in ("auto", None):
+            return None
         if value == "none":
             return 0
         if not str(value).isdigit():

@@ -45,7 +45,7 @@ from polyc.passes.temporaries import relocate_temporaries
 from polyc.passes.time_tiles import tile_time_loops
 from polyc.passes.unroll import unroll_loops
 from polyc.passes.vectorize import sink_vector_loops
-from polyc.passes.windows import slide_windows
+from polyc.passes.windows import in_strips, slide_windows
 from polyc.passes.wishes import tell_unhonoured
 from polyc.poly import OverBudget, budget, share
 from polyc.reread import NotComparable, lookup_faults, text_faults
@@ -201,11 +201,22 @@ class _Run:
                 told = (*initial.remarks, *(r for r in programs[-1].remarks if r.code == "not-expanded"))
                 options = replace(initial.options, expand=False)
                 return self.transformed(replace(initial, options=options, remarks=told))
+            if name == "windows" and initial.options.strips is None and _stand_still(programs[-1]):
+                return self.without_strips(initial, "tiles that were chosen for strips cannot slide through them")
         programs[-1] = tell_unhonoured(tell_unused(programs[-1]))
         if not self.options.verify:
             return programs[-1], False
         with self.timed("verify"):
-            return _last_right(programs, lambda: self.print_ahead(programs[-1]))
+            final, verified = _last_right(programs, lambda: self.print_ahead(programs[-1]))
+        if final.tree is not programs[-1].tree and initial.options.strips is None and _sliding(programs[-1]):
+            return self.without_strips(initial, "with strips the program was not shown to be right within the budget")
+        return final, verified
+
+    def without_strips(self, initial: Program, why: str) -> tuple[Program, bool]:
+        """The passes again, with tiles that stand by themselves."""
+        del self.snapshots[1:]
+        told = initial.remark("no-sliding-window", "windows", f"tiles stand by themselves: {why}")
+        return self.transformed(replace(told, options=replace(initial.options, strips=0)))
 
     def printed(self, final: Program, initial: Program, verified: bool) -> Compiled:
         """The program as C. One that is right and cannot be printed gives way to the original order."""
@@ -333,6 +344,16 @@ class _Ahead:
     """Its text, or why it has none."""
     text: Started[list[Fault]] | None
     """The check of its text; None where there is none."""
+
+
+def _sliding(program: Program) -> bool:
+    return any(buffer.window is not None for buffer in program.buffers.values())
+
+
+def _stand_still(program: Program) -> bool:
+    """Whether tiles whose sizes were chosen for strips are in none."""
+    groups = (n for n in walk(program.tree.child) if isinstance(n, Mark) and n.kind == "group" and n.strips)
+    return any(not in_strips(group) for group in groups)
 
 
 def _not_mapped(program: Program, reason: str) -> Program:

@@ -74,6 +74,21 @@ class TimeTile(Parameter):
         return kind, sizes
 
 
+class Strips(Parameter):
+    """`auto`, `none`, or how many tiles a strip has. A number of tiles, 0 for none, or None for `auto`."""
+
+    name = "strips"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value in ("auto", None):
+            return None
+        if value == "none":
+            return 0
+        if not str(value).isdigit():
+            self.fail(f"'{value}' is not 'auto', 'none', or a number of tiles", param, ctx)
+        return int(value)
+
+
 class Resized(Parameter):
     """Sizes for one kind of tiles: `register-tiles=128,1152,256`."""
 
@@ -280,9 +295,9 @@ TRANSFORM = (
     ),
     click.option(
         "--strips",
-        metavar="N",
-        type=click.IntRange(min=0),
-        default=0,
+        metavar="auto|none|N",
+        type=Strips(),
+        default="auto",
         show_default=True,
         help="Let fused producers slide through strips of N tiles, with circular buffers, instead of repeating work.",
     ),

@@ -468,7 +468,27 @@ def _around(buffer: Buffer | None, subscripts: tuple[c.Expr, ...]) -> tuple[c.Ex
         return subscripts
     d = buffer.window
     rows = c.Literal(str(constant_of(buffer.extents[d])))
-    return (*subscripts[:d], c.Binary("%", subscripts[d], rows), *subscripts[d + 1 :])
+    return (*subscripts[:d], c.Binary("%", _less_last(subscripts[d]), rows), *subscripts[d + 1 :])
+
+
+def _less_last(sum_: c.Expr) -> c.Expr:
+    """`i + r + 1 - it` for `i + r - it + 1`: C compilers see so that row 0 of r = 1 is row 1 of r = 0.
+
+    Below a remainder they take no signed sum apart, and would load each element once for each row that reads it.
+    """
+    more: list[c.Expr] = []
+    less: list[c.Expr] = []
+    node = sum_
+    while isinstance(node, c.Binary) and node.op in ("+", "-"):
+        (more if node.op == "+" else less).append(node.right)
+        node = node.left
+    found: c.Expr = node
+    more.reverse()
+    for term in sorted(more, key=lambda term: isinstance(term, c.Literal)):
+        found = c.Binary("+", found, term)
+    for term in reversed(less):
+        found = c.Binary("-", found, term)
+    return found
 
 
 def _has_divisions(values: isl.MultiAff) -> bool:

@@ -105,16 +105,18 @@ REMARKS: dict[str, Code] = {
     ),
     "sliding-window": Code(
         "Tiles slide through strips",
-        "With `--strips`: tiles of a strip keep what they share in circular buffers: how many tiles a strip has, "
-        "and how many rows each buffer.",
-        "Nothing; another `--strips N` trades parallel strips for repeated work.",
+        "Tiles of a strip keep what they share in circular buffers: how many tiles a strip has, and how many rows "
+        "each buffer. What the model of the machine expects of it, `cpu-sizes` says.",
+        "Nothing; another `--strips N` trades parallel strips for repeated work, `--strips none` turns them off.",
         "cpu.md#sliding-windows",
     ),
     "no-sliding-window": Code(
         "Tiles cannot slide",
-        "With `--strips`: tiles repeat work, and cannot slide: what a producer makes is not in a buffer of the "
-        "tile, or moves in several of its dimensions, or along memory.",
-        "Leave `--strips` out for this file, or choose `--tile-sizes` whose innermost one is the whole row.",
+        "With `--strips N`: tiles repeat work, and cannot slide: what a producer makes is not in a buffer of the "
+        "tile, or moves in several of its dimensions, or along memory. Or polyc had chosen strips, and took them back: "
+        "tiles could not slide after all, or checking them took longer than the budget allows.",
+        "Leave `--strips N` out for this file, or choose `--tile-sizes` whose innermost one is the whole row. For a "
+        "check that takes too long: a larger `--budget`.",
         "cpu.md#sliding-windows",
     ),
     "coalesced": Code(

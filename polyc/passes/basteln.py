@@ -468,7 +468,8 @@ class _Composer:
         assert first.band is not None
         self.program, block = self.sizes.block(self.program, first.band, outer, sizes, first.statements)
         self.program = self.sizes.told(self.program, cluster, outer, statements, sizes)
-        node = Mark("group", node, text=self._comment(cluster, sizes), sizes=block)
+        strips = self.sizes.strips(self.program, cluster, outer, sizes)
+        node = Mark("group", node, text=self._comment(cluster, sizes), sizes=block, strips=strips)
         group = Group(
             (*fused, *statements),
             statements,

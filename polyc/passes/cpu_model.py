@@ -25,7 +25,11 @@ STORED = 0.25
 """Of that, for what is only written: a store waits for nothing."""
 ROW_CYCLES = 20.0
 """To begin and end an innermost loop: its bounds, what is left of its vectors, a branch that is not foreseen."""
+RING_CYCLES = 20.0
+"""More, where the rows are in circular buffers: one remainder for each row that it reads, of a few rows at once."""
 TILE_CYCLES = 100.0
+STRIPS_EACH = (1, 2, 4)
+"""Strips for each core that are tried."""
 NOT_HIDDEN = 0.2
 """Share of arithmetic, and of the traffic of each level, that is not done beside what takes longest."""
 
@@ -51,6 +55,11 @@ class Prediction:
     kept_bytes: float
     """Of that, what only lives in the tile."""
     tiles: int
+    strips: int = 0
+    """How many tiles slide after each other (`windows.py`); 0: each stands by itself."""
+
+
+_Moving = tuple[tuple[int, ...], tuple[int, ...] | None, tuple[int, ...], bool]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,11 +87,12 @@ class TiledNest:
     """`TileModel._waits` of the nest."""
     swept: dict[tuple[int, ...], tuple[float, float, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
     """What a box touches of the nest by itself, with what only lives in the tile, see `_Sweep`."""
-    moving: dict[tuple[tuple[int, ...], tuple[int, ...], bool], tuple[_Sweep | None, ...]] = field(default_factory=dict)
-    """For each level the loops whose data come from beyond it: by the tile, the extents of the loops, and whether a
-    loop around runs the nest again."""
-    cycles: dict[tuple[tuple[int, ...], tuple[int, ...], bool], float] = field(default_factory=dict)
-    """`TileModel._cycles` of the nest: by the box of a tile, the extents of the loops, and whether it is repeated."""
+    moving: dict[_Moving, tuple[_Sweep | None, ...]] = field(default_factory=dict)
+    """For each level the loops whose data come from beyond it: by the tile, the tiles of a strip together, the extents
+    of the loops, and whether a loop around runs the nest again."""
+    cycles: dict[tuple[tuple[int, ...], tuple[int, ...], bool, bool], float] = field(default_factory=dict)
+    """`TileModel._cycles` of the nest: by the box of a tile, the extents of the loops, whether it is repeated, and
+    whether tiles stand by themselves."""
 
     def lines_of(self, box: tuple[int, ...], line: int) -> tuple[float, ...]:
         found = self.lines.get(box)
@@ -138,6 +148,8 @@ class TileModel:
     strips: bool = False
     """The only parallel loop is the one along memory, with others inside: uncut, it goes innermost, and one core runs
     the nest."""
+    slides: int | None = None
+    """The loop along which tiles slide through strips, each with what is new in it (`windows.py`); None: none."""
     extents: tuple[int, ...] = field(init=False)
     """Of the loops, at the sample sizes."""
     known: tuple[int | None, ...] = field(init=False)
@@ -216,6 +228,8 @@ class TileModel:
     def _at_once(self, sizes: list[float]) -> float:
         """What arrays that only live in the tile take there: those that are in use by turns share their places
         (`storage.py`)."""
+        if self.slides is not None:  # they are in use from tile to tile
+            return sum(size for size, (kept, _) in zip(sizes, self._inside, strict=True) if kept)
         used = [0.0] * len(self.nests)
         for size, (kept, (first, last)) in zip(sizes, self._inside, strict=True):
             if kept:
@@ -224,13 +238,39 @@ class TileModel:
         return max(used)
 
     def predicted(self, tile: tuple[int, ...]) -> Prediction:
+        """In the best strips, where tiles slide."""
+        found = [self._predicted(tile, strips) for strips in self._strips(tile) or (0,)]
+        return min(found, key=lambda one: one.seconds)
+
+    def _strips(self, tile: tuple[int, ...]) -> list[int]:
+        """Numbers of tiles that a strip may have: each core gets a few strips."""
+        if self.slides is None or tile[self.slides] == WHOLE:
+            return []
+        length, size = self.extents[self.slides], self.box(tile)[self.slides]
+        counts = dict.fromkeys(ceil(ceil(length / (self.cores * each)) / size) for each in STRIPS_EACH)
+        return [count for count in counts if count > 1]
+
+    def strip(self, box: tuple[int, ...], strips: int) -> tuple[int, ...]:
+        """What all tiles of a strip are together."""
+        ends = zip(box, self.extents, strict=True)
+        return tuple(min(n, strips * t) if strips and k == self.slides else t for k, (t, n) in enumerate(ends))
+
+    def again(self, tile: tuple[int, ...], along: int) -> float:
+        """Times the arithmetic of tiles that are not cut along a loop: what those of a size repeat there."""
         box = self.box(tile)
+        whole = tuple(n if k == along else t for k, (t, n) in enumerate(zip(box, self.extents, strict=True)))
+        once = sum(self._cycles(nest, whole) for nest in self.nests)
+        return sum(self._cycles(nest, box) for nest in self.nests) / once if once else 1.0
+
+    def _predicted(self, tile: tuple[int, ...], strips: int) -> Prediction:
+        box = self.box(tile)
+        strip = self.strip(box, strips)
         parts = [ceil(n / t) for n, t in zip(self.extents, box, strict=True)]
         clock = self.machine.clock_ghz * 1e9
-        each = [self._cycles(nest, box) / clock for nest in self.nests]
+        each = [self._cycles(nest, strip) / clock for nest in self.nests]
         each[-1] += prod(parts) * TILE_CYCLES / clock
         computing = sum(each)
-        moving = self._moving(tile, box)
+        moving = self._moving(tile, box, strip if strips else None)
         bound, longest = "computing", computing
         slowest = moved = 0.0
         for name, _, seconds in moving:
@@ -245,10 +285,11 @@ class TileModel:
             alone += max(own, waiting) + NOT_HIDDEN * min(own, waiting)
         seconds = alone
         if not self.strips or tile[0] != WHOLE:
-            seconds = alone * self._idle(tile, parts) / self.cores + self.machine.parallel_region_us * 1e-6
+            dealt = [ceil(n / t) for n, t in zip(self.extents, strip, strict=True)]
+            seconds = alone * self._idle(tile, dealt) / self.cores + self.machine.parallel_region_us * 1e-6
         traffic = tuple([(name, moved) for name, moved, _ in moving])
         footprint, kept = self._touched(box)[0], self.kept_bytes(tile)
-        return Prediction(tile, seconds, alone, computing, bound, traffic, footprint, kept, prod(parts))
+        return Prediction(tile, seconds, alone, computing, bound, traffic, footprint, kept, prod(parts), strips)
 
     # --- cores -------------------------------------------------------------------------------------------------------
 
@@ -271,7 +312,7 @@ class TileModel:
 
     def _cycles(self, nest: TiledNest, box: tuple[int, ...]) -> float:
         """Of one core for all instances; repeated ones count as often as they run."""
-        key = box, self.extents, nest is self.nests[-1]
+        key = box, self.extents, nest is self.nests[-1], self.slides is None
         found = nest.cycles.get(key)
         if found is None:
             found = nest.cycles[key] = self._cycles_of(nest, box)
@@ -291,15 +332,24 @@ class TileModel:
             again = 1.0 if nest is self.nests[-1] else max(1.0, shares * prod(extents) / every)
             rows = every * again / along
             step = max(operations / machine.fma_per_cycle, moves)
-            cycles += rows * (ceil(along / lanes) * step + ROW_CYCLES / inside)
+            begin = ROW_CYCLES if self.slides is None else ROW_CYCLES + RING_CYCLES
+            cycles += rows * (ceil(along / lanes) * step + begin / inside)
         return cycles
 
     # --- traffic -----------------------------------------------------------------------------------------------------
 
-    def _moving(self, tile: tuple[int, ...], box: tuple[int, ...]) -> list[tuple[str, float, float]]:
-        """For each place beyond the first level: its name, bytes from it, seconds of one core."""
+    def _moving(
+        self, tile: tuple[int, ...], box: tuple[int, ...], strip: tuple[int, ...] | None
+    ) -> list[tuple[str, float, float]]:
+        """For each place beyond the first level: its name, bytes from it, seconds of one core.
+
+        strip: what tiles are together that follow each other along one loop
+        """
         waits = self._largest([self._waits(nest, box) for nest in self.nests])
-        tiles = [(k, t, n) for k, (size, t, n) in enumerate(zip(tile, box, self.extents, strict=True)) if size != WHOLE]
+        spans = zip(tile, strip or box, self.extents, strict=True)
+        tiles = [(k, t, n) for k, (size, t, n) in enumerate(spans) if size != WHOLE]
+        if strip is not None and self.slides is not None:
+            tiles.append((self.slides, box[self.slides], strip[self.slides]))
         every: Sequence[int] = range(len(self._inside))
         if len(self.nests) == 1:
             loops = [*tiles, *self.nests[0].loops(box)]
@@ -308,7 +358,7 @@ class TileModel:
         else:
             sweeps = self._together(tiles, box)
             fits, joint = sweeps[0].bytes, self._beyond(sweeps)
-            alone = [self._alone(nest, tile, box, tiles) for nest in self.nests]
+            alone = [self._alone(nest, (tile, strip), box, tiles) for nest in self.nests]
             apart = list(zip(self._numbers, alone, strict=True))
         found = []
         for k, (name, room, rate, latency) in enumerate(self._rooms):
@@ -327,10 +377,14 @@ class TileModel:
         return [_Sweep(*self._touched(box), times) for box, times in _boxes(loops, start)]
 
     def _alone(
-        self, nest: TiledNest, tile: tuple[int, ...], box: tuple[int, ...], tiles: list[tuple[int, int, int]]
+        self,
+        nest: TiledNest,
+        tile: tuple[tuple[int, ...], tuple[int, ...] | None],
+        box: tuple[int, ...],
+        tiles: list[tuple[int, int, int]],
     ) -> tuple[_Sweep | None, ...]:
         """`_beyond` of a nest by itself."""
-        key = tile, self.extents, self.repeated
+        key = *tile, self.extents, self.repeated
         found = nest.moving.get(key)
         if found is None:
             line, sweeps = self.machine.levels[0].line_bytes, []

@@ -18,6 +18,7 @@ from polyc.passes.footprints import Probes, TileFootprints, footprints_at, probe
 from polyc.passes.interleave import rows_of
 from polyc.passes.nests import Nest, Outer, all_instances, values
 from polyc.passes.parallel import has_loops
+from polyc.passes.strips import sliding_along
 from polyc.passes.vectorize import dimension_of, distance, gain_of, in_rows, step_of
 from polyc.poly import budget, is_over_budget, names, set_name, sets, share
 
@@ -93,7 +94,8 @@ class CpuSizes:
         strips = parallel == 1 and nests[-1].vectors and (len(band.members) > 1 or has_loops(band.child))
         model = TileModel(machine, _cores(program, machine), nests, parallel, kept, bool(outer.members), strips)
         steps = _steps(program, band, machine, len(model.extents))
-        return construct(model, steps, STACK_BYTES)
+        along = sliding_along(model) if program.options.strips is None else None
+        return construct(model, steps, STACK_BYTES, along)
 
     def at(self, program: Program) -> isl.Set:
         if self.typical is None:

@@ -12,7 +12,7 @@ import islpy as isl
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band
-from polyc.passes.cost import middle_tile, operations
+from polyc.passes.cost import middle_tile, multiply_adds, operations
 from polyc.passes.nests import Outer, values
 from polyc.poly import names
 
@@ -198,6 +198,8 @@ def footprints_at(program: Program, probes: Probes, registers: frozenset[str] = 
     for name in names(instances):
         statement = program.statements[name]
         counted = operations(statement, subscripts=program.options.gpu)
+        if not program.options.gpu:
+            counted -= multiply_adds(program, statement)
         ran = _touched(_identity(statement.domain), probes)
         work.append((counted, shared(_hull([ran], probes))))
         for access in statement.accesses:

@@ -54,11 +54,12 @@ def unroll_loops(program: Program) -> Program:
 @dataclass(frozen=True, slots=True)
 class Cut:
     """The loop to cut, counted in the band, into parts of so many iterations; rows: parts of a loop that is not the
-    innermost one."""
+    innermost one; first: where one of them begins."""
 
     position: int
     count: int
     rows: bool = False
+    first: int = 0
 
 
 @dataclass(slots=True)
@@ -147,8 +148,25 @@ class _Unroller:
                     continue
                 seen = set().union(*(_touched(reads, {n: (p, k) for n, p in moved.items()}) for k in range(count)))
                 if len(seen) <= share * once * count:
-                    return Cut(place, count, rows=True)
+                    return Cut(place, count, rows=True, first=self.first(band, place, count, above))
         return None
+
+    def first(self, band: Band, place: int, count: int, above: tuple[Band | Filter | Extension, ...]) -> int:
+        """Where parts of a loop begin, counted from their multiples: with what is new in a tile that slides
+        (`windows.py`), which is a window's height behind the tile's begin."""
+        name = band.members[place].name
+        around = [m for node in above if isinstance(node, Band) for m in node.members if m.role is Role.TILE]
+        if all(m.coincident for m in around if m.name == name):
+            return 0
+        mine = reach_of(self.program, above).intersect_domain(band.members[0].schedule.domain())
+        found = set()
+        for piece in maps(mine.flat_range_product(values(band.members, mine.domain()))):
+            ran = piece.range().intersect_params(self.program.scop.known)
+            outer = ran.dim(isl.dim_type.set) - len(band.members)
+            last = ran.project_out(isl.dim_type.set, outer, len(band.members)).lexmax()
+            least = ran.intersect(last.add_dims(isl.dim_type.set, len(band.members))).dim_min_val(outer + place)
+            found.add(int(least.to_python()) % count if least.is_int() else 0)
+        return found.pop() if len(found) == 1 else 0
 
     def whole(
         self,
@@ -173,7 +191,7 @@ class _Unroller:
         if found is None:
             return None
         if wish is not None and wish.rows:
-            found = found.intersect(_multiples(found.get_space(), place, wish.count))
+            found = found.intersect(_multiples(found.get_space(), place, wish))
         found = found.coalesce().remove_redundancies()
         return None if found.is_empty() else found
 
@@ -222,8 +240,11 @@ def cut_members(members: tuple[Member, ...], wish: Cut) -> tuple[Member, tuple[M
     """The unrolled loop, and the band's members with one that counts its parts."""
     member = members[wish.position]
     count = isl.Val.int_from_si(member.schedule.get_ctx(), wish.count)
-    part = member.schedule.scale_down_val(count).floor()
-    corner = part.scale_val(count)
+    first = isl.UnionPwAff.val_on_domain(
+        member.schedule.domain(), isl.Val.int_from_si(member.schedule.get_ctx(), wish.first)
+    )
+    part = member.schedule.sub(first).scale_down_val(count).floor()
+    corner = part.scale_val(count).add(first)
     digit = replace(member, schedule=member.schedule.sub(corner), role=Role.WRITTEN_OUT)
     if wish.rows:
         digit = replace(digit, role=Role.UNROLLED, name="r")
@@ -257,10 +278,11 @@ def part_of(space: isl.Space, place: int, wish: Cut, digit: int) -> isl.MultiAff
     return found.set_aff(place, found.get_aff(place).scale_val(scale).add_constant_val(offset))
 
 
-def _multiples(space: isl.Space, place: int, count: int) -> isl.Set:
-    """Where one dimension is a multiple of a number."""
+def _multiples(space: isl.Space, place: int, wish: Cut) -> isl.Set:
+    """Where a part of a loop begins."""
     value = isl.Aff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.set, place)
-    return value.mod_val(isl.Val.int_from_si(space.get_ctx(), count)).zero_basic_set().to_set()
+    value = value.add_constant_val(isl.Val.int_from_si(space.get_ctx(), -wish.first))
+    return value.mod_val(isl.Val.int_from_si(space.get_ctx(), wish.count)).zero_basic_set().to_set()
 
 
 def reach_of(program: Program, above: tuple[Band | Filter | Extension, ...]) -> isl.UnionMap:

@@ -36,6 +36,7 @@ COMPILE = {
     "live-out-unknown": ["--live-out", "a,b"],
     "max-recompute-negative": ["--max-recompute", "-1"],
     "max-recompute-word": ["--max-recompute", "little"],
+    "strips-word": ["--strips", "few"],
     "budget-negative": ["--budget", "-1"],
     "budget-word": ["--budget", "1e6"],
     "define-no-name": ["-D", "1x"],

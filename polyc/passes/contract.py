@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import prod
 
 import islpy as isl
 
@@ -25,6 +26,7 @@ from polyc.passes.cost import sample_parameters
 from polyc.passes.naming import fresh
 from polyc.passes.nests import statements_below, values
 from polyc.passes.promotion import starts_at_zero
+from polyc.passes.storage import STACK_BYTES
 from polyc.poly import maps, names, out_name
 
 STAGE = "contract"
@@ -253,6 +255,9 @@ class _Contractor:
         if box is None or extents is None or (around.added is not None and set(extents) != {1}):
             return False
         if not all(starts_at_zero(box, d) for d in loose):  # such a subscript is printed as it was written
+            return False
+        element = self.program.scop.arrays[buffer.array].element.size_bytes or 8
+        if prod(extents) * element > STACK_BYTES:  # a row may be as long as memory
             return False
         params = self.program.scop.context.get_space().params()
         sizes = tuple(

@@ -149,3 +149,14 @@ def test_a_part_of_a_row_stays(tmp_path: Path) -> None:
     assert not {remark.code for remark in result.program.remarks} & FAILURES
     assert "sum_here" not in result.text
     assert check(region, result, sizes=(1, 2, 7, 33)) == []
+
+
+@pytest.mark.parametrize("inside", ["int k = 0; k < 2", "int k = i & index[i]; k < i"])
+def test_long_rows_stay_off_the_stack(inside: str, tmp_path: Path) -> None:
+    text = ROWS.replace("LOW", "0").replace("WHERE", "d").replace("int k = i & index[i]; k < i", inside)
+    result = compile_region(
+        region_of(text.replace("[3]", "[50000]").replace("d < 3", "d < 50000"), tmp_path), Options()
+    )
+    assert result.verified
+    assert "sum_here[1][50000]" not in result.text
+    assert "sum_here[50000]" not in result.text

@@ -21,6 +21,7 @@ from polyc.passes.basteln import fuse_tiles
 from polyc.passes.blocking import block_updates
 from polyc.passes.coalesce import coalesce_loops
 from polyc.passes.contract import contract_buffers
+from polyc.passes.feed import feed_scatters
 from polyc.passes.given_sizes import tell_unused
 from polyc.passes.gpu_reductions import mark_gpu_reductions
 from polyc.passes.inline import inline_elementwise
@@ -32,6 +33,7 @@ from polyc.passes.mapping import map_to_kernels, place_barriers
 from polyc.passes.micro import tile_contractions_for_cpu
 from polyc.passes.orders import straighten_nests
 from polyc.passes.parallel import mark_loops
+from polyc.passes.prefetch import prefetch_streams
 from polyc.passes.pretiling import fuse_quasi_identical
 from polyc.passes.privatize import place_private_arrays
 from polyc.passes.reductions import mark_reductions
@@ -127,7 +129,11 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         ("reductions", mark_reductions),
         # What is still sequential, and adds into cells that depend on data.
         ("scatters", mark_scatters),
+        # What these add up is made in their loops, once it is known which of these run in parallel.
+        ("feed", feed_scatters),
         ("privatize", place_private_arrays),
+        # The text of black boxes, once it is known which arrays they have buffers of.
+        ("prefetch", prefetch_streams),
     ]
 
 

@@ -97,6 +97,13 @@ REMARKS: dict[str, Code] = {
         "afterwards.",
         NOTHING,
     ),
+    "prefetched": Code(
+        "A loop on data asks for its data ahead",
+        "For a CPU: a loop on data goes through an array row by row, and asks for the lines of rows some pages ahead: "
+        "what a core fetches ahead by itself ends at a page.",
+        NOTHING,
+        "cpu.md#data-dependent-loops",
+    ),
     "storage-shared": Code(
         "Buffers share their place",
         "Buffers of a tile that follow each other lie in the same place: what they take together, and what they "
@@ -170,6 +177,12 @@ REMARKS: dict[str, Code] = {
         "A loop that scatters runs in parallel",
         "A loop that adds into cells which depend on data runs in parallel: each thread adds up a copy of a small "
         "array, or updates are atomic.",
+        NOTHING,
+        "cpu.md#data-dependent-loops",
+    ),
+    "scatter-fed": Code(
+        "What a scatter adds up is made in its loop",
+        "A nest runs strip by strip in the loops of a scatter that reads what it makes, in the same iterations.",
         NOTHING,
         "cpu.md#data-dependent-loops",
     ),

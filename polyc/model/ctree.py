@@ -318,6 +318,17 @@ def walk(node: Node) -> Iterator[Node]:
                 waiting.append(value)
 
 
+def is_request(node: Node) -> bool:
+    """Whether a statement only asks for the line of a cache: it computes nothing, and changes nothing on the way."""
+    if not (isinstance(node, ExprStmt) and isinstance(node.expr, Call) and node.expr.function == PREFETCH):
+        return False
+    inside = (part for argument in node.expr.arguments for part in walk(argument))
+    return not any(
+        isinstance(part, Assign | Postfix | Call) or (isinstance(part, Unary) and part.op in ("++", "--"))
+        for part in inside
+    )
+
+
 def rewrite(node: N, change: Callable[[Node], Node | None]) -> N:
     """Rebuild a tree, parents first: where `change` answers a node it replaces the old one, None goes on below."""
     answer = change(node)

@@ -18,12 +18,12 @@ from polyc.model.tree import Band, Member
 from polyc.model.witness import Finder
 from polyc.passes.contract import kept_by_iterations
 from polyc.passes.cost import START_CYCLES, Estimate, Rates, estimate, middle_tile, sample_parameters, written_cells
-from polyc.passes.cpu_sizes import STACK_BYTES, Judged
+from polyc.passes.cpu_sizes import Judged
 from polyc.passes.neighbours import Neighbours
 from polyc.passes.nests import Nest, Outer, all_instances, values
 from polyc.passes.promotion import DataTile, RefFlow, plan_buffer
 from polyc.passes.registers import contraction_sizes
-from polyc.passes.storage import Life, bytes_for
+from polyc.passes.storage import STACK_BYTES, Life, bytes_for
 from polyc.passes.tiling import tile_members, told_sizes
 from polyc.poly import empty_map, empty_set, maps, names, out_name, sets, union_of
 

@@ -18,6 +18,7 @@ from polyc.passes.footprints import Probes, TileFootprints, footprints_at, probe
 from polyc.passes.interleave import rows_of
 from polyc.passes.nests import Nest, Outer, all_instances, values
 from polyc.passes.parallel import has_loops
+from polyc.passes.storage import STACK_BYTES
 from polyc.passes.strips import sliding_along
 from polyc.passes.vectorize import dimension_of, distance, gain_of, in_rows, step_of
 from polyc.poly import budget, is_over_budget, names, set_name, sets, share
@@ -26,8 +27,6 @@ GAIN = 0.97
 """Of the time without tiles: what they have to get below, since their loops cost what the model does not count."""
 LARGEST_BYTES = 128 << 20
 """What arrays of unknown size are taken to have at most: cubes are not as wide as squares."""
-STACK_BYTES = 320 * 1024
-"""What the buffers of one tile may take of a thread's stack."""
 MOST_NESTS = 12
 """Of a group whose tiles are constructed for all of them together: the time that this takes grows with their square."""
 

@@ -285,7 +285,7 @@ class _Merger:
         assert first.band is not None
         assert second.band is not None
         one, two = first.band.members, second.band.members
-        shared = tuple(_joined_member(a, b) for a, b in zip(one[:common], two[:common], strict=True))
+        shared = tuple(joined_member(a, b) for a, b in zip(one[:common], two[:common], strict=True))
         return bool(every.is_subset(every.eq_at_multi_union_pw_aff(partial_schedule(shared))))
 
     def ends_and_starts(self, flow: isl.UnionMap, first: Nest, second: Nest, common: int, short: bool) -> bool:
@@ -309,7 +309,7 @@ class _Merger:
         common, _ = _common(group)
         members = bands[0].members[:common]
         for band in bands[1:]:
-            members = tuple(_joined_member(a, b) for a, b in zip(members, band.members, strict=False))
+            members = tuple(joined_member(a, b) for a, b in zip(members, band.members, strict=False))
         steps: list[Filter] = []
         instances = group[0].instances
         for nest, band in zip(group, bands, strict=True):
@@ -400,7 +400,7 @@ def _flattened(instances: isl.UnionSet, node: Node) -> list[Filter]:
     return [Filter(instances, node)]
 
 
-def _joined_member(a: Member, b: Member) -> Member:
+def joined_member(a: Member, b: Member) -> Member:
     schedule = a.schedule.union_add(b.schedule)
     return replace(a, schedule=schedule, coincident=a.coincident and b.coincident)
 

@@ -165,7 +165,7 @@ def plan_buffer(
     box = bounding_box(pieces[0], context, typical)
     if box is None:
         return "no bounded box holds its tile"
-    if not all(_starts_at_zero(box, d) for d in loose):
+    if not all(starts_at_zero(box, d) for d in loose):
         return "it is read where data say, and a tile has a part of that dimension"
     may_guess = program.options.gpu or isinstance(program.options.tile_sizes, tuple)
     sized = _sizes(box, typical, may_guess)
@@ -188,7 +188,7 @@ def _using(program: Program, tile_of: isl.UnionMap, array: str) -> isl.UnionMap:
     return union_of(pieces, empty_map(tile_of))
 
 
-def _starts_at_zero(box: Box, position: int) -> bool:
+def starts_at_zero(box: Box, position: int) -> bool:
     """Whether a dimension's cells lie in the buffer as they lie in the array."""
     corner = box.corner.get_aff(position)
     return bool(corner.is_cst() and corner.get_constant_val().is_zero())

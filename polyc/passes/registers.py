@@ -21,7 +21,6 @@ from polyc.passes.contractions import (
     tile_members_of,
     varies,
 )
-from polyc.passes.cpu_sizes import STACK_BYTES
 from polyc.passes.fragment_nest import FragmentNest, NoFragments
 from polyc.passes.fragments import chain_weights, fragment_of, granule_of
 from polyc.passes.given_sizes import REGISTER_TILES, given_tile
@@ -29,6 +28,7 @@ from polyc.passes.gpu_sizes import ContractionSize, contraction_candidates
 from polyc.passes.micro_sizes import FEW_ROWS, USUAL, MicroSize, micro_sizes, resized, size_of_short_rows
 from polyc.passes.panels import readers_of
 from polyc.passes.register_nest import STAGE, NoRegisterTile, RegisterNest
+from polyc.passes.storage import STACK_BYTES
 from polyc.passes.sums import streams, sum_nest
 from polyc.passes.widen import NotAffine, Widening, widened
 from polyc.passes.wishes import options_of

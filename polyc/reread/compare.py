@@ -39,7 +39,6 @@ from polyc.verify.expand import Expanded
 from polyc.verify.fault import Fault
 from polyc.verify.races import carried_by
 from polyc.verify.shared import lives_apart
-from polyc.verify.wellformed import prefetched
 from polyc.verify.windows import along, clash, same_place
 
 
@@ -171,8 +170,7 @@ class _Text:
         What differs otherwise. Opaque statements, and those for the value of a variable after its loop, have conditions
         and loops: the frontend may read them in another form.
         """
-        # A request for a line computes nothing, and is left out where the text is read (`program.py`).
-        wanted = [] if prefetched(part.statement) else list(flat(part.statement.body))
+        wanted = list(flat(part.statement.body))
         found = [(simple, item) for item in part.texts for simple in flat(item.body)]
         if len(wanted) != len(found):
             return f"{part.statement.name} is read as other statements"

@@ -35,7 +35,7 @@ TILES: dict[str, tuple[int, ...] | str | None] = {
     "chain": None,
     **dict.fromkeys(("product", "made_panel", "short_rows", "not_short_rows", "sums", "begun", "ordered"), "auto"),
     **dict.fromkeys(("accumulated", "not_accumulated", "expanded", "rows"), "auto"),
-    **dict.fromkeys(("streams", "solve", "filter"), "auto"),
+    **dict.fromkeys(("streams", "solve", "filter", "counted", "blocks"), "auto"),
     **dict.fromkeys(("tensor", *LARGE), "auto"),
 }
 """None: without tiles, so that no array has a buffer before the pass; auto: for passes that choose their own."""
@@ -66,6 +66,8 @@ WHERE = {
     "rowblocks": ("streams", "solve"),
     "jam": ("streams", "solve"),
     "spread": ("filter",),
+    "feed": ("counted",),
+    "prefetch": ("blocks",),
     "registers": ("product", "made_panel"),
     "cpu-registers": ("two_products", "sums_in_place"),
     "blocking": ("factors",),

@@ -8,6 +8,7 @@ from tests.mutation.faults import (
     codegen,
     cpu_registers,
     every_pass,
+    fed,
     gpu_reductions,
     inline,
     kernels,
@@ -16,6 +17,7 @@ from tests.mutation.faults import (
     private,
     promotion,
     registers,
+    requests,
     rows,
     sharing,
     streams,
@@ -41,6 +43,8 @@ FAULTS: list[Fault] = [
             overlapped,
             sharing,
             rows,
+            requests,
+            fed,
         ),
     )
     for fault in module.FAULTS

@@ -44,14 +44,17 @@ COMPILE = {
     "option-unknown": ["--nonsense"],
     "option-misspelt": ["--tile-size", "8"],
     "option-without-value": ["--fuse"],
-    "two-files": ["t.c"],
+    "one-file-twice": ["t.c"],
+    "no-folder-for-two-files": ["u.c", "-o", "out.c"],
+    "one-rule-for-two-files": ["u.c", "-MF", "t.d"],
+    "jobs-none": ["-j", "0"],
     "compiler-missing": ["--cc", "no-such-compiler"],
     "compiler-with-words": ["--cc", "gcc -m32"],
     "output-is-input": ["-o", "./t.c"],
-    "output-is-folder": ["-o", "folder"],
     "output-folder-missing": ["-o", "nowhere/out.c"],
     "output-below-a-file": ["-o", "t.c/out.c"],
     "rule-is-output": ["-o", "x.c", "-MF", "x.c"],
+    "rule-is-folder": ["-MF", "folder"],
     "rule-folder-missing": ["-MF", "nowhere/t.d"],
 }
 OTHER = {
@@ -70,6 +73,8 @@ OTHER = {
     "explain-text-to-file": ["explain", "t.c", "-o", "out.txt"],
     "explain-output-is-input": ["explain", "t.c", "--format", "html", "-o", "./t.c"],
     "explain-pass-and-all": ["explain", "t.c", "--pass", "final", "--all-passes"],
+    "explain-pages-of-two-files": ["explain", "t.c", "u.c", "--format", "html"],
+    "explain-why-of-two-files": ["explain", "t.c", "u.c", "--why", "3"],
     "verify-compiler-missing": ["verify", "t.c", "--cc", "no-such-compiler"],
     "doctor-with-file": ["doctor", "t.c"],
 }

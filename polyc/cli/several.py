@@ -27,7 +27,7 @@ JOBS = click.option(
     "-j",
     "--jobs",
     metavar="N",
-    type=click.IntRange(min=1),
+    type=o.Whole(min=1),
     help="Of several files, N at once.  [default: one a core, up to 8]",
 )
 MOST_JOBS = 8

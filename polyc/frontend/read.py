@@ -98,7 +98,10 @@ def _modelled(
 
 
 def no_region(path: str) -> UserError:
-    hint = "put '#pragma scop' and '#pragma endscop' around the loops to compile, or say --allow-no-scop"
+    hint = (
+        "put '#pragma scop' and '#pragma endscop' around the loops to compile, let --detect find some, "
+        "or say --allow-no-scop"
+    )
     return UserError.of("no-scop", "the file has no region to compile", Span(path, 1), hint)
 
 

@@ -274,3 +274,42 @@ def test_what_gains_nothing_stays(tmp_path: Path) -> None:
     source = read(str(file), InputOptions(detect=True), judge=lambda region: no_gain(compile_region(region, Options())))
     assert source.regions == ()
     assert reasons(source)[0].startswith("nothing would be gained")
+
+
+SHARED = """#define SCALE 3
+static int twice(int x) { return 2 * x; }
+void mix(int n, double *restrict a, double *restrict b)
+{
+    a[0] = 7; for (int i = 1; i < n; i++) a[i] = b[i] + SCALE; for (int i = 1; i < n; i++) b[i] = a[i - 1] * a[i];
+    for (int i = 0; i < n; i++) {
+#ifdef HALVES
+        a[i] = a[i] / 2 {;
+#elif SCALE > 2 /* } */
+        a[i] = a[i] * 2 + b[i];
+#endif
+    }
+    int k = twice(n); for (int i = 0; i < n; i++) b[i] += k;
+#ifdef HALVES
+    for (int i = 0; i < n / 2; i++)
+#else
+    for (int i = 0; i < n; i++)
+#endif
+        b[i] -= a[i];
+}
+"""
+
+
+def test_what_shares_lines_computes_the_same(tmp_path: Path) -> None:
+    source = found_in(SHARED, tmp_path)
+    assert [line for line, _ in lines(source)] == [5]
+    compiled = [compile_region(region, Options()) for region in source.regions]
+    texts = {"before": source.text, "after": render_file(source, compiled, Options())}
+    seen = []
+    for name, text in texts.items():
+        file, library = tmp_path / f"{name}.c", tmp_path / f"{name}.so"
+        file.write_text(text)
+        subprocess.run(["gcc", "-O2", "-fopenmp", "-shared", "-fPIC", str(file), "-o", str(library)], check=True)
+        arrays = [(ctypes.c_double * 3000)(*[(k * step) % 97 for k in range(3000)]) for step in (3, 5)]
+        ctypes.CDLL(str(library)).mix(3000, *arrays)
+        seen.append([list(array) for array in arrays])
+    assert seen[0] == seen[1]

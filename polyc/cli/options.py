@@ -31,6 +31,18 @@ else:
     Parameter = click.ParamType  # no generic class before click 8.3
 
 
+class Whole(click.IntRange):
+    """A whole number, in words that people know."""
+
+    name = "whole number"
+
+
+class Number(click.FloatRange):
+    """A number, in the same words."""
+
+    name = "number"
+
+
 class TileSizes(Parameter):
     """`auto`, `none`, or positive sizes with commas: `32,8`."""
 
@@ -304,7 +316,7 @@ TRANSFORM = (
     click.option(
         "--max-recompute",
         metavar="PERCENT",
-        type=click.FloatRange(min=0),
+        type=Number(min=0),
         help="How much repeated work fusion may cost. Default: as long as the estimated cost falls.",
     ),
     click.option(
@@ -333,7 +345,7 @@ TRANSFORM = (
     click.option(
         "--budget",
         metavar="N",
-        type=click.IntRange(min=0),
+        type=Whole(min=0),
         default=2_000_000,
         show_default=True,
         help="isl operations that a step may take before it is left out; 0 for no bound.",

@@ -7,7 +7,7 @@ from typing import Any
 from polyc.explain import relations as r
 from polyc.explain.codes import refusal
 from polyc.explain.loops import Loop, written
-from polyc.explain.nests import Reason, Reasons, nests
+from polyc.explain.nests import Reason, Reasons, label, nests
 from polyc.explain.records import record
 from polyc.explain.report import outcome, refused
 from polyc.explain.tree_text import render_tree
@@ -29,6 +29,7 @@ def scop(compiled: Compiled) -> dict[str, Any]:
     program = compiled.program
     found = program.scop
     return {
+        "file": found.span.file,
         "function": found.function,
         "line": found.span.line,
         "parameters": [parameter.name for parameter in found.parameters],
@@ -55,6 +56,7 @@ def nest_data(compiled: Compiled) -> list[dict[str, Any]]:
         inside = found is not None and any(part.inside is not None for part in found.parts)
         answer.append(
             {
+                "label": label(compiled.program.scop, place.statements[0]),
                 "line": place.first_line,
                 "last_line": place.last_line,
                 "statements": list(place.statements),

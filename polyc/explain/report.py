@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -20,6 +21,7 @@ WIDTH = 100
 """Of the lines where no terminal says how wide it is."""
 MOST_ROWS = 16
 """Nests of a file up to which each has a line of its own; of more, neighbours with one outcome share one."""
+CODES = re.compile(r" \[[a-z-]+\]")
 REPEATED = re.compile(r", [\d.]+ (?:% repeated|times)")
 MOST_LINES = 40
 """Nests and groups that are shown at all."""
@@ -60,7 +62,7 @@ def render(path: str, compiled: list[Compiled], width: int = WIDTH) -> str:
     for one, some in zip(compiled, rows, strict=True):
         lines.append(heading(one))
         about = [*group_lines(one.program), *stored_lines(one.initial)]
-        shown = [*row_lines(some, width), *(clipped(line, width) for line in about)]
+        shown = [*row_lines(some, width), *(part for line in about for part in folded(line, width))]
         lines += shown[:left] if shown else ["  no loop nest"]
         if len(shown) > left:
             lines.append(f"  and {len(shown) - left} lines more: --all-passes")
@@ -185,8 +187,9 @@ def row_lines(rows: list[Row], width: int) -> list[str]:
     lines = []
     for row in rows:
         start = f"  {row.lines:<{first}}  {clipped(row.names, second):<{second}}  "
-        long = start + row.told
-        lines.append(long if len(long) <= width else clipped(start + row.outcome, width))
+        forms = (row.told, row.outcome, CODES.sub("", row.outcome))
+        fitting = next((form for form in forms if len(start + form) <= width), forms[-1])
+        lines.append(clipped(start + fitting, width))
     return lines
 
 
@@ -258,6 +261,11 @@ def _number(name: str) -> int | None:
 
 def plural(count: int, noun: str) -> str:
     return noun if count == 1 else f"{noun}s"
+
+
+def folded(line: str, width: int) -> list[str]:
+    """The line, and what has no room in it below."""
+    return textwrap.wrap(line, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
 
 def clipped(line: str, width: int) -> str:

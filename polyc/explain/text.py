@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import islpy as isl
 
-from polyc.errors import Diagnostic
 from polyc.explain import relations as r
 from polyc.explain.nests import Part, Reason, Reasons, label, nests, original_nests
 from polyc.explain.tree_text import band_value_name, distinct, render_tree
@@ -71,14 +70,6 @@ def nest_lines(compiled: Compiled) -> list[str]:
         return ["  no loop nest"]
     first, second = (max(len(row[k]) for row in rows) for k in (0, 1))
     return [f"  {where:<{first}}  {names:<{second}}  {what}" for where, names, what in rows]
-
-
-def left_lines(left: Sequence[Diagnostic]) -> str:
-    """The loops that are in no region, and why: for a file that was searched."""
-    file = left[0].span.file if left[0].span is not None else ""
-    lines = [f"{file}: loops in no region", ""]
-    lines += [f"  line {one.span.line if one.span is not None else 1}  {one.message} [{one.code}]" for one in left]
-    return "".join(line + "\n" for line in lines)
 
 
 def because(what: str, reason: Reason) -> str:

@@ -139,3 +139,30 @@ def test_the_witness_is_in_the_json_and_in_the_remarks(polyc: Polyc, tmp_path: P
     assert (remark["lines"], remark["nests"], remark["other"]) == ([7], [7], None)
     told = polyc("compile", "a.c", "--remarks", "-o", "x.c").stderr
     assert "      because S1[i=0] writes s, and S1[i=1] reads it (n = 2)\n" in told
+
+
+def test_why_of_a_loop_that_was_left_alone(polyc: Polyc, tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(
+        "double total(int n, const double *a)\n{\n    double s = 0;\n    for (int i = 0; i < n; i++)\n    {\n"
+        "        s += a[i];\n    }\n    return s;\n}\n"
+    )
+    for line in (4, 6):
+        answer = polyc("explain", "--detect", "a.c", "--why", line)
+        assert answer.exit_code == 0
+        assert answer.stdout.startswith("a.c:4: a loop in no region\n    4 |     for (int i = 0; i < n; i++)\n\n")
+        assert "nothing would be gained: " in answer.stdout
+        assert "[left-alone]\n      To do: " in answer.stdout
+    assert polyc("explain", "--detect", "a.c", "--why", 8).exit_code == 2
+    report = polyc("explain", "--detect", "a.c").stdout
+    assert max(map(len, report.splitlines())) <= 100
+
+
+def test_codes_go_where_there_is_no_room(polyc: Polyc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.c").write_text(
+        "void f(int n, double s[n], double t[n], double a[n])\n{\n#pragma scop\n  for (int i = 1; i < n; i++)\n"
+        "    s[i] = s[i - 1] * 2 + a[i];\n  for (int i = 0; i < n; i++)\n    t[i] = s[i] + 1;\n#pragma endscop\n}\n"
+    )
+    monkeypatch.setenv("COLUMNS", "66")
+    text = polyc("explain", "a.c").stdout
+    assert max(map(len, text.splitlines())) <= 66
+    assert "..." not in text

@@ -116,6 +116,17 @@ def crossing(program: Program, outer: tuple[Member, ...], loop: Member) -> Finde
     return finder(program.scop, find)
 
 
+def between(program: Program, loops: tuple[Member, ...], instances: isl.UnionSet, array: str | None = None) -> Finder:
+    """A dependence between different iterations of some loops, of which `instances` are."""
+
+    def find() -> Iterator[isl.UnionMap]:
+        for relation in _ordering(program):
+            pairs = _between(relation, instances, instances)
+            yield pairs.subtract(_same(pairs, loops))
+
+    return finder(program.scop, find, Wanted(array))
+
+
 def value_out(
     program: Program, first: isl.UnionSet, apart: tuple[isl.UnionSet, ...], array: str | None = None
 ) -> Finder:

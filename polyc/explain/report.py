@@ -11,7 +11,7 @@ import islpy as isl
 
 from polyc.explain.loops import Written, written
 from polyc.explain.nests import Nest, Part, Reason, Reasons, nests
-from polyc.explain.values import buffer_bytes, percent
+from polyc.explain.values import again, buffer_bytes
 from polyc.model.program import Buffer, Compiled, Group, Program
 from polyc.passes.tiling import told_sizes
 from polyc.poly import maps, names, out_name
@@ -142,8 +142,8 @@ def repeated(statements: Iterable[str], program: Program) -> str:
     ]
     most = max(told, default=0.0)
     if most >= 1000:
-        return f", {most / 100:.0f} times"
-    return f", {percent(most / 100)} repeated" if most else ""
+        return f", {again(most / 100)}"
+    return f", {again(most / 100)} repeated" if most else ""
 
 
 def shown_groups(program: Program) -> list[tuple[int, Group]]:

@@ -12,7 +12,7 @@ from polyc.model.tree import Band
 from polyc.passes.clusters import Cluster
 from polyc.passes.cost import sample_parameters
 from polyc.passes.cpu_sizes import GAIN, CpuSizes, Judged
-from polyc.passes.cpu_tiles import Construction
+from polyc.passes.cpu_tiles import TOP, Construction
 from polyc.passes.given_sizes import ASKED, TILES, given_tile
 from polyc.passes.gpu_tiles import TileSize, tile_candidates
 from polyc.passes.nests import Nest, Outer
@@ -205,11 +205,13 @@ class Sizes:
             return (program if why is None else program.remark("gpu-sizes", "basteln", message, statements)), ()
         tile, block = (" x ".join(map(str, values)) for values in (chosen.tile, chosen.block))
         among = f"the best of {len(shapes)} shapes" if len(shapes) > 1 else "the only shape"
+        best = [chosen, *(s for s in shapes if s is not chosen)][:TOP]
+        then = f", then {told_shape(best[1])}" if len(best) > 1 else ""
         message = (
-            f"tiles of {tile} for {what}, on blocks of {block} threads: bound by {chosen.bound}; "
-            f"{among} for the machine {machine}"
+            f"tiles of {tile} for {what}, on blocks of {block} threads: bound by {chosen.bound}, of which "
+            f"{100 * chosen.score:.0f} % is predicted; {among} for the machine {machine}{then}"
         )
-        data = chosen.data() | {"candidates": len(shapes)}
+        data = chosen.data() | {"tried": len(shapes), "candidates": [told_shape(one) for one in best]}
         return program.remark("gpu-sizes", "basteln", message, statements, **data), chosen.block
 
     def told(
@@ -252,6 +254,12 @@ class Sizes:
             "candidates": [f"{told_sizes(p.tile)}: {told_seconds(p.seconds)}" for p in found.best],
         }
         return program.remark("cpu-sizes", "basteln", message, statements, **data)
+
+
+def told_shape(shape: TileSize) -> str:
+    """`16 x 64 on 32 x 8 threads: 84.4 %`, of the limit that binds it."""
+    tile, block = (" x ".join(map(str, values)) for values in (shape.tile, shape.block))
+    return f"{tile} on {block} threads: {100 * shape.score:.1f} %"
 
 
 def told_seconds(seconds: float) -> str:

@@ -190,8 +190,9 @@ def in_loop(program: Program, instances: isl.UnionSet) -> Finder:
         while not isinstance(node, Leaf):
             outer += node.members if isinstance(node, Band) else ()
             node = child_nodes(node)[-1]
+        inside = instances.intersect(outer[-1].schedule.domain()) if outer else instances
         for relation in _ordering(program):
-            around = _same(_between(relation, instances, instances), outer[:-1])
+            around = _same(_between(relation, inside, inside), outer[:-1])
             yield around.subtract(_same(around, outer[-1:]))
 
     return finder(program.scop, find)

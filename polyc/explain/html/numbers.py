@@ -165,7 +165,8 @@ def _candidates(told: list[Any] | tuple[Any, ...]) -> tuple[list[Bar], str]:
         return bars, ""
     (chosen, first, one), (other, second, two) = found[:2]
     if share:
-        return bars, f"{chosen} was chosen, with {one} of the limit that binds it; the next, {other}, has {two}"
+        close = "; the model does not tell shapes apart that are so close" if second >= first else ""
+        return bars, f"{chosen} was chosen, with {one} of the limit that binds it; the next, {other}, has {two}{close}"
     gain = second / first - 1
     verdict = f"{chosen} was chosen; the next, {other}, is predicted to take {100 * abs(gain):.1f} % "
     if gain >= 0:

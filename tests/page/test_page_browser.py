@@ -272,6 +272,7 @@ def test_on_paper_all_is_open(browser: Browser) -> None:
     browser.prefer("dark", "print")
     assert background(browser) == WHITE
     assert browser.run("return getComputedStyle(document.querySelector('.listing')).maxHeight") == "none"
+    assert browser.run("return getComputedStyle(document.querySelector('.source em')).textIndent") == "0px"
     browser.run("dispatchEvent(new Event('afterprint'))")
     assert not browser.run("return [...document.querySelectorAll('details')].some((one) => one.open)")
 

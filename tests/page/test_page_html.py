@@ -149,6 +149,15 @@ def test_a_file_without_a_region_has_a_page(tmp_path: Path) -> None:
     assert "There is no region" in found.text
 
 
+def test_several_regions_are_found_from_the_top(tmp_path: Path) -> None:
+    loop = "#pragma scop\n  for (int i = 0; i < n; i++)\n    a[i] *= 2;\n#pragma endscop\n"
+    file = tmp_path / "two.c"
+    file.write_text("".join(f"void {name}(int n, double a[n])\n{{\n{loop}}}\n" for name in "fg"))
+    text = page_of(file, Options()).text
+    outline(text)
+    assert '<a href="#r0">f(), line 3</a> <a href="#r1">g(), line 10</a>' in text
+
+
 def test_a_nest_tells_what_became_of_it() -> None:
     text = page(CONV).text
     assert '<div class="note fused"><b>S0</b> <a href="#r0g0">runs in the tiles of group 1</a></div>' in text

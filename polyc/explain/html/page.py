@@ -25,7 +25,7 @@ from polyc.explain.html.numbers import numbers_of
 from polyc.explain.html.trees import stages_of
 from polyc.explain.nests import Reasons, nests
 from polyc.explain.records import Record, records
-from polyc.explain.report import ranges
+from polyc.explain.report import in_order, ranges
 from polyc.explain.summary import summary
 from polyc.explain.text import because, buffer_text, dependence_lines, done, group_lines
 from polyc.explain.tiles import Shape, Tiles, tiles_of
@@ -169,7 +169,7 @@ def _group(compiled: Compiled, group: Group, number: int, region: str) -> dict[s
     program = compiled.program
     tiles, why = _tiles(program, group)
     _, facts, *relations = group_lines(number + 1, group, program)
-    inside = f", with {ranges(group.fused)} in its tiles" if group.fused else ""
+    inside = f", with {ranges(in_order(group.fused))} in its tiles" if group.fused else ""
     return {
         "id": f"{region}g{number}",
         "title": f"group {number + 1}: {ranges(group.outputs or group.statements)}{inside}",

@@ -91,6 +91,8 @@ def _answer(compiled: Compiled, asked: _Asked, source: list[str], width: int) ->
     yield from _listing(compiled, asked, source)
     found = _found(compiled, asked)
     told = [one for one in records(compiled) if _is_about(one, asked.statements)]
+    if found is not None and found.parallel:  # a later pass found a way
+        told = [one for one in told if one.code != "not-parallel"]
     yield ""
     yield "  What was done"
     done = [one for one in told if not one.code.startswith((*REFUSALS, *FOUND_IN_PASSING))]

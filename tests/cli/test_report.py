@@ -144,6 +144,17 @@ def test_why_is_short(name: str) -> None:
         assert len(told.splitlines()) <= 50
 
 
+def test_why_tells_of_a_reduction_what_came_of_it(polyc: Polyc, tmp_path: Path) -> None:
+    text = "    s = 0;\n    for (int i = 0; i < n; i++)\n        s += a[i];\n"
+    (tmp_path / "a.c").write_text(
+        f"double s;\nvoid f(int n, double a[n])\n{{\n#pragma scop\n{text}#pragma endscop\n}}\n"
+    )
+    assert "[not-parallel]" in polyc("explain", "a.c", "--why", "6").stdout
+    told = polyc("explain", "a.c", "--why", "6", "--reassociate").stdout
+    assert "[reduction]" in told
+    assert "[not-parallel]" not in told
+
+
 def test_why_tells_a_nest_that_was_inlined(polyc: Polyc, tmp_path: Path) -> None:
     (tmp_path / "a.c").write_text(
         "void f(int n, const double a[n], double out[n])\n{\n    double t[n];\n#pragma scop\n"

@@ -36,8 +36,8 @@ LEFT: dict[str, Code] = {
     "sequential-scatter": Code(
         "A loop that scatters stays sequential",
         "A loop that adds into cells which depend on data stays sequential; the message says why.",
-        "`--reassociate` allows sums of floating-point numbers in another order; a constant size of the array lets "
-        "each thread have a copy.",
+        "`--reassociate` allows sums of floating-point numbers in another order. An array that is declared with a "
+        "constant size, and is no parameter (of these C forgets the first size), lets each thread have a copy.",
         "cpu.md#data-dependent-loops",
         dependence=True,
     ),

@@ -53,7 +53,7 @@ REASONS: dict[str, dict[str, Code]] = {
         "shared-producer": Code(
             "Another nest needs its values too",
             "Another nest needs the same values, and neither shares its tiles (neither (21) nor (22) holds).",
-            "`--max-recompute PERCENT` lets both readers compute them.",
+            "`--max-recompute PERCENT` lets one of the readers compute them again in its tiles.",
             dependence=True,
         ),
         "irregular-tiles": Code(

@@ -11,6 +11,7 @@ import islpy as isl
 from polyc.codegen.exprs import MACROS, ExprPrinter
 from polyc.codegen.instances import InstancePrinter, Scope, Visit, assigned, block_of, c_name, is_single
 from polyc.codegen.naming import Namer
+from polyc.codegen.origins import LoopOrigins
 from polyc.codegen.printer import ATOMIC, UNROLL_ON_CPU, expression
 from polyc.codegen.to_isl import Annotated, to_isl
 from polyc.errors import InternalError
@@ -103,6 +104,9 @@ class LoopPrinter:
         self.visits = made.visits
         self.build = made.build
         self.namer = Namer(taken_names(program))
+        self.origins = LoopOrigins(program.scop)
+        self.ran: list[str] = []
+        """The statements that were printed so far, once for each of their instances in the AST."""
 
     def body(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
         """What one iteration runs, with a declaration at its top where isl took its users apart.
@@ -145,7 +149,7 @@ class LoopPrinter:
     def statements(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
         kind = kind_of(node)
         if kind == "for_":
-            return (self.loop(node, scope),)
+            return (self.traced(node, scope),)
         if kind == "if_":
             return (self.branch(node, scope),)
         if kind == "block":
@@ -230,6 +234,15 @@ class LoopPrinter:
         return [*found, *_mentioned(tuple(found), inside)]
 
     # --- loops and branches --------------------------------------------------------------------------------------
+
+    def traced(self, node: isl.AstNode, scope: Scope) -> c.Stmt:
+        """A loop, with the places of the user's loops that it runs."""
+        before = len(self.ran)
+        loop = self.loop(node, scope)
+        member = scope.members.get(str(node.for_get_iterator().get_id().get_name()))
+        if member is None or not isinstance(loop, c.For):
+            return loop
+        return replace(loop, runs=self.origins.of(member, set(self.ran[before:])))
 
     def loop(self, node: isl.AstNode, scope: Scope) -> c.Stmt:
         iterator = str(node.for_get_iterator().get_id().get_name())
@@ -328,6 +341,7 @@ class LoopPrinter:
         visit = self.visits[int(str(node.get_annotation().get_name())[1:])]
         (schedule,) = maps(visit.schedule)
         statement = self.program.statements[str(schedule.get_tuple_name(isl.dim_type.in_))]
+        self.ran.append(statement.name)
         printer = self.instances(self.program, statement, visit, schedule, self.printer(scope), scope)
         named = tuple(printer.named_constants(lambda wish: self.namer.fresh(wish, scope.names)))
         body = self.atomic(printer.inside_domain(printer.body()), scope)

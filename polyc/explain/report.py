@@ -12,7 +12,7 @@ import islpy as isl
 
 from polyc.explain.loops import Written, written
 from polyc.explain.nests import Nest, Part, Reason, Reasons, nests
-from polyc.explain.values import buffer_bytes, percent
+from polyc.explain.values import again, buffer_bytes
 from polyc.model.program import Buffer, Compiled, Group, Program
 from polyc.passes.tiling import told_sizes
 from polyc.poly import maps, names, out_name
@@ -102,7 +102,7 @@ def outcome(one: Written, nest: Nest | None, reasons: Reasons, program: Program)
         done.setdefault(part_text(part, program), []).extend(part.statements)
     words = next(iter(done))
     if len(done) > 1:
-        words = ", ".join(f"{ranges(sorted(names, key=_order))} {text}" for text, names in done.items())
+        words = ", ".join(f"{ranges(in_order(names))} {text}" for text, names in done.items())
     missing = refused(nest, reasons)
     codes = ", ".join(f"not {what} [{reason.code}]" for what, reason in missing)
     told = "; ".join(f"not {what}: {in_words(what, reason)}" for what, reason in missing)
@@ -144,8 +144,8 @@ def repeated(statements: Iterable[str], program: Program) -> str:
     ]
     most = max(told, default=0.0)
     if most >= 1000:
-        return f", {most / 100:.0f} times"
-    return f", {percent(most / 100)} repeated" if most else ""
+        return f", {again(most / 100)}"
+    return f", {again(most / 100)} repeated" if most else ""
 
 
 def shown_groups(program: Program) -> list[tuple[int, Group]]:
@@ -199,7 +199,7 @@ def group_lines(program: Program) -> list[str]:
     for number, group in shown_groups(program):
         sizes = [buffer_bytes(b, program) for b in buffers_of(group, program)]
         words = [f"tiles {told_sizes(group.tile_sizes)}" if group.tile_sizes else "not tiled"]
-        words += [f"with {ranges(group.fused)} inside"] if group.fused else []
+        words += [f"with {ranges(in_order(group.fused))} inside"] if group.fused else []
         known = [size for size in sizes if size is not None]
         words += [f"{sum(known)} bytes of buffers"] if known and len(known) == len(sizes) else []
         lines.append(f"  group {number}: {ranges(group.outputs or group.statements)}, {', '.join(words)}")
@@ -248,6 +248,11 @@ def ranges(names: Iterable[str]) -> str:
         else:
             found.append([name])
     return ", ".join(text for run in found for text in ([f"{run[0]}-{run[-1]}"] if len(run) > 2 else run))
+
+
+def in_order(names: Iterable[str]) -> list[str]:
+    """As they stand in the file."""
+    return sorted(names, key=_order)
 
 
 def _order(name: str) -> tuple[int, str]:

@@ -221,6 +221,8 @@ class For:
     span: Span | None = dataclass_field(default=None, compare=False, repr=False)
     lanes: int = 0
     lookups: int = 0
+    runs: tuple[Span, ...] = dataclass_field(default=(), compare=False, repr=False)
+    """In a printed loop: the places of the user's loops whose iterations it runs."""
 
 
 @dataclass(frozen=True, slots=True)

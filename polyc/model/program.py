@@ -334,7 +334,7 @@ def operations_for(scop: Scop, options: Options) -> int:
 
 
 Origins: TypeAlias = tuple[tuple[int, Span], ...]
-"""Lines of a printed text, from 1, that come from the user's source, with the place there."""
+"""Lines of a printed text, from 1, that come from the user's source, with the place there; some have several."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -354,4 +354,5 @@ class Compiled:
     """What belongs into the target's other files: kernels, and the functions that run them."""
     timings: tuple[tuple[str, float], ...] = ()
     origins: tuple[Origins, ...] = ()
-    """Of `text`, and of each of `device`: which statement of the source a line runs. () where the region was left."""
+    """Of `text`, and of each of `device`: which statement or loops of the source a line runs. () where the region was
+    left."""

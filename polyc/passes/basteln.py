@@ -8,7 +8,7 @@ from itertools import permutations
 
 import islpy as isl
 
-from polyc.analysis.witness import carried, first_of
+from polyc.analysis.witness import carried, first_of, in_loop
 from polyc.model.program import Buffer, ExtensionSchedule, Group, Program
 from polyc.model.tree import Band, Extension, Filter, Mark, Node, Sequence, restrict, rewrite
 from polyc.model.witness import Finder
@@ -400,6 +400,7 @@ class _Composer:
         elif band is None and nest.band.coincident_prefix:
             # Only values that nobody reads held it back: private copies free the loop, and nothing can be tiled.
             why = NotTiled("parallel-as-it-is", "its outer loop runs in parallel as it is")
+            dependence = in_loop(self.program, nest.instances)
         parallel = band is not None or (nest.band is not None and nest.band.coincident_prefix > 0)
         self._record(nest.statements, (), (), parallel)
         if why is not None:

@@ -345,11 +345,16 @@ class Fuser:
     def _single(self, cluster: Cluster, nest: Nest) -> Declined | None:
         """Why copies of a nest in the tiles of all its readers would not be all that is needed of it."""
         if any(array in self.program.scop.live_out for array in self._written_arrays(nest)):
-            return Declined("shared-producer", "others read the same values, which are needed after the region, too")
+            why = "others read the same values, which are needed after the region, too"
+            return Declined("shared-producer", why, dependence=self._read_elsewhere(cluster, nest))
         if self._needed_later(cluster, nest, isl.UnionMap.from_domain(nest.instances).reverse()):
             why = "another nest that runs later needs the same instances (neither (21) nor (22) holds)"
-            return Declined("shared-producer", why)
+            return Declined("shared-producer", why, dependence=self._read_elsewhere(cluster, nest))
         return None
+
+    def _read_elsewhere(self, cluster: Cluster, nest: Nest) -> Finder:
+        """A value of a nest that others read than the cluster."""
+        return value_out(self.program, nest.instances, (cluster.instances, nest.instances))
 
     def _reader_in_registers(self, cluster: Cluster, array: str) -> str | None:
         """An output of the cluster that becomes a sum of products in vector registers, and has the array as a factor:
@@ -669,6 +674,7 @@ class Fuser:
             return Declined(
                 "shared-producer",
                 "another nest that runs earlier needs the same instances (neither (21) nor (22) holds)",
+                dependence=self._read_elsewhere(cluster, nest),
             )
         if judged is not None:
             fused, apart = (float(f"{s * 1e6:.3g}") for s in (judged.fused.seconds, judged.apart_seconds))
@@ -679,6 +685,7 @@ class Fuser:
                     f"others read the same values, and computing them for each reader would take {fused:g} us, by the "
                     f"model of the machine, instead of {apart:g} us",
                     numbers | {"fused_us": fused, "apart_us": apart},
+                    self._read_elsewhere(cluster, nest),
                 )
             if overlapping and fused > apart:
                 return Declined(

@@ -13,7 +13,7 @@ from polyc.passes.clusters import Cluster
 from polyc.passes.cost import sample_parameters
 from polyc.passes.cpu_model import Prediction
 from polyc.passes.cpu_sizes import GAIN, CpuSizes, Judged
-from polyc.passes.cpu_tiles import Construction
+from polyc.passes.cpu_tiles import TOP, Construction
 from polyc.passes.given_sizes import ASKED, TILES, given_tile
 from polyc.passes.gpu_tiles import TileSize, tile_candidates
 from polyc.passes.nests import Nest, Outer
@@ -217,11 +217,13 @@ class Sizes:
             return (program if why is None else program.remark("gpu-sizes", "basteln", message, statements)), ()
         tile, block = (" x ".join(map(str, values)) for values in (chosen.tile, chosen.block))
         among = f"the best of {len(shapes)} shapes" if len(shapes) > 1 else "the only shape"
+        best = [chosen, *(s for s in shapes if s is not chosen)][:TOP]
+        then = f", then {told_shape(best[1])}" if len(best) > 1 else ""
         message = (
-            f"tiles of {tile} for {what}, on blocks of {block} threads: bound by {chosen.bound}; "
-            f"{among} for the machine {machine}"
+            f"tiles of {tile} for {what}, on blocks of {block} threads: bound by {chosen.bound}, of which "
+            f"{100 * chosen.score:.0f} % is predicted; {among} for the machine {machine}{then}"
         )
-        data = chosen.data() | {"candidates": len(shapes)}
+        data = chosen.data() | {"tried": len(shapes), "candidates": [told_shape(one) for one in best]}
         return program.remark("gpu-sizes", "basteln", message, statements, **data), chosen.block
 
     def told(
@@ -281,6 +283,12 @@ def _of_strips(found: Construction) -> str:
 def _in_strips(one: Prediction) -> str:
     how = f"in strips of {one.strips} tiles of" if one.strips else "by themselves, in tiles of"
     return f"{told_seconds(one.seconds)} {how} {told_sizes(one.tile)}"
+
+
+def told_shape(shape: TileSize) -> str:
+    """`16 x 64 on 32 x 8 threads: 84.4 %`, of the limit that binds it."""
+    tile, block = (" x ".join(map(str, values)) for values in (shape.tile, shape.block))
+    return f"{tile} on {block} threads: {100 * shape.score:.1f} %"
 
 
 def told_seconds(seconds: float) -> str:

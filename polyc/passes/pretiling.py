@@ -61,7 +61,9 @@ def fuse_quasi_identical(program: Program) -> Program:
               `for j { for i r[j] += A[i][j]; for i A[i][j] -= r[j]; }` meets the columns of A again. Where a nest has
               a loop on data, which is a black box, the other values need not be constants (Section 7.1.2: an extension
               schedule with an empty tile domain): the nests share the loops around the box, without tiles, if no
-              tile of the others would meet its data again.
+              tile of the others would meet its data again. Nests that need nothing of each other are joined for a CPU
+              where they read the same cells, stand in one loop of the source, or fill up the same rows
+              (`interlaced.py`).
     """
     if program.options.fuse != "basteln":
         return program

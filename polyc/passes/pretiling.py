@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice, permutations
 
 import islpy as isl
@@ -95,7 +96,10 @@ class _Merger:
         self.interlaced: list[set[str]] = []
         """Statements that were joined since each writes between the elements of the other."""
         self.loop_of = _innermost_loops(program.scop.tree)
-        self.typical = sample_parameters(program)
+
+    @cached_property
+    def typical(self) -> isl.Set:
+        return sample_parameters(self.program)
 
     def merge(self, nests: tuple[Nest, ...], outer: Outer) -> Node:
         here = self.every.intersect_domain(all_instances(nests)).intersect_range(all_instances(nests))
@@ -244,6 +248,9 @@ class _Merger:
 
     def interlaced_siblings(self, group: list[Nest], others: list[Nest]) -> list[Nest] | None:
         """The second nests with their innermost loop moved, if both fill up the rows of the same arrays."""
+        one, two = ({s for n in nests for s in n.statements} for nests in (group, others))
+        if self.arrays(one, written=True) != self.arrays(two, written=True):
+            return None
         moved = interlaced(self.program, self.typical, group, others)
         if moved is not None:
             self.interlaced.append({s for nest in (*group, *others) for s in nest.statements})
@@ -263,8 +270,10 @@ class _Merger:
             return False
         return not self.arrays(one).isdisjoint(self.arrays(two))
 
-    def arrays(self, statements: set[str]) -> set[str]:
+    def arrays(self, statements: set[str], written: bool = False) -> set[str]:
+        """The arrays that statements touch, or write; no scalars."""
         accesses = (a for s in statements for a in self.program.statements[s].accesses)
+        accesses = (a for a in accesses if not written or a.kind is not AccessKind.READ)
         return {a.array for a in accesses if a.relation.dim(isl.dim_type.out)}
 
     def looks_up(self, nests: list[Nest]) -> bool:

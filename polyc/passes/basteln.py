@@ -257,8 +257,10 @@ class _Composer:
             if not answer.producers[0].nest.copied or not other.instances.is_subset(reserved):
                 waiting[q] = None if reserved.is_empty() else Nest(reserved, restrict(other.node, reserved))
         lonely = fuser.without_sources([*(p.nest for p in cluster.producers), *cluster.outputs], waiting)
-        if lonely:
+        torn = fuser.torn_by(cluster)
+        if lonely or torn:
             fuser.single |= lonely
+            fuser.torn |= torn
             self.program, waiting[:] = before
             return self.attempt(fuser, start, waiting)
         return cluster, too_large

@@ -21,7 +21,6 @@ from polyc.passes.contractions import (
     tile_members_of,
     varies,
 )
-from polyc.passes.cpu_sizes import STACK_BYTES
 from polyc.passes.cpu_tiles import TOP
 from polyc.passes.fragment_nest import FragmentNest, NoFragments
 from polyc.passes.fragments import chain_weights, fragment_of, granule_of

@@ -94,7 +94,8 @@ class _Unroller:
         long = columns is None or columns >= LEAST_COLUMNS
         wish = (self.halves(band, statements) if long else None) or self.rows(band, statements, above)
         inside = _free(statements, along) if long else None
-        if wish is None and inside is None:
+        apart = long and wish is None and inside is None and self.ends_apart(band, above)
+        if wish is None and inside is None and not apart:
             return None
         whole = self.whole(band, wish, inside, above)
         if whole is None:
@@ -106,8 +107,18 @@ class _Unroller:
             depth = whole.dim(isl.dim_type.set) - len(band.members)
             self.program = deepened(self.program, band.child, wish, depth)
         self.made = True
-        self.say(band, statements, wish, inside is not None)
+        self.say(band, statements, wish, inside is not None, apart)
         return replace(band, members=members, child=child, whole=whole)
+
+    def ends_apart(self, band: Band, above: tuple[Band | Filter | Extension, ...]) -> bool:
+        """Whether one of the statements starts earlier than another, or ends later: a loop over all of them would have
+        a condition inside."""
+        if not isinstance(band.child, Sequence):
+            return False
+        reach = reach_of(self.program, above)
+        mine = reach.intersect_domain(band.members[0].schedule.domain())
+        ran = [piece.range() for piece in maps(mine.flat_range_product(values(band.members, mine.domain())))]
+        return any(not one.is_equal(ran[0]) for one in ran[1:])
 
     def halves(self, band: Band, statements: list[Statement]) -> Cut | None:
         """The innermost loop in parts of d, where a subscript has x / d."""
@@ -195,7 +206,7 @@ class _Unroller:
         found = found.coalesce().remove_redundancies()
         return None if found.is_empty() else found
 
-    def say(self, band: Band, statements: list[Statement], wish: Cut | None, clamped: bool) -> None:
+    def say(self, band: Band, statements: list[Statement], wish: Cut | None, clamped: bool, apart: bool) -> None:
         parts = []
         data: dict[str, object] = {}
         if wish is not None:
@@ -205,6 +216,8 @@ class _Unroller:
             data = {"loop": name, "iterations": wish.count}
         if clamped:
             parts.append(f"loops of their own for {band.members[-1].name} where its subscripts need no choice")
+        if apart:
+            parts.append(f"a loop of their own for {band.members[-1].name} where all of them run")
         who = tuple(s.name for s in statements)
         message = f"{', '.join(who)}: {'; '.join(parts)}"
         self.program = self.program.remark("unrolled", STAGE, message, who, **data)

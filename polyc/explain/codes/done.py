@@ -8,7 +8,8 @@ DONE: dict[str, Code] = {
     "pretiling-fused": Code(
         "Nests were joined before tiling",
         "Nests were joined before tiling, at no cost: each iteration of one needs only the same iteration of the "
-        "other (Definition 4.1), or both read the same cells and neither needs the other.",
+        "other (Definition 4.1); or neither needs the other, and both read the same cells, were written in one loop, "
+        "or fill up the rows of one array between them.",
         "Nothing: this is an improvement. `--fuse min` keeps nests apart.",
     ),
     "fused": Code(
@@ -194,7 +195,8 @@ DONE: dict[str, Code] = {
         "Neighbouring iterations are written out",
         "For a CPU: neighbouring iterations are written out inside of the vector loop, since they share what they "
         "read, or read one column of a smaller image; or the iterations whose subscripts need no choice (`x == 0 ? "
-        "0 : 2 * x - 1`) have a loop of their own; the message says which.",
+        "0 : 2 * x - 1`), or in which all of a loop's statements run, have a loop of their own; the message says "
+        "which.",
         NOTHING,
         "cpu.md#images",
     ),

@@ -7,6 +7,7 @@ from tests.mutation.faults import (
     coalesce,
     codegen,
     cpu_registers,
+    data_dependent,
     every_pass,
     gpu_reductions,
     inline,
@@ -17,11 +18,13 @@ from tests.mutation.faults import (
     promotion,
     registers,
     rows,
+    several_rows,
     sharing,
     streams,
     temporaries,
     tensor,
     time_tiles,
+    windows,
 )
 from tests.mutation.runner import Fault
 
@@ -41,6 +44,9 @@ FAULTS: list[Fault] = [
             overlapped,
             sharing,
             rows,
+            windows,
+            data_dependent,
+            several_rows,
         ),
     )
     for fault in module.FAULTS

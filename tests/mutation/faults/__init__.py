@@ -7,6 +7,7 @@ from tests.mutation.faults import (
     coalesce,
     codegen,
     cpu_registers,
+    data_dependent,
     every_pass,
     fed,
     gpu_reductions,
@@ -19,11 +20,13 @@ from tests.mutation.faults import (
     registers,
     requests,
     rows,
+    several_rows,
     sharing,
     streams,
     temporaries,
     tensor,
     time_tiles,
+    windows,
 )
 from tests.mutation.runner import Fault
 
@@ -45,6 +48,9 @@ FAULTS: list[Fault] = [
             rows,
             requests,
             fed,
+            windows,
+            data_dependent,
+            several_rows,
         ),
     )
     for fault in module.FAULTS

@@ -49,7 +49,7 @@ from polyc.passes.unroll import unroll_loops
 from polyc.passes.vectorize import sink_vector_loops
 from polyc.passes.windows import in_strips, slide_windows
 from polyc.passes.wishes import tell_unhonoured
-from polyc.poly import OverBudget, budget, share
+from polyc.poly import OverBudget, budget
 from polyc.reread import NotComparable, lookup_faults, text_faults
 from polyc.stack import room_for_depth
 from polyc.verify import INLINING, RELOCATION, Fault, check
@@ -284,7 +284,7 @@ class _Run:
         return isl_started(step, (InternalError, NotMappable))
 
     def start_rereading(self, program: Program, rendered: Rendered) -> Started[list[Fault]]:
-        operations = share(2 * self.options.budget, 3)  # less than the compile itself
+        operations = self.options.budget  # less than the compile itself
         return isl_started(
             within(self.context, operations, lambda: self.text_faults(program, rendered)), (NotComparable,)
         )

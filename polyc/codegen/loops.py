@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -275,7 +275,13 @@ class LoopPrinter:
             start_here = c.Decl("long", name, (), start)
             return c.For(start_here, condition, advance, block, pragmas, lookups=member.lookups.width)
         if pragmas and member is not None:
-            block = c.Block((self.concurrent(member), block))
+            note = self.concurrent(member)
+
+            def vectors(body: c.Stmt) -> c.For:
+                return c.For(c.Decl("long", name, (), start), condition, advance, c.Block((note, body)), pragmas)
+
+            rows = by_rows(block, name, vectors) if member.vector else None
+            return vectors(block) if rows is None else rows
         return c.For(c.Decl("long", name, (), start), condition, advance, block, pragmas)
 
     def condition(self, cond: isl.AstExpr, exprs: ExprPrinter) -> c.Expr:
@@ -357,6 +363,33 @@ class LoopPrinter:
             return body
         assert isinstance(body, c.ExprStmt)
         return replace(body, pragmas=(ATOMIC,))
+
+
+def by_rows(body: c.Stmt, name: str, around: Callable[[c.Stmt], c.Stmt]) -> c.Stmt | None:
+    """What `around` puts over a vector loop's body of unrolled loops, with those outside whose iterations only a run
+    knows: compilers would keep them, and make no vectors of what is around. None where there is no such loop.
+
+    math: the iterations of the vector loop `name` are independent (the check shows it, since the loop is marked): all
+    dependences stay in one of them, and keep their order where the loop is split, and exchanged with one inside
+    """
+    changed = False
+
+    def outside(node: c.Stmt) -> c.Stmt:
+        nonlocal changed
+        match node:
+            case c.Block(body=items) if all(isinstance(item, c.If | c.For | c.Block) for item in items):
+                return c.Block(tuple(outside(item) for item in items))
+            case c.If(condition=condition, then=then, otherwise=None) if name not in _names(condition):
+                return replace(node, then=outside(then))
+            case c.For(init=c.Decl(name=own, init=start), condition=end) if start is not None and end is not None:
+                bounds = _names(start) | _names(end)
+                if node.pragmas == (UNROLLED,) and bounds - {own} and name not in bounds:
+                    changed = True
+                    return replace(node, body=c.Block((around(node.body),)), pragmas=())
+        return around(node)
+
+    found = outside(body)
+    return found if changed else None
 
 
 def section(array: Array) -> str:
@@ -467,6 +500,10 @@ def _keeps_scalar(node: c.Node) -> bool:
             return True
         case _:
             return False
+
+
+def _names(node: c.Node) -> set[str]:
+    return {n.name for n in c.walk(node) if isinstance(n, c.Name)}
 
 
 def _declares(block: c.Block) -> bool:

@@ -108,6 +108,8 @@ class _Unroller:
             self.program = deepened(self.program, band.child, wish, depth)
         self.made = True
         self.say(band, statements, wish, inside is not None, apart)
+        if wish is not None and wish.rows and iterations(band.members[wish.position], self.program) is None:
+            return asked_inside(replace(band, members=members, child=child), wish.position, whole)
         return replace(band, members=members, child=child, whole=whole)
 
     def ends_apart(self, band: Band, above: tuple[Band | Filter | Extension, ...]) -> bool:
@@ -152,8 +154,8 @@ class _Unroller:
         for place in reversed(range(len(band.members) - 1)):
             member = band.members[place]
             moved = {s.name: _position(s, member) for s in statements}
-            if not member.coincident or None in moved.values() or iterations(member, self.program) is None:
-                continue  # with n rows, what is left over are n % 4 of them, about which little can be shown
+            if not member.coincident or None in moved.values():
+                continue
             for count, share in ROWS:
                 if once * count > MOST_READS or not _divides(count, member.name, above):
                     continue
@@ -265,6 +267,15 @@ def cut_members(members: tuple[Member, ...], wish: Cut) -> tuple[Member, tuple[M
     else:
         cut = replace(member, schedule=part, role=Role.POINT, name=f"{member.name}{wish.count}")
     return digit, (*members[: wish.position], cut, *members[wish.position + 1 :])
+
+
+def asked_inside(band: Band, place: int, whole: isl.Set) -> Band:
+    """The band with one loop over all parts, which asks of each whether it is whole.
+
+    Of n rows, the last n % 4 would have a loop of their own otherwise, whose subscripts are rounded.
+    """
+    below = Band(band.members[place + 1 :], band.permutable, band.child, whole)
+    return replace(band, members=band.members[: place + 1], child=below)
 
 
 def _before(corner: isl.MultiAff, wish: Cut, depth: int) -> isl.MultiAff:

@@ -113,7 +113,8 @@ class Grouping:
         choice = next(choice for place, choice in best.groups() if place == position)
         if not choice.left_out:
             return choice
-        return replace(choice, seconds_of_all=(best.seconds, self.best(waiting, False).seconds))
+        predicted = best.seconds - sum(part.doubt for _, part in best.groups())
+        return replace(choice, seconds_of_all=(predicted, self.best(waiting, False).seconds))
 
     def best(self, waiting: Waiting, split: bool = True) -> State:
         """The groups of all nests that wait, from the last one on; `split`: whether one may be less than pays."""

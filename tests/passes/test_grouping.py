@@ -92,4 +92,4 @@ def test_a_chain_of_wide_stencils_is_cut_in_the_middle() -> None:
     groups = [(group.outputs, len(group.fused)) for group in result.program.groups]
     assert groups == [(("S3",), 3), (("S11",), 7)]
     (declined,) = (r for r in result.program.remarks if r.data.get("reason") == "other-groups")
-    assert declined.data["groups_us"] < 0.95 * declined.data["otherwise_us"]
+    assert declined.data["groups_us"] < 0.97 * declined.data["otherwise_us"]

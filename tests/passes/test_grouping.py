@@ -30,7 +30,9 @@ class Chain(Grouping):
     def taken(self, count: int) -> float:
         return 2.0 if count == 1 else count + self.repeated * (count - 1) ** 2
 
-    def _path(self, waiting: Waiting, position: int, left: frozenset[int]) -> tuple[Choice, tuple[float, ...]]:
+    def _path(
+        self, waiting: Waiting, position: int, left: frozenset[int], copied: frozenset[int]
+    ) -> tuple[Choice, tuple[float, ...]]:
         count = 1
         while position >= count and self.taken(count + 1) <= self.taken(count) + 2.0:
             count += 1

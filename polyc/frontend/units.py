@@ -16,7 +16,7 @@ from polyc.frontend.places import Places
 
 _TOKEN = re.compile(r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[A-Za-z_$][\w$]*|\d[\w.]*|\S""")
 _OPEN, _CLOSE = "([{", ")]}"
-_DIRECTIVE = re.compile(r"[ \t]*(?:#[ \t]*(\w*)|%:)(?![ \t]+polyc\b)")
+_DIRECTIVE = re.compile(r"[ \t]*(?:#[ \t]*(\w*)(?!\w)|%:)(?![ \t]+polyc\b)")
 _OPENS, _TURNS, _CLOSES = (
     frozenset(["if", "ifdef", "ifndef"]),
     frozenset(["else", "elif", "elifdef", "elifndef"]),

@@ -50,7 +50,7 @@ class CpuSizes:
         self.failed: dict[int, str] = {}
         """Bands for which nothing could be constructed, and why."""
         self.alone: dict[int, Construction] = {}
-        self.groups: dict[tuple[int, ...], Construction | None] = {}
+        self.groups: dict[tuple[int | str, ...], Construction | None] = {}
         self.stages: dict[tuple[int, ...], Stage | None] = {}
         self.bands: dict[int, tuple[Probes, TiledNest]] = {}
         """Bands in tiles of their own."""
@@ -163,18 +163,27 @@ class CpuSizes:
         band = outputs[-1].band
         if band is None or len(outputs) + len(producers) > MOST_NESTS:
             return None
-        key = (*map(id, outputs), -1, *map(id, producers))
-        if key not in self.groups:
-            self.seen += [outputs, producers]
-            try:
-                with budget(program.scop.domain.get_ctx(), share(program.options.budget, 5)):
-                    self.groups[key] = self._grouped(program, outer, outputs, producers, band)
-            except isl.Error:
-                self.groups[key] = None
+        key: tuple[int | str, ...] = (*map(id, outputs), -1, *map(id, producers))
+        self.seen += [outputs, producers]
+        try:
+            with budget(program.scop.domain.get_ctx(), share(program.options.budget, 5)):
+                # What lives in the tiles depends on the readers that are left: others may have copies by now.
+                kept = self._kept(program, [*outputs, *producers], producers)
+                key = (*key, *sorted(kept))
+                if key not in self.groups:
+                    self.groups[key] = self._grouped(program, outer, outputs, producers, band, kept)
+        except isl.Error:
+            self.groups[key] = None
         return self.groups[key]
 
     def _grouped(
-        self, program: Program, outer: Outer, outputs: tuple[Nest, ...], producers: tuple[Nest, ...], band: Band
+        self,
+        program: Program,
+        outer: Outer,
+        outputs: tuple[Nest, ...],
+        producers: tuple[Nest, ...],
+        band: Band,
+        kept: frozenset[str],
     ) -> Construction | None:
         stages = [self._output(program, outer, output) for output in reversed(outputs)]
         for k in range(len(producers)):
@@ -182,7 +191,6 @@ class CpuSizes:
             if stage is None:
                 return None
             stages.append(stage)
-        kept = self._kept(program, [nest for nest, _, _ in stages], producers)
         return self.constructed(program, tuple(tiled for _, _, tiled in reversed(stages)), band, outer, kept)
 
     def _output(self, program: Program, outer: Outer, output: Nest) -> Stage:

@@ -23,6 +23,10 @@ Waiting = tuple[Nest | None, ...]
 """The nests of a sequence that are still in their places."""
 
 
+_Key = tuple[int, frozenset[int], frozenset[int]]
+"""An output, the places that are left, and those that are copied."""
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """The producers of an output, the nearest first, and what the group takes."""
@@ -53,9 +57,14 @@ class Choice:
         )
 
     @property
+    def copied(self) -> frozenset[int]:
+        """The places of the nests of which tiles have values of their own."""
+        return frozenset(q for q, nest in zip(self.places, self.producers, strict=True) if nest.copied)
+
+    @property
     def taken(self) -> frozenset[int]:
         """The places that are empty then: what is copied stays for its other readers."""
-        return frozenset(q for q, nest in zip(self.places, self.producers, strict=True) if not nest.copied)
+        return frozenset(self.places) - self.copied
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +73,8 @@ class State:
 
     left: frozenset[int]
     """The places of the nests that are not in a group yet."""
+    copied: frozenset[int]
+    """The places of those of which groups have values of their own."""
     seconds: float
     """Of the groups so far."""
     bound: float
@@ -98,8 +109,8 @@ class Grouping:
     sizes: Sizes
     apart: Callable[[tuple[str, ...], tuple[str, ...]], str]
     """What somebody asked for that keeps two nests apart."""
-    paths: dict[tuple[int, frozenset[int]], Choice] = field(default_factory=dict)
-    prefixes: dict[tuple[int, frozenset[int]], tuple[float, ...]] = field(default_factory=dict)
+    paths: dict[_Key, Choice] = field(default_factory=dict)
+    prefixes: dict[_Key, tuple[float, ...]] = field(default_factory=dict)
     looked_at: int = 0
     moved: dict[int, float] = field(default_factory=dict)
     """`_moved`, by the identity of a nest."""
@@ -113,61 +124,78 @@ class Grouping:
         choice = next(choice for place, choice in best.groups() if place == position)
         if not choice.left_out:
             return choice
-        return replace(choice, seconds_of_all=(best.seconds, self.best(waiting, False).seconds))
+        predicted = best.seconds - sum(part.doubt for _, part in best.groups())
+        return replace(choice, seconds_of_all=(predicted, self.best(waiting, False).seconds))
 
     def best(self, waiting: Waiting, split: bool = True) -> State:
         """The groups of all nests that wait, from the last one on; `split`: whether one may be less than pays."""
         everything = frozenset(place for place, nest in enumerate(waiting) if nest is not None)
         whole = sum(self._alone(waiting, place) for place in everything)
         open_: dict[int, dict[frozenset[int], State]] = {}
-        final = State(everything, 0.0, whole)
+        final = State(everything, frozenset(), 0.0, whole)
         open_[max(everything, default=-1)] = {everything: final}
         for position in reversed(range(len(waiting))):
             states = sorted(open_.pop(position, {}).values(), key=lambda state: state.bound)
             for state in states[:MOST_STATES]:
-                for choice in self._choices(waiting, position, state.left, WORTH * whole if split else inf):
+                for choice in self._choices(
+                    waiting, position, state.left, state.copied, WORTH * whole if split else inf
+                ):
                     left = state.left - choice.taken - {position}
                     seconds = state.seconds + choice.seconds + choice.doubt
                     bound = seconds + sum(self._alone(waiting, place) for place in left)
-                    found = State(left, seconds, bound, choice, position, state)
+                    copied = (state.copied | choice.copied) & left
+                    found = State(left, copied, seconds, bound, choice, position, state)
                     there = open_.setdefault(max(left, default=-1), {})
                     if left not in there or seconds < there[left].seconds:
                         there[left] = found
         return min(open_[-1].values(), key=lambda state: state.seconds)
 
-    def _choices(self, waiting: Waiting, position: int, left: frozenset[int], worth: float) -> list[Choice]:
+    def _choices(
+        self, waiting: Waiting, position: int, left: frozenset[int], copied: frozenset[int], worth: float
+    ) -> list[Choice]:
         """All that pays, and the parts of it that may take less with groups of their own for the rest."""
-        key = position, left
+        key = position, left, copied
         if key not in self.paths:
-            self.paths[key], self.prefixes[key] = self._path(waiting, position, left)
+            self.paths[key], self.prefixes[key] = self._path(waiting, position, left, copied)
         path, seconds = self.paths[key], self.prefixes[key]
         found = [path]
         if self.looked_at >= MOST_GROUPS:
             return found
         for count in range(len(path.producers)):
+            if any(nest.copied for nest in path.producers[count:]):
+                continue  # readers may need other parts of it, so that copying repeats less than the model says
             rest = self._least(waiting, position, path, count)
             if seconds[count] + rest + worth < path.seconds:
                 part = path.producers[:count], path.places[:count], seconds[count]
                 found.append(Choice(*part, path.lonely, path.places[count:], DOUBT * path.seconds))
         return found
 
-    def _path(self, waiting: Waiting, position: int, left: frozenset[int]) -> tuple[Choice, tuple[float, ...]]:
+    def _path(
+        self, waiting: Waiting, position: int, left: frozenset[int], copied: frozenset[int]
+    ) -> tuple[Choice, tuple[float, ...]]:
         """The producers of a nest that pay one by one, the nearest first, and the time with so many of them."""
         nest, lonely = self.nest_at(waiting, position), frozenset[int]()
         there = [n if place in left and place != position else None for place, n in enumerate(waiting)]
         while True:
-            found, places, seconds = self._paying(nest, position, there, lonely)
+            found, places, seconds = self._paying(nest, position, there, lonely, copied)
             more = self.fuser.without_sources([*found, nest], there) - lonely
             if not more:
                 return Choice(found, places, seconds[-1], lonely), seconds
             lonely |= more
 
     def _paying(
-        self, nest: Nest, position: int, waiting: list[Nest | None], lonely: frozenset[int]
+        self,
+        nest: Nest,
+        position: int,
+        waiting: list[Nest | None],
+        lonely: frozenset[int],
+        copied: frozenset[int],
     ) -> tuple[tuple[Nest, ...], tuple[int, ...], tuple[float, ...]]:
         """Producers that pay by the model, whether or not they may be fused."""
         fuser, program = self.fuser, self.fuser.program
         found, places = tuple[Nest, ...](), tuple[int, ...]()
+        shown = found
+        """The same as the model is asked: what others have copies of is needed here only."""
         seconds = [self._seconds(nest)]
         if nest.band is None or not self.sizes.models(program, nest.band):
             return found, places, tuple(seconds)
@@ -190,13 +218,15 @@ class Grouping:
                 if copy is None:
                     continue
                 other = copy
-                judged = self.sizes.copied(program, fuser.outer, (nest,), found, copy, readers)
+                own = copy
+                judged = self.sizes.copied(program, fuser.outer, (nest,), shown, copy, readers)
             else:
-                judged = self.sizes.judged(program, fuser.outer, (nest,), found, other)
+                own = (fuser.copy_of(q, other) or other) if q in copied else other
+                judged = self.sizes.judged(program, fuser.outer, (nest,), shown, own)
             if judged is not None and judged.fused.seconds <= judged.apart_seconds:
                 found, inside = (*found, other), inside.union(other.instances)
-                places = (*places, q)
-                group = self.sizes.cpu.group(program, fuser.outer, (nest,), found)
+                places, shown = (*places, q), (*shown, own)
+                group = self.sizes.cpu.group(program, fuser.outer, (nest,), shown)
                 assert group is not None
                 seconds.append(group.best[0].seconds)
                 reads |= fuser.near.feeding(other.statements)

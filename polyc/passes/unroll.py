@@ -95,10 +95,12 @@ class _Unroller:
         long = columns is None or columns >= LEAST_COLUMNS
         wish = (self.halves(band, statements) if long else None) or self.rows(band, statements, above)
         inside = _free(statements, along) if long else None
-        apart = long and wish is None and inside is None and self.ends_apart(band, above)
-        if wish is None and inside is None and not apart:
-            return None
-        whole = self.whole(band, wish, inside, above)
+        whole = self.whole(band, wish, inside, above) if wish is not None else None
+        apart = False
+        if whole is None:
+            wish = None
+            apart = long and inside is None and self.ends_apart(band, above)
+            whole = self.whole(band, None, inside, above) if inside is not None or apart else None
         if whole is None:
             return None
         child, members = band.child, band.members

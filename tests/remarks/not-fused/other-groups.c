@@ -1,7 +1,7 @@
 /* polyc compile --machine zen4 */
 #define N 4000
-#define SUM(a) (a[y - 3][x] + a[y - 2][x] + a[y - 1][x] + a[y][x] + a[y + 1][x] + a[y + 2][x] + a[y + 3][x])
-#define ROWS(k) for (int y = 3 * k; y < N - 3 * k; y++)
+#define SUM(a) (a[y - 2][x] + a[y - 1][x] + a[y][x] + a[y + 1][x] + a[y + 2][x])
+#define ROWS(k) for (int y = 2 * k; y < N - 2 * k; y++)
 #define ALL for (int x = 0; x < N; x++)
 
 void f(const float in[N][N], float out[N][N])

@@ -21,6 +21,7 @@ def is_ragged(extension: isl.UnionMap) -> bool:
 
 
 def _is_ragged(piece: isl.Map) -> bool:
+    piece = piece.compute_divs()  # isl lists no constraints of a piece with a remainder that it has not worked out
     if piece.n_basic_map() > 1:
         return True
     basic = piece.get_basic_map_list().get_at(0)
@@ -46,7 +47,7 @@ def is_simpler(one: isl.UnionMap, other: isl.UnionMap) -> bool:
 
 
 def _conditions(relation: isl.UnionMap) -> int:
-    pieces = [piece.get_basic_map_list() for piece in maps(relation)]
+    pieces = [piece.compute_divs().get_basic_map_list() for piece in maps(relation)]
     basics = [found.get_at(k) for found in pieces for k in range(found.n_basic_map())]
     return sum(basic.get_constraint_list().n_constraint() for basic in basics)
 

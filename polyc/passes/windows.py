@@ -205,7 +205,8 @@ class _Sliding:
             tiles=count,
             rows=list(rows.values()),
         )
-        text = f"{_without_shares(mark.text, sliding)}\nin strips of {count} tiles, which slide: what is in {told} is made once in each strip"
+        text = _without_shares(mark.text, sliding)
+        text += f"\nin strips of {count} tiles, which slide: what is in {told} is made once in each strip"
         return replace(mark, child=replace(tiles.band, members=tuple(members), child=node), text=text)
 
     def boxed(self, relation: isl.UnionMap, sliding: frozenset[str]) -> isl.UnionMap:

@@ -60,7 +60,7 @@ def render(path: str, compiled: list[Compiled], width: int = WIDTH) -> str:
     left = MOST_LINES
     lines: list[str] = []
     for one, some in zip(compiled, rows, strict=True):
-        lines.append(heading(one))
+        lines += folded(heading(one), width)
         about = [*group_lines(one.program), *stored_lines(one.initial)]
         shown = [*row_lines(some, width), *(part for line in about for part in folded(line, width))]
         lines += shown[:left] if shown else ["  no loop nest"]

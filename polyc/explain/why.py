@@ -15,7 +15,7 @@ from polyc.explain.codes import Code, refusal
 from polyc.explain.loops import Loop, Written, nest_at, written
 from polyc.explain.nests import Nest, Reasons, nests
 from polyc.explain.records import Record, records
-from polyc.explain.report import WIDTH, part_text, ranges, refused
+from polyc.explain.report import WIDTH, in_order, part_text, ranges, refused
 from polyc.explain.values import figures
 from polyc.model.program import Compiled
 from polyc.model.witness import Witness
@@ -99,7 +99,7 @@ def _answer(compiled: Compiled, asked: _Asked, source: list[str], width: int) ->
     if found is not None:
         for text, names in _fates(found, compiled).items():
             written = "runs as it was written" if len(names) == 1 else "run as they were written"
-            yield from _wrapped(f"{ranges(names)}: {written if text == 'as it was' else text}.", width)
+            yield from _wrapped(f"{ranges(in_order(names))}: {written if text == 'as it was' else text}.", width)
     elif not done:
         yield from _wrapped("Nothing of it is left: nobody needs its values.", width)
     yield from _sentences(done, width, False)
@@ -218,7 +218,7 @@ def _joined(members: list[Record]) -> dict[str, Record]:
     found = {}
     for some in alike.values():
         message = some[0].remark.message
-        others = [ranges(one.remark.statements) for one in some[1:]]
+        others = [ranges(in_order(one.remark.statements)) for one in some[1:]]
         others = [one for one in dict.fromkeys(others) if one != ranges(some[0].remark.statements)]
         if others:
             message += f" (the same for {', '.join(others)})"

@@ -219,6 +219,10 @@ class Reasons:
         small = {s for m in self.program.remarks if m.code == "small-region" for s in m.statements}
         if small & set(statements):
             return Reason("small-region", "threads would take longer to start than they save")
+        scatters = [m for m in self.program.remarks if m.code == "sequential-scatter"]
+        for remark in scatters:
+            if set(remark.statements) & set(statements):
+                return Reason(remark.code, remark.message)
         return self.not_parallel(found)
 
     def not_tiled(self, found: list[Facts]) -> Reason | None:

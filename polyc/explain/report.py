@@ -11,7 +11,7 @@ from itertools import groupby
 import islpy as isl
 
 from polyc.explain.loops import Written, written
-from polyc.explain.nests import Nest, Part, Reason, Reasons, nests
+from polyc.explain.nests import Nest, Part, Reason, Reasons, nests, original_nests
 from polyc.explain.values import again, buffer_bytes
 from polyc.model.program import Buffer, Compiled, Group, Program
 from polyc.passes.tiling import told_sizes
@@ -22,7 +22,7 @@ WIDTH = 100
 MOST_ROWS = 16
 """Nests of a file up to which each has a line of its own; of more, neighbours with one outcome share one."""
 CODES = re.compile(r" \[[a-z-]+\]")
-REPEATED = re.compile(r", [\d.]+ (?:% repeated|times)")
+REPEATED = re.compile(r", (?:[\d.]+ (?:% repeated|times)|once in each strip)")
 MOST_LINES = 40
 """Nests and groups that are shown at all."""
 
@@ -60,7 +60,7 @@ def render(path: str, compiled: list[Compiled], width: int = WIDTH) -> str:
     left = MOST_LINES
     lines: list[str] = []
     for one, some in zip(compiled, rows, strict=True):
-        lines.append(heading(one))
+        lines += folded(heading(one), width)
         about = [*group_lines(one.program), *stored_lines(one.initial)]
         shown = [*row_lines(some, width), *(part for line in about for part in folded(line, width))]
         lines += shown[:left] if shown else ["  no loop nest"]
@@ -136,7 +136,13 @@ def part_text(part: Part, program: Program) -> str:
 
 
 def repeated(statements: Iterable[str], program: Program) -> str:
-    """`, 13.4 % repeated`: how many of the instances run again, in another tile; "" for none."""
+    """`, 13.4 % repeated`: how many of the instances run again, in another tile; "" for none.
+
+    Those of a sliding window run once in a strip of tiles, whatever the tiles alone would repeat.
+    """
+    sliding = {name for m in program.remarks if m.code == "sliding-window" for name in m.statements}
+    if sliding & set(statements):
+        return ", once in each strip"
     told = [
         m.data.get("recompute_percent", 0.0)
         for m in program.remarks
@@ -149,10 +155,18 @@ def repeated(statements: Iterable[str], program: Program) -> str:
 
 
 def shown_groups(program: Program) -> list[tuple[int, Group]]:
-    """The tile loop nests that hold producers or buffers, with their numbers."""
+    """The groups that hold producers, buffers, or statements of several nests, with their numbers."""
     return [
-        (number, group) for number, group in enumerate(program.groups, 1) if group.fused or buffers_of(group, program)
+        (number, group)
+        for number, group in enumerate(program.groups, 1)
+        if group.fused or buffers_of(group, program) or is_joined(group, program)
     ]
+
+
+def is_joined(group: Group, program: Program) -> bool:
+    """Whether statements of several nests are in it."""
+    members = {*group.statements, *group.outputs}
+    return len(members) > 1 and sum(bool(members & set(names)) for _, names in original_nests(program.scop)) > 1
 
 
 def buffers_of(group: Group, program: Program) -> list[Buffer]:
@@ -194,11 +208,13 @@ def row_lines(rows: list[Row], width: int) -> list[str]:
 
 
 def group_lines(program: Program) -> list[str]:
-    """A line for each tile loop nest that holds producers or buffers."""
+    """A line for each group that `shown_groups` has."""
     lines = []
     for number, group in shown_groups(program):
         sizes = [buffer_bytes(b, program) for b in buffers_of(group, program)]
-        words = [f"tiles {told_sizes(group.tile_sizes)}" if group.tile_sizes else "not tiled"]
+        together = not group.fused and is_joined(group, program)
+        words = ["in one loop nest"] if together else []
+        words += [f"tiles {told_sizes(group.tile_sizes)}"] if group.tile_sizes else [] if together else ["not tiled"]
         words += [f"with {ranges(in_order(group.fused))} inside"] if group.fused else []
         known = [size for size in sizes if size is not None]
         words += [f"{sum(known)} bytes of buffers"] if known and len(known) == len(sizes) else []

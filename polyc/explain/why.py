@@ -15,7 +15,7 @@ from polyc.explain.codes import Code, refusal
 from polyc.explain.loops import Loop, Written, nest_at, written
 from polyc.explain.nests import Nest, Reasons, nests
 from polyc.explain.records import Record, records
-from polyc.explain.report import WIDTH, part_text, ranges, refused
+from polyc.explain.report import WIDTH, in_order, part_text, ranges, refused
 from polyc.explain.values import figures
 from polyc.model.program import Compiled
 from polyc.model.witness import Witness
@@ -91,14 +91,15 @@ def _answer(compiled: Compiled, asked: _Asked, source: list[str], width: int) ->
     yield from _listing(compiled, asked, source)
     found = _found(compiled, asked)
     told = [one for one in records(compiled) if _is_about(one, asked.statements)]
-    if found is not None and found.parallel:  # a later pass found a way
-        told = [one for one in told if one.code != "not-parallel"]
+    if found is not None:
+        told = [one for one in told if not _found_later(one, found)]
     yield ""
     yield "  What was done"
     done = [one for one in told if not one.code.startswith((*REFUSALS, *FOUND_IN_PASSING))]
     if found is not None:
         for text, names in _fates(found, compiled).items():
-            yield from _wrapped(f"{ranges(names)}: {'runs as it was written' if text == 'as it was' else text}.", width)
+            written = "runs as it was written" if len(names) == 1 else "run as they were written"
+            yield from _wrapped(f"{ranges(in_order(names))}: {written if text == 'as it was' else text}.", width)
     elif not done:
         yield from _wrapped("Nothing of it is left: nobody needs its values.", width)
     yield from _sentences(done, width, False)
@@ -173,6 +174,16 @@ def _is_about(record: Record, own: frozenset[str]) -> bool:
     return bool(about & own) or (record.other is not None and bool(set(record.other.statements) & own))
 
 
+def _found_later(record: Record, found: Nest) -> bool:
+    """Whether a later pass found a way: all statements that were refused have it in the end."""
+    own = set(record.about.statements) & set(found.statements)
+    if record.code == "not-tiled":
+        return bool(own) and own <= {name for part in found.parts if part.tiled for name in part.statements}
+    if record.code in ("not-parallel", "small-region"):
+        return bool(own) and own <= {name for part in found.parts if part.parallel for name in part.statements}
+    return False
+
+
 def _sentences(told: list[Record], width: int, advice: bool) -> Iterator[str]:
     """Decisions in sentences, those with one code together, and what to do about them."""
     groups: dict[tuple[str, str], list[Record]] = {}
@@ -185,7 +196,10 @@ def _sentences(told: list[Record], width: int, advice: bool) -> Iterator[str]:
             continue
         for message, one in list(shown.items())[:left]:
             what = f"{code}, {reason}" if reason else code
-            yield from _wrapped(f"{_sentence(_in_words(message))} [{what}]", width)
+            told_of = _in_words(message)
+            if message.partition(" ")[0] not in map(str, one.remark.data.values()):  # an array keeps its name
+                told_of = _sentence(told_of)
+            yield from _wrapped(f"{told_of} [{what}]", width)
             yield from _since(one.witness, width)
             if advice and (numbers := figures(_unsaid(one).remark)):
                 yield from _wrapped(f"Numbers: {numbers}.", width, "      ", "      ")
@@ -204,7 +218,7 @@ def _joined(members: list[Record]) -> dict[str, Record]:
     found = {}
     for some in alike.values():
         message = some[0].remark.message
-        others = [ranges(one.remark.statements) for one in some[1:]]
+        others = [ranges(in_order(one.remark.statements)) for one in some[1:]]
         others = [one for one in dict.fromkeys(others) if one != ranges(some[0].remark.statements)]
         if others:
             message += f" (the same for {', '.join(others)})"
@@ -245,9 +259,9 @@ def _important(refusals: list[Record]) -> list[Record]:
 
 def _missing(compiled: Compiled, found: Nest | None, asked: _Asked, told: list[Record], width: int) -> Iterator[str]:
     """The reasons of the report that no pass told."""
-    codes = {one.code for one in told} | {one.reason for one in told}
+    said = {one.code for one in told} | {(one.code, one.reason) for one in told}
     for what, reason in refused(found, Reasons(compiled.program)) if found is not None else ():
-        if reason.code not in codes:
+        if reason.code not in said and (f"not-{what}", reason.code) not in said:
             message = reason.message if f"not {what}" in reason.message else f"not {what}: {reason.message}"
             yield from _wrapped(f"{_sentence(message)} [{reason.code}]", width)
             witness = asked.place.shows(reason.code)

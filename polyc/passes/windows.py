@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -204,7 +205,8 @@ class _Sliding:
             tiles=count,
             rows=list(rows.values()),
         )
-        text = f"{mark.text}\nin strips of {count} tiles, which slide: what is in {told} is made once in each strip"
+        text = _without_shares(mark.text, sliding)
+        text += f"\nin strips of {count} tiles, which slide: what is in {told} is made once in each strip"
         return replace(mark, child=replace(tiles.band, members=tuple(members), child=node), text=text)
 
     def boxed(self, relation: isl.UnionMap, sliding: frozenset[str]) -> isl.UnionMap:
@@ -368,6 +370,14 @@ def _forget(corner: isl.MultiAff, depth: int, position: int) -> isl.MultiAff:
     inner[position] = "t"
     text = f"{{ [{', '.join(outer)}] -> [{', '.join(inner)}] }}"
     return isl.MultiAff.read_from_str(corner.get_ctx(), text)
+
+
+def _without_shares(comment: str, sliding: frozenset[str]) -> str:
+    """A group's comment without what its tiles alone would repeat of the statements that slide: strips do not."""
+    lines = comment.split("\n")
+    own = [bool(sliding & set(line.partition(" computed")[0].split(", "))) for line in lines]
+    kept = (re.sub(r", \d+ % repeated$", "", line) if one else line for line, one in zip(lines, own, strict=True))
+    return "\n".join(kept)
 
 
 def _strips(member: Member, strip: int) -> isl.UnionPwAff | None:

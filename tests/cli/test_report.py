@@ -229,3 +229,47 @@ def test_codes_go_where_there_is_no_room(polyc: Polyc, tmp_path: Path, monkeypat
     text = polyc("explain", "a.c").stdout
     assert max(map(len, text.splitlines())) <= 66
     assert "..." not in text
+
+
+ASKED = """void f(int n, float a[n], float b[n])
+{
+#pragma polyc live-out(b)
+#pragma scop
+#pragma polyc fuse(no) parallel(no)
+    for (int i = 0; i < n; i++)
+        a[i] = 2;
+    for (int i = 1; i < n - 1; i++)
+        b[i] = a[i - 1] + a[i] + a[i + 1];
+#pragma endscop
+}
+"""
+
+
+def test_why_tells_each_thing_that_was_asked_for(polyc: Polyc, tmp_path: Path) -> None:
+    """Not fused and not parallel have one code here, and neither stands for the other."""
+    (tmp_path / "a.c").write_text(ASKED)
+    told = polyc("explain", "a.c", "--why", "6", "--fuse", "basteln").stdout
+    assert "[not-fused, asked]" in told
+    assert "parallel(no) asks for that [asked]" in told
+    assert "or what polyc.toml says of the nest" in " ".join(told.split())
+
+
+TOGETHER = """void f(int n, float a[n][n], float b[n][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            a[i][j] = 2 * b[i][j];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            b[i][j] = a[i][j] + 1;
+#pragma endscop
+}
+"""
+
+
+def test_nests_that_share_their_loops_are_a_group(polyc: Polyc, tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(TOGETHER)
+    lines = polyc("explain", "a.c").stdout.splitlines()
+    assert all("(group 1)" in line for line in lines[1:3])
+    assert lines[3].startswith("  group 1: S0, S1, in one loop nest")

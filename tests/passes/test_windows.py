@@ -15,7 +15,7 @@ from polyc import pipeline
 from polyc.codegen import render_region
 from polyc.model.program import Buffer, Options, Program
 from polyc.model.scop import Region, Scop
-from polyc.model.tree import Band, Extension, Node, Role, rewrite, walk
+from polyc.model.tree import Band, Extension, Mark, Node, Role, rewrite, walk
 from polyc.pipeline import compile_region
 from polyc.poly import maps, out_name
 from polyc.reread import text_faults
@@ -94,6 +94,20 @@ def test_each_row_is_made_once_in_a_strip(tmp_path: Path) -> None:
     # Output rows 3 to 34, in tiles from rows 0, 4, ..., 32, and strips from rows 0, 12, 24: c is read one row around.
     assert rows_made(plain, "S2") == 34 + 8 * 2
     assert rows_made(program, "S2") == 34 + 2 * 2
+
+
+def test_the_comment_tells_of_strips_and_not_of_single_tiles(tmp_path: Path) -> None:
+    chosen = OPTIONS | {"tile_sizes": (4, 16)}
+    region = region_of(CHAIN, tmp_path)
+    texts = [
+        mark.text
+        for last in ("basteln", "windows")
+        for mark in walk(after(region, last, **chosen).tree.child)
+        if isinstance(mark, Mark) and mark.kind == "group"
+    ]
+    assert "% repeated" in texts[0]
+    assert "% repeated" not in texts[1]
+    assert "made once in each strip" in texts[1]
 
 
 def rows_made(program: Program, statement: str) -> int:

@@ -14,6 +14,7 @@ import islpy as isl
 import pytest
 
 from polyc.model.program import Compiled, Options
+from polyc.passes.boxed import is_ragged, is_simpler
 from polyc.passes.boxes import constant_of
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check
@@ -235,3 +236,14 @@ def test_a_writer_that_cannot_come_along_keeps_the_others_out(tmp_path: Path) ->
     result = compile_region(region, Options())
     assert not {remark.code for remark in result.program.remarks} & WRONG
     assert check(region, result, sizes=(3, 9, 40)) == []
+
+
+def test_remainders_that_isl_has_not_worked_out_have_a_shape() -> None:
+    """isl lists no constraints of a piece with such a remainder; laplacian has some, and lost all of its tiles."""
+    unknown = isl.Map("{ A[i] -> B[j] : exists e, f: 2i <= 3e + 7f <= 2i + 1 and 5e - f <= j <= 5e + f }")
+    with pytest.raises(isl.Error, match="unknown divs"):
+        unknown.get_basic_map_list().get_at(0).get_constraint_list()
+    plain = isl.UnionMap("{ A[i] -> B[i] }")
+    assert is_ragged(isl.UnionMap.from_map(unknown))
+    assert not is_ragged(plain)
+    assert is_simpler(plain, isl.UnionMap.from_map(unknown))

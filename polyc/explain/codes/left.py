@@ -84,7 +84,8 @@ LEFT: dict[str, Code] = {
     "pragma-not-honoured": Code(
         "A pragma asks for what a nest cannot have",
         "A nest has not what a pragma or polyc.toml asks for it, and why.",
-        "Take the pragma away, or change the nest so that it can have what it asks for.",
+        "Take the pragma away, or what polyc.toml says of the nest; or change the nest so that it can have what "
+        "it asks for.",
         "language.md#wishes-for-single-nests",
     ),
     "sizes-unused": Code(

@@ -10,7 +10,7 @@ REASONS: dict[str, dict[str, Code]] = {
         "asked": Code(
             "It was asked for",
             "A pragma, or polyc.toml, asks for no tiles (`tile(no)`).",
-            "Take the pragma away.",
+            "Take the pragma away, or what polyc.toml says of the nest.",
             "language.md#wishes-for-single-nests",
         ),
         "loops-around": Code(
@@ -42,7 +42,8 @@ REASONS: dict[str, dict[str, Code]] = {
         "fewer-parallel-loops": Code(
             "It has no parallel loop",
             "It has no parallel loop and its reader has one, which would be lost (m > n in Algorithm 2).",
-            "Look at the witness: without that dependence it could run in the tiles.",
+            "Without the dependence that its loops carry it could run in the tiles: declare a temporary inside of the "
+            "loop; `--reassociate` gives a sum another order.",
             dependence=True,
         ),
         "data-dependent": Code(
@@ -90,7 +91,7 @@ REASONS: dict[str, dict[str, Code]] = {
             "It was asked for",
             "A pragma, or polyc.toml, asks that it stays by itself (`fuse(no)`, `parallel(no)`, `tile(no)`, other tile "
             "sizes).",
-            "Take the pragma away.",
+            "Take the pragma away, or what polyc.toml says of the nest.",
             "language.md#wishes-for-single-nests",
         ),
         "order-of-writes": Code(
@@ -220,8 +221,8 @@ REASONS: dict[str, dict[str, Code]] = {
 OUTCOMES: dict[str, Code] = {
     "asked": Code(
         "It was asked for",
-        "`#pragma polyc parallel(no)` asks for loops on one thread.",
-        "Take the pragma away.",
+        "A pragma, or polyc.toml, asks for loops on one thread (`parallel(no)`).",
+        "Take the pragma away, or what polyc.toml says of the nest.",
         "language.md#wishes-for-single-nests",
     ),
     "tiling-off": Code(

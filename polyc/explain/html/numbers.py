@@ -87,7 +87,9 @@ def _footprint(program: Program, data: dict[str, Any], tiles: Tiles | None) -> I
     cores = 1 if options.target == "c" else cpu.cores
     rooms = {level.name: cpu.capacity(level, cores) for level in cpu.levels}
     if "registers" in data:
-        yield from _panels(program, data, cpu.vector_bytes * cpu.vector_registers, rooms)
+        last = cpu.levels[-1]
+        all_threads = (last.name, cpu.capacity(last)) if data.get("shared") else None
+        yield from _panels(program, data, cpu.vector_bytes * cpu.vector_registers, rooms, all_threads)
         return
     size = data.get("footprint_bytes")
     if size is None:
@@ -105,13 +107,24 @@ def _of_block(gpu: Gpu, data: dict[str, Any]) -> Iterator[Bar]:
         yield Bar("registers of a thread", min(1.0, used / limit), told, used > limit)
 
 
-def _panels(program: Program, data: dict[str, Any], vectors: int, rooms: dict[str, int]) -> Iterator[Bar]:
-    """Goto's places: the sums in registers, a strip of one panel in the first cache, the other panel in the next."""
+def _panels(
+    program: Program, data: dict[str, Any], vectors: int, rooms: dict[str, int], shared: tuple[str, int] | None
+) -> Iterator[Bar]:
+    """Goto's places: the sums in registers, a strip of one panel in the first cache, the other panel in the next.
+
+    shared: the level where a panel of rows lies that all threads fill and read, with all of its bytes; each thread then
+            has a strip of columns, and there is no panel of them
+    """
     arrays = [a for a in program.scop.arrays.values() if a.c_name == data["array"]]
     element = arrays[0].element.size_bytes if arrays else 8
     (m, n, k), (rows, columns) = data["tile"], data["registers"]
     yield _held("the sums, in vector registers", rows * columns * element, vectors)
     parts = {"a strip of columns": k * columns, "the panel of rows": m * k, "the panel of columns": k * n}
+    if shared is not None:
+        first, room = next(iter(rooms.items()))
+        yield _held(f"a strip of columns, in {first}", k * columns * element, room)
+        yield _held(f"the rows of all threads, in {shared[0]}", m * k * element, shared[1])
+        return
     for (what, count), (name, room) in zip(parts.items(), rooms.items(), strict=False):
         yield _held(f"{what}, in {name}", count * element, room)
 

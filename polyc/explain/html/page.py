@@ -30,11 +30,13 @@ from polyc.explain.summary import summary
 from polyc.explain.text import because, buffer_text, dependence_lines, done, group_lines
 from polyc.explain.tiles import Shape, Tiles, tiles_of
 from polyc.model.program import Compiled, Group, Options, Origins, Program
-from polyc.model.scop import Source
+from polyc.model.scop import Source, Statement
 from polyc.poly import OverBudget, budget
 
 BEFORE, BEHIND = 12, 4
 """Lines of the source that are shown around a region."""
+LONGEST = 20
+"""Lines of a statement behind its first one that are looked at for its end."""
 WIDE = 1800
 """Pixels of a graph that is not made smaller to fit on a screen."""
 
@@ -102,7 +104,7 @@ def _region(source: Source, compiled: Compiled, number: int) -> dict[str, Any]:
         "function": scop.function,
         "line": scop.span.line,
         "verified": compiled.verified,
-        "notes": _notes(compiled, name),
+        "notes": _notes(compiled, name, source.text.split("\n")),
         **_listings(source, compiled, name),
         "groups": [_group(compiled, group, k, name) for k, group in enumerate(program.groups)],
         "graph": _embedded(graph),
@@ -117,9 +119,8 @@ def _region(source: Source, compiled: Compiled, number: int) -> dict[str, Any]:
 # --- the source and what was printed of it ---------------------------------------------------------------------------
 
 
-def _notes(compiled: Compiled, region: str) -> dict[int, list[dict[str, Any]]]:
-    """What became of the nests, by the line at which they stand in the margin: that of the first statement with one
-    fate."""
+def _notes(compiled: Compiled, region: str, source: list[str]) -> dict[int, list[dict[str, Any]]]:
+    """What became of the nests, by the line below which it stands: the end of the first statement with one fate."""
     reasons, statements = Reasons(compiled.program), compiled.program.scop.statements
     found: dict[int, list[dict[str, Any]]] = {}
     for nest in nests(compiled):
@@ -128,7 +129,8 @@ def _notes(compiled: Compiled, region: str) -> dict[int, list[dict[str, Any]]]:
             whys = [(w, reasons.why_not(w, part.statements)) for w, holds in missing.items() if not holds]
             kind = "fused" if part.inside is not None else "done" if part.tiled or part.parallel else "plain"
             home = part.inside if part.inside is not None else part.group
-            found.setdefault(min(statements[name].span.line for name in part.statements), []).append(
+            first = min((statements[name] for name in part.statements), key=lambda statement: statement.span.line)
+            found.setdefault(_last_line(first, source), []).append(
                 {
                     "statements": ranges(part.statements),
                     "kind": kind,
@@ -138,6 +140,19 @@ def _notes(compiled: Compiled, region: str) -> dict[int, list[dict[str, Any]]]:
                 }
             )
     return found
+
+
+def _last_line(statement: Statement, source: list[str]) -> int:
+    """Where the statement ends, as far as its lines have no macros or comments; else the line where it begins."""
+    wanted, line = "".join(statement.text.split()), statement.span.line
+    text = source[line - 1][statement.span.column - 1 :] if line <= len(source) else ""
+    for number in range(line, min(line + LONGEST, len(source)) + 1):
+        text = "".join((text + source[number - 1] if number > line else text).split())
+        if text.startswith(wanted):
+            return number
+        if not wanted.startswith(text):
+            break
+    return line
 
 
 def _listings(source: Source, compiled: Compiled, name: str) -> dict[str, Any]:

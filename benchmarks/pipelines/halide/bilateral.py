@@ -1,4 +1,4 @@
-"""Bilateral grid: in strips of cells, the rows of the blurred grid slide down, and a strip's rows of pixels read them."""
+"""Bilateral grid: a row of cells after the other, then each blur, then the pixels."""
 
 from __future__ import annotations
 
@@ -46,16 +46,12 @@ def program(rows: int, cols: int) -> Program:
 
     def schedule() -> None:
         guarded = hl.TailStrategy.GuardWithIf
-        out.split(y, yo, yi, 8 * CELL, guarded).parallel(yo)
-        out.split(yi, y, yi, CELL, guarded).vectorize(x, VECTOR, guarded)
-        for func in (grid, blurz, blury, blurx):
-            func.bound(c, 0, 2)
-        grid.store_at(out, yo).compute_at(out, y).reorder_storage(z, c, x, y)
-        grid.vectorize(z, VECTOR)
+        out.split(y, yo, yi, 2 * CELL, guarded).parallel(yo).vectorize(x, VECTOR, guarded)
+        grid.bound(c, 0, 2).compute_at(blurz, y).reorder_storage(z, c, x, y).vectorize(z, LEVELS + 4)
         grid.update().reorder(c, r[0], r[1], x, y).unroll(c)
-        blurz.store_at(out, yo).compute_at(out, y).reorder(z, c, x, y).unroll(c).vectorize(z, LEVELS + 2)
-        blury.compute_at(out, y).reorder(z, c, x, y).unroll(c).vectorize(z, LEVELS + 2)
-        blurx.store_at(out, yo).compute_at(out, y).reorder(z, c, x, y).unroll(c).vectorize(z, LEVELS + 2)
+        for func in (blurz, blury, blurx):
+            func.compute_root().bound(c, 0, 2).reorder_storage(z, c, x, y).reorder(z, c, x, y)
+            func.bound(z, 0, LEVELS + 2).vectorize(z, LEVELS + 2).unroll(c).parallel(y, 4)
 
     return Program((source,), out, (cols, rows), schedule)
 

@@ -1,4 +1,4 @@
-"""Harris corners: the gradients' rows slide down a strip of a tile, and windows are summed where they are used."""
+"""Harris corners: the gradients of four rows slide down a tile, and four rows of windows share what they read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .program import VECTOR, Program, image
 
 
 def program(rows: int, cols: int) -> Program:
-    x, y, yi = hl.Var("x"), hl.Var("y"), hl.Var("yi")
+    x, y, xo, xi, yi, yy = (hl.Var(name) for name in ("x", "y", "xo", "xi", "yi", "yy"))
     f32 = hl.f32
     source = image(hl.Float(32), "source", cols + 4, rows + 4)
     names = ("Ix", "Iy", "Ixx", "Iyy", "Ixy", "Sxx", "Syy", "Sxy", "det", "trace", "out")
@@ -39,9 +39,10 @@ def program(rows: int, cols: int) -> Program:
 
     def schedule() -> None:
         guarded = hl.TailStrategy.GuardWithIf
-        out.split(y, y, yi, 32, guarded).parallel(y).vectorize(x, VECTOR, guarded)
-        ix.store_at(out, y).compute_at(out, yi).vectorize(x, VECTOR)
-        iy.store_at(out, y).compute_at(out, yi).vectorize(x, VECTOR).compute_with(ix, x)
+        out.tile(x, y, xo, y, xi, yi, 640, 64, guarded).split(yi, yi, yy, 4, guarded).reorder(yy, xi, yi, xo, y)
+        out.parallel(y).vectorize(xi, VECTOR, guarded).unroll(yy)
+        ix.store_at(out, xo).compute_at(out, yi).vectorize(x, VECTOR).reorder(y, x).unroll(y)
+        iy.store_at(out, xo).compute_at(out, yi).vectorize(x, VECTOR).reorder(y, x).unroll(y).compute_with(ix, x)
 
     return Program((source,), out, (cols, rows), schedule)
 

@@ -48,7 +48,7 @@ def program(rows: int, cols: int) -> Program:
         guarded = hl.TailStrategy.GuardWithIf
         out.split(y, yo, yi, 2 * CELL, guarded).parallel(yo).vectorize(x, VECTOR, guarded)
         grid.bound(c, 0, 2).compute_at(blurz, y).reorder_storage(z, c, x, y).vectorize(z, LEVELS + 4)
-        grid.update().reorder(c, r[0], r[1], x, y).unroll(c)
+        grid.update().reorder(c, r[0], r[1], x, y).unroll(c).unroll(r[0])
         for func in (blurz, blury, blurx):
             func.compute_root().bound(c, 0, 2).reorder_storage(z, c, x, y).reorder(z, c, x, y)
             func.bound(z, 0, LEVELS + 2).vectorize(z, LEVELS + 2).unroll(c).parallel(y, 4)

@@ -1,7 +1,7 @@
 """Local Laplacian filter: the levels are stored, what lies between two of them is made in strips of rows.
 
-The pictures of full size and their differences are never stored: they are a look-up in the curve. Of a level's
-differences, only the two that the brightness chooses are made.
+The pictures of full size and their differences are never stored: they are a look-up in the curve, in rows that slide
+for the first shrinking. Of a level's differences, only the two that the brightness chooses are made.
 """
 
 from __future__ import annotations
@@ -120,6 +120,8 @@ def program(rows: int, cols: int) -> Program:
                         made.split(y, yo, y, 16, guarded).parallel(yo)
                         between.store_at(made, yo).compute_at(made, y).vectorize(x, VECTOR)
             g[n].parallel(k)
+            if n == 1 and rows >= 64:
+                g[0].clone_in(gx[0]).store_at(g[1], yo).compute_at(g[1], y).vectorize(x, VECTOR)
             up.compute_root()
             if cols >> n >= VECTOR:
                 up.vectorize(x, VECTOR, guarded)

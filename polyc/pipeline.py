@@ -21,6 +21,7 @@ from polyc.passes.basteln import fuse_tiles
 from polyc.passes.blocking import block_updates
 from polyc.passes.coalesce import coalesce_loops
 from polyc.passes.contract import contract_buffers
+from polyc.passes.feed import feed_scatters
 from polyc.passes.given_sizes import tell_unused
 from polyc.passes.gpu_reductions import mark_gpu_reductions
 from polyc.passes.inline import inline_elementwise
@@ -32,6 +33,7 @@ from polyc.passes.mapping import map_to_kernels, place_barriers
 from polyc.passes.micro import tile_contractions_for_cpu
 from polyc.passes.orders import straighten_nests
 from polyc.passes.parallel import mark_loops
+from polyc.passes.prefetch import prefetch_streams
 from polyc.passes.pretiling import fuse_quasi_identical
 from polyc.passes.privatize import place_private_arrays
 from polyc.passes.reductions import mark_reductions
@@ -45,9 +47,9 @@ from polyc.passes.temporaries import relocate_temporaries
 from polyc.passes.time_tiles import tile_time_loops
 from polyc.passes.unroll import unroll_loops
 from polyc.passes.vectorize import sink_vector_loops
-from polyc.passes.windows import slide_windows
+from polyc.passes.windows import in_strips, slide_windows
 from polyc.passes.wishes import tell_unhonoured
-from polyc.poly import OverBudget, budget, share
+from polyc.poly import OverBudget, budget
 from polyc.reread import NotComparable, lookup_faults, text_faults
 from polyc.stack import room_for_depth
 from polyc.verify import INLINING, RELOCATION, Fault, check
@@ -127,7 +129,11 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         ("reductions", mark_reductions),
         # What is still sequential, and adds into cells that depend on data.
         ("scatters", mark_scatters),
+        # What these add up is made in their loops, once it is known which of these run in parallel.
+        ("feed", feed_scatters),
         ("privatize", place_private_arrays),
+        # The text of black boxes, once it is known which arrays they have buffers of.
+        ("prefetch", prefetch_streams),
     ]
 
 
@@ -201,11 +207,22 @@ class _Run:
                 told = (*initial.remarks, *(r for r in programs[-1].remarks if r.code == "not-expanded"))
                 options = replace(initial.options, expand=False)
                 return self.transformed(replace(initial, options=options, remarks=told))
+            if name == "windows" and initial.options.strips is None and _stand_still(programs[-1]):
+                return self.without_strips(initial, "tiles that were chosen for strips cannot slide through them")
         programs[-1] = tell_unhonoured(tell_unused(programs[-1]))
         if not self.options.verify:
             return programs[-1], False
         with self.timed("verify"):
-            return _last_right(programs, lambda: self.print_ahead(programs[-1]))
+            final, verified = _last_right(programs, lambda: self.print_ahead(programs[-1]))
+        if final.tree is not programs[-1].tree and initial.options.strips is None and _sliding(programs[-1]):
+            return self.without_strips(initial, "with strips the program was not shown to be right within the budget")
+        return final, verified
+
+    def without_strips(self, initial: Program, why: str) -> tuple[Program, bool]:
+        """The passes again, with tiles that stand by themselves."""
+        del self.snapshots[1:]
+        told = initial.remark("no-sliding-window", "windows", f"tiles stand by themselves: {why}")
+        return self.transformed(replace(told, options=replace(initial.options, strips=0)))
 
     def printed(self, final: Program, initial: Program, verified: bool) -> Compiled:
         """The program as C. One that is right and cannot be printed gives way to the original order."""
@@ -267,7 +284,7 @@ class _Run:
         return isl_started(step, (InternalError, NotMappable))
 
     def start_rereading(self, program: Program, rendered: Rendered) -> Started[list[Fault]]:
-        operations = share(2 * self.options.budget, 3)  # less than the compile itself
+        operations = self.options.budget  # less than the compile itself
         return isl_started(
             within(self.context, operations, lambda: self.text_faults(program, rendered)), (NotComparable,)
         )
@@ -333,6 +350,16 @@ class _Ahead:
     """Its text, or why it has none."""
     text: Started[list[Fault]] | None
     """The check of its text; None where there is none."""
+
+
+def _sliding(program: Program) -> bool:
+    return any(buffer.window is not None for buffer in program.buffers.values())
+
+
+def _stand_still(program: Program) -> bool:
+    """Whether tiles whose sizes were chosen for strips are in none."""
+    groups = (n for n in walk(program.tree.child) if isinstance(n, Mark) and n.kind == "group" and n.strips)
+    return any(not in_strips(group) for group in groups)
 
 
 def _not_mapped(program: Program, reason: str) -> Program:

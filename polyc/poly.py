@@ -115,7 +115,7 @@ def _used_up(context: isl.Context) -> bool:
     if not context.get_max_operations():
         return False
     try:
-        isl.Set.read_from_str(context, "{ [i] : i > 0 }").is_empty()
+        isl.Space.params_alloc(context, 0)
     except isl.Error as error:
         return is_over_budget(error)
     return False
@@ -197,3 +197,13 @@ def pinned(relation: isl.Map, loose: tuple[int, ...]) -> isl.Map:
         relation = relation.fix_val(isl.dim_type.out, d, isl.Val.zero(relation.get_ctx()))
     assert relation.dim(isl.dim_type.out) == rank
     return relation.set_tuple_id(isl.dim_type.out, name)
+
+
+def function_of(relation: isl.Map) -> isl.MultiAff | None:
+    """The one expression that a function is part of, with no regard to where it is defined; None where it has several,
+    or is none."""
+    if relation.n_basic_map() != 1 or not relation.is_single_valued():
+        return None
+    found: list[isl.MultiAff] = []
+    isl.PwMultiAff.from_map(relation).foreach_piece(lambda _domain, function: found.append(function))
+    return found[0] if len(found) == 1 else None

@@ -116,6 +116,17 @@ def crossing(program: Program, outer: tuple[Member, ...], loop: Member) -> Finde
     return finder(program.scop, find)
 
 
+def between(program: Program, loops: tuple[Member, ...], instances: isl.UnionSet, array: str | None = None) -> Finder:
+    """A dependence between different iterations of some loops, of which `instances` are."""
+
+    def find() -> Iterator[isl.UnionMap]:
+        for relation in _ordering(program):
+            pairs = _between(relation, instances, instances)
+            yield pairs.subtract(_same(pairs, loops))
+
+    return finder(program.scop, find, Wanted(array))
+
+
 def value_out(
     program: Program, first: isl.UnionSet, apart: tuple[isl.UnionSet, ...], array: str | None = None
 ) -> Finder:
@@ -179,8 +190,9 @@ def in_loop(program: Program, instances: isl.UnionSet) -> Finder:
         while not isinstance(node, Leaf):
             outer += node.members if isinstance(node, Band) else ()
             node = child_nodes(node)[-1]
+        inside = instances.intersect(outer[-1].schedule.domain()) if outer else instances
         for relation in _ordering(program):
-            around = _same(_between(relation, instances, instances), outer[:-1])
+            around = _same(_between(relation, inside, inside), outer[:-1])
             yield around.subtract(_same(around, outer[-1:]))
 
     return finder(program.scop, find)

@@ -54,7 +54,7 @@ class Words(Command):
 
 
 @click.command("cc", cls=Words, short_help="Compile regions, and run the C compiler.",
-               add_help_option=False)  # fmt: skip
+               options_metavar="WORDS...", add_help_option=False)  # fmt: skip
 def command(given: tuple[str, ...]) -> None:
     """Run the C compiler with these words, with the regions of the C files among them compiled first.
 

@@ -8,22 +8,31 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from polyc.cli import diagnostics, output
+from polyc.cli import diagnostics, output, several
 from polyc.cli import options as o
-from polyc.cli.failure import Command, write_report
+from polyc.cli.failure import write_report
 
 if TYPE_CHECKING:
     from polyc.cli.run import Run
 
 
-@click.command("compile", cls=Command, short_help="Write the file with its loop nests transformed.")
-@click.argument("file", shell_complete=o.files)
+ENDINGS = {"source": output.SOURCE, "tree": ".tree", "ast": ".ast"}
+
+
+@click.command(
+    "compile",
+    cls=several.FilesCommand,
+    doing="compiling",
+    ending=lambda values: ENDINGS[values["emit"]],
+    short_help="Write files with their loop nests transformed.",
+)
+@several.FILES
 @click.option(
     "-o",
     "target_file",
     metavar="OUT",
-    help="Where to write; '-' is standard output. A GPU's kernels go to a file beside it, with another ending.  "
-    "[default: STEM.polyc.c in the current folder]",
+    help="Where to write: a file, a folder for STEM.polyc.c, or '-' for standard output. A GPU's kernels go to a "
+    "file beside it, with another ending.  [default: the current folder]",
 )
 @o.options(o.TRANSFORM, o.INPUT, (o.compiler_option("cc"),), diagnostics.OPTION)
 @click.option(
@@ -48,10 +57,15 @@ if TYPE_CHECKING:
 )
 @click.option("--timings", is_flag=True, help="Print the milliseconds of each stage on standard error.")
 @click.option("-v", "--verbose", is_flag=True, help="Print what was found in each region, and what was approximated.")
-@click.option("-q", "--quiet", is_flag=True, help="Print no summary line.")
+@several.JOBS
+@click.option("-q", "--quiet", is_flag=True, help="Print no progress and no summary line.")
 def command(file: str, **values: Any) -> None:
-    """Compile FILE: its regions come back tiled, fused and parallel, the rest of it byte for byte."""
-    target = values["target_file"] or chosen_output(file, values["emit"])
+    """Compile FILE: its regions come back tiled, fused and parallel, the rest of it byte for byte.
+
+    Of several FILEs each is compiled for itself: where one is refused, the others are still written, and the exit
+    code is 1.
+    """
+    target = chosen_output(file, values)
     rule_file = chosen_rule_file(file, target, values)
     for name in filter(None, (target, rule_file)):
         output.refuse_input(name, [file])
@@ -74,8 +88,10 @@ def command(file: str, **values: Any) -> None:
     tell(file, run, values)
 
 
-def chosen_output(file: str, emit: str) -> str:
-    return output.default_output(file) if emit == "source" else output.STDOUT
+def chosen_output(file: str, values: dict[str, Any]) -> str:
+    if values["target_file"] is None and values["emit"] != "source":
+        return output.STDOUT
+    return output.placed(values["target_file"], file, ENDINGS[values["emit"]])
 
 
 def chosen_rule_file(file: str, target: str, values: dict[str, Any]) -> str | None:

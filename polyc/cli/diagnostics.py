@@ -155,6 +155,22 @@ def sarif(found: list[Diagnostic], sources: Sources) -> dict[str, Any]:
     }
 
 
+def joined(logs: list[dict[str, Any]]) -> dict[str, Any]:
+    """One log of one run, with the results of all."""
+    answer = sarif([], Sources())
+    (run,) = answer["runs"]
+    rules: dict[str, Any] = {}
+    for log in logs:
+        (one,) = log["runs"]
+        rules |= {rule["id"]: rule for rule in one["tool"]["driver"]["rules"] if rule["id"] not in rules}
+        run["results"] += one["results"]
+        run["invocations"][0]["executionSuccessful"] &= one["invocations"][0]["executionSuccessful"]
+    for result in run["results"]:
+        result["ruleIndex"] = list(rules).index(result["ruleId"])
+    run["tool"]["driver"]["rules"] = list(rules.values())
+    return answer
+
+
 def _rule(code: str) -> dict[str, Any]:
     from polyc.explain.codes import REMARKS
     from polyc.frontend.codes import ERRORS, NOTES

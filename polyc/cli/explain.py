@@ -8,17 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from polyc.cli import diagnostics, output, terminal
+from polyc.cli import diagnostics, output, several, terminal
 from polyc.cli import options as o
-from polyc.cli.failure import Command
 
 if TYPE_CHECKING:
     from polyc.cli.run import Run
     from polyc.model.program import Compiled, Snapshot
 
 
-@click.command("explain", cls=Command, short_help="Show what was done with each nest, and why.")
-@click.argument("file", shell_complete=o.files)
+@click.command(
+    "explain",
+    cls=several.FilesCommand,
+    doing="explaining",
+    ending=lambda values: f".{values['form']}",
+    lines=False,
+    short_help="Show what was done with each nest, and why.",
+)
+@several.FILES
 @click.option(
     "--format",
     "form",
@@ -39,12 +45,13 @@ if TYPE_CHECKING:
     "target_file",
     metavar="OUT",
     default=output.STDOUT,
-    help="Where to write, for all forms but text.  [default: standard output]",
+    help="A file to write, or a folder for STEM.FORMAT, for all forms but text.  [default: standard output]",
 )
 @click.option("--pass", "wanted", metavar="NAME", help="Show the tree after this pass, not the final one.")
 @click.option("--all-passes", is_flag=True, help="Show all that is known, with the tree after every pass.")
-@click.option("--why", "line", metavar="LINE", type=click.IntRange(min=1), help="Answer for the nest at this line.")
+@click.option("--why", "line", metavar="LINE", type=o.Whole(min=1), help="Answer for the nest at this line.")
 @o.options(o.TRANSFORM, o.INPUT, (o.compiler_option("cc"),), diagnostics.OPTION)
+@several.JOBS
 def command(file: str, target_file: str, **values: Any) -> None:
     """Explain what `polyc compile FILE` does with the same options. Writes no file but OUT.
 
@@ -53,6 +60,7 @@ def command(file: str, target_file: str, **values: Any) -> None:
     wish = Wish.of(values)
     if target_file != output.STDOUT and wish.form == "text":
         raise click.UsageError("-o needs a --format for files: html, json, svg, dot or isl")
+    target_file = output.placed(target_file, file, f".{wish.form}")
     output.refuse_input(target_file, [file])
 
     from polyc.cli.run import compile_file
@@ -123,9 +131,12 @@ def chosen(compiled: Compiled, wish: Wish) -> tuple[Snapshot, ...]:
 
 def answer(run: Run, line: int) -> str:
     """Why the nest at a line is as it is. Raises click.UsageError where no nest is there."""
-    from polyc.explain import why
+    from polyc.explain import alone, why
 
-    text = why.why(run.compiled, line, run.source.text.split("\n"), terminal.width())
+    lines = run.source.text.split("\n")
+    text = why.why(run.compiled, line, lines, terminal.width())
+    if text is None:
+        text = alone.why_left(run.source.left, line, lines, terminal.width())
     if text is None:
         raise click.UsageError(f"there is no loop nest at line {line}: {why.nest_lines(run.compiled)}")
     return text
@@ -164,7 +175,7 @@ def rendered(run: Run, shown: list[tuple[Snapshot, ...]], wish: Wish) -> str:
 
 def in_words(run: Run, shown: list[tuple[Snapshot, ...]], wish: Wish) -> str:
     """The report, or all that is known; and what was left alone outside of regions."""
-    from polyc.explain import report, text
+    from polyc.explain import alone, report, text
 
     if not wish.all_passes and wish.wanted is None:
         told = report.render(run.source.path, run.compiled, terminal.width())
@@ -172,5 +183,5 @@ def in_words(run: Run, shown: list[tuple[Snapshot, ...]], wish: Wish) -> str:
         pairs = zip(run.compiled, shown, strict=True)
         told = "\n".join(text.render(one, trees, wish.all_passes) for one, trees in pairs)
     if run.source.left:
-        told += ("\n" if told else "") + text.left_lines(run.source.left)
+        told += ("\n" if told else "") + alone.left_lines(run.source.left, terminal.width())
     return told

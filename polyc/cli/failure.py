@@ -29,11 +29,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
-            if "no_config" in ctx.params and "file" in ctx.params:
-                from polyc.cli import config
-
-                config.apply(ctx, ctx.params, ctx.params["file"])
-            return super().invoke(ctx)
+            return self.carry_out(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except UserError as problem:
@@ -45,6 +41,14 @@ class Command(click.Command):
                 raise
             own_failure(problem, ctx.params.get("file"), ctx.params.get("diagnostics_format", "text"))
         raise click.exceptions.Exit(1)
+
+    def carry_out(self, ctx: click.Context) -> Any:
+        """Run the command, with the options of a polyc.toml near its file."""
+        if "no_config" in ctx.params and "file" in ctx.params:
+            from polyc.cli import config
+
+            config.apply(ctx, ctx.params, ctx.params["file"])
+        return super().invoke(ctx)
 
 
 def spelled_out(args: list[str]) -> list[str]:

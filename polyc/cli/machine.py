@@ -38,12 +38,17 @@ def list_() -> None:
 
 @command.command("show", short_help="Show the description of one machine.")
 @click.argument("machine", metavar="host|NAME|FILE")
-def show(machine: str) -> None:
+@click.option("--toml", is_flag=True, help="As the text of a file for --machine, to write one of your own from it.")
+def show(machine: str, toml: bool) -> None:
     """Show what is known of a machine: this one, one of 'polyc machine list', or that a TOML file describes."""
     from polyc.machine import load
+    from polyc.machine.load import text_of
 
     o.known_name(machine, None)
-    terminal.show(figures(load(machine)))
+    if toml:
+        output.write(output.STDOUT, text_of(machine))
+    else:
+        terminal.show(figures(load(machine)))
 
 
 @command.command("detect", short_help="Measure this machine, and keep what was found.")

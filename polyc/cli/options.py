@@ -31,6 +31,18 @@ else:
     Parameter = click.ParamType  # no generic class before click 8.3
 
 
+class Whole(click.IntRange):
+    """A whole number, in words that people know."""
+
+    name = "whole number"
+
+
+class Number(click.FloatRange):
+    """A number, in the same words."""
+
+    name = "number"
+
+
 class TileSizes(Parameter):
     """`auto`, `none`, or positive sizes with commas: `32,8`."""
 
@@ -72,6 +84,21 @@ class TimeTile(Parameter):
         if colon and len(sizes) < least:
             self.fail(f"{kind} tiles have a number of steps and sizes in space: '{kind}:16,32'", param, ctx)
         return kind, sizes
+
+
+class Strips(Parameter):
+    """`auto`, `none`, or how many tiles a strip has. A number of tiles, 0 for none, or None for `auto`."""
+
+    name = "strips"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value in ("auto", None):
+            return None
+        if value == "none":
+            return 0
+        if not str(value).isdigit():
+            self.fail(f"'{value}' is not 'auto', 'none', or a number of tiles", param, ctx)
+        return int(value)
 
 
 class Resized(Parameter):
@@ -280,16 +307,16 @@ TRANSFORM = (
     ),
     click.option(
         "--strips",
-        metavar="N",
-        type=click.IntRange(min=0),
-        default=0,
+        metavar="auto|none|N",
+        type=Strips(),
+        default="auto",
         show_default=True,
         help="Let fused producers slide through strips of N tiles, with circular buffers, instead of repeating work.",
     ),
     click.option(
         "--max-recompute",
         metavar="PERCENT",
-        type=click.FloatRange(min=0),
+        type=Number(min=0),
         help="How much repeated work fusion may cost. Default: as long as the estimated cost falls.",
     ),
     click.option(
@@ -318,7 +345,7 @@ TRANSFORM = (
     click.option(
         "--budget",
         metavar="N",
-        type=click.IntRange(min=0),
+        type=Whole(min=0),
         default=2_000_000,
         show_default=True,
         help="isl operations that a step may take before it is left out; 0 for no bound.",

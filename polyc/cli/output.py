@@ -20,9 +20,20 @@ STDOUT = "-"
 LINE = 76
 
 
+SOURCE = ".polyc.c"
+
+
 def default_output(path: str) -> str:
     """`STEM.polyc.c` in the current folder."""
-    return f"{Path(path).stem}.polyc.c"
+    return f"{Path(path).stem}{SOURCE}"
+
+
+def placed(target: str | None, path: str, ending: str = SOURCE) -> str:
+    """Where an output goes: to the target, and below the name of its source where that is a folder or nothing."""
+    name = f"{Path(path).stem}{ending}"
+    if target is None:
+        return name
+    return os.path.join(target, name) if target != STDOUT and os.path.isdir(target) else target
 
 
 def refuse_input(target: str, inputs: Iterable[str]) -> None:

@@ -46,6 +46,17 @@ class Progress:
             self.bar.stop()
 
     @contextmanager
+    def paused(self) -> Iterator[None]:
+        """No bar meanwhile: something else is written to the terminal."""
+        if self.bar is not None:
+            self.bar.stop()
+        try:
+            yield
+        finally:
+            if self.bar is not None:
+                self.bar.start()
+
+    @contextmanager
     def step(self, name: str) -> Iterator[None]:
         """One step: named while it runs, counted when it ends, in whatever way."""
         if self.bar is not None:

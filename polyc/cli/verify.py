@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from polyc.cli import diagnostics, output
+from polyc.cli import diagnostics, output, several
 from polyc.cli import options as o
-from polyc.cli.failure import Command
 from polyc.errors import Diagnostic
 
 if TYPE_CHECKING:
@@ -16,9 +15,16 @@ if TYPE_CHECKING:
     from polyc.runtime import Report
 
 
-@click.command("verify", cls=Command, short_help="Run the original against the result, and compare.")
-@click.argument("file", shell_complete=o.files)
+@click.command(
+    "verify",
+    cls=several.FilesCommand,
+    doing="verifying",
+    ending=lambda _: None,
+    short_help="Run the original against the result, and compare.",
+)
+@several.FILES
 @o.options(o.TRANSFORM, o.INPUT, (o.compiler_option("gcc"),), diagnostics.OPTION)
+@several.JOBS
 @click.option("-q", "--quiet", is_flag=True, help="Print what was compared, and no progress or last line.")
 def command(file: str, quiet: bool, **values: Any) -> None:
     """Build the regions of FILE and their results as functions, call both on the same random arrays at several

@@ -47,14 +47,9 @@ class ExprPrinter:
         """`expr + 1`, pushed into minima and sums, so that `i <= N - 1` can be printed as `i < N`."""
         return self._plus_one(expr).expr
 
-    def subscripts(self, access: isl.AstExpr) -> tuple[c.Expr, ...]:
-        """The indices of an access expression `A[i][j]`."""
-        count = access.op_get_n_arg()
-        return tuple(self.convert(access.op_get_arg(k)) for k in range(1, count))
-
-    def differences(self, one: isl.AstExpr, other: isl.AstExpr) -> tuple[c.Expr, ...]:
-        """The indices of an access expression less those of another one, term by term."""
-        pairs = ((one.op_get_arg(k), other.op_get_arg(k)) for k in range(1, one.op_get_n_arg()))
+    def differences(self, one: list[isl.AstExpr], other: list[isl.AstExpr]) -> tuple[c.Expr, ...]:
+        """Some expressions less others, term by term."""
+        pairs = zip(one, other, strict=True)
         return tuple(_arithmetic("-", self._value(a), self._value(b)).expr for a, b in pairs)
 
     def _plus_one(self, expr: isl.AstExpr) -> _Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import zip_longest
 
 import islpy as isl
@@ -75,8 +76,14 @@ class InstancePrinter:
         self.instance: tuple[c.Expr, ...] = ()
         self.outer: dict[int, isl.Map] = {}
         """What `_outer` found."""
-        self.corners: dict[str, isl.AstExpr] = {}
+        self.corners: dict[str, list[isl.AstExpr]] = {}
         """What `_corner` found."""
+        self.tiles: dict[int, isl.MultiAff | None] = {}
+        """What `_tile` found."""
+        self.ran: isl.Set | None = None
+        """What `_ran` found."""
+        self.function: isl.MultiAff | None = None
+        """The instance as expressions of the AST's iterators, without divisions; None where there are none."""
         self.loops = self._loops()
 
     def _printed(self, access: Access) -> Access:
@@ -154,6 +161,7 @@ class InstancePrinter:
     def _loops(self) -> dict[str, c.Expr]:
         """What each loop variable of the statement is, in the AST's iterators."""
         instance = isl.PwMultiAff.from_map(self.to_instance)
+        self.function = _plain(instance)
         found: dict[str, c.Expr] = {}
         for position, name in enumerate(self.statement.loops):
             value = self.exprs.convert(self.visit.build.expr_from_pw_aff(instance.get_pw_aff(position)))
@@ -217,21 +225,23 @@ class InstancePrinter:
             if buffer is not None and is_single(buffer):
                 return self.cell(array, buffer, name, (), node.ref)
             place = self._place(buffer)
-            relation = self.to_instance.apply_range(access.relation if place is None else place)
-            lowest = None
-            if buffer is not None and buffer.corner is not None and _has_divisions(buffer.corner):
-                lowest = buffer
-            elif buffer is not None and buffer.corner is not None:
-                relation = self._outer(buffer.depth).range_product(relation).apply_range(shift(buffer))
             if array.rank == 0 and (buffer is None or buffer.places is None):
                 return self.cell(array, buffer, name, (), node.ref)
-            if at_sizes(relation, self.program.scop.known).is_empty():
-                # Under a condition that never holds here. isl has no expression for it, C asks for one.
-                return self.cell(array, buffer, name, (c.Literal("0"),) * relation.dim(isl.dim_type.out), node.ref)
-            index = self._index(relation)
-            subscripts = self.exprs.subscripts(index)
-            if lowest is not None:
-                subscripts = self.exprs.differences(index, self._corner(lowest))
+            divided = buffer is not None and buffer.corner is not None and _has_divisions(buffer.corner)
+            moved = buffer if buffer is not None and buffer.corner is not None and not divided else None
+            index = self._stepped(access, moved) if place is None else None
+            if index is None:
+                relation = self.to_instance.apply_range(access.relation if place is None else place)
+                if moved is not None:
+                    relation = self._outer(moved.depth).range_product(relation).apply_range(shift(moved))
+                if at_sizes(relation, self.program.scop.known).is_empty():
+                    # Under a condition that never holds here. isl has no expression for it, C asks for one.
+                    none = (c.Literal("0"),) * relation.dim(isl.dim_type.out)
+                    return self.cell(array, buffer, name, none, node.ref)
+                index = self._index(relation)
+            subscripts = tuple(self.exprs.convert(subscript) for subscript in index)
+            if buffer is not None and divided:
+                subscripts = self.exprs.differences(index, self._corner(buffer))
             return self.cell(array, buffer, name, _around(buffer, subscripts), node.ref)
         written = tuple(c.rewrite(s, self._change) for s in node.subscripts)
         if buffer is not None and buffer.corner is not None:
@@ -251,30 +261,72 @@ class InstancePrinter:
         if at_sizes(relation, self.program.scop.known).is_empty():
             return tuple(s if d in access.loose else c.Literal("0") for d, s in enumerate(written))
         relation = self._outer(buffer.depth).range_product(relation).apply_range(shift(buffer))
-        found = list(self.exprs.subscripts(self._index(relation)))
+        found = [self.exprs.convert(subscript) for subscript in self._index(relation)]
         for d in access.loose:
             if found[d] != c.Literal("0"):
                 raise InternalError("a dimension in which an access depends on data is not in a buffer as a whole")
             found[d] = written[d]
         return tuple(found)
 
-    def _index(self, relation: isl.Map) -> isl.AstExpr:
-        """The element as an expression of the AST's iterators."""
-        element = isl.PwMultiAff.from_map(relation)
-        if element.n_piece() == 1:
-            # What is evaluated here is defined here: isl would take most of its time to find that out.
-            pieces: list[isl.MultiAff] = []
-            element.foreach_piece(lambda _, piece: pieces.append(piece))
-            element = isl.PwMultiAff.from_multi_aff(pieces[0])
-        return self.visit.build.access_from_pw_multi_aff(element)
+    def _index(self, relation: isl.Map) -> list[isl.AstExpr]:
+        """The subscripts of the element as expressions of the AST's iterators."""
+        element, build = isl.PwMultiAff.from_map(relation), self.visit.build
+        if element.n_piece() != 1:
+            access = build.access_from_pw_multi_aff(element)
+            return [access.op_get_arg(k) for k in range(1, access.op_get_n_arg())]
+        # What is evaluated here is defined here: isl would take most of its time to find that out.
+        return self._printed_values(_only_piece(element))
 
-    def _corner(self, buffer: Buffer) -> isl.AstExpr:
-        """The element that a buffer begins with, for buffers whose subscripts are printed as those of an element less
-        these: of `i / 2` and `it / 2` together isl would make one division, `(i + it) / 2 - it`."""
+    def _stepped(self, access: Access, buffer: Buffer | None) -> list[isl.AstExpr] | None:
+        """`_index` of an access, in a buffer if there is one, by expressions alone: relations take isl longer.
+
+        None where that is not all: the access is one of some instances only, or where it goes to has several pieces.
+
+        The instance and the tile have no divisions then: there are several ways to write what comes of these.
+        """
+        pieces = _pieces_of(access, self.statement) if self.function is not None else ()
+        if len(pieces) > 1:
+            ran = self._ran()
+            pieces = tuple(piece for piece in pieces if not piece[0].intersect(ran).is_empty())
+        if len(pieces) != 1:
+            return None
+        assert self.function is not None
+        cell = pieces[0][1].pullback_multi_aff(self.function)
+        if buffer is not None:
+            tile = self._tile(buffer.depth)
+            if tile is None:
+                return None
+            assert buffer.corner is not None
+            cell = cell.sub(buffer.corner.pullback_multi_aff(tile))
+        return self._printed_values(cell)
+
+    def _ran(self) -> isl.Set:
+        """The instances that this text runs."""
+        if self.ran is None:
+            self.ran = at_sizes(self.to_instance, self.program.scop.known).range()
+        return self.ran
+
+    def _tile(self, depth: int) -> isl.MultiAff | None:
+        """What `_outer` says, as expressions without divisions; None where there are none."""
+        if depth not in self.tiles:
+            self.tiles[depth] = _plain(isl.PwMultiAff.from_map(self._outer(depth)))
+        return self.tiles[depth]
+
+    def _printed_values(self, values: isl.MultiAff) -> list[isl.AstExpr]:
+        found = (values.get_aff(k) for k in range(values.dim(isl.dim_type.out)))
+        return [self.visit.build.expr_from_pw_aff(isl.PwAff.from_aff(value)) for value in found]
+
+    def _corner(self, buffer: Buffer) -> list[isl.AstExpr]:
+        """The subscripts of the element that a buffer begins with, for buffers whose subscripts are printed as those of
+        an element less these: of `i / 2` and `it / 2` together isl would make one division, `(i + it) / 2 - it`."""
         assert buffer.corner is not None
         if buffer.key not in self.corners:
-            lowest = self._outer(buffer.depth).apply_range(isl.Map.from_multi_aff(buffer.corner))
-            self.corners[buffer.key] = self._index(lowest)
+            tile = self._tile(buffer.depth)
+            if tile is None:
+                lowest = self._outer(buffer.depth).apply_range(isl.Map.from_multi_aff(buffer.corner))
+                self.corners[buffer.key] = self._index(lowest)
+            else:
+                self.corners[buffer.key] = self._printed_values(buffer.corner.pullback_multi_aff(tile))
         return self.corners[buffer.key]
 
     def cell(
@@ -359,6 +411,29 @@ class InstancePrinter:
         return project_range(tiles[0], depth)
 
 
+def _only_piece(function: isl.PwMultiAff) -> isl.MultiAff:
+    pieces: list[isl.MultiAff] = []
+    function.foreach_piece(lambda _, piece: pieces.append(piece))
+    return pieces[0]
+
+
+def _plain(function: isl.PwMultiAff) -> isl.MultiAff | None:
+    """A function of one piece, without divisions."""
+    found = _only_piece(function) if function.n_piece() == 1 else None
+    return None if found is None or _has_divisions(found) else found
+
+
+@lru_cache(maxsize=10_000)
+def _pieces_of(access: Access, statement: Statement) -> tuple[tuple[isl.Set, isl.MultiAff], ...]:
+    """An access of all instances of a statement as expressions for parts of them; () where it is one of some only.
+    Kept, since a statement stands in several places of the text."""
+    if not statement.domain.is_subset(access.relation.domain()):
+        return ()
+    pieces: list[tuple[isl.Set, isl.MultiAff]] = []
+    isl.PwMultiAff.from_map(access.relation).foreach_piece(lambda domain, piece: pieces.append((domain, piece)))
+    return tuple(pieces)
+
+
 def _compared(node: c.Node, name: str) -> c.Expr | None:
     """What a name is compared with, if it is no number."""
     match node:
@@ -393,11 +468,31 @@ def _around(buffer: Buffer | None, subscripts: tuple[c.Expr, ...]) -> tuple[c.Ex
         return subscripts
     d = buffer.window
     rows = c.Literal(str(constant_of(buffer.extents[d])))
-    return (*subscripts[:d], c.Binary("%", subscripts[d], rows), *subscripts[d + 1 :])
+    return (*subscripts[:d], c.Binary("%", _less_last(subscripts[d]), rows), *subscripts[d + 1 :])
 
 
-def _has_divisions(corner: isl.MultiAff) -> bool:
-    return any(corner.get_aff(d).dim(isl.dim_type.div) > 0 for d in range(corner.dim(isl.dim_type.out)))
+def _less_last(sum_: c.Expr) -> c.Expr:
+    """`i + r + 1 - it` for `i + r - it + 1`: C compilers see so that row 0 of r = 1 is row 1 of r = 0.
+
+    Below a remainder they take no signed sum apart, and would load each element once for each row that reads it.
+    """
+    more: list[c.Expr] = []
+    less: list[c.Expr] = []
+    node = sum_
+    while isinstance(node, c.Binary) and node.op in ("+", "-"):
+        (more if node.op == "+" else less).append(node.right)
+        node = node.left
+    found: c.Expr = node
+    more.reverse()
+    for term in sorted(more, key=lambda term: isinstance(term, c.Literal)):
+        found = c.Binary("+", found, term)
+    for term in reversed(less):
+        found = c.Binary("-", found, term)
+    return found
+
+
+def _has_divisions(values: isl.MultiAff) -> bool:
+    return any(values.get_aff(d).dim(isl.dim_type.div) > 0 for d in range(values.dim(isl.dim_type.out)))
 
 
 def is_single(buffer: Buffer) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -11,6 +11,7 @@ import islpy as isl
 from polyc.codegen.exprs import MACROS, ExprPrinter
 from polyc.codegen.instances import InstancePrinter, Scope, Visit, assigned, block_of, c_name, is_single
 from polyc.codegen.naming import Namer
+from polyc.codegen.origins import LoopOrigins
 from polyc.codegen.printer import ATOMIC, UNROLL_ON_CPU, expression
 from polyc.codegen.to_isl import Annotated, to_isl
 from polyc.errors import InternalError
@@ -103,6 +104,9 @@ class LoopPrinter:
         self.visits = made.visits
         self.build = made.build
         self.namer = Namer(taken_names(program))
+        self.origins = LoopOrigins(program.scop)
+        self.ran: list[str] = []
+        """The statements that were printed so far, once for each of their instances in the AST."""
 
     def body(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
         """What one iteration runs, with a declaration at its top where isl took its users apart.
@@ -145,7 +149,7 @@ class LoopPrinter:
     def statements(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
         kind = kind_of(node)
         if kind == "for_":
-            return (self.loop(node, scope),)
+            return (self.traced(node, scope),)
         if kind == "if_":
             return (self.branch(node, scope),)
         if kind == "block":
@@ -231,6 +235,15 @@ class LoopPrinter:
 
     # --- loops and branches --------------------------------------------------------------------------------------
 
+    def traced(self, node: isl.AstNode, scope: Scope) -> c.Stmt:
+        """A loop, with the places of the user's loops that it runs."""
+        before = len(self.ran)
+        loop = self.loop(node, scope)
+        member = scope.members.get(str(node.for_get_iterator().get_id().get_name()))
+        if member is None or not isinstance(loop, c.For):
+            return loop
+        return replace(loop, runs=self.origins.of(member, set(self.ran[before:])))
+
     def loop(self, node: isl.AstNode, scope: Scope) -> c.Stmt:
         iterator = str(node.for_get_iterator().get_id().get_name())
         member = scope.members.get(iterator)
@@ -262,7 +275,13 @@ class LoopPrinter:
             start_here = c.Decl("long", name, (), start)
             return c.For(start_here, condition, advance, block, pragmas, lookups=member.lookups.width)
         if pragmas and member is not None:
-            block = c.Block((self.concurrent(member), block))
+            note = self.concurrent(member)
+
+            def vectors(body: c.Stmt) -> c.For:
+                return c.For(c.Decl("long", name, (), start), condition, advance, c.Block((note, body)), pragmas)
+
+            rows = by_rows(block, name, vectors) if member.vector else None
+            return vectors(block) if rows is None else rows
         return c.For(c.Decl("long", name, (), start), condition, advance, block, pragmas)
 
     def condition(self, cond: isl.AstExpr, exprs: ExprPrinter) -> c.Expr:
@@ -328,6 +347,7 @@ class LoopPrinter:
         visit = self.visits[int(str(node.get_annotation().get_name())[1:])]
         (schedule,) = maps(visit.schedule)
         statement = self.program.statements[str(schedule.get_tuple_name(isl.dim_type.in_))]
+        self.ran.append(statement.name)
         printer = self.instances(self.program, statement, visit, schedule, self.printer(scope), scope)
         named = tuple(printer.named_constants(lambda wish: self.namer.fresh(wish, scope.names)))
         body = self.atomic(printer.inside_domain(printer.body()), scope)
@@ -343,6 +363,33 @@ class LoopPrinter:
             return body
         assert isinstance(body, c.ExprStmt)
         return replace(body, pragmas=(ATOMIC,))
+
+
+def by_rows(body: c.Stmt, name: str, around: Callable[[c.Stmt], c.Stmt]) -> c.Stmt | None:
+    """What `around` puts over a vector loop's body of unrolled loops, with those outside whose iterations only a run
+    knows: compilers would keep them, and make no vectors of what is around. None where there is no such loop.
+
+    math: the iterations of the vector loop `name` are independent (the check shows it, since the loop is marked): all
+    dependences stay in one of them, and keep their order where the loop is split, and exchanged with one inside
+    """
+    changed = False
+
+    def outside(node: c.Stmt) -> c.Stmt:
+        nonlocal changed
+        match node:
+            case c.Block(body=items) if all(isinstance(item, c.If | c.For | c.Block) for item in items):
+                return c.Block(tuple(outside(item) for item in items))
+            case c.If(condition=condition, then=then, otherwise=None) if name not in _names(condition):
+                return replace(node, then=outside(then))
+            case c.For(init=c.Decl(name=own, init=start), condition=end) if start is not None and end is not None:
+                bounds = _names(start) | _names(end)
+                if node.pragmas == (UNROLLED,) and bounds - {own} and name not in bounds:
+                    changed = True
+                    return replace(node, body=c.Block((around(node.body),)), pragmas=())
+        return around(node)
+
+    found = outside(body)
+    return found if changed else None
 
 
 def section(array: Array) -> str:
@@ -453,6 +500,10 @@ def _keeps_scalar(node: c.Node) -> bool:
             return True
         case _:
             return False
+
+
+def _names(node: c.Node) -> set[str]:
+    return {n.name for n in c.walk(node) if isinstance(n, c.Name)}
 
 
 def _declares(block: c.Block) -> bool:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+import islpy as isl
+
 from polyc.codegen.printer import Line
 from polyc.errors import InternalError, Span
 from polyc.model.program import Origins
+from polyc.model.scop import Scop
+from polyc.model.tree import Band, Member, walk
+
+_IN = isl.dim_type.in_
 
 
 def origins_in(text: str, pieces: Iterable[Sequence[Line]]) -> Origins:
-    """The lines of a text, from 1, that have a place in the source, with it.
+    """The lines of a text, from 1, that have a place in the source, with it; a loop's line has one for each of the
+    user's loops that it runs.
 
     pieces: printed lines, in the order in which they stand in the text; what stands between them is a template's, and
             so is the indentation.
@@ -27,9 +34,52 @@ def _found(lines: list[str], pieces: Iterable[Sequence[Line]]) -> Iterator[tuple
             if start >= len(lines):
                 raise InternalError("a template did not print all lines that it was given")
         for number, line in enumerate(piece, start + 1):
-            if line.span is not None:
-                yield number, line.span
+            for span in line.loops if line.span is None else (line.span, *line.loops):
+                yield number, span
         start += len(wanted)
 
 
-__all__ = ["origins_in"]
+class LoopOrigins:
+    """Which of the user's loops a printed loop runs."""
+
+    def __init__(self, scop: Scop) -> None:
+        self.file = scop.span.file
+        self.known: dict[int, _Involved] = {}
+        """By a member's identity."""
+        self.lines: dict[str, dict[int, int]] = {}
+        """By statement and dimension, the line of the user's loop."""
+        for node in walk(scop.tree.child):
+            for member in node.members if isinstance(node, Band) else ():
+                involved = _Involved(member)
+                for name in involved.functions if member.line else ():
+                    for dimension in involved.dimensions(name):
+                        self.lines.setdefault(name, {}).setdefault(dimension, member.line)
+
+    def of(self, member: Member, statements: set[str]) -> tuple[Span, ...]:
+        """The loops of some statements whose iterations a member's values depend on: of a skewed loop two."""
+        involved = self.known.setdefault(id(member), _Involved(member))
+        found = {self.lines[s].get(d, 0) for s in statements & set(self.lines) for d in involved.dimensions(s)}
+        return tuple(Span(self.file, line) for line in sorted(found - {0}))
+
+
+class _Involved:
+    """The dimensions of statements that a member's value depends on."""
+
+    def __init__(self, member: Member) -> None:
+        self.member = member
+        pieces = member.schedule.get_pw_aff_list()
+        found = [pieces.get_at(k) for k in range(pieces.n_pw_aff())]
+        self.functions = {str(f.get_domain_space().get_tuple_name(isl.dim_type.set)): f for f in found}
+        self.known: dict[str, tuple[int, ...]] = {}
+
+    def dimensions(self, statement: str) -> tuple[int, ...]:
+        if statement not in self.known:
+            function = self.functions.get(statement)
+            if function is None:
+                return ()
+            function = function.gist(function.domain())  # its values, and not where it has one
+            self.known[statement] = tuple(d for d in range(function.dim(_IN)) if function.involves_dims(_IN, d, 1))
+        return self.known[statement]
+
+
+__all__ = ["LoopOrigins", "origins_in"]

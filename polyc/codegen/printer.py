@@ -102,7 +102,9 @@ class Line:
 
     text: str
     span: Span | None = None
-    """None for what polyc adds: loops, declarations, copies, pragmas."""
+    """None for what polyc adds: declarations, copies, pragmas."""
+    loops: tuple[Span, ...] = ()
+    """Of a loop: the places of the user's loops that it runs."""
 
 
 def statement(node: c.Stmt, depth: int = 0) -> list[str]:
@@ -130,9 +132,9 @@ def lines_of(node: c.Stmt, depth: int = 0) -> list[Line]:
                 first = replace(rest[0], text=f"{pad}}} {rest[0].text.strip()}")
                 lines = [*lines[:-1], first, *rest[1:]] if joined else lines + rest
             return lines
-        case c.For(init=init, condition=condition, step=step, body=body, pragmas=pragmas, span=span):
+        case c.For(init=init, condition=condition, step=step, body=body, pragmas=pragmas, span=span, runs=runs):
             text = f"{pad}for ({_for_part(init)}; {_for_part(condition)}; {_for_part(step)})"
-            return [*_pragmas(pragmas), *_headed(Line(text, span), body, depth)]
+            return [*_pragmas(pragmas), *_headed(Line(text, span, runs), body, depth)]
         case c.While(condition=condition, body=body, do_first=True, span=span):
             lines = _headed(Line(f"{pad}do", span), body, depth, force=True)
             return [*lines[:-1], Line(f"{pad}}} while ({expression(condition)});", span)]

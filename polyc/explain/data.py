@@ -6,8 +6,8 @@ from typing import Any
 
 from polyc.explain import relations as r
 from polyc.explain.codes import refusal
-from polyc.explain.loops import Loop, written
-from polyc.explain.nests import Reason, Reasons, nests
+from polyc.explain.loops import Loop, Written, written
+from polyc.explain.nests import Reason, Reasons, label, nests
 from polyc.explain.records import record
 from polyc.explain.report import outcome, refused
 from polyc.explain.tree_text import render_tree
@@ -29,6 +29,7 @@ def scop(compiled: Compiled) -> dict[str, Any]:
     program = compiled.program
     found = program.scop
     return {
+        "file": found.span.file,
         "function": found.function,
         "line": found.span.line,
         "parameters": [parameter.name for parameter in found.parameters],
@@ -55,6 +56,7 @@ def nest_data(compiled: Compiled) -> list[dict[str, Any]]:
         inside = found is not None and any(part.inside is not None for part in found.parts)
         answer.append(
             {
+                "label": label(compiled.program.scop, place.statements[0]),
                 "line": place.first_line,
                 "last_line": place.last_line,
                 "statements": list(place.statements),
@@ -62,22 +64,23 @@ def nest_data(compiled: Compiled) -> list[dict[str, Any]]:
                 "tiled": found is not None and (found.tiled or inside),
                 "fused": found is not None and (found.fused or inside),
                 "parallel": found is not None and found.parallel,
-                "missing": [] if found is None else [missing(*one) for one in refused(found, reasons)],
+                "missing": [] if found is None else [missing(*one, place) for one in refused(found, reasons)],
                 "loops": [loop_data(loop) for loop in place.loops],
             }
         )
     return answer
 
 
-def missing(what: str, reason: Reason) -> dict[str, Any]:
-    """What was not done with a nest, and why."""
-    entry = refusal(what, reason.code)
+def missing(what: str, reason: Reason, place: Written) -> dict[str, Any]:
+    """What was not done with a nest, and why; with a witness where a dependence is a reason that no pass told."""
+    entry, witness = refusal(what, reason.code), place.shows(reason.code)
     return {
         "what": what,
         "code": reason.code,
         "message": reason.message,
         "title": entry.title if entry else "",
         "advice": entry.advice if entry else "",
+        "witness": witness.data() if witness else None,
     }
 
 

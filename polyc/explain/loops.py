@@ -10,7 +10,8 @@ from polyc.explain import relations as r
 from polyc.explain.nests import tuple_names
 from polyc.model.program import Compiled, Program
 from polyc.model.tree import Band, Extension, Leaf, Mark, Member, Node, Sequence
-from polyc.model.witness import Finder
+from polyc.model.witness import Finder, Witness
+from polyc.poly import names as names_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,8 @@ class Loop:
     """0 where it is not known."""
     depth: int
     """Loops of the nest around it."""
+    statements: frozenset[str]
+    """That it runs."""
     carries: Finder
     """Finds a dependence that it carries, on memory that all threads share."""
     private: Finder
@@ -46,6 +49,15 @@ class Written:
         """`line 5`, or `lines 5-9`."""
         one = self.first_line == self.last_line
         return f"line {self.first_line}" if one else f"lines {self.first_line}-{self.last_line}"
+
+    def shows(self, code: str) -> Witness | None:
+        """What shows a reason of the report: a dependence that keeps two loops in their order, or that the nest
+        carries."""
+        if code == "no-band":
+            return next((found for loop in self.loops if loop.depth and (found := loop.turned())), None)
+        if code in ("carried-dependence", "vector-only"):
+            return self.loops[0].carries() or self.loops[0].private()
+        return None
 
 
 def written(compiled: Compiled) -> list[Written]:
@@ -95,6 +107,7 @@ def _loops(program: Program, node: Node, outer: tuple[Member, ...]) -> Iterator[
                     member.name,
                     member.line,
                     len(above),
+                    frozenset(names_of(member.schedule.domain())),
                     carried(program, above, member, private=False),
                     carried(program, above, member),
                     crossing(program, above[:-1], member),

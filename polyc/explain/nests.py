@@ -76,7 +76,7 @@ def nests(compiled: Compiled) -> list[Nest]:
     facts = loop_facts(program)
     answer = []
     for line, names in original_nests(program.scop):
-        rest = set(program.scop.statements) - set(names)
+        rest = set(compiled.initial.scop.statements) - set(names)
         groups = [{*g.statements, *g.outputs, *g.fused} for g in program.groups]
         fused = any(members & set(names) and members & rest for members in groups)
         answer.append(Nest(line, names, parts_of(names, program, facts), fused))

@@ -16,6 +16,7 @@ WIDTH, HEIGHT = 300, 190
 """Of a panel."""
 LEFT, RIGHT, TOP, BOTTOM = 58, 10, 8, 34
 """Around the drawing in it: places for numbers."""
+INNER = f'x="{LEFT}" y="{TOP}" width="{WIDTH - LEFT - RIGHT}" height="{HEIGHT - TOP - BOTTOM}"'
 MARGIN = 0.4
 """Of the tile's extents: how much around it is seen."""
 COLUMNS = 3
@@ -31,6 +32,7 @@ STYLE = """
   .both { fill: #e0812b88; stroke: #e0812b; stroke-width: 2.5; }
   .both.bare { stroke: none; }
   text { font: 11px system-ui, sans-serif; fill: #333; }
+  .x1, .y0, .y1 { text-anchor: end; } .xn { text-anchor: middle; }
   .title { font-weight: 600; font-size: 12px; }
   @media (prefers-color-scheme: dark) { text { fill: #ddd; } }
 """
@@ -52,14 +54,14 @@ def tile_picture(tiles: Tiles, index: Index | None = None) -> str:
         x, y = k % columns * WIDTH, k // columns * (HEIGHT + TITLE + CAPTION)
         parts.append(
             f'<g transform="translate({x} {y})"><text class="title" x="{LEFT}" y="16">{escape(title(panel))}</text>'
-            f'<g transform="translate(0 {TITLE})">{drawing(panel, at, f"c{k}")}</g>'
+            f'<g transform="translate(0 {TITLE})">{drawing(panel, at, f"p{k}", "seen")}</g>'
             f'<text x="{LEFT}" y="{TITLE + HEIGHT + 6}">{escape(where)}</text>'
             f'<text x="{LEFT}" y="{TITLE + HEIGHT + 21}">{escape(again)}</text></g>'
         )
     label = "Tiles: " + "; ".join(title(panel) for panel in shown)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'role="img" aria-label={quoteattr(label)}><style>{STYLE}</style>{"".join(parts)}</svg>\n'
+        f'role="img" aria-label={quoteattr(label)}><style>{STYLE}</style>{window("seen")}{"".join(parts)}</svg>\n'
     )
 
 
@@ -154,38 +156,43 @@ def number(value: float) -> str:
     return f"{value:.1f}".removesuffix(".0")
 
 
-def drawing(panel: Panel, index: Index, name: str) -> str:
-    """The inside of a panel's SVG; `name`: unique in the document."""
+def window(name: str) -> str:
+    """What of a space is seen, for the drawings that name it."""
+    return f'<clipPath id="{name}"><rect {INNER}/></clipPath>'
+
+
+def drawing(panel: Panel, index: Index, name: str, seen: str) -> str:
+    """The inside of a panel's SVG.
+
+    name: unique in the document; seen: the name of a window
+    """
     frame = panel.frames[index]
     view = View.around(frame.own, frame.neighbours)
     own = view.points(frame.own)
     near = [view.points(other) for other in frame.neighbours]
     top, left, bottom, right = bounds([frame.own])
     down, across = panel.axes
-    inner = f'x="{LEFT}" y="{TOP}" width="{WIDTH - LEFT - RIGHT}" height="{HEIGHT - TOP - BOTTOM}"'
     parts = [
-        f'<clipPath id="{name}-view"><rect {inner}/></clipPath>',
-        f'<clipPath id="{name}-own"><polygon class="clip" points="{own}"/></clipPath>',
-        f'<g clip-path="url(#{name}-view)"><polygon class="own" points="{own}"/>',
-        f'<g clip-path="url(#{name}-own)">',
+        f'<clipPath id="{name}c"><use href="#{name}"/></clipPath>',
+        f'<g clip-path="url(#{seen})"><polygon id="{name}" class="own" points="{own}"/>',
+        f'<g clip-path="url(#{name}c)">',
         *(f'<polygon class="{kind}" points="{view.points(other)}"/>' for kind, other in shared(frame)),
         "</g>",
         *(f'<polygon class="near" points="{points}"/>' for points in near),
-        f'</g><rect class="panel" {inner}/>',
+        f'</g><rect class="panel" {INNER}/>',
     ]
-    labels: list[tuple[str, float, float, str, str]] = [("x0", view.x(left), HEIGHT - BOTTOM + 13, "start", str(left))]
-    labels.append(("x1", view.x(right), HEIGHT - BOTTOM + 13, "end", str(right - 1)))
+    labels: list[tuple[str, float, float, str]] = [("x0", view.x(left), HEIGHT - BOTTOM + 13, str(left))]
+    labels.append(("x1", view.x(right), HEIGHT - BOTTOM + 13, str(right - 1)))
     if down:
-        labels.append(("y0", LEFT - 5, view.y(top) + 9, "end", str(top)))
-        labels.append(("y1", LEFT - 5, view.y(bottom), "end", str(bottom - 1)))
-    labels.append(("", (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, "middle", f"{across} →"))
+        labels.append(("y0", LEFT - 5, view.y(top) + 9, str(top)))
+        labels.append(("y1", LEFT - 5, view.y(bottom), str(bottom - 1)))
+    labels.append(("xn", (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, f"{across} →"))
     if down:
-        labels.append(("", 4, (TOP + HEIGHT - BOTTOM) / 2 + 4, "start", f"{down} ↓"))
+        labels.append(("yn", 4, (TOP + HEIGHT - BOTTOM) / 2 + 4, f"{down} ↓"))
     parts += [
-        f'<text class="{kind}" x="{number(x)}" y="{number(y)}" text-anchor="{anchor}">{escape(text)}</text>'
-        for kind, x, y, anchor, text in labels
+        f'<text class="{kind}" x="{number(x)}" y="{number(y)}">{escape(text)}</text>' for kind, x, y, text in labels
     ]
     return "".join(parts)
 
 
-__all__ = ["KINDS", "bounds", "caption", "drawing", "overlaps", "tile_picture", "title"]
+__all__ = ["KINDS", "bounds", "caption", "drawing", "overlaps", "tile_picture", "title", "window"]

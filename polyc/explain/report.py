@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -11,7 +12,7 @@ import islpy as isl
 
 from polyc.explain.loops import Written, written
 from polyc.explain.nests import Nest, Part, Reason, Reasons, nests
-from polyc.explain.values import buffer_bytes, percent
+from polyc.explain.values import again, buffer_bytes
 from polyc.model.program import Buffer, Compiled, Group, Program
 from polyc.passes.tiling import told_sizes
 from polyc.poly import maps, names, out_name
@@ -20,6 +21,7 @@ WIDTH = 100
 """Of the lines where no terminal says how wide it is."""
 MOST_ROWS = 16
 """Nests of a file up to which each has a line of its own; of more, neighbours with one outcome share one."""
+CODES = re.compile(r" \[[a-z-]+\]")
 REPEATED = re.compile(r", [\d.]+ (?:% repeated|times)")
 MOST_LINES = 40
 """Nests and groups that are shown at all."""
@@ -60,7 +62,7 @@ def render(path: str, compiled: list[Compiled], width: int = WIDTH) -> str:
     for one, some in zip(compiled, rows, strict=True):
         lines.append(heading(one))
         about = [*group_lines(one.program), *stored_lines(one.initial)]
-        shown = [*row_lines(some, width), *(clipped(line, width) for line in about)]
+        shown = [*row_lines(some, width), *(part for line in about for part in folded(line, width))]
         lines += shown[:left] if shown else ["  no loop nest"]
         if len(shown) > left:
             lines.append(f"  and {len(shown) - left} lines more: --all-passes")
@@ -100,7 +102,7 @@ def outcome(one: Written, nest: Nest | None, reasons: Reasons, program: Program)
         done.setdefault(part_text(part, program), []).extend(part.statements)
     words = next(iter(done))
     if len(done) > 1:
-        words = ", ".join(f"{ranges(sorted(names, key=_order))} {text}" for text, names in done.items())
+        words = ", ".join(f"{ranges(in_order(names))} {text}" for text, names in done.items())
     missing = refused(nest, reasons)
     codes = ", ".join(f"not {what} [{reason.code}]" for what, reason in missing)
     told = "; ".join(f"not {what}: {in_words(what, reason)}" for what, reason in missing)
@@ -142,8 +144,8 @@ def repeated(statements: Iterable[str], program: Program) -> str:
     ]
     most = max(told, default=0.0)
     if most >= 1000:
-        return f", {most / 100:.0f} times"
-    return f", {percent(most / 100)} repeated" if most else ""
+        return f", {again(most / 100)}"
+    return f", {again(most / 100)} repeated" if most else ""
 
 
 def shown_groups(program: Program) -> list[tuple[int, Group]]:
@@ -185,8 +187,9 @@ def row_lines(rows: list[Row], width: int) -> list[str]:
     lines = []
     for row in rows:
         start = f"  {row.lines:<{first}}  {clipped(row.names, second):<{second}}  "
-        long = start + row.told
-        lines.append(long if len(long) <= width else clipped(start + row.outcome, width))
+        forms = (row.told, row.outcome, CODES.sub("", row.outcome))
+        fitting = next((form for form in forms if len(start + form) <= width), forms[-1])
+        lines.append(clipped(start + fitting, width))
     return lines
 
 
@@ -196,7 +199,7 @@ def group_lines(program: Program) -> list[str]:
     for number, group in shown_groups(program):
         sizes = [buffer_bytes(b, program) for b in buffers_of(group, program)]
         words = [f"tiles {told_sizes(group.tile_sizes)}" if group.tile_sizes else "not tiled"]
-        words += [f"with {ranges(group.fused)} inside"] if group.fused else []
+        words += [f"with {ranges(in_order(group.fused))} inside"] if group.fused else []
         known = [size for size in sizes if size is not None]
         words += [f"{sum(known)} bytes of buffers"] if known and len(known) == len(sizes) else []
         lines.append(f"  group {number}: {ranges(group.outputs or group.statements)}, {', '.join(words)}")
@@ -247,6 +250,11 @@ def ranges(names: Iterable[str]) -> str:
     return ", ".join(text for run in found for text in ([f"{run[0]}-{run[-1]}"] if len(run) > 2 else run))
 
 
+def in_order(names: Iterable[str]) -> list[str]:
+    """As they stand in the file."""
+    return sorted(names, key=_order)
+
+
 def _order(name: str) -> tuple[int, str]:
     return _number(name) or 0, name
 
@@ -258,6 +266,11 @@ def _number(name: str) -> int | None:
 
 def plural(count: int, noun: str) -> str:
     return noun if count == 1 else f"{noun}s"
+
+
+def folded(line: str, width: int) -> list[str]:
+    """The line, and what has no room in it below."""
+    return textwrap.wrap(line, width, subsequent_indent="    ", break_long_words=False, break_on_hyphens=False)
 
 
 def clipped(line: str, width: int) -> str:

@@ -20,7 +20,8 @@ def summary(path: str, compiled: list[Compiled], left: Sequence[Diagnostic] = ()
     found: list[tuple[Nest, Reasons]] = []
     for one in compiled:
         reasons = Reasons(one.program)
-        found += [(nest, reasons) for nest in nests(one)]
+        own = set(one.initial.scop.statements)  # passes may add some, which copy what is needed afterwards
+        found += [(nest, reasons) for nest in nests(one) if own & set(nest.statements)]
     groups = sum(bool(group.tile_sizes) for one in compiled for group in one.program.groups)
     counts = [counted(groups, "group")] if groups else []
     counts += [f"{sum(getattr(nest, what) for nest, _ in found)} {what}" for what in ("tiled", "fused", "parallel")]
@@ -51,7 +52,8 @@ def refusals(found: list[tuple[Nest, Reasons]], what: str) -> str:
     if not rest or (what == "fused" and not told):
         return ""
     words = [f"{'line' if len(n) == 1 else 'lines'} {', '.join(map(str, n))}: {code}" for code, n in told.items()]
-    return f"{len(rest)} not {what}" + (f" ({'; '.join(words)})" if words else "")
+    count = sum(map(len, told.values())) if what == "fused" else len(rest)
+    return f"{count} not {what}" + (f" ({'; '.join(words)})" if words else "")
 
 
 def counted(count: int, noun: str) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import islpy as isl
 
-from polyc.errors import Diagnostic
 from polyc.explain import relations as r
 from polyc.explain.nests import Part, Reason, Reasons, label, nests, original_nests
 from polyc.explain.tree_text import band_value_name, distinct, render_tree
-from polyc.explain.values import buffer_bytes, extent, figures, percent
+from polyc.explain.values import again, buffer_bytes, extent, figures
 from polyc.model.program import Buffer, Compiled, ExtensionSchedule, Group, Program, Remark, Snapshot
 from polyc.model.tree import Band, Extension, Node, child_nodes
 from polyc.passes.tiling import told_sizes
@@ -73,14 +72,6 @@ def nest_lines(compiled: Compiled) -> list[str]:
     return [f"  {where:<{first}}  {names:<{second}}  {what}" for where, names, what in rows]
 
 
-def left_lines(left: Sequence[Diagnostic]) -> str:
-    """The loops that are in no region, and why: for a file that was searched."""
-    file = left[0].span.file if left[0].span is not None else ""
-    lines = [f"{file}: loops in no region", ""]
-    lines += [f"  line {one.span.line if one.span is not None else 1}  {one.message} [{one.code}]" for one in left]
-    return "".join(line + "\n" for line in lines)
-
-
 def because(what: str, reason: Reason) -> str:
     told = reason.message if f"not {what}" in reason.message else f"not {what}: {reason.message}"
     return f"{told} [{reason.code}]"
@@ -107,7 +98,7 @@ def group_lines(number: int, group: Group, program: Program) -> list[str]:
     facts = [f"tiles {sizes(group.tile_sizes)}" if group.tile_sizes else "not tiled"]
     facts.append("parallel" if group.parallel else "not parallel")
     if group.fused:
-        facts.append(f"{percent(group.recomputation)} recomputed")
+        facts.append(f"{again(group.recomputation)} recomputed")
     lines.append("    " + ", ".join(facts))
     bands = bands_above(program, group)
     for relation in group.footprints():
@@ -182,8 +173,18 @@ def fold(conditions: str, width: int) -> list[str]:
 
 def buffer_text(buffer: Buffer, program: Program) -> str:
     """`A_tile[34][34]: a tile of A, 9248 bytes`."""
-    shape = "".join(f"[{extent(size)}]" for size in buffer.extents)
-    what = "a tile of" if buffer.storage == "tile" else "a private copy of" if buffer.storage == "private" else "of"
+    extents = [extent(size) for size in buffer.extents]
+    single = buffer.storage == "tile" and set(extents) <= {1}
+    shape = "" if single else "".join(f"[{one}]" for one in extents)
+    what = (
+        "one value of"
+        if single
+        else "a tile of"
+        if buffer.storage == "tile"
+        else "a private copy of"
+        if buffer.storage == "private"
+        else "of"
+    )
     bytes_ = buffer_bytes(buffer, program)
     return f"{buffer.name}{shape}: {what} {buffer.array}" + (f", {bytes_} bytes" if bytes_ else "")
 

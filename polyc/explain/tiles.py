@@ -16,7 +16,7 @@ import islpy as isl
 
 from polyc.explain import relations as r
 from polyc.explain.tree_text import band_value_name, distinct
-from polyc.model.program import Group, Program
+from polyc.model.program import Buffer, Group, Program
 from polyc.model.tree import Member, Path, Role, partial_schedule, paths
 from polyc.passes.boxes import constant_of
 from polyc.passes.cost import middle_tile
@@ -70,7 +70,7 @@ class Cells:
     extents: tuple[int, ...]
     bytes: int
     buffer: str = ""
-    """What holds them instead of the array: a buffer of the tile, or of a part of it; "" where nothing does."""
+    """What holds them instead of the array: buffers of the tile, or of parts of it; "" where nothing does."""
     held: int = 0
     """Its bytes; 0 where they are not constant."""
 
@@ -296,16 +296,20 @@ class _Shapes:
                     continue
                 found = access.relation.intersect_domain(instances).range()
                 touched[access.array] = touched[access.array].union(found) if access.array in touched else found
-        buffers = {buffer.array: buffer for buffer in self.program.buffers.values() if buffer.storage != "heap"}
+        members = {*self.outputs, *self.producers}
+        buffers: dict[str, dict[str, Buffer]] = {}
+        for buffer in self.program.buffers.values():
+            if buffer.storage != "heap" and {statement for statement, _ in buffer.accesses} & members:
+                buffers.setdefault(buffer.array, {})[buffer.name] = buffer
         for array, found in touched.items():
             ends = [(found.dim_min_val(d), found.dim_max_val(d)) for d in range(found.dim(r.SET))]
             if found.is_empty() or not all(low.is_int() and high.is_int() for low, high in ends):
                 continue
             extents = tuple(int(high.to_python() - low.to_python()) + 1 for low, high in ends)
             size = self.program.scop.arrays[array].element.size_bytes
-            buffer = buffers.get(array)
-            held = 0 if buffer is None else size * prod(constant_of(e) or 0 for e in buffer.extents)
-            yield Cells(array, extents, prod(extents) * size, "" if buffer is None else buffer.name, held)
+            own = buffers.get(array, {})
+            held = sum(size * prod(constant_of(e) or 0 for e in buffer.extents) for buffer in own.values())
+            yield Cells(array, extents, prod(extents) * size, ", ".join(own), held)
 
 
 class _Walk:

@@ -44,3 +44,8 @@ def shown(value: object) -> str:
 
 def percent(share: float) -> str:
     return f"{100 * share:.3g} %"
+
+
+def again(share: float) -> str:
+    """`13.4 %`, or `599 times`: how much work is repeated."""
+    return f"{share:.0f} times" if share >= 10 else percent(share)

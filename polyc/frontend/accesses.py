@@ -216,13 +216,14 @@ class Collector:
             # What is never evaluated still stands in the body, and needs its place.
             relation, free = self.relation(symbol, subscripts, self.whole, expr.span)
         exact = not free
-        alone = not any(mentions(s) & set(env.inner) for s in subscripts if s is not None)
+        # What loops inside of the statement decide is known by its range alone, too, and printed as it was written.
+        inner = [k for k, s in enumerate(subscripts) if s is not None and mentions(s) & set(env.inner)]
         printable = all(subscripts[position] is not None for position in free)
-        loose = free if alone and printable else ()
+        loose = tuple(sorted({*free, *inner})) if printable else ()
         ref = self.label()
         for kind in kinds:
             actual = MAY if kind is WRITE and not (self.certain and exact) else kind
-            self.accesses.append(Raw(ref, symbol.key, actual, relation, exact and alone, loose))
+            self.accesses.append(Raw(ref, symbol.key, actual, relation, exact and not inner, loose))
         self.inexact = self.inexact or not exact
         return ref
 

@@ -22,7 +22,7 @@ from polyc.frontend.overlaps import CODE as OVERLAPS
 from polyc.frontend.parse import SKIPPED, Parsed, parse_function
 from polyc.frontend.places import Places
 from polyc.frontend.pragmas import Marked
-from polyc.frontend.units import NotRead, Unit, units, whole_lines
+from polyc.frontend.units import NotRead, NotWhole, Unit, units, whole_lines
 from polyc.model.scop import Region
 from polyc.model.tree import Band
 from polyc.model.tree import walk as walk_tree
@@ -191,9 +191,20 @@ class Detector:
                     return f"'{name}' is called, which may have side effects"
         if not any(isinstance(node, c_ast.For) for item in items for node in walk(item)):
             return None if self.may_stand_between(block, parts, position) else "it changes what loops depend on"
-        if whole_lines(self.places, part.start, part.end) is None:
-            return "it shares lines with something else, or has directives or macros with braces in it"
+        first, last = self.on_its_lines(parts, position, position)
+        try:
+            whole_lines(self.places, parts[first].start, parts[last].end)
+        except NotWhole as problem:
+            return str(problem)
         return None
+
+    def on_its_lines(self, parts: list[Unit], first: int, last: int) -> tuple[int, int]:
+        """Some units, with those before and after them that share a line with them."""
+        while first > 0 and self.lines(parts[first - 1])[1] == self.lines(parts[first])[0]:
+            first -= 1
+        while last + 1 < len(parts) and self.lines(parts[last])[1] == self.lines(parts[last + 1])[0]:
+            last += 1
+        return first, last
 
     def may_stand_between(self, block: c_ast.Compound, parts: list[Unit], position: int) -> bool:
         """Whether a statement without loops changes no size that loops after it have: such sizes would be no
@@ -243,9 +254,12 @@ class Detector:
             self.inside(block, parts[n], reason)
 
     def trimmed(self, block: c_ast.Compound, parts: list[Unit], first: int, last: int) -> tuple[int, int]:
-        """The run from its first loop to its last one."""
+        """The run from its first loop to its last one, and what stands on their lines."""
         loops = [n for n in range(first, last + 1) if self.has_loop(block, parts[n])]
-        return (loops[0], loops[-1]) if loops else (1, 0)
+        if not loops:
+            return 1, 0
+        begin, end = self.on_its_lines(parts, loops[0], loops[-1])
+        return max(first, begin), min(last, end)
 
     def has_loop(self, block: c_ast.Compound, part: Unit) -> bool:
         return any(isinstance(node, c_ast.For) for item in self.items(block, part) for node in walk(item))
@@ -256,9 +270,10 @@ class Detector:
         everything = range(len(parts))
         if self.tries > MOST_TRIES:
             return dict.fromkeys(everything, "too many runs of its function were tried")
-        lines = whole_lines(self.places, parts[0].start, parts[-1].end)
-        if lines is None:
-            return dict.fromkeys(everything, "it shares lines with something else, or has directives in it")
+        try:
+            lines = whole_lines(self.places, parts[0].start, parts[-1].end)
+        except NotWhole as problem:
+            return dict.fromkeys(everything, str(problem))
         marks = c_ast.Pragma("scop"), c_ast.Pragma("endscop")
         before = list(block.block_items)
         position = {id(node): n for n, node in enumerate(before)}

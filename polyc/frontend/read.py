@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 
 from polyc.errors import Diagnostic, Severity, Span, UserError
 from polyc.frontend.chunks import Chunks, cut
@@ -23,6 +24,7 @@ from polyc.model.scop import Region, Scop, Source
 from polyc.poly import OverBudget, budget
 from polyc.stack import room_for_depth
 
+_CONDITION = re.compile(r"^[ \t]*(#[ \t]*if)(?:n?def)?\b", re.MULTILINE)
 _RENUMBERED = re.compile(r"^[ \t]*#[ \t]*(?:line\b|\d)", re.MULTILINE)
 LARGE = 1_000_000
 """Characters from which on a file is looked into before it is preprocessed."""
@@ -96,7 +98,10 @@ def _modelled(
 
 
 def no_region(path: str) -> UserError:
-    hint = "put '#pragma scop' and '#pragma endscop' around the loops to compile, or say --allow-no-scop"
+    hint = (
+        "put '#pragma scop' and '#pragma endscop' around the loops to compile, let --detect find some, "
+        "or say --allow-no-scop"
+    )
     return UserError.of("no-scop", "the file has no region to compile", Span(path, 1), hint)
 
 
@@ -243,4 +248,14 @@ class _Reader:
         end = lines[scop.end_line] if scop.end_line < len(lines) else len(self.user.text)
         line = self.user.text[start : start + scop.span.column - 1]
         text = original_text(self.chunks.text[marked.body : marked.end])
+        scop = replace(scop, notes=(*scop.notes, *self.decided(start, end)))
         return Region(scop, start, end, line, text, preamble(self.chunks, marked, parsed, scop))
+
+    def decided(self, start: int, end: int) -> list[Diagnostic]:
+        """A note at the first '#if' of a region: its lines stay out of the output where it does not hold now."""
+        found = _CONDITION.search(self.user.code, start, end)
+        if found is None:
+            return []
+        message = "the region has '#if' lines: the output has what the preprocessor chose, with this command's macros"
+        span = self.user.span(found.start(1), len(found[1]))
+        return [Diagnostic("decided-condition", message, span, severity=Severity.NOTE)]

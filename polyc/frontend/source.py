@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import bisect
+import contextlib
 import os
 import re
 import stat
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 
 from polyc.errors import Span, UserError
 
@@ -64,10 +66,19 @@ def load(path: str) -> UserFile:
     try:
         data = read_bytes(path)
     except FileNotFoundError:
-        raise UserError.of("file-not-found", f"'{path}': no such file") from None
+        raise UserError.of("file-not-found", f"'{path}': no such file", hint=meant(path)) from None
     except (OSError, ValueError) as problem:
         raise unreadable(path, getattr(problem, "strerror", None) or str(problem)) from None
     return as_file(path, data)
+
+
+def meant(path: str) -> str:
+    """A hint at the file of the same folder that has nearly this name, if there is one."""
+    folder, name = os.path.split(path)
+    with contextlib.suppress(OSError, ValueError):
+        near = get_close_matches(name, [n for n in os.listdir(folder or ".") if n.endswith((".c", ".h"))], 1, 0.7)
+        return f"did you mean '{os.path.join(folder, near[0])}'?" if near else ""
+    return ""
 
 
 def as_file(path: str, data: bytes) -> UserFile:

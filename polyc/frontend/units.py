@@ -16,12 +16,21 @@ from polyc.frontend.places import Places
 
 _TOKEN = re.compile(r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[A-Za-z_$][\w$]*|\d[\w.]*|\S""")
 _OPEN, _CLOSE = "([{", ")]}"
-_DIRECTIVE = re.compile(r"^[ \t]*(?:#(?![ \t]*pragma[ \t]+polyc\b)|%:)", re.MULTILINE)
+_DIRECTIVE = re.compile(r"[ \t]*(?:#[ \t]*(\w*)(?!\w)|%:)(?![ \t]+polyc\b)")
+_OPENS, _TURNS, _CLOSES = (
+    frozenset(["if", "ifdef", "ifndef"]),
+    frozenset(["else", "elif", "elifdef", "elifndef"]),
+    "endif",
+)
 _QUOTED = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*\"""")
 
 
 class NotRead(Exception):
     """The text is none that this module follows."""
+
+
+class NotWhole(Exception):
+    """Why a piece of the text has no lines for itself, in words that follow "it stays as it is"."""
 
 
 @dataclass(slots=True)
@@ -145,30 +154,63 @@ def units(block: c_ast.Compound, parsed: Parsed) -> list[Unit]:
     return found
 
 
-def whole_lines(places: Places, start: int, end: int) -> tuple[int, int] | None:
+def whole_lines(places: Places, start: int, end: int) -> tuple[int, int]:
     """The lines of the user's file, first and last, that hold a piece of the preprocessed text and nothing else.
 
-    None where there are none: it shares a line with something else, comes from a macro or an included file in part,
-    or has directives in it.
+    Raises NotWhole where it shares a line with something else, comes from a macro or an included file in part, or has
+    directives in it that are more than whole conditions.
     """
     user, pre = places.user, places.pre
     name, first = pre.place(start)
     other, last = pre.place(end - 1)
     if name != user.path or other != user.path or not 0 < first <= last <= len(user.line_starts):
-        return None
+        raise NotWhole("it comes from another file in part")
     if _first_character(places, first) != start or _last_character(places, last) != end - 1:
-        return None
+        raise NotWhole("it shares lines with something else")
     while True:  # a macro's arguments may go on for some lines
-        text = "".join(_code(user.line(number)) + "\n" for number in range(first, last + 1))
+        text = chosen(places, first, last)
         if _balance(text) == 0 and not text.rstrip("\n").endswith("\\"):
             break
         last += 1
         if last > len(user.line_starts) or _pieces(places, last):
-            return None
+            raise NotWhole("it shares lines with something else, or macros with braces stand in it")
     before = user.line(first - 1) if first > 1 else ""
-    if before.rstrip().endswith("\\") or not text.rstrip().endswith((";", "}")) or _DIRECTIVE.search(text):
-        return None
+    if before.rstrip().endswith("\\") or not text.rstrip().endswith((";", "}")):
+        raise NotWhole("it shares lines with something else, or macros with braces stand in it")
     return first, last
+
+
+def chosen(places: Places, first: int, last: int) -> str:
+    """The code of some lines that the preprocessor chose, without what stands in quotes.
+
+    Raises NotWhole where a directive is more than a condition that is whole within these lines: what follows would miss
+    a `#define`, and half of an `#if` is no text.
+    """
+    kept: list[str] = []
+    branches: list[tuple[int, bool]] = []
+    """Of each open branch: where its code begins in `kept`, and whether the preprocessor left any of it."""
+    for number in range(first, last + 1):
+        line = _code(places.user.line(number))
+        directive = _DIRECTIVE.match(line)
+        if directive is None:
+            kept.append(line + "\n")
+            if _pieces(places, number):
+                branches = [(begin, True) for begin, _ in branches]
+            continue
+        word = directive[1] or ""
+        if word not in (*_OPENS, *_TURNS, _CLOSES) or line.rstrip().endswith("\\"):
+            raise NotWhole(f"'#{word}' stands in it")
+        if word not in _OPENS:
+            if not branches:
+                raise NotWhole(f"an '#{word}' in it belongs to a condition that begins before it")
+            begin, left = branches.pop()
+            if not left:
+                del kept[begin:]
+        if word != _CLOSES:
+            branches.append((len(kept), False))
+    if branches:
+        raise NotWhole("a condition ('#if') that begins in it does not end in it")
+    return "".join(kept)
 
 
 def _code(line: str) -> str:

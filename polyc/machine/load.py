@@ -49,6 +49,20 @@ def load(name_or_file: str) -> Machine:
     raise UserError.of(CODE, *unknown(name_or_file, None))
 
 
+def text_of(name_or_file: str) -> str:
+    """The TOML text of a machine: of one that polyc ships, of this one, or of a file. Raises as `load`."""
+    machine = load(name_or_file)
+    for folder in FOLDERS.values():
+        if not is_file(name_or_file) and name_or_file in _names(folder):
+            return (folder / f"{name_or_file}.toml").read_text(encoding="utf-8")
+    if is_file(name_or_file):
+        return _text_of(name_or_file)
+    from polyc.machine.host import as_toml
+
+    assert isinstance(machine, Cpu)
+    return as_toml(machine)
+
+
 def unknown(name: str, kind: str | None) -> tuple[str, None, str]:
     """What is said of a name that polyc does not know: message, no place, hint."""
     return f"there is no machine '{name}'", None, f"there are {', '.join(known(kind))}; a file's name ends in .toml"

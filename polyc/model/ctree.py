@@ -221,6 +221,8 @@ class For:
     span: Span | None = dataclass_field(default=None, compare=False, repr=False)
     lanes: int = 0
     lookups: int = 0
+    runs: tuple[Span, ...] = dataclass_field(default=(), compare=False, repr=False)
+    """In a printed loop: the places of the user's loops whose iterations it runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,6 +318,17 @@ def walk(node: Node) -> Iterator[Node]:
                 waiting += value[::-1]
             elif value is not None:
                 waiting.append(value)
+
+
+def is_request(node: Node) -> bool:
+    """Whether a statement only asks for the line of a cache: it computes nothing, and changes nothing on the way."""
+    if not (isinstance(node, ExprStmt) and isinstance(node.expr, Call) and node.expr.function == PREFETCH):
+        return False
+    inside = (part for argument in node.expr.arguments for part in walk(argument))
+    return not any(
+        isinstance(part, Assign | Postfix | Call) or (isinstance(part, Unary) and part.op in ("++", "--"))
+        for part in inside
+    )
 
 
 def rewrite(node: N, change: Callable[[Node], Node | None]) -> N:

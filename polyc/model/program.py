@@ -32,8 +32,9 @@ class Options:
     """In the place of what is constructed: a kind of tiles and its sizes (`passes/given_sizes.py`)."""
     threads: str = "auto"
     """`auto`: parallel loops that are too small for threads run on one; `always`: they start them all the same."""
-    strips: int = 0
-    """How many tiles a strip has through which fused producers slide (`passes/windows.py`); 0: no strips."""
+    strips: int | None = None
+    """How many tiles a strip has through which fused producers slide (`passes/windows.py`); 0: no strips; None: as many
+    as the model of the machine says, or none."""
     max_recompute: float | None = None
     """Percentage of repeated instances that fusion may cost; None: let the cost decide."""
     verify: bool = True
@@ -333,7 +334,7 @@ def operations_for(scop: Scop, options: Options) -> int:
 
 
 Origins: TypeAlias = tuple[tuple[int, Span], ...]
-"""Lines of a printed text, from 1, that come from the user's source, with the place there."""
+"""Lines of a printed text, from 1, that come from the user's source, with the place there; some have several."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -353,4 +354,5 @@ class Compiled:
     """What belongs into the target's other files: kernels, and the functions that run them."""
     timings: tuple[tuple[str, float], ...] = ()
     origins: tuple[Origins, ...] = ()
-    """Of `text`, and of each of `device`: which statement of the source a line runs. () where the region was left."""
+    """Of `text`, and of each of `device`: which statement or loops of the source a line runs. () where the region was
+    left."""

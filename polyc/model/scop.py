@@ -90,8 +90,8 @@ class Access:
     """True: a function of the instance that codegen may print anew. False: an over-approximation; the
     subscripts are printed as the user wrote them, with the loop variables substituted."""
     loose: tuple[int, ...] = ()
-    """Of an access that is not exact: the subscripts that may be anything, where each of the others is a function of
-    the instance. () where more than that is not known."""
+    """Of an access that is not exact: the subscripts that data, or loops inside of the statement, decide, where each of
+    the others is a function of the instance. () where more than that is not known."""
 
     @property
     def placed(self) -> bool:

@@ -171,6 +171,8 @@ class Mark:
     sizes: tuple[int, ...] = ()
     blocks: int = 0
     """For `kernel`: at most so many blocks are started, and each takes several tiles; 0: as many as have work."""
+    strips: int = 0
+    """For `group`: so many tiles slide after each other, by the model of the machine; 0: none, or the user says it."""
     region: isl.Set | None = None
     """For `tiles`: `[n] -> { [v0, …] }`, all values of the band below, and perhaps others, in which nothing runs. Which
     skewed tiles have instances can be said exactly only by conditions that nobody wants to read."""

@@ -8,12 +8,13 @@ from itertools import permutations
 
 import islpy as isl
 
-from polyc.analysis.witness import carried, first_of
+from polyc.analysis.witness import carried, first_of, in_loop
 from polyc.model.program import Buffer, ExtensionSchedule, Group, Program
 from polyc.model.tree import Band, Extension, Filter, Mark, Node, Sequence, restrict, rewrite
 from polyc.model.witness import Finder
 from polyc.passes.clusters import Cluster, Declined, Fuser, output_band
 from polyc.passes.cpu_sizes import Judged
+from polyc.passes.grouping import Choice, Grouping
 from polyc.passes.naming import fresh
 from polyc.passes.nests import (
     Nest,
@@ -77,6 +78,10 @@ class _Composer:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.sizes = Sizes()
+        self.grouping: Grouping | None = None
+        """Of the sequence at hand."""
+        self.choice: Choice | None = None
+        """What it says of the output at hand; None where the model does not cover that."""
 
     @property
     def fusing(self) -> bool:
@@ -100,6 +105,7 @@ class _Composer:
         """
         judge = partial(self.judged, outer)
         fuser = Fuser(self.program, nests, outer, judge, single)
+        self.grouping = Grouping(fuser, self.sizes, partial(why_apart, self.program, in_tiles=True))
         copied, stayed = set[int](), set[int]()
         waiting: list[Nest | None] = list(nests)
         placed: list[Nest | None] = [None] * len(nests)
@@ -136,7 +142,11 @@ class _Composer:
         before = self.program, list(waiting)
         tried: list[tuple[Cluster, Program, list[Nest | None]]] = []
         known: dict[tuple[int, ...], Attempt] = {}
-        alone, expected = sizes, self.expected(fuser, position, nest, waiting)
+        self.choice = self.grouping.chosen(position, (*waiting[:position], nest)) if self.grouping else None
+        alone, expected = sizes, None
+        if self.choice is not None:
+            expected = self.choice.producers
+            fuser.single |= self.choice.lonely
         sizes = self.sizes.grouped(self.program, fuser.outer, (nest,), expected, alone)
         while True:
             cluster, too_large = self.attempted(fuser, fuser.cluster(position, nest, band, sizes), waiting, known)
@@ -215,49 +225,6 @@ class _Composer:
         self.program, waiting[:] = found.program, found.waiting
         return found.cluster, found.too_large
 
-    def expected(self, fuser: Fuser, position: int, nest: Nest, waiting: list[Nest | None]) -> tuple[Nest, ...] | None:
-        """Producers that pay by the machine's model, the nearest first; whether they may be fused is not asked here.
-
-        None where there is no such model.
-        """
-        if nest.band is None or not self.sizes.models(self.program, nest.band):
-            return None
-        while True:
-            found = self.paying(fuser, position, nest, waiting)
-            lonely = fuser.without_sources([*found, nest], waiting)
-            if not lonely:
-                return found
-            fuser.single |= lonely
-
-    def paying(self, fuser: Fuser, position: int, nest: Nest, waiting: list[Nest | None]) -> tuple[Nest, ...]:
-        found: tuple[Nest, ...] = ()
-        inside = nest.instances
-        reads = fuser.near.feeding(nest.statements)
-        for q in reversed(range(position)):
-            other = waiting[q]
-            if other is None or other.band is None or q not in reads:
-                continue
-            if why_apart(self.program, nest.statements, other.statements, True):
-                continue
-            flow = fuser.near.flow_from(other.instances).intersect_range(inside)
-            if fuser.outer.same_iteration(flow).is_empty():
-                continue
-            here = [n for n in found if not n.copied]
-            readers = [n for n in waiting[q + 1 : position] if n is not None and n not in here]
-            readers = [n for n in readers if fuser.near.reads_from(n, other)]
-            if readers:
-                copy = fuser.copy_of(q, other)
-                if copy is None:
-                    continue
-                other = copy
-                judged = self.sizes.copied(fuser.program, fuser.outer, (nest,), found, copy, readers)
-            else:
-                judged = self.sizes.judged(fuser.program, fuser.outer, (nest,), found, other)
-            if judged is not None and judged.fused.seconds <= judged.apart_seconds:
-                found, inside = (*found, other), inside.union(other.instances)
-                reads |= fuser.near.feeding(other.statements)
-        return found
-
     def attempt(self, fuser: Fuser, cluster: Cluster, waiting: list[Nest | None]) -> tuple[Cluster, bool]:
         """Grow a cluster with its tile sizes; also whether a producer was too large for them."""
         start, before = cluster, (self.program, list(waiting))
@@ -290,8 +257,10 @@ class _Composer:
             if not answer.producers[0].nest.copied or not other.instances.is_subset(reserved):
                 waiting[q] = None if reserved.is_empty() else Nest(reserved, restrict(other.node, reserved))
         lonely = fuser.without_sources([*(p.nest for p in cluster.producers), *cluster.outputs], waiting)
-        if lonely:
+        torn = fuser.torn_by(cluster)
+        if lonely or torn:
             fuser.single |= lonely
+            fuser.torn |= torn
             self.program, waiting[:] = before
             return self.attempt(fuser, start, waiting)
         return cluster, too_large
@@ -311,6 +280,8 @@ class _Composer:
         """One producer more; a producer whose tiles take isl too long stays where it is."""
         if why := self.asked_apart(cluster, other):
             return Declined("asked", why)
+        if self.choice is not None and q in self.choice.left_out:
+            return self.choice.declined
         context = self.program.scop.domain.get_ctx()
         try:
             with budget(context, share(self.program.options.budget, 5)):
@@ -431,6 +402,7 @@ class _Composer:
         elif band is None and nest.band.coincident_prefix:
             # Only values that nobody reads held it back: private copies free the loop, and nothing can be tiled.
             why = NotTiled("parallel-as-it-is", "its outer loop runs in parallel as it is")
+            dependence = in_loop(self.program, nest.instances)
         parallel = band is not None or (nest.band is not None and nest.band.coincident_prefix > 0)
         self._record(nest.statements, (), (), parallel)
         if why is not None:
@@ -499,7 +471,8 @@ class _Composer:
         assert first.band is not None
         self.program, block = self.sizes.block(self.program, first.band, outer, sizes, first.statements)
         self.program = self.sizes.told(self.program, cluster, outer, statements, sizes)
-        node = Mark("group", node, text=self._comment(cluster, sizes), sizes=block)
+        strips = self.sizes.strips(self.program, cluster, outer, sizes)
+        node = Mark("group", node, text=self._comment(cluster, sizes), sizes=block, strips=strips)
         group = Group(
             (*fused, *statements),
             statements,

@@ -16,14 +16,15 @@ from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Member
 from polyc.model.witness import Finder
+from polyc.passes.boxed import by_cells, count_at, has_remainders, is_ragged, is_simpler
 from polyc.passes.contract import kept_by_iterations
 from polyc.passes.cost import START_CYCLES, Estimate, Rates, estimate, middle_tile, sample_parameters, written_cells
-from polyc.passes.cpu_sizes import STACK_BYTES, Judged
+from polyc.passes.cpu_sizes import Judged
 from polyc.passes.neighbours import Neighbours
 from polyc.passes.nests import Nest, Outer, all_instances, values
 from polyc.passes.promotion import DataTile, RefFlow, plan_buffer
 from polyc.passes.registers import contraction_sizes
-from polyc.passes.storage import Life, bytes_for
+from polyc.passes.storage import STACK_BYTES, Life, bytes_for
 from polyc.passes.tiling import tile_members, told_sizes
 from polyc.poly import empty_map, empty_set, maps, names, out_name, sets, union_of
 
@@ -122,6 +123,8 @@ class Fuser:
         self.copies: dict[Nest, int] = {}
         """Nests as `copy_of` gives them, and their places."""
         self._copy_of: dict[Nest, Nest] = {}
+        self.torn = set[str]()
+        """Arrays with several writers, not all of which can be in one tile."""
         self.read_by_copies: set[str] = set()
         """Names for the statements of copies that are built, see `served`."""
         self.dropped = empty_set(self.flow)
@@ -169,8 +172,14 @@ class Fuser:
 
     def _is_small(self, nest: Nest) -> bool:
         """Whether all that a nest writes stays in a cache until it is read."""
+        return self.written_bytes(nest) <= STACK_BYTES
+
+    def written_bytes(self, nest: Nest) -> float:
+        """Of what a nest makes, at the sample sizes."""
+        arrays = [self.program.scop.arrays[array] for array in self.near.touched(nest)[1]]
+        size = max((array.element.size_bytes or 8 for array in arrays), default=8)
         cells = (written_cells(self.program, piece.intersect_params(self.typical)) for piece in sets(nest.instances))
-        return 8 * sum(cells) <= STACK_BYTES
+        return size * sum(cells)
 
     @property
     def space(self) -> int:
@@ -192,15 +201,46 @@ class Fuser:
         if flow.is_empty():
             return None
         assert nest.band is not None
-        needed = cluster.tile_of.reverse().apply_range(flow.reverse())
         parallel = nest.band.members[: nest.band.coincident_prefix]
         grouping = values(self.outer.members + parallel, nest.instances)
+        tiles = cluster.tile_of.intersect_domain(all_instances(cluster.outputs)).range()
+        boxed: isl.UnionMap | None = None
+        if has_remainders(flow):  # to describe exactly what is needed of each kind of cells may take isl too long
+            boxed = self._same_outer(by_cells(self.program, cluster.tile_of, tiles, nest, grouping))
+            if self._little_more(cluster.tile_of, flow, boxed, tiles):
+                return boxed
+        needed = cluster.tile_of.reverse().apply_range(flow.reverse())
         iterations = needed.apply_range(grouping)
         if len(nest.statements) > 1:  # at once for all of them, in the space of their loops
             iterations = self._one_piece(cluster, iterations.coalesce(), grouping.range())
         same = self._same_outer(iterations.apply_range(grouping.reverse()))
         known = self.program.scop.context.intersect(self.program.scop.assumed)
-        return self._joined_up(cluster, nest, same.intersect_params(known).coalesce())
+        found = self._joined_up(cluster, nest, same.intersect_params(known).coalesce())
+        if boxed is None and is_ragged(found):
+            boxed = self._same_outer(by_cells(self.program, cluster.tile_of, tiles, nest, grouping))
+            if is_simpler(boxed, found) and self._little_more(cluster.tile_of, flow, boxed, tiles):
+                return boxed
+        return found
+
+    def _little_more(self, tile_of: isl.UnionMap, flow: isl.UnionMap, boxed: isl.UnionMap, tiles: isl.UnionSet) -> bool:
+        """Whether tiles in the middle, of all and of those that have a part of the box, hold at most HULL_SLACK more
+        instances than the flow into them needs."""
+        for some in (tiles, boxed.domain()):
+            if some.is_empty():
+                return False
+            (every,) = sets(some)
+            tile = middle_tile(every.intersect_params(self.typical))
+            if tile is None:
+                return False
+            here = tile_of.intersect_range(isl.UnionSet.from_set(tile)).domain()
+            needed, more = (
+                flow.intersect_range(here).domain(),
+                boxed.intersect_domain(isl.UnionSet.from_set(tile)).range(),
+            )
+            least, most = (count_at(found, tile.params()) for found in (needed, more))
+            if least is None or most is None or most > HULL_SLACK * least:
+                return False
+        return True
 
     def _joined_up(self, cluster: Cluster, nest: Nest, extension: isl.UnionMap) -> isl.UnionMap:
         """One piece for each statement, so that tile shapes do not multiply from stage to stage.
@@ -287,9 +327,9 @@ class Fuser:
                         {"array": array},
                     )
         for kept in producer_data:
-            filled = 0 if kept.fill is None else kept.fill.n_basic_map()
             stored = 0 if kept.copy_out is None else kept.copy_out.n_basic_map()
-            if filled > MOST_PIECES or stored > 4 * MOST_PIECES:  # the owner of a cell differs at each border
+            torn = _is_torn(kept) and not self._may_be_whole(kept.array, position, waiting)
+            if torn or stored > 4 * MOST_PIECES:  # the owner of a cell differs at each border
                 return Declined(
                     "irregular-tiles", f"the cells of {kept.array} to copy take too many pieces to describe"
                 )
@@ -336,14 +376,28 @@ class Fuser:
             data=data,
         )
 
+    def _may_be_whole(self, array: str, position: int, waiting: list[Nest | None]) -> bool:
+        """Whether nests that are asked later write cells of an array that the tile would have to copy."""
+        others = (n for n in waiting[:position] if n is not None)
+        return array not in self.torn and any(array in self._written_arrays(n) for n in others)
+
+    def torn_by(self, cluster: Cluster) -> set[str]:
+        """Arrays of which a tile would copy cells in too many pieces: those that write them did not come along."""
+        return {kept.array for kept in cluster.data if _is_torn(kept)} - self.torn
+
     def _single(self, cluster: Cluster, nest: Nest) -> Declined | None:
         """Why copies of a nest in the tiles of all its readers would not be all that is needed of it."""
         if any(array in self.program.scop.live_out for array in self._written_arrays(nest)):
-            return Declined("shared-producer", "others read the same values, which are needed after the region, too")
+            why = "others read the same values, which are needed after the region, too"
+            return Declined("shared-producer", why, dependence=self._read_elsewhere(cluster, nest))
         if self._needed_later(cluster, nest, isl.UnionMap.from_domain(nest.instances).reverse()):
             why = "another nest that runs later needs the same instances (neither (21) nor (22) holds)"
-            return Declined("shared-producer", why)
+            return Declined("shared-producer", why, dependence=self._read_elsewhere(cluster, nest))
         return None
+
+    def _read_elsewhere(self, cluster: Cluster, nest: Nest) -> Finder:
+        """A value of a nest that others read than the cluster."""
+        return value_out(self.program, nest.instances, (cluster.instances, nest.instances))
 
     def _reader_in_registers(self, cluster: Cluster, array: str) -> str | None:
         """An output of the cluster that becomes a sum of products in vector registers, and has the array as a factor:
@@ -434,6 +488,7 @@ class Fuser:
             self.typical,
             dropped,
             elsewhere,
+            not overlapping and known is None and not also,
         )
         if also:
             overlapping = not extension.reverse().is_single_valued()
@@ -662,6 +717,7 @@ class Fuser:
             return Declined(
                 "shared-producer",
                 "another nest that runs earlier needs the same instances (neither (21) nor (22) holds)",
+                dependence=self._read_elsewhere(cluster, nest),
             )
         if judged is not None:
             fused, apart = (float(f"{s * 1e6:.3g}") for s in (judged.fused.seconds, judged.apart_seconds))
@@ -672,6 +728,7 @@ class Fuser:
                     f"others read the same values, and computing them for each reader would take {fused:g} us, by the "
                     f"model of the machine, instead of {apart:g} us",
                     numbers | {"fused_us": fused, "apart_us": apart},
+                    self._read_elsewhere(cluster, nest),
                 )
             if overlapping and fused > apart:
                 return Declined(
@@ -771,15 +828,21 @@ def _into_copy(flow: isl.Map) -> isl.Map:
     return flow.set_tuple_id(isl.dim_type.out, name)
 
 
+def _is_torn(kept: DataTile) -> bool:
+    return kept.fill is not None and kept.fill.n_basic_map() > MOST_PIECES
+
+
 def _irregular(extension: isl.UnionMap, outer: int) -> bool:
     """Whether a tile's instances are scattered so that isl would take seconds to check what is made of them.
 
-    One remainder for each tile loop, and one for a step or a halved subscript in each dimension, are usual.
+    One remainder for each tile loop, and one for a step or a halved subscript in each dimension, are usual. Without the
+    latter, there may be a piece for each of the four sides of an image.
     """
     for piece in maps(extension):
         basics = piece.get_basic_map_list()
-        remainders = (basics.get_at(k).dim(isl.dim_type.div) for k in range(basics.n_basic_map()))
-        if basics.n_basic_map() > MOST_PIECES or max(remainders, default=0) > 2 * outer:
+        remainders = max((basics.get_at(k).dim(isl.dim_type.div) for k in range(basics.n_basic_map())), default=0)
+        most = MOST_PIECES if remainders > outer else 2 * MOST_PIECES
+        if basics.n_basic_map() > most or remainders > 2 * outer:
             return True
     return False
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import prod
 
 import islpy as isl
 
@@ -24,6 +25,8 @@ from polyc.passes.boxes import bounding_box
 from polyc.passes.cost import sample_parameters
 from polyc.passes.naming import fresh
 from polyc.passes.nests import statements_below, values
+from polyc.passes.promotion import starts_at_zero
+from polyc.passes.storage import STACK_BYTES
 from polyc.poly import maps, names, out_name
 
 STAGE = "contract"
@@ -90,7 +93,7 @@ def _unbuffered(program: Program) -> list[str]:
         for access in statement.accesses:
             touching.setdefault(access.array, []).append(access)
     for name, array in scop.arrays.items():
-        printed = all(a.exact for a in touching.get(name, []))
+        printed = all(a.placed for a in touching.get(name, []))
         if array.rank and printed and name not in scop.live_out | kept | before:
             found.append(name)
     return found
@@ -237,17 +240,24 @@ class _Contractor:
         codegen asks for none where there are no subscripts.
         """
         touched: isl.UnionMap | None = None
+        loose: set[int] = set()
         for name, ref in buffer.accesses:
             statement = self.program.statements[name]
             per_iteration = around.iterations(isl.UnionSet.from_set(statement.domain)).reverse()
             for access in statement.accesses:
                 if access.ref == ref and access.array == buffer.array:
+                    loose.update(access.loose)
                     one = per_iteration.apply_range(isl.UnionMap.from_map(access.relation))
                     touched = one if touched is None else touched.union(one)
         pieces = maps(touched.coalesce()) if touched is not None else []
         box = bounding_box(pieces[0], self.program.scop.known, self.typical) if len(pieces) == 1 else None
         extents = box.constant_extents() if box is not None else None
         if box is None or extents is None or (around.added is not None and set(extents) != {1}):
+            return False
+        if not all(starts_at_zero(box, d) for d in loose):  # such a subscript is printed as it was written
+            return False
+        element = self.program.scop.arrays[buffer.array].element.size_bytes or 8
+        if prod(extents) * element > STACK_BYTES:  # a row may be as long as memory
             return False
         params = self.program.scop.context.get_space().params()
         sizes = tuple(

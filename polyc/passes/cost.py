@@ -143,6 +143,26 @@ def operations(statement: Statement, subscripts: bool = True) -> float:
     return float(max(count, 1))
 
 
+def multiply_adds(program: Program, statement: Statement) -> int:
+    """How many sums of floats have a product as an operand: of these, C compilers make one operation, where the machine
+    has it (`fma_per_cycle`) and nobody forbids it (`-ffp-contract=off`)."""
+    written = (program.scop.arrays[a.array].element for a in statement.accesses if a.kind is not AccessKind.READ)
+    if any(element.kind != "float" for element in written):
+        return 0
+    count = 0
+    for node in c.walk(statement.body):
+        match node:
+            case c.Binary(op="+" | "-", left=left, right=right):
+                count += _product(left) or _product(right)
+            case c.Assign(op="+=" | "-=", value=value):
+                count += _product(value)
+    return count
+
+
+def _product(node: c.Expr) -> bool:
+    return isinstance(node, c.Binary) and node.op == "*"
+
+
 def estimate(
     program: Program,
     at: isl.Set,

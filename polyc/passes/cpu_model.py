@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from math import ceil, prod
+from math import ceil, inf, prod
 from typing import NamedTuple
 
 from polyc.machine import Cpu
@@ -25,7 +25,11 @@ STORED = 0.25
 """Of that, for what is only written: a store waits for nothing."""
 ROW_CYCLES = 20.0
 """To begin and end an innermost loop: its bounds, what is left of its vectors, a branch that is not foreseen."""
+RING_CYCLES = 20.0
+"""More, where the rows are in circular buffers: one remainder for each row that it reads, of a few rows at once."""
 TILE_CYCLES = 100.0
+STRIPS_EACH = (1, 2, 4)
+"""Strips for each core that are tried."""
 NOT_HIDDEN = 0.2
 """Share of arithmetic, and of the traffic of each level, that is not done beside what takes longest."""
 
@@ -51,6 +55,11 @@ class Prediction:
     kept_bytes: float
     """Of that, what only lives in the tile."""
     tiles: int
+    strips: int = 0
+    """How many tiles slide after each other (`windows.py`); 0: each stands by itself."""
+
+
+_Moving = tuple[tuple[int, ...], tuple[int, ...] | None, tuple[int, ...], bool]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,12 +78,39 @@ class TiledNest:
     stores: float
     rows: int = 0
     """How many iterations of the last parallel loop run at once, where those of the inner ones wait for each other."""
-    known: dict[tuple[int, ...], tuple[float, float, tuple[tuple[str, float], ...]]] = field(default_factory=dict)
-    """What a box of tiles of the nest by itself touches, see `_Sweep`: groups that it is tried in ask the same."""
-    waits: dict[tuple[int, ...], dict[str, float]] = field(default_factory=dict)
+    lines: dict[tuple[int, ...], tuple[float, ...]] = field(default_factory=dict)
+    """For each array what a box of the tile touches, in whole lines: groups that the nest is tried in ask the same, as
+    of all that follows."""
+    cells: dict[tuple[int, ...], tuple[float, ...]] = field(default_factory=dict)
+    """The same, in bytes."""
+    waits: dict[tuple[int, ...], tuple[float, ...]] = field(default_factory=dict)
     """`TileModel._waits` of the nest."""
-    cycles: dict[tuple[tuple[int, ...], tuple[int, ...], bool], float] = field(default_factory=dict)
-    """`TileModel._cycles` of the nest: by the box of a tile, the extents of the loops, and whether it is repeated."""
+    swept: dict[tuple[int, ...], tuple[float, float, tuple[tuple[int, float], ...]]] = field(default_factory=dict)
+    """What a box touches of the nest by itself, with what only lives in the tile, see `_Sweep`."""
+    moving: dict[_Moving, tuple[_Sweep | None, ...]] = field(default_factory=dict)
+    """For each level the loops whose data come from beyond it: by the tile, the tiles of a strip together, the extents
+    of the loops, and whether a loop around runs the nest again."""
+    cycles: dict[tuple[tuple[int, ...], tuple[int, ...], bool, bool], float] = field(default_factory=dict)
+    """`TileModel._cycles` of the nest: by the box of a tile, the extents of the loops, whether it is repeated, and
+    whether tiles stand by themselves."""
+
+    def lines_of(self, box: tuple[int, ...], line: int) -> tuple[float, ...]:
+        found = self.lines.get(box)
+        if found is None:
+            found = self.lines[box] = tuple([array.bytes(box, line) for array in self.prints.arrays])
+        return found
+
+    def bytes_of(self, box: tuple[int, ...]) -> tuple[float, ...]:
+        found = self.cells.get(box)
+        if found is None:
+            found = self.cells[box] = tuple([array.bytes(box) for array in self.prints.arrays])
+        return found
+
+    def loops(self, box: tuple[int, ...]) -> list[tuple[int, int, int]]:
+        """The loops of the nest in a tile; a producer has none for those of the tile's that all run the same of it."""
+        every = [k for k in range(len(box)) if any(any(work.slopes[k]) for _, work in self.prints.work)]
+        order = [k for k in (every or range(len(box))) if k != self.inner]
+        return [(k, 1, box[k]) for k in (*order, self.inner)]
 
 
 class _Sweep(NamedTuple):
@@ -82,12 +118,12 @@ class _Sweep(NamedTuple):
 
     bytes: float
     moved: float
-    arrays: tuple[tuple[str, float], ...]
-    """`moved` for each array."""
+    arrays: tuple[tuple[int, float], ...]
+    """`moved` for each array, by its number among those of the nest, or of the group."""
     times: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class TileModel:
     """One tile band, and the nests in its tiles.
 
@@ -112,79 +148,148 @@ class TileModel:
     strips: bool = False
     """The only parallel loop is the one along memory, with others inside: uncut, it goes innermost, and one core runs
     the nest."""
-    by_name: dict[str, list[ArrayFootprint]] = field(default_factory=dict)
-    """`_arrays`, once they were asked for."""
-    lives: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """`_lives`, once they were asked for."""
-    swept: dict[tuple[int, ...], tuple[float, float, tuple[tuple[str, float], ...]]] = field(default_factory=dict)
+    slides: int | None = None
+    """The loop along which tiles slide through strips, each with what is new in it (`windows.py`); None: none."""
+    extents: tuple[int, ...] = field(init=False)
+    """Of the loops, at the sample sizes."""
+    known: tuple[int | None, ...] = field(init=False)
+    """The extents of the loops, None for those that are only bounded from above."""
+    _arrays: dict[str, list[ArrayFootprint]] = field(init=False)
+    """What the nests touch of each array."""
+    _numbers: list[tuple[int, ...]] = field(init=False)
+    """For each nest the numbers that its arrays have in `_arrays`."""
+    _inside: list[tuple[bool, tuple[int, int]]] = field(init=False)
+    """For each array whether it only lives in the tile, and the first and the last nest that touch it."""
+    _factors: list[int] = field(init=False)
+    """For each array how often a byte of it moves to or from beyond the tile."""
+    _firsts: list[list[tuple[int, int]]] = field(init=False)
+    """For each nest those of its arrays that it is the first one to touch, and how often their bytes move."""
+    _rooms: list[tuple[str, float, float, float]] = field(init=False)
+    """For each level the place beyond it, what a core has of it, the rate from beyond and the latency in seconds."""
+    _swept: dict[tuple[int, ...], tuple[float, float, tuple[tuple[int, float], ...]]] = field(init=False)
     """What boxes of all nests together touch."""
 
-    @property
-    def output(self) -> TileFootprints:
-        return self.nests[-1].prints
+    def __post_init__(self) -> None:
+        output = self.nests[-1].prints
+        self.extents = output.typical
+        self.known = tuple(
+            n if n == typical else None for n, typical in zip(output.extents, output.typical, strict=True)
+        )
+        self._arrays, lives = {}, dict[str, tuple[int, int]]()
+        for k, nest in enumerate(self.nests):
+            for array in nest.prints.arrays:
+                self._arrays.setdefault(array.array, []).append(array)
+                lives[array.array] = lives.get(array.array, (k, k))[0], k
+        number = {name: k for k, name in enumerate(self._arrays)}
+        self._numbers = [tuple(number[array.array] for array in nest.prints.arrays) for nest in self.nests]
+        self._inside = [(name in self.kept, lives[name]) for name in self._arrays]
+        self._factors = [self._factor(name, found) for name, found in self._arrays.items()]
+        self._firsts, seen = [], set(self.kept)
+        for nest in self.nests:
+            own = [(k, array) for k, array in enumerate(nest.prints.arrays) if array.array not in seen]
+            self._firsts.append([(k, 2 if array.written else 1) for k, array in own])
+            seen.update(array.array for _, array in own)
+        self._rooms = list(self._places())
+        self._swept = {}
 
-    @property
-    def known(self) -> tuple[int | None, ...]:
-        """The extents of the loops, None for those that are only bounded from above."""
-        pairs = zip(self.output.extents, self.extents, strict=True)
-        return tuple(extent if extent == typical else None for extent, typical in pairs)
+    def _factor(self, name: str, found: list[ArrayFootprint]) -> int:
+        if name in self.kept or (any(a.made_here for a in found) and self._stays(found)):
+            return 0
+        return 2 if any(a.written for a in found) else 1
 
-    @property
-    def extents(self) -> tuple[int, ...]:
-        """Of the loops, at the sample sizes."""
-        return self.output.typical
+    def _places(self) -> Iterator[tuple[str, float, float, float]]:
+        places: list[Level | Memory] = [*self.machine.levels[1:], self.machine.memory]
+        for level, beyond in zip(self.machine.levels, places, strict=True):
+            room = FULL * self.machine.capacity(level, self.cores)
+            rate = self.machine.bytes_per_cycle(beyond, self.cores) * self.machine.clock_ghz * 1e9
+            yield beyond.name if isinstance(beyond, Level) else "memory", room, rate, beyond.latency_ns * 1e-9
 
     def box(self, tile: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(n if t == WHOLE else min(t, n) for t, n in zip(tile, self.extents, strict=True))
+        return tuple([n if t == WHOLE else min(t, n) for t, n in zip(tile, self.extents, strict=True)])
 
     def footprint(self, tile: tuple[int, ...]) -> float:
-        return self._bytes(self._arrays(), self.box(tile))
+        return self._touched(self.box(tile))[0]
 
     def kept_bytes(self, tile: tuple[int, ...]) -> float:
+        if not self.kept:
+            return 0.0
         box = self.box(tile)
-        arrays = self._arrays()
-        return self._at_once({name: max(a.bytes(box) for a in arrays[name]) for name in self.kept & arrays.keys()})
+        return self._at_once(self._largest([nest.bytes_of(box) for nest in self.nests]))
 
-    def _at_once(self, sizes: dict[str, float]) -> float:
+    def _largest(self, each: list[tuple[float, ...]]) -> list[float]:
+        """For each array the most of what the nests have of it."""
+        found = [0.0] * len(self._inside)
+        for numbers, sizes in zip(self._numbers, each, strict=True):
+            for number, size in zip(numbers, sizes, strict=True):
+                if size > found[number]:
+                    found[number] = size
+        return found
+
+    def _at_once(self, sizes: list[float]) -> float:
         """What arrays that only live in the tile take there: those that are in use by turns share their places
         (`storage.py`)."""
-        if not sizes:
-            return 0.0
-        used = [(size, self._lives()[name]) for name, size in sizes.items()]
-        return max(
-            (sum(size for size, (first, last) in used if first <= k <= last) for k in range(len(self.nests))),
-            default=0.0,
-        )
-
-    def _lives(self) -> dict[str, tuple[int, int]]:
-        """The first and the last nest that touch each array."""
-        if not self.lives:
-            for k, nest in enumerate(self.nests):
-                for array in nest.prints.arrays:
-                    self.lives[array.array] = self.lives.get(array.array, (k, k))[0], k
-        return self.lives
+        if self.slides is not None:  # they are in use from tile to tile
+            return sum(size for size, (kept, _) in zip(sizes, self._inside, strict=True) if kept)
+        used = [0.0] * len(self.nests)
+        for size, (kept, (first, last)) in zip(sizes, self._inside, strict=True):
+            if kept:
+                for k in range(first, last + 1):
+                    used[k] += size
+        return max(used)
 
     def predicted(self, tile: tuple[int, ...]) -> Prediction:
+        """In the best strips, where tiles slide."""
+        found = [self._predicted(tile, strips) for strips in self._strips(tile) or (0,)]
+        return min(found, key=lambda one: one.seconds)
+
+    def _strips(self, tile: tuple[int, ...]) -> list[int]:
+        """Numbers of tiles that a strip may have: each core gets a few strips."""
+        if self.slides is None or tile[self.slides] == WHOLE:
+            return []
+        length, size = self.extents[self.slides], self.box(tile)[self.slides]
+        counts = dict.fromkeys(ceil(ceil(length / (self.cores * each)) / size) for each in STRIPS_EACH)
+        return [count for count in counts if count > 1]
+
+    def strip(self, box: tuple[int, ...], strips: int) -> tuple[int, ...]:
+        """What all tiles of a strip are together."""
+        ends = zip(box, self.extents, strict=True)
+        return tuple(min(n, strips * t) if strips and k == self.slides else t for k, (t, n) in enumerate(ends))
+
+    def again(self, tile: tuple[int, ...], along: int) -> float:
+        """Times the arithmetic of tiles that are not cut along a loop: what those of a size repeat there."""
         box = self.box(tile)
+        whole = tuple(n if k == along else t for k, (t, n) in enumerate(zip(box, self.extents, strict=True)))
+        once = sum(self._cycles(nest, whole) for nest in self.nests)
+        return sum(self._cycles(nest, box) for nest in self.nests) / once if once else 1.0
+
+    def _predicted(self, tile: tuple[int, ...], strips: int) -> Prediction:
+        box = self.box(tile)
+        strip = self.strip(box, strips)
         parts = [ceil(n / t) for n, t in zip(self.extents, box, strict=True)]
-        each = [self._cycles(nest, box) / (self.machine.clock_ghz * 1e9) for nest in self.nests]
-        each[-1] += prod(parts) * TILE_CYCLES / (self.machine.clock_ghz * 1e9)
+        clock = self.machine.clock_ghz * 1e9
+        each = [self._cycles(nest, strip) / clock for nest in self.nests]
+        each[-1] += prod(parts) * TILE_CYCLES / clock
         computing = sum(each)
-        moving = self._moving(tile)
-        terms = [("computing", computing), *((name, seconds) for name, _, seconds in moving)]
-        bound = max(terms, key=lambda term: term[1])[0]
-        slowest = max(seconds for _, _, seconds in moving)
-        alone = NOT_HIDDEN * (sum(seconds for _, _, seconds in moving) - slowest)
+        moving = self._moving(tile, box, strip if strips else None)
+        bound, longest = "computing", computing
+        slowest = moved = 0.0
+        for name, _, seconds in moving:
+            if seconds > longest:
+                bound, longest = name, seconds
+            slowest = max(slowest, seconds)
+            moved += seconds
+        alone = NOT_HIDDEN * (moved - slowest)
         # The stages of a tile run one after the other: what one waits for is hidden behind its own arithmetic only.
         for own, share in zip(each, self._shares(box), strict=True):
             waiting = share * slowest
             alone += max(own, waiting) + NOT_HIDDEN * min(own, waiting)
         seconds = alone
         if not self.strips or tile[0] != WHOLE:
-            seconds = alone * self._idle(tile, parts) / self.cores + self.machine.parallel_region_us * 1e-6
-        traffic = tuple((name, moved) for name, moved, _ in moving)
-        kept = self.kept_bytes(tile)
-        return Prediction(tile, seconds, alone, computing, bound, traffic, self.footprint(tile), kept, prod(parts))
+            dealt = [ceil(n / t) for n, t in zip(self.extents, strip, strict=True)]
+            seconds = alone * self._idle(tile, dealt) / self.cores + self.machine.parallel_region_us * 1e-6
+        traffic = tuple([(name, moved) for name, moved, _ in moving])
+        footprint, kept = self._touched(box)[0], self.kept_bytes(tile)
+        return Prediction(tile, seconds, alone, computing, bound, traffic, footprint, kept, prod(parts), strips)
 
     # --- cores -------------------------------------------------------------------------------------------------------
 
@@ -207,17 +312,18 @@ class TileModel:
 
     def _cycles(self, nest: TiledNest, box: tuple[int, ...]) -> float:
         """Of one core for all instances; repeated ones count as often as they run."""
-        key = box, self.extents, nest is self.nests[-1]
-        if key not in nest.cycles:
-            nest.cycles[key] = self._cycles_of(nest, box)
-        return nest.cycles[key]
+        key = box, self.extents, nest is self.nests[-1], self.slides is None
+        found = nest.cycles.get(key)
+        if found is None:
+            found = nest.cycles[key] = self._cycles_of(nest, box)
+        return found
 
     def _cycles_of(self, nest: TiledNest, box: tuple[int, ...]) -> float:
         prints = nest.prints
         machine = self.machine
         lanes = machine.lanes(prints.element_bytes) if nest.vectors else 1
         moves = nest.loads / machine.loads_per_cycle + nest.stores / machine.stores_per_cycle
-        shares = prod(n / t for n, t in zip(self.extents, box, strict=True))
+        shares = prod([n / t for n, t in zip(self.extents, box, strict=True)])
         cycles = 0.0
         for (operations, work), dimension in zip(prints.work, nest.rows_along, strict=True):
             extents = work.extents(box)
@@ -226,145 +332,132 @@ class TileModel:
             again = 1.0 if nest is self.nests[-1] else max(1.0, shares * prod(extents) / every)
             rows = every * again / along
             step = max(operations / machine.fma_per_cycle, moves)
-            cycles += rows * (ceil(along / lanes) * step + ROW_CYCLES / inside)
+            begin = ROW_CYCLES if self.slides is None else ROW_CYCLES + RING_CYCLES
+            cycles += rows * (ceil(along / lanes) * step + begin / inside)
         return cycles
 
     # --- traffic -----------------------------------------------------------------------------------------------------
 
-    def _moving(self, tile: tuple[int, ...]) -> list[tuple[str, float, float]]:
-        """For each place beyond the first level: its name, bytes from it, seconds of one core."""
-        order = [k for k, t in enumerate(tile) if t != WHOLE]
-        box = self.box(tile)
-        waits = self._waits(box)
-        tiles = [(k, box[k], self.extents[k]) for k in order]
+    def _moving(
+        self, tile: tuple[int, ...], box: tuple[int, ...], strip: tuple[int, ...] | None
+    ) -> list[tuple[str, float, float]]:
+        """For each place beyond the first level: its name, bytes from it, seconds of one core.
+
+        strip: what tiles are together that follow each other along one loop
+        """
+        waits = self._largest([self._waits(nest, box) for nest in self.nests])
+        spans = zip(tile, strip or box, self.extents, strict=True)
+        tiles = [(k, t, n) for k, (size, t, n) in enumerate(spans) if size != WHOLE]
+        if strip is not None and self.slides is not None:
+            tiles.append((self.slides, box[self.slides], strip[self.slides]))
+        every: Sequence[int] = range(len(self._inside))
         if len(self.nests) == 1:
-            joint = None
-            apart = [self._sweeps([*tiles, *self._points(self.nests[0], box)], self._ones())]
+            loops = [*tiles, *self.nests[0].loops(box)]
+            fits, joint = inf, self._beyond(self._together(loops, _ones(box)))
+            apart: list[tuple[Sequence[int], tuple[_Sweep | None, ...]]] = [(every, joint)]
         else:
-            joint = self._sweeps(tiles, box)
-            apart = []
-            for nest in self.nests:
-                apart.append(self._sweeps_of(nest, [*tiles, *self._points(nest, box)]))
+            sweeps = self._together(tiles, box)
+            fits, joint = sweeps[0].bytes, self._beyond(sweeps)
+            alone = [self._alone(nest, (tile, strip), box, tiles) for nest in self.nests]
+            apart = list(zip(self._numbers, alone, strict=True))
         found = []
-        places: list[Level | Memory] = [*self.machine.levels[1:], self.machine.memory]
-        for level, beyond in zip(self.machine.levels, places, strict=True):
-            room = FULL * self.machine.capacity(level, self.cores)
-            chosen = [joint] if joint is not None and joint[0].bytes <= room else apart
+        for k, (name, room, rate, latency) in enumerate(self._rooms):
             moved = waited = 0.0
-            for sweeps in chosen:
-                sweep = self._beyond(sweeps, room)
+            chosen = [(every, joint)] if fits <= room else apart
+            for numbers, beyond in chosen:
+                sweep = beyond[k]
                 if sweep is not None:
                     moved += sweep.moved * sweep.times
-                    waited += sum(waits[name] * size for name, size in sweep.arrays) * sweep.times
-            rate = self.machine.bytes_per_cycle(beyond, self.cores) * self.machine.clock_ghz * 1e9
-            seconds = moved / rate + waited * beyond.latency_ns * 1e-9
-            found.append((beyond.name if isinstance(beyond, Level) else "memory", moved, seconds))
+                    waited += sum([waits[numbers[number]] * size for number, size in sweep.arrays]) * sweep.times
+            found.append((name, moved, moved / rate + waited * latency))
         return found
 
-    def _beyond(self, sweeps: list[_Sweep], room: float) -> _Sweep | None:
-        """The loops whose data come from beyond a level with so much room for each core; None where all stays."""
-        if self.repeated and sweeps[-1].bytes / self.cores <= room:
-            return None  # each core finds its part of all again
-        return next((sweep for sweep in sweeps if sweep.bytes > room), sweeps[-1])
+    def _together(self, loops: list[tuple[int, int, int]], start: tuple[int, ...]) -> list[_Sweep]:
+        """The sweeps of all nests together."""
+        return [_Sweep(*self._touched(box), times) for box, times in _boxes(loops, start)]
 
-    def _sweeps(self, loops: list[tuple[int, int, int]], start: tuple[int, ...]) -> list[_Sweep]:
-        """Those of all nests together."""
-        found = []
-        for box, times in _boxes(loops, start):
-            if box not in self.swept:
-                self.swept[box] = self._swept(self._arrays(), box, False)
-            found.append(_Sweep(*self.swept[box], times))
+    def _alone(
+        self,
+        nest: TiledNest,
+        tile: tuple[tuple[int, ...], tuple[int, ...] | None],
+        box: tuple[int, ...],
+        tiles: list[tuple[int, int, int]],
+    ) -> tuple[_Sweep | None, ...]:
+        """`_beyond` of a nest by itself."""
+        key = *tile, self.extents, self.repeated
+        found = nest.moving.get(key)
+        if found is None:
+            line, sweeps = self.machine.levels[0].line_bytes, []
+            for spanned, times in _boxes([*tiles, *nest.loops(box)], _ones(box)):
+                swept = nest.swept.get(spanned)
+                if swept is None:
+                    sizes = nest.lines_of(spanned, line)
+                    each = [s * (2 if a.written else 1) for s, a in zip(sizes, nest.prints.arrays, strict=True)]
+                    swept = nest.swept[spanned] = sum(sizes), sum(each), tuple(enumerate(each))
+                sweeps.append(_Sweep(*swept, times))
+            found = nest.moving[key] = self._beyond(sweeps)
         return found
 
-    def _sweeps_of(self, nest: TiledNest, loops: list[tuple[int, int, int]]) -> list[_Sweep]:
-        """Those of one nest by itself, with what only lives in the tile."""
-        found = []
-        for box, times in _boxes(loops, self._ones()):
-            if box not in nest.known:
-                nest.known[box] = self._swept({array.array: [array] for array in nest.prints.arrays}, box, True)
-            found.append(_Sweep(*nest.known[box], times))
-        return found
-
-    def _swept(
-        self, arrays: dict[str, list[ArrayFootprint]], box: tuple[int, ...], with_kept: bool
-    ) -> tuple[float, float, tuple[tuple[str, float], ...]]:
-        line = self.machine.levels[0].line_bytes
-        total = moved = 0.0
-        each: list[tuple[str, float]] = []
-        inside: dict[str, float] = {}
-        for name, found in arrays.items():
-            size = max(a.bytes(box, line) for a in found)
-            if with_kept or name not in self.kept:
-                total += size
+    def _beyond(self, sweeps: list[_Sweep]) -> tuple[_Sweep | None, ...]:
+        """For each level the loops whose data come from beyond it; None where all stays."""
+        found: list[_Sweep | None] = []
+        for _, room, _, _ in self._rooms:
+            if self.repeated and sweeps[-1].bytes / self.cores <= room:
+                found.append(None)  # each core finds its part of all again
             else:
-                inside[name] = size
-            if not with_kept and (name in self.kept or (any(a.made_here for a in found) and self._stays(found))):
-                continue
-            size *= 2 if any(a.written for a in found) else 1
-            moved += size
-            each.append((name, size))
-        return total + self._at_once(inside), moved, tuple(each)
+                found.append(next((sweep for sweep in sweeps if sweep.bytes > room), sweeps[-1]))
+        return tuple(found)
+
+    def _touched(self, box: tuple[int, ...]) -> tuple[float, float, tuple[tuple[int, float], ...]]:
+        """What a box of all nests together touches, see `_Sweep`."""
+        found = self._swept.get(box)
+        if found is None:
+            line = self.machine.levels[0].line_bytes
+            sizes = self._largest([nest.lines_of(box, line) for nest in self.nests])
+            total = sum([size for size, (kept, _) in zip(sizes, self._inside, strict=True) if not kept])
+            each = [
+                (k, size * factor) for k, (size, factor) in enumerate(zip(sizes, self._factors, strict=True)) if factor
+            ]
+            inside = self._at_once(sizes) if self.kept else 0.0
+            found = self._swept[box] = total + inside, sum([size for _, size in each]), tuple(each)
+        return found
 
     def _shares(self, box: tuple[int, ...]) -> list[float]:
         """Each nest's share of what comes from beyond the tile: what it is the first one to touch."""
         if len(self.nests) == 1:
             return [1.0]
-        seen = set(self.kept)
         found = []
-        for nest in self.nests:
-            arrays = [a for a in nest.prints.arrays if a.array not in seen]
-            found.append(sum(a.bytes(box) * (2 if a.written else 1) for a in arrays))
-            seen.update(a.array for a in arrays)
+        for nest, firsts in zip(self.nests, self._firsts, strict=True):
+            sizes = nest.bytes_of(box)
+            found.append(sum([sizes[k] * factor for k, factor in firsts]))
         total = sum(found)
         return [size / total for size in found] if total else [1 / len(found)] * len(found)
 
-    def _waits(self, box: tuple[int, ...]) -> dict[str, float]:
-        """For each byte of an array that comes from beyond a level, how many of its latencies are not hidden."""
-        found: dict[str, float] = {}
-        for nest in self.nests:
-            if box not in nest.waits:
-                nest.waits[box] = self._waits_of(nest, box)
-            for name, waits in nest.waits[box].items():
-                found[name] = max(waits, found.get(name, 0.0))
-        return found
-
-    def _waits_of(self, nest: TiledNest, box: tuple[int, ...]) -> dict[str, float]:
-        found: dict[str, float] = {}
-        line = self.machine.levels[0].line_bytes
-        row = tuple(t if k == nest.inner else 1 for k, t in enumerate(box))
+    def _waits(self, nest: TiledNest, box: tuple[int, ...]) -> tuple[float, ...]:
+        """For each byte of a nest's arrays that comes from beyond a level, how many of its latencies are not hidden."""
+        known = nest.waits.get(box)
+        if known is not None:
+            return known
+        line, found = self.machine.levels[0].line_bytes, []
+        row = tuple([t if k == nest.inner else 1 for k, t in enumerate(box)])
         for array in nest.prints.arrays:
-            at = box if array.rows(row) <= STREAMS else row
-            lines = max(1.0, array.bytes(at, line) / array.rows(at) / line)
+            at, stretches = row, array.rows(row)
+            if stretches <= STREAMS:
+                at, stretches = box, array.rows(box)
+            lines = max(1.0, array.bytes(at, line) / stretches / line)
             waits = 1 / (LINES_IN_FLIGHT + (lines - 1) / START) / line
-            found[array.array] = waits * (1 if array.reads else STORED)
-        return found
+            found.append(waits * (1 if array.reads else STORED))
+        nest.waits[box] = tuple(found)
+        return nest.waits[box]
 
     def _stays(self, found: list[ArrayFootprint]) -> bool:
         """Whether what the nest before has made is still in the caches."""
         last = self.machine.levels[-1]
         return max(a.whole_bytes() for a in found) / self.cores <= FULL / 2 * self.machine.capacity(last, self.cores)
 
-    def _points(self, nest: TiledNest, box: tuple[int, ...]) -> list[tuple[int, int, int]]:
-        """The loops of a nest in a tile; a producer has none for those of the tile's that all run the same of it."""
-        every = [k for k in range(len(box)) if any(any(work.slopes[k]) for _, work in nest.prints.work)]
-        order = [k for k in (every or range(len(box))) if k != nest.inner]
-        return [(k, 1, box[k]) for k in (*order, nest.inner)]
 
-    def _ones(self) -> tuple[int, ...]:
-        return tuple(1 for _ in self.extents)
-
-    def _arrays(self) -> dict[str, list[ArrayFootprint]]:
-        if not self.by_name:
-            for nest in self.nests:
-                for array in nest.prints.arrays:
-                    self.by_name.setdefault(array.array, []).append(array)
-        return self.by_name
-
-    def _bytes(self, arrays: dict[str, list[ArrayFootprint]], box: tuple[int, ...]) -> float:
-        line = self.machine.levels[0].line_bytes
-        sizes = {name: max(a.bytes(box, line) for a in found) for name, found in arrays.items()}
-        kept = {name: size for name, size in sizes.items() if name in self.kept}
-        return sum(size for name, size in sizes.items() if name not in kept) + self._at_once(kept)
+def _ones(box: tuple[int, ...]) -> tuple[int, ...]:
+    return (1,) * len(box)
 
 
 def _boxes(loops: list[tuple[int, int, int]], start: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], int]]:

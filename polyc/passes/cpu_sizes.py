@@ -12,21 +12,21 @@ from polyc.model.scop import AccessKind
 from polyc.model.tree import Band, Member
 from polyc.passes.contract import kept_by_iterations
 from polyc.passes.cost import LARGE, sample_parameters
-from polyc.passes.cpu_model import Prediction, TiledNest, TileModel
+from polyc.passes.cpu_model import FULL, Prediction, TiledNest, TileModel
 from polyc.passes.cpu_tiles import Construction, construct
 from polyc.passes.footprints import Probes, TileFootprints, footprints_at, probes_of
 from polyc.passes.interleave import rows_of
-from polyc.passes.nests import Nest, Outer, values
+from polyc.passes.nests import Nest, Outer, all_instances, values
 from polyc.passes.parallel import has_loops
+from polyc.passes.storage import STACK_BYTES
+from polyc.passes.strips import sliding_along
 from polyc.passes.vectorize import dimension_of, distance, gain_of, in_rows, step_of
-from polyc.poly import budget, is_over_budget, names, set_name, share
+from polyc.poly import budget, is_over_budget, names, set_name, sets, share
 
 GAIN = 0.97
 """Of the time without tiles: what they have to get below, since their loops cost what the model does not count."""
 LARGEST_BYTES = 128 << 20
 """What arrays of unknown size are taken to have at most: cubes are not as wide as squares."""
-STACK_BYTES = 320 * 1024
-"""What the buffers of one tile may take of a thread's stack."""
 MOST_NESTS = 12
 """Of a group whose tiles are constructed for all of them together: the time that this takes grows with their square."""
 
@@ -50,8 +50,14 @@ class CpuSizes:
         self.failed: dict[int, str] = {}
         """Bands for which nothing could be constructed, and why."""
         self.alone: dict[int, Construction] = {}
-        self.groups: dict[tuple[int, ...], Construction | None] = {}
+        self.groups: dict[tuple[int | str, ...], Construction | None] = {}
         self.stages: dict[tuple[int, ...], Stage | None] = {}
+        self.bands: dict[int, tuple[Probes, TiledNest]] = {}
+        """Bands in tiles of their own."""
+        self.links: dict[tuple[int, int], tuple[isl.UnionMap, isl.UnionMap | None]] = {}
+        """What `_link` found."""
+        self.readers: dict[tuple[int, int, str], isl.UnionSet] = {}
+        """The instances that read what a nest writes to an array."""
         self.seen: list[object] = []
         """What the keys are the identities of."""
         self.typical: isl.Set | None = None
@@ -67,8 +73,8 @@ class CpuSizes:
             self.seen.append(band)
             try:
                 with budget(program.scop.domain.get_ctx(), share(program.options.budget, 5)):
-                    probes = probes_of(program, band, outer, self.at(program))
-                    self.alone[key] = self.constructed(program, (_tiled(program, band, probes),), band, outer)
+                    _, tiled = self._by_itself(program, band, outer)
+                    self.alone[key] = self.constructed(program, (tiled,), band, outer)
             except isl.Error as error:  # the usual sizes are right as well
                 over = "measuring the data of its tiles took more isl operations than the budget allows"
                 self.failed[key] = over if is_over_budget(error) else f"isl failed ({str(error).splitlines()[0]})"
@@ -87,7 +93,8 @@ class CpuSizes:
         strips = parallel == 1 and nests[-1].vectors and (len(band.members) > 1 or has_loops(band.child))
         model = TileModel(machine, _cores(program, machine), nests, parallel, kept, bool(outer.members), strips)
         steps = _steps(program, band, machine, len(model.extents))
-        return construct(model, steps, STACK_BYTES)
+        along = sliding_along(model) if program.options.strips is None else None
+        return construct(model, steps, STACK_BYTES, along)
 
     def at(self, program: Program) -> isl.Set:
         if self.typical is None:
@@ -102,6 +109,23 @@ class CpuSizes:
             return None
         found = self.construction(program, nest.band, outer)
         return None if found is None else min(p.seconds for p in (found.plain, *found.best[:1]))
+
+    def computing(self, program: Program, nest: Nest, outer: Outer) -> float:
+        """Of that, what is spent on arithmetic by all cores, nothing twice; 0 where the model does not cover it."""
+        if self.seconds(program, nest, outer) is None or nest.band is None:
+            return 0.0
+        found = self.construction(program, nest.band, outer)
+        return 0.0 if found is None else found.plain.computing / _cores(program, load_cpu(program.options.machine))
+
+    @staticmethod
+    def passing(program: Program, size: float) -> float:
+        """Seconds to store so many bytes and to read them again; none where they stay in a cache until then."""
+        machine = load_cpu(program.options.machine)
+        cores = _cores(program, machine)
+        if size / cores <= FULL * machine.capacity(machine.levels[-1], cores):
+            return 0.0
+        rate = machine.bytes_per_cycle(machine.memory, cores) * machine.clock_ghz * 1e9 * cores
+        return 3 * size / rate
 
     def judged(
         self, program: Program, outer: Outer, outputs: tuple[Nest, ...], producers: tuple[Nest, ...], nest: Nest
@@ -139,18 +163,27 @@ class CpuSizes:
         band = outputs[-1].band
         if band is None or len(outputs) + len(producers) > MOST_NESTS:
             return None
-        key = (*map(id, outputs), -1, *map(id, producers))
-        if key not in self.groups:
-            self.seen += [outputs, producers]
-            try:
-                with budget(program.scop.domain.get_ctx(), share(program.options.budget, 5)):
-                    self.groups[key] = self._grouped(program, outer, outputs, producers, band)
-            except isl.Error:
-                self.groups[key] = None
+        key: tuple[int | str, ...] = (*map(id, outputs), -1, *map(id, producers))
+        self.seen += [outputs, producers]
+        try:
+            with budget(program.scop.domain.get_ctx(), share(program.options.budget, 5)):
+                # What lives in the tiles depends on the readers that are left: others may have copies by now.
+                kept = self._kept(program, [*outputs, *producers], producers)
+                key = (*key, *sorted(kept))
+                if key not in self.groups:
+                    self.groups[key] = self._grouped(program, outer, outputs, producers, band, kept)
+        except isl.Error:
+            self.groups[key] = None
         return self.groups[key]
 
     def _grouped(
-        self, program: Program, outer: Outer, outputs: tuple[Nest, ...], producers: tuple[Nest, ...], band: Band
+        self,
+        program: Program,
+        outer: Outer,
+        outputs: tuple[Nest, ...],
+        producers: tuple[Nest, ...],
+        band: Band,
+        kept: frozenset[str],
     ) -> Construction | None:
         stages = [self._output(program, outer, output) for output in reversed(outputs)]
         for k in range(len(producers)):
@@ -158,7 +191,6 @@ class CpuSizes:
             if stage is None:
                 return None
             stages.append(stage)
-        kept = _kept(program, [nest for nest, _, _ in stages], producers)
         return self.constructed(program, tuple(tiled for _, _, tiled in reversed(stages)), band, outer, kept)
 
     def _output(self, program: Program, outer: Outer, output: Nest) -> Stage:
@@ -167,9 +199,17 @@ class CpuSizes:
         if found is None:
             assert output.band is not None
             self.seen.append(output)
-            probes = probes_of(program, output.band, outer, self.at(program))
-            found = self.stages[key] = output, probes, _tiled(program, output.band, probes)
+            found = self.stages[key] = output, *self._by_itself(program, output.band, outer)
         return found
+
+    def _by_itself(self, program: Program, band: Band, outer: Outer) -> tuple[Probes, TiledNest]:
+        """A band in its own tiles."""
+        key = id(band)
+        if key not in self.bands:
+            self.seen.append(band)
+            probes = probes_of(program, band, outer, self.at(program))
+            self.bands[key] = probes, _tiled(program, band, probes)
+        return self.bands[key]
 
     def _stage(
         self,
@@ -193,13 +233,11 @@ class CpuSizes:
         reader = stages[0][1]
         for _, probes, _ in stages[1:]:
             reader = reader.joined(probes)
-        instances = nest.instances.intersect_params(at)
-        flow = program.dependences.flow.intersect_domain(nest.instances).intersect_params(at)
-        back = outer.same_iteration(flow).reverse()
-        loops = values(outer.members + nest.band.members[: nest.band.coincident_prefix], instances)
+        back, loops = self._link(program, outer, nest, at)
 
         def needed(tile: isl.UnionSet) -> isl.UnionSet:
-            return tile.apply(back).apply(loops).apply(loops.reverse()).coalesce()
+            found = tile.apply(back)
+            return (found if loops is None else found.apply(loops).apply(loops.reverse())).coalesce()
 
         probes = reader.of(needed)
         if probes.point.is_empty() or probes.whole.is_empty():
@@ -208,25 +246,50 @@ class CpuSizes:
         found = self.stages[key] = nest, probes, _tiled(program, nest.band, probes)
         return found
 
+    def _link(
+        self, program: Program, outer: Outer, nest: Nest, at: isl.Set
+    ) -> tuple[isl.UnionMap, isl.UnionMap | None]:
+        """From readers to the nest's instances, and the values of its parallel loops; None where no two instances have
+        the same."""
+        flow = program.dependences.flow
+        key = id(nest), id(flow)
+        if key not in self.links:
+            assert nest.band is not None
+            self.seen += [nest, flow]
+            instances = nest.instances.intersect_params(at)
+            back = outer.same_iteration(flow.intersect_domain(nest.instances).intersect_params(at)).reverse()
+            loops = values(outer.members + nest.band.members[: nest.band.coincident_prefix], instances)
+            self.links[key] = back, None if loops.is_injective() else loops
+        return self.links[key]
 
-def _kept(program: Program, nests: list[Nest], producers: tuple[Nest, ...]) -> frozenset[str]:
-    """Arrays that producers write and nobody but the group reads, or that others compute for themselves."""
-    found = set()
-    inside = nests[0].instances
-    for nest in nests[1:]:
-        inside = inside.union(nest.instances)
-    for nest in producers:
-        for name in nest.statements:
-            for access in program.statements[name].accesses:
-                array = access.array
-                if access.kind is AccessKind.READ or array in program.scop.live_out or array in found:
-                    continue
-                flow = program.dependences.flow_by_array.get(array)
-                if flow is None:
-                    continue
-                if nest.copied or flow.intersect_domain(nest.instances).range().is_subset(inside):
-                    found.add(array)
-    return frozenset(found)
+    def _kept(self, program: Program, nests: list[Nest], producers: tuple[Nest, ...]) -> frozenset[str]:
+        """Arrays that producers write and nobody but the group reads, or that others compute for themselves."""
+        found = set()
+        inside = all_instances(tuple(nests))
+        statements = {name for nest in nests for name in nest.statements}
+        for nest in producers:
+            for name in nest.statements:
+                for access in program.statements[name].accesses:
+                    array = access.array
+                    if access.kind is AccessKind.READ or array in program.scop.live_out or array in found:
+                        continue
+                    flow = program.dependences.flow_by_array.get(array)
+                    if flow is None:
+                        continue
+                    if nest.copied or self._reads(nest, array, flow, statements, inside):
+                        found.add(array)
+        return frozenset(found)
+
+    def _reads(self, nest: Nest, array: str, flow: isl.UnionMap, statements: set[str], inside: isl.UnionSet) -> bool:
+        """Whether all that read the nest's values of an array are `inside`, which these statements are."""
+        key = id(nest), id(flow), array
+        if key not in self.readers:
+            self.seen += [nest, flow]
+            self.readers[key] = flow.intersect_domain(nest.instances).range()
+        readers = self.readers[key]
+        if any(set_name(piece) not in statements and not piece.is_empty() for piece in sets(readers)):
+            return False
+        return bool(readers.is_subset(inside))
 
 
 def _cores(program: Program, machine: Cpu) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil
 
 from polyc.passes.cpu_model import FULL, Prediction, TileModel
@@ -13,6 +13,10 @@ TOP = 8
 AS_GOOD = 1.03
 """Times the least time: what is said to take less than that is as good, and the plainest of them is taken."""
 MOST_STEPS = 40
+REPEATED = 1.02
+"""Times the arithmetic: what tiles repeat along a loop, below which sliding saves nothing."""
+WORTH = 0.97
+"""Of the time without windows: what they have to get below, since the text is longer, and checking it takes longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,8 @@ class Construction:
     stopped: str
     """Why the best tile did not grow further."""
     tried: int
+    otherwise: Prediction | None = None
+    """The best with sliding windows where there are none, and the other way round; None: windows were not tried."""
 
 
 @dataclass(slots=True)
@@ -39,12 +45,17 @@ class Builder:
     """Bytes that what only lives in a tile may take."""
     known: dict[tuple[int, ...], Prediction] = field(default_factory=dict)
     stopped: dict[tuple[int, ...], str] = field(default_factory=dict)
+    _at: dict[tuple[int, ...], Prediction] = field(default_factory=dict)
+    """What was tried, by the places of its sizes."""
 
     def judged(self, places: tuple[int, ...]) -> Prediction:
-        tile = tuple(axis[p] for axis, p in zip(self.axes, places, strict=True))
-        if tile not in self.known:
-            self.known[tile] = self.model.predicted(tile)
-        return self.known[tile]
+        found = self._at.get(places)
+        if found is None:
+            tile = tuple([axis[p] for axis, p in zip(self.axes, places, strict=True)])
+            if tile not in self.known:
+                self.known[tile] = self.model.predicted(tile)
+            found = self._at[places] = self.known[tile]
+        return found
 
     def grown(self, start: tuple[int, ...], room: float, name: str) -> tuple[int, ...]:
         """Scale up: larger along the axis that saves the most time for a byte of the tile's data, until nothing is
@@ -88,7 +99,27 @@ class Builder:
         return now
 
 
-def construct(model: TileModel, steps: tuple[int, ...], room: float = float("inf")) -> Construction:
+def construct(
+    model: TileModel, steps: tuple[int, ...], room: float = float("inf"), along: int | None = None
+) -> Construction:
+    """Tiles for a band: those of `constructed`, or others that slide through strips, where these take less time.
+
+    along: the loop along which they may slide; None: they may not
+    """
+    found = constructed(model, steps, room)
+    if along is None or not found.best or model.again(found.best[0].tile, along) < REPEATED:
+        return found
+    sliding = constructed(replace(model, slides=along), steps, room)
+    best = [one for one in sliding.best if one.strips]
+    if not best:
+        return found
+    tried = found.tried + sliding.tried
+    if best[0].seconds < WORTH * found.best[0].seconds:
+        return replace(sliding, best=tuple(best), tried=tried, otherwise=found.best[0])
+    return replace(found, tried=tried, otherwise=best[0])
+
+
+def constructed(model: TileModel, steps: tuple[int, ...], room: float) -> Construction:
     """Tiles for a band, the best first.
 
     steps:   what the size of each loop is a multiple of: a line's elements where some access runs along memory.

@@ -10,9 +10,9 @@ from math import inf, prod
 import islpy as isl
 
 from polyc.model.program import Program
-from polyc.model.scop import Access, AccessKind
+from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band
-from polyc.passes.cost import middle_tile, operations
+from polyc.passes.cost import middle_tile, multiply_adds, operations
 from polyc.passes.nests import Outer, values
 from polyc.poly import names
 
@@ -78,12 +78,14 @@ class ArrayFootprint:
     """Whether some of these accesses store."""
     known: dict[tuple[tuple[int, ...], int], float] = field(default_factory=dict, compare=False, repr=False)
     """The answers of `bytes`, and those of `rows` as of transactions of 0 bytes."""
+    _different: list[Box] = field(default_factory=list, init=False, compare=False, repr=False)
 
     def bytes(self, tile: tuple[int, ...], transaction: int = 1) -> float:
         """Accesses that overlap share data: the hull, or the sum where that is less."""
         found = self.known.get((tile, transaction))
         if found is None:
-            found = sum(self._volume(box.extents(tile), transaction) for box in self.boxes)
+            each = {id(box): self._volume(box.extents(tile), transaction) for box in self.different}
+            found = sum([each[id(box)] for box in self.boxes])
             if self.hull is not None:
                 found = min(found, self._volume(self.hull.extents(tile), transaction))
             self.known[tile, transaction] = found
@@ -93,11 +95,19 @@ class ArrayFootprint:
         """Stretches of consecutive memory that a tile touches."""
         found = self.known.get((tile, 0))
         if found is None:
-            found = sum(prod(box.extents(tile)[:-1]) for box in self.boxes)
+            each = {id(box): prod(box.extents(tile)[:-1]) for box in self.different}
+            found = sum([each[id(box)] for box in self.boxes])
             if self.hull is not None:
                 found = min(found, prod(self.hull.extents(tile)[:-1]))
             self.known[tile, 0] = found
         return found
+
+    @property
+    def different(self) -> list[Box]:
+        """The boxes, each once: `footprints_at` gives the accesses of a window the same."""
+        if not self._different:
+            self._different.extend({id(box): box for box in self.boxes}.values())
+        return self._different
 
     def whole_bytes(self, transaction: int = 1) -> float:
         boxes = self.boxes if self.hull is None else (self.hull,)
@@ -178,24 +188,35 @@ def probes_of(program: Program, band: Band, outer: Outer, typical: isl.Set, coun
 def footprints_at(program: Program, probes: Probes, registers: frozenset[str] = frozenset()) -> TileFootprints:
     """What the instances of some tiles touch and do; `registers`: arrays that need no memory."""
     instances = probes.whole
-    arrays: dict[str, list[Access]] = {}
+    arrays: dict[str, list[tuple[Access, Statement, _Touched]]] = {}
     work: list[tuple[float, Box]] = []
+    alike: dict[tuple[object, ...], Box] = {}
+
+    def shared(box: Box) -> Box:
+        return alike.setdefault((box.base, box.slopes, box.most), box)
+
     for name in names(instances):
         statement = program.statements[name]
         counted = operations(statement, subscripts=program.options.gpu)
-        work.append((counted, _hull([_touched(_identity(statement.domain), probes)], probes)))
+        if not program.options.gpu:
+            counted -= multiply_adds(program, statement)
+        ran = _touched(_identity(statement.domain), probes)
+        work.append((counted, shared(_hull([ran], probes))))
         for access in statement.accesses:
             if access.placed and access.relation.dim(isl.dim_type.out) and access.array not in registers:
-                arrays.setdefault(access.array, []).append(access)
+                arrays.setdefault(access.array, []).append((access, statement, ran))
     made = _made_elsewhere(program, instances, arrays)
     prints = []
-    for array, found in arrays.items():
-        touched = _all_touched(found, probes)
-        boxes = tuple(_looked_up(access, _hull([one], probes)) for access, one in zip(found, touched, strict=True))
+    for array, accesses in arrays.items():
+        found = [access for access, _, _ in accesses]
+        touched = _all_touched(accesses, probes)
+        hulls = (_hull([one], probes) for one in touched)
+        boxes = tuple(shared(_looked_up(access, box)) for access, box in zip(found, hulls, strict=True))
         hull = _hull(touched, probes) if len(touched) > 1 else None
         if hull is not None:
             for access in found:
                 hull = _looked_up(access, hull)
+            hull = shared(hull)
         size = program.scop.arrays[array].element.size_bytes
         refs = {access.ref for access in found}
         reads = {access.ref for access in found if access.kind is AccessKind.READ}
@@ -285,11 +306,15 @@ def _touched(relation: isl.Map, probes: Probes) -> _Touched:
     return _Touched(relation, tuple(_bounds(_cells(relation, tile)) for tile in _tiles(probes)))
 
 
-def _all_touched(accesses: list[Access], probes: Probes) -> list[_Touched]:
-    """What each access to one array touches: isl is asked once for all windows of a stencil."""
+def _all_touched(accesses: list[tuple[Access, Statement, _Touched]], probes: Probes) -> list[_Touched]:
+    """What each access to one array touches, where the tiles run these instances: isl is asked where a subscript does
+    not go along with one loop, and once for all windows of a stencil."""
     found: list[_Touched] = []
     known: dict[tuple[object, ...], tuple[_Touched, tuple[int, ...]]] = {}
-    for access in accesses:
+    for access, statement, ran in accesses:
+        if (steps := _steps(access, statement)) is not None and None not in ran.bounds:
+            found.append(_Touched(access.relation, tuple(_stepped(steps, bounds or ()) for bounds in ran.bounds)))
+            continue
         linear = _linear(access)
         if linear is None:
             found.append(_touched(access.relation, probes))
@@ -300,6 +325,60 @@ def _all_touched(accesses: list[Access], probes: Probes) -> list[_Touched]:
             found.append(_touched(access.relation, probes))
             known[linear[0]] = found[-1], linear[1]
     return found
+
+
+Step = tuple[int, int, int, int, int, int]
+"""A subscript `scale * ((factor * x + offset) / divisor) + constant`, rounded down, of the loop x that comes first."""
+
+
+def _stepped(steps: tuple[Step, ...], bounds: Bounds) -> Bounds:
+    """The bounds of subscripts over the instances that have these bounds: each goes one way along with one loop."""
+    if not bounds and steps:
+        return ()
+    found = []
+    for loop, factor, offset, divisor, scale, constant in steps:
+        one, two = (scale * ((factor * x + offset) // divisor) + constant for x in bounds[loop])
+        found.append((min(one, two), max(one, two)))
+    return tuple(found)
+
+
+@lru_cache(maxsize=10_000)
+def _steps(access: Access, statement: Statement) -> tuple[Step, ...] | None:
+    """The subscripts of an access of all instances of a statement, None where one of them is of another kind."""
+    if not access.exact or not access.relation.domain().is_equal(statement.domain):
+        return None
+    function = isl.PwMultiAff.from_map(access.relation)
+    pieces: list[isl.MultiAff] = []
+    function.foreach_piece(lambda _, piece: pieces.append(piece))
+    if len(pieces) != 1:
+        return None
+    found = [_step(pieces[0].get_aff(d)) for d in range(pieces[0].dim(isl.dim_type.out))]
+    steps = [step for step in found if step is not None]
+    return tuple(steps) if len(steps) == len(found) else None
+
+
+def _step(subscript: isl.Aff) -> Step | None:
+    divisions = [k for k, factor in enumerate(_factors(subscript, isl.dim_type.div)) if factor]
+    loops = [k for k, factor in enumerate(_factors(subscript, isl.dim_type.in_)) if factor]
+    whole = subscript.get_denominator_val().is_one() and not any(_factors(subscript, isl.dim_type.param))
+    if not whole or len(divisions) + len(loops) != 1:
+        return None
+    constant = int(subscript.get_constant_val().to_python())
+    if loops:
+        return loops[0], _factors(subscript, isl.dim_type.in_)[loops[0]], 0, 1, 1, constant
+    inner = subscript.get_div(divisions[0])
+    divisor = inner.get_denominator_val()
+    inner = inner.scale_val(divisor)
+    loops = [k for k, factor in enumerate(_factors(inner, isl.dim_type.in_)) if factor]
+    if len(loops) != 1 or any((*_factors(inner, isl.dim_type.div), *_factors(inner, isl.dim_type.param))):
+        return None
+    factor, offset = _factors(inner, isl.dim_type.in_)[loops[0]], int(inner.get_constant_val().to_python())
+    scale = _factors(subscript, isl.dim_type.div)[divisions[0]]
+    return loops[0], factor, offset, int(divisor.to_python()), scale, constant
+
+
+def _factors(value: isl.Aff, kind: isl.dim_type) -> list[int]:
+    return [int(value.get_coefficient_val(kind, k).to_python()) for k in range(value.dim(kind))]
 
 
 @lru_cache(maxsize=10_000)
@@ -332,7 +411,9 @@ def _bounds(cells: isl.Set) -> Bounds | None:
         return ()
     found = []
     for d in range(cells.dim(isl.dim_type.set)):
-        low, high = cells.dim_min_val(d), cells.dim_max_val(d)
+        low = high = cells.plain_get_val_if_fixed(isl.dim_type.set, d)
+        if not low.is_int():
+            low, high = cells.dim_min_val(d), cells.dim_max_val(d)
         if not (low.is_int() and high.is_int()):
             return None
         found.append((low.to_python(), high.to_python()))

@@ -70,6 +70,15 @@ class ContractionSize:
     """With a fragment: warps along m and n; a warp lies along x."""
 
     @property
+    def told(self) -> str:
+        """`64 x 64 x 16, 4 x 4 for each of 256 threads: 83.2 %`, of the arithmetic limit."""
+        tile = f"{self.block_m} x {self.block_n} x {self.block_k}"
+        on = " on tensor cores" if self.fragment is not None else ""
+        twice = ", panels twice" if self.stages == 2 else ""
+        each = f"{self.thread_m} x {self.thread_n} for each of {self.threads} threads"
+        return f"{tile}, {each}{twice}{on}: {100 * self.score:.1f} %"
+
+    @property
     def threads_x(self) -> int:
         return LANES if self.fragment is not None else self.block_n // self.thread_n
 

@@ -11,7 +11,7 @@ import islpy as isl
 from polyc.analysis.dependences import accesses_of, compute_dependences, last_writers
 from polyc.analysis.elementwise import assigned, elementwise, keeps_type, replaceable
 from polyc.analysis.order import order_of
-from polyc.analysis.witness import finder, first_of, overwriting
+from polyc.analysis.witness import finder, first_of, in_loop, overwriting
 from polyc.flow import Accesses, Flow, compute_flow
 from polyc.model import ctree as c
 from polyc.model.program import Inlining, Program, Use
@@ -191,7 +191,8 @@ class _Candidate:
             return Obstacle("input-overwritten", why, first_of(found))
         if self.serialised():
             why = "it can run in parallel, and what reads it cannot"
-            return Obstacle("fewer-parallel-loops", why)
+            held = (in_loop(self.program, _instances(r.statement)) for r in self.reads)
+            return Obstacle("fewer-parallel-loops", why, first_of(held))
         if self.is_long():
             return Obstacle("too-long", f"the statement would have more than {LARGEST} operands and operators")
         return None

@@ -8,6 +8,7 @@ from itertools import count
 
 import islpy as isl
 
+from polyc.analysis.witness import first_of, value_out
 from polyc.machine import load_cpu
 from polyc.model.program import Buffer, Program
 from polyc.model.tree import (
@@ -24,6 +25,7 @@ from polyc.model.tree import (
     Sequence,
     restrict,
 )
+from polyc.model.witness import Finder
 from polyc.passes.absorb import absorb_sums
 from polyc.passes.boxes import bounding_box
 from polyc.passes.cost import sample_parameters
@@ -41,6 +43,10 @@ STAGE = "jam"
 
 class _NotJammed(Exception):
     """Why a sum stays as it is."""
+
+    def __init__(self, why: str, dependence: Finder | None = None) -> None:
+        super().__init__(why)
+        self.dependence = dependence
 
 
 def jam_sums(program: Program) -> Program:
@@ -98,12 +104,15 @@ class _Jammer:
         name = ", ".join(sorted(nest.sums))
         try:
             if isinstance(band.child, Sequence) and private_across(band, self.program):
-                raise _NotJammed("a scalar of its loop's iterations lives across its steps")
+                inside = band.members[0].schedule.domain()
+                lives = first_of(value_out(self.program, inside, (), a) for a in self.program.scop.privatizable)
+                raise _NotJammed("a scalar of its loop's iterations lives across its steps", lives)
             return self.tiled(band, nest, above, reach)
         except _NotJammed as reason:
             self.program, self.made = before
             message = f"{name} adds up one value after the other: {reason}"
-            self.program = self.program.remark("not-jammed", STAGE, message, tuple(sorted(nest.sums)))
+            told = self.program.remark("not-jammed", STAGE, message, tuple(sorted(nest.sums)))
+            self.program = told.because(reason.dependence)
             return self.strips(band, nest, above, reach)
 
     def strips(self, band: Band, nest: SumNest, above: tuple[Member, ...], reach: isl.UnionMap) -> Band:

@@ -13,12 +13,12 @@ from polyc.model.tree import Band, Domain, Extension, Filter, Mark, Member, Node
 from polyc.passes.boxes import Box, bounding_box
 from polyc.passes.contractions import Contraction, extent_of
 from polyc.passes.cost import sample_parameters
-from polyc.passes.cpu_sizes import STACK_BYTES
 from polyc.passes.gpu_sizes import ContractionSize
 from polyc.passes.micro_sizes import MicroSize, fitted
 from polyc.passes.naming import fresh
 from polyc.passes.nests import Nest, Outer, all_instances, at_sequences, inside, is_finished, sequence, values
 from polyc.passes.registers import apart, contraction_sizes
+from polyc.passes.storage import STACK_BYTES
 from polyc.passes.tiling import WHOLE, point_members, tile_members, told_sizes
 from polyc.poly import affine_of, empty_map, empty_set, everywhere, maps, out_name, value_on
 

@@ -8,6 +8,7 @@ from itertools import count
 import islpy as isl
 
 from polyc.analysis.elementwise import keeps_type
+from polyc.analysis.witness import between
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, AccessKind, Statement
@@ -80,7 +81,7 @@ class _MicroTiler(Tiler):
         except NoRegisterTile as reason:
             name = contraction.statement
             message = f"{name} is summed up without a register tile: {reason}"
-            self.program = before.remark("no-register-tile", STAGE, message, (name,))
+            self.program = before.remark("no-register-tile", STAGE, message, (name,)).because(reason.dependence)
             return band
         if size.shared:
             self.in_turn.update(id(m) for m in tile)
@@ -339,7 +340,9 @@ class MicroNest(RegisterNest):
         orders = [[before, ends, inside, after], [before, inside, ends, after]]
         order = next((o for o in orders if self.keeps_order(o, tile)), None)
         if order is None:
-            raise NoRegisterTile("its points need each other's results before the sum is done")
+            everything = before.union(inside).union(after)
+            shown = between(self.program, self.band.members, everything)
+            raise NoRegisterTile("its points need each other's results before the sum is done", shown)
         steps = []
         for one in order:
             if one is inside:

@@ -73,8 +73,13 @@ def values(members: tuple[Member, ...], instances: isl.UnionSet) -> isl.UnionMap
         space = instances.get_space().params().add_unnamed_tuple_ui(0)
         target = isl.UnionSet.from_set(isl.Set.universe(space))
         return isl.UnionMap.from_domain_and_range(instances, target)
-    schedule = isl.UnionMap.from_multi_union_pw_aff(partial_schedule(members))
-    return schedule.intersect_domain(instances)
+    return _schedule(members).intersect_domain(instances)
+
+
+@lru_cache(maxsize=1000)
+def _schedule(members: tuple[Member, ...]) -> isl.UnionMap:
+    """`{ S[i, j] -> [v0, v1] }`, kept: each group that a nest is tried in asks for it."""
+    return isl.UnionMap.from_multi_union_pw_aff(partial_schedule(members))
 
 
 def at_sequences(tree: Domain, change: Callable[[tuple[Nest, ...], Outer], Node]) -> Domain:

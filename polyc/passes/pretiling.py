@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice, permutations
 
 import islpy as isl
@@ -11,8 +12,10 @@ import islpy as isl
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
-from polyc.model.tree import Band, Filter, Member, Node, Sequence, partial_schedule, rewrite
+from polyc.model.tree import Band, Domain, Filter, Leaf, Member, Node, Sequence, partial_schedule, rewrite
 from polyc.passes.contractions import contraction_of
+from polyc.passes.cost import sample_parameters
+from polyc.passes.interlaced import interlaced
 from polyc.passes.nest_graph import NestGraph
 from polyc.passes.nests import (
     Nest,
@@ -31,7 +34,7 @@ from polyc.passes.registers import contraction_size
 from polyc.passes.tiling import worth_tiling
 from polyc.passes.vectorize import iterations
 from polyc.passes.wishes import why_apart
-from polyc.poly import in_name, maps, sets
+from polyc.poly import in_name, maps, names, sets
 
 STAGE = "pretiling"
 WIDTH = 4
@@ -59,7 +62,9 @@ def fuse_quasi_identical(program: Program) -> Program:
               `for j { for i r[j] += A[i][j]; for i A[i][j] -= r[j]; }` meets the columns of A again. Where a nest has
               a loop on data, which is a black box, the other values need not be constants (Section 7.1.2: an extension
               schedule with an empty tile domain): the nests share the loops around the box, without tiles, if no
-              tile of the others would meet its data again.
+              tile of the others would meet its data again. Nests that need nothing of each other are joined for a CPU
+              where they read the same cells, stand in one loop of the source, or fill up the same rows
+              (`interlaced.py`).
     """
     if program.options.fuse != "basteln":
         return program
@@ -73,6 +78,9 @@ def _ordered(node: Node) -> Node:
     return coincident_first(node) if isinstance(node, Band) else node
 
 
+Siblings = Callable[[list[Nest], list[Nest]], list[Nest] | None]
+
+
 class _Merger:
     """Walks the sequences and remembers the remarks."""
 
@@ -83,6 +91,15 @@ class _Merger:
         self.every = d.flow.union(d.false).union(d.private_false)
         self.alike: list[set[str]] = []
         """Statements that were joined since they read the same cells."""
+        self.together: list[set[str]] = []
+        """Statements that were joined since they were written in one loop."""
+        self.interlaced: list[set[str]] = []
+        """Statements that were joined since each writes between the elements of the other."""
+        self.loop_of = _innermost_loops(program.scop.tree)
+
+    @cached_property
+    def typical(self) -> isl.Set:
+        return sample_parameters(self.program)
 
     def merge(self, nests: tuple[Nest, ...], outer: Outer) -> Node:
         here = self.every.intersect_domain(all_instances(nests)).intersect_range(all_instances(nests))
@@ -91,7 +108,8 @@ class _Merger:
         for k in range(len(nests)):
             self.joined_chain(graph, placed, k, outer)
         if not self.program.options.gpu:
-            self.join_siblings(graph, placed, outer)
+            for joined in (self.siblings, self.interlaced_siblings):
+                self.join_siblings(graph, placed, joined)
         groups = [[placed[k] for k in group] for group in graph.groups]
         merged = [self.group_nest(group, outer) if len(group) > 1 else group[0] for group in groups]
         done = [replace(n, node=inside(n, outer, self.merge)) for n in merged]
@@ -176,12 +194,13 @@ class _Merger:
         # the remaining values are constant keeps this to initialisations and final steps).
         return [*group, *others]
 
-    def join_siblings(self, graph: NestGraph, placed: list[Nest], outer: Outer) -> None:
-        """Join groups that need nothing of each other, where each iteration of both reads the same cells.
+    def join_siblings(self, graph: NestGraph, placed: list[Nest], joined: Siblings) -> None:
+        """Join groups that need nothing of each other, where `joined` answers the second nests as they go with the
+        first.
 
         rewrite:  for i B[i] = f(A[i]); for i C[i] = g(A[i])  ->  for i { B[i] = f(A[i]); C[i] = g(A[i]); }
-        requires: loops that run in parallel and nothing else, over the same values; the same nests read of both, so
-                  that whoever needs a tile of one needs that of the other
+        requires: loops that run in parallel and nothing else; the same nests read of both, so that whoever needs a tile
+                  of one needs that of the other
         """
         at, readers = len(graph.groups) - 1, graph.readers()
         while at > 0:
@@ -190,8 +209,10 @@ class _Merger:
                 alike = readers[before] == readers[at] and not graph.linked(first, second)
                 if alike and graph.mergeable(before, at):
                     one, two = [placed[k] for k in first], [placed[k] for k in second]
-                    if self.siblings(one, two):
-                        self.alike.append({s for nest in (*one, *two) for s in nest.statements})
+                    found = joined(one, two) if self.may_join(one, two) else None
+                    if found is not None:
+                        for k, nest in zip(second, found, strict=True):
+                            placed[k] = nest
                         at, readers = graph.merge(before, at) + 1, graph.readers()
                         break
             at -= 1
@@ -201,23 +222,59 @@ class _Merger:
         one, two = ([name for nest in nests for name in nest.statements] for nests in (group, others))
         return bool(why_apart(self.program, one, two))
 
-    def siblings(self, group: list[Nest], others: list[Nest]) -> bool:
-        """Whether all loops of both are parallel and have the same values, and they read the same cells."""
+    def may_join(self, group: list[Nest], others: list[Nest]) -> bool:
+        """Whether all loops of both are parallel, and as many."""
         every = [*group, *others]
-        if self.asked_apart(group, others):
-            return False
         bands = [n.band for n in every]
         count = _common_loops(every)
         if any(
             b is None or b.coincident_prefix != count or len(b.members) != count or has_loops(b.child) for b in bands
         ):
             return False
-        if not _alike(group, others) or self.looks_up(group) != self.looks_up(others):
-            return False
+        return not self.asked_apart(group, others) and self.looks_up(group) == self.looks_up(others)
+
+    def siblings(self, group: list[Nest], others: list[Nest]) -> list[Nest] | None:
+        """The second nests, if they run the same iterations and read the same cells, or were written in one loop."""
+        if not _alike(group, others):
+            return None
+        if self.read_alike(group, others):
+            told = self.alike
+        elif self.written_together(group, others):
+            told = self.together
+        else:
+            return None
+        told.append({s for nest in (*group, *others) for s in nest.statements})
+        return others
+
+    def interlaced_siblings(self, group: list[Nest], others: list[Nest]) -> list[Nest] | None:
+        """The second nests with their innermost loop moved, if both fill up the rows of the same arrays."""
+        one, two = ({s for n in nests for s in n.statements} for nests in (group, others))
+        if self.arrays(one, written=True) != self.arrays(two, written=True):
+            return None
+        moved = interlaced(self.program, self.typical, group, others)
+        if moved is not None:
+            self.interlaced.append({s for nest in (*group, *others) for s in nest.statements})
+        return moved
+
+    def read_alike(self, group: list[Nest], others: list[Nest]) -> bool:
+        """Whether each iteration of both reads the same cells."""
         one, two = (self.cells_read(nests) for nests in (group, others))
         return any(
             mine.is_equal(theirs) for array, found in one.items() for mine in found for theirs in two.get(array, ())
         )
+
+    def written_together(self, group: list[Nest], others: list[Nest]) -> bool:
+        """Whether all statements stand in one loop of the source, and both nests touch an array of more dimensions."""
+        one, two = ({s for n in nests for s in n.statements} for nests in (group, others))
+        if len({self.loop_of.get(s) for s in one | two}) != 1:
+            return False
+        return not self.arrays(one).isdisjoint(self.arrays(two))
+
+    def arrays(self, statements: set[str], written: bool = False) -> set[str]:
+        """The arrays that statements touch, or write; no scalars."""
+        accesses = (a for s in statements for a in self.program.statements[s].accesses)
+        accesses = (a for a in accesses if not written or a.kind is not AccessKind.READ)
+        return {a.array for a in accesses if a.relation.dim(isl.dim_type.out)}
 
     def looks_up(self, nests: list[Nest]) -> bool:
         """Whether a CPU's vectors have no instruction for some of it: entries of a table, less than four bytes each.
@@ -285,7 +342,7 @@ class _Merger:
         assert first.band is not None
         assert second.band is not None
         one, two = first.band.members, second.band.members
-        shared = tuple(_joined_member(a, b) for a, b in zip(one[:common], two[:common], strict=True))
+        shared = tuple(joined_member(a, b) for a, b in zip(one[:common], two[:common], strict=True))
         return bool(every.is_subset(every.eq_at_multi_union_pw_aff(partial_schedule(shared))))
 
     def ends_and_starts(self, flow: isl.UnionMap, first: Nest, second: Nest, common: int, short: bool) -> bool:
@@ -309,7 +366,7 @@ class _Merger:
         common, _ = _common(group)
         members = bands[0].members[:common]
         for band in bands[1:]:
-            members = tuple(_joined_member(a, b) for a, b in zip(members, band.members, strict=False))
+            members = tuple(joined_member(a, b) for a, b in zip(members, band.members, strict=False))
         steps: list[Filter] = []
         instances = group[0].instances
         for nest, band in zip(group, bands, strict=True):
@@ -337,10 +394,17 @@ class _Merger:
         return Nest(instances, Band(members, permutable, below))
 
     def why(self, statements: tuple[str, ...]) -> str:
-        alike = [found for found in self.alike if found <= set(statements)]
-        if any(len(found) == len(statements) for found in alike):
-            return "each iteration of them reads the same cells"
-        also = ", or they read the same cells" if alike else ""
+        """Why they are one nest; the reason that took the most of them, first."""
+        reasons = (
+            (self.interlaced, "each writes between the elements of a row that the others write"),
+            (self.alike, "each iteration of them reads the same cells"),
+            (self.together, "they stand in one loop, and nothing keeps them apart"),
+        )
+        inside_of = [(found, why) for sets_, why in reasons for found in sets_ if found <= set(statements)]
+        for found, why in inside_of:
+            if len(found) == len(statements):
+                return why
+        also = ", or they read the same cells" if any(why == reasons[1][1] for _, why in inside_of) else ""
         return f"the dependences between them are quasi-identity relations (Definition 4.1){also}"
 
 
@@ -393,6 +457,26 @@ def _iterations(nests: list[Nest], count: int) -> isl.UnionSet:
     return found
 
 
+def _innermost_loops(tree: Domain) -> dict[str, Band]:
+    """The innermost loop around each statement in the original order."""
+    found: dict[str, Band] = {}
+
+    def visit(node: Node, instances: isl.UnionSet, loop: Band | None) -> None:
+        match node:
+            case Band():
+                visit(node.child, instances, node)
+            case Sequence(children=steps):
+                for step in steps:
+                    visit(step.child, instances.intersect(step.filter), loop)
+            case Leaf():
+                found.update((name, loop) for name in names(instances) if loop is not None)
+            case _:
+                visit(node.child, instances, loop)
+
+    visit(tree.child, tree.domain, None)
+    return found
+
+
 def _flattened(instances: isl.UnionSet, node: Node) -> list[Filter]:
     """A step of the new sequence; steps of a sequence inside come up one level."""
     if isinstance(node, Sequence):
@@ -400,7 +484,7 @@ def _flattened(instances: isl.UnionSet, node: Node) -> list[Filter]:
     return [Filter(instances, node)]
 
 
-def _joined_member(a: Member, b: Member) -> Member:
+def joined_member(a: Member, b: Member) -> Member:
     schedule = a.schedule.union_add(b.schedule)
     return replace(a, schedule=schedule, coincident=a.coincident and b.coincident)
 

@@ -16,7 +16,7 @@ from polyc.model.tree import LEAF, Band, Member, Node
 from polyc.passes.boxes import Box, bounding_box, constant_of
 from polyc.passes.cost import LARGE
 from polyc.passes.nests import Nest, Outer
-from polyc.poly import empty_map, in_name, maps, names, union_of
+from polyc.poly import empty_map, in_name, maps, names, out_name, union_of
 
 PARAMETRIC_SLACK = 64
 """How far a parametric extent may exceed its value at the sample sizes; beyond that the original code runs."""
@@ -48,10 +48,10 @@ class RefFlow:
     def __init__(self, program: Program) -> None:
         self._program = program
         self._order = order_of(program.scop.tree)
-        self._known: dict[tuple[str, str, str], Flow] = {}
+        self._known: dict[tuple[str, Access], Flow] = {}
 
     def of(self, statement: str, access: Access) -> Flow:
-        key = (statement, access.ref, str(access.relation))
+        key = (statement, access)
         if key not in self._known:
             self._known[key] = self._from_the_whole(statement, access) or self._computed(access)
         return self._known[key]
@@ -73,6 +73,17 @@ class RefFlow:
         here = isl.UnionSet.from_set(scop.statements[statement].domain)
         cells = isl.UnionSet.from_set(isl.Set.universe(access.relation.get_space().range()))
         return Flow(flow.intersect_range(here), known.live_in.intersect_domain(here).intersect_range(cells))
+
+    def all_from(self, moved: isl.UnionSet, readers: isl.UnionSet, statement: Statement, array: str) -> bool:
+        """Whether all that a statement's instances read of an array are values that `moved` ones make: then no
+        reference has to be asked for by itself."""
+        known = self._program.dependences
+        if self._program.scop.statements.get(statement.name) is not statement or array not in known.flow_by_array:
+            return False
+        here = readers.intersect(isl.UnionSet.from_set(statement.domain))
+        if any(out_name(cells) == array for cells in maps(known.live_in.intersect_domain(here))):
+            return False
+        return bool(known.flow_by_array[array].intersect_range(here).subtract_domain(moved).is_empty())
 
     def reads_own_values(self, nest: Nest, array: str) -> bool:
         """Whether the nest reads nothing of the array but what it wrote itself."""
@@ -97,11 +108,13 @@ def plan_buffer(
     typical: isl.Set,
     dropped: isl.UnionSet,
     elsewhere: isl.UnionSet | None = None,
+    only_inside: bool = False,
 ) -> DataTile | str:
     """A data tile for what `nest` writes to `array` inside the tiles, or why there can be none.
 
     requires: `tile_of` for the consumers, `extension` for the nest, `dropped` instances that nobody runs, `elsewhere`
-              instances of the nest that run outside of the tiles as well, for all others
+              instances of the nest that run outside of the tiles as well, for all others; `only_inside` where one with
+              values that are needed outside is none
     ensures:  every access listed sees the same values in the buffer as it would in the array (the static check
               shows it again)
     source:   Zhao et al. 2024, Section 6.4; the box instead of the exact footprint, as there
@@ -112,20 +125,24 @@ def plan_buffer(
     members, back = tile.domain(), tile.reverse()
     moved = extension.range()
     start = empty_map(tile)
+    needed = _needed(program, tile, moved if elsewhere is None else moved.subtract(elsewhere), array, outer, dropped)
+    if only_inside and not needed.is_empty():
+        return "its values are needed outside the tile"
     chosen: set[tuple[str, str]] = set()
     cells, foreign = start, start
     loose: set[int] = set()
     """Dimensions in which some access depends on data."""
     for name in names(members):
-        in_nest = name in nest.statements
-        for access in program.statements[name].accesses:
+        in_nest, statement = name in nest.statements, program.statements[name]
+        inner = not outer.members and refs.all_from(moved, members, statement, array)
+        for access in statement.accesses:
             if access.array != array:
                 continue
             relation = isl.UnionMap.from_map(access.relation).intersect_domain(members)
             if access.kind is not AccessKind.READ:
                 if not in_nest:
                     return f"its consumer {name} writes it too"
-            else:
+            elif not inner or relation.is_empty():
                 flow = refs.of(name, access)
                 here = outer.same_iteration(flow.dependence.intersect_range(members))
                 if here.intersect_domain(moved).is_empty() and not (in_nest and _is_written(program, name, access)):
@@ -148,15 +165,14 @@ def plan_buffer(
     box = bounding_box(pieces[0], context, typical)
     if box is None:
         return "no bounded box holds its tile"
-    if not all(_starts_at_zero(box, d) for d in loose):
+    if not all(starts_at_zero(box, d) for d in loose):
         return "it is read where data say, and a tile has a part of that dimension"
     may_guess = program.options.gpu or isinstance(program.options.tile_sizes, tuple)
     sized = _sizes(box, typical, may_guess)
     if sized is None:
         return "its tile has no bounded size"
     extents, guard = sized
-    here_only = moved if elsewhere is None else moved.subtract(elsewhere)
-    copy_out = _copy_out(program, tile, nest, here_only, array, outer, dropped)
+    copy_out = _copy_out(program, tile, nest, needed, array, outer)
     if isinstance(copy_out, str):
         return copy_out
     fill = maps(foreign.coalesce())
@@ -172,7 +188,7 @@ def _using(program: Program, tile_of: isl.UnionMap, array: str) -> isl.UnionMap:
     return union_of(pieces, empty_map(tile_of))
 
 
-def _starts_at_zero(box: Box, position: int) -> bool:
+def starts_at_zero(box: Box, position: int) -> bool:
     """Whether a dimension's cells lie in the buffer as they lie in the array."""
     corner = box.corner.get_aff(position)
     return bool(corner.is_cst() and corner.get_constant_val().is_zero())
@@ -231,16 +247,10 @@ def _fits(extent: isl.PwAff, limit: int, typical: isl.Set) -> isl.Set:
     return exact
 
 
-def _copy_out(
-    program: Program,
-    tile: isl.UnionMap,
-    nest: Nest,
-    moved: isl.UnionSet,
-    array: str,
-    outer: Outer,
-    dropped: isl.UnionSet,
-) -> isl.Map | str | None:
-    """The cells that somebody outside needs, each given to the first of the tiles that have it."""
+def _needed(
+    program: Program, tile: isl.UnionMap, moved: isl.UnionSet, array: str, outer: Outer, dropped: isl.UnionSet
+) -> isl.UnionSet:
+    """Those of some instances whose values of an array somebody outside of the tiles needs."""
     d = program.dependences
     flow = d.flow_by_array.get(array, empty_map(tile)).intersect_domain(moved)
     within = outer.same_iteration(flow.intersect_range(tile.domain()))
@@ -248,7 +258,13 @@ def _copy_out(
     for piece in maps(d.last_writer):
         if str(piece.get_tuple_name(isl.dim_type.out)) == array:
             needed = needed.union(isl.UnionSet.from_set(piece.domain()))
-    needed = needed.intersect(moved)
+    return needed.intersect(moved)
+
+
+def _copy_out(
+    program: Program, tile: isl.UnionMap, nest: Nest, needed: isl.UnionSet, array: str, outer: Outer
+) -> isl.Map | str | None:
+    """The cells that somebody outside needs, each given to the first of the tiles that have it."""
     if needed.is_empty():
         return None
     if outer.members:

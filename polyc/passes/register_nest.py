@@ -7,11 +7,13 @@ from itertools import count
 
 import islpy as isl
 
+from polyc.analysis.witness import between
 from polyc.machine.gpu import STATIC_SHARED_BYTES
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tasks import TaskMapping, repeat, spatial
 from polyc.model.tree import LEAF, THREAD_AXES, Band, Extension, Filter, Mark, Member, Node, Role, Sequence
+from polyc.model.witness import Finder
 from polyc.passes.boxes import Box, bounding_box
 from polyc.passes.contractions import Contraction, extent_of, varies
 from polyc.passes.cost import sample_parameters
@@ -31,6 +33,10 @@ AHEAD_BYTES = 64
 
 class NoRegisterTile(Exception):
     """Why a contraction stays with one thread a point."""
+
+    def __init__(self, why: str, dependence: Finder | None = None) -> None:
+        super().__init__(why)
+        self.dependence = dependence
 
 
 class RegisterNest:
@@ -127,6 +133,8 @@ class RegisterNest:
 
     on = ""
     """What to say of tensor cores."""
+    candidates: tuple[str, ...] = ()
+    """The shape and the next ones, with the share of the arithmetic limit that is predicted."""
 
     def node(self) -> Node:
         c = self.contraction
@@ -166,6 +174,11 @@ class RegisterNest:
             thread=[s.thread_m, s.thread_n],
             threads=s.threads,
             binds=s.reason,
+            shared_bytes=s.shared_bytes,
+            registers=s.registers,
+            blocks_per_multiprocessor=s.blocks_per_multiprocessor,
+            score=round(s.score, 3),
+            candidates=self.candidates,
         )
 
     def around(self, whole: isl.Set) -> Filter:
@@ -233,8 +246,14 @@ class RegisterNest:
             one = access.relation.reverse().apply_range(self.values(name, self.band.members))
             points = one if points is None else points.union(one)
         assert points is not None
-        if not (points.is_single_valued() and points.is_injective()):
-            raise NoRegisterTile("its result has cells that several points use")
+        if not points.is_single_valued():
+            everything = empty_set(self.typical)
+            for name in wholes:
+                everything = everything.union(isl.UnionSet.from_set(self.domain(name)))
+            shown = between(self.program, self.band.members, everything, array)
+            raise NoRegisterTile("its result has cells that several points use", shown)
+        if not points.is_injective():
+            raise NoRegisterTile("a point of it uses several cells of its result")
         self.point_of_cell = points
         access = next(a for n, a in users if n == self.contraction.statement and a.kind is not AccessKind.READ)
         box = self.box(wholes[self.contraction.statement], access, self.above)

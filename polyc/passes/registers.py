@@ -21,7 +21,7 @@ from polyc.passes.contractions import (
     tile_members_of,
     varies,
 )
-from polyc.passes.cpu_sizes import STACK_BYTES
+from polyc.passes.cpu_tiles import TOP
 from polyc.passes.fragment_nest import FragmentNest, NoFragments
 from polyc.passes.fragments import chain_weights, fragment_of, granule_of
 from polyc.passes.given_sizes import REGISTER_TILES, given_tile
@@ -29,6 +29,7 @@ from polyc.passes.gpu_sizes import ContractionSize, contraction_candidates
 from polyc.passes.micro_sizes import FEW_ROWS, USUAL, MicroSize, micro_sizes, resized, size_of_short_rows
 from polyc.passes.panels import readers_of
 from polyc.passes.register_nest import STAGE, NoRegisterTile, RegisterNest
+from polyc.passes.storage import STACK_BYTES
 from polyc.passes.sums import streams, sum_nest
 from polyc.passes.widen import NotAffine, Widening, widened
 from polyc.passes.wishes import options_of
@@ -319,7 +320,8 @@ class Tiler:
         reason = NoRegisterTile("another sum of its kernel has blocks of another shape")
         for size in (*on_cores, *[s for s in alike if s.fragment is None][:1]):
             try:
-                return self.tiled(band, above, added, contraction, size, why_not)
+                others = [s for s in found if isinstance(s, ContractionSize) and s is not size]
+                return self.tiled(band, above, added, contraction, [size, *others], why_not)
             except NoFragments as refused:
                 reason, why_not = refused, str(refused)
             except NoRegisterTile as refused:
@@ -330,7 +332,7 @@ class Tiler:
             STAGE,
             f"{contraction.statement} is summed up by one thread a point: {reason}",
             (contraction.statement,),
-        )
+        ).because(reason.dependence)
         return band
 
     def tiled(
@@ -339,15 +341,20 @@ class Tiler:
         above: tuple[Member, ...],
         added: frozenset[str],
         contraction: Contraction,
-        size: ContractionSize,
+        sizes: list[ContractionSize],
         why_not: str,
     ) -> Node:
-        """The contraction with a tile of this shape, and the program with what that needs. Raises NoRegisterTile."""
+        """The contraction with a tile of the first of some shapes, and the program with what that needs.
+
+        Raises NoRegisterTile.
+        """
+        size = sizes[0]
         kernel = next(id(m) for m in above if m.role is Role.TILE)
         elsewhere = frozenset(p for k, made in self.panels.items() if k != kernel for p in made)
         alone = self.alone - set(self.made)
         kind = FragmentNest if size.fragment is not None else RegisterNest
         nest = kind(self.program, band, above, contraction, size, self.numbers, elsewhere, alone)
+        nest.candidates = tuple(one.told for one in sizes[:TOP])
         if why_not:
             nest.on = f"; not by tensor cores: {why_not}"
         if nest.statements & added:

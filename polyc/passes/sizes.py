@@ -11,8 +11,9 @@ from polyc.model.program import Program
 from polyc.model.tree import Band
 from polyc.passes.clusters import Cluster
 from polyc.passes.cost import sample_parameters
+from polyc.passes.cpu_model import Prediction
 from polyc.passes.cpu_sizes import GAIN, CpuSizes, Judged
-from polyc.passes.cpu_tiles import Construction
+from polyc.passes.cpu_tiles import TOP, Construction
 from polyc.passes.given_sizes import ASKED, TILES, given_tile
 from polyc.passes.gpu_tiles import TileSize, tile_candidates
 from polyc.passes.nests import Nest, Outer
@@ -93,6 +94,17 @@ class Sizes:
         usual = sizes_for(options_of(program, band), band)
         count = band.coincident_prefix
         return (*(a or u for a, u in zip(alone[:count], usual, strict=False)), *alone[count:])
+
+    def strips(self, program: Program, cluster: Cluster, outer: Outer, sizes: tuple[int, ...]) -> int:
+        """How many tiles of a cluster slide after each other by the model; 0 where they do not, or the sizes are not
+        its own."""
+        band = cluster.outputs[-1].band
+        if band is None or not cluster.producers or not self.models(program, band):
+            return 0
+        found = self.cpu.group(program, outer, cluster.outputs, tuple(p.nest for p in reversed(cluster.producers)))
+        if found is None or not found.best or found.best[0].tile != sizes[: len(found.best[0].tile)]:
+            return 0
+        return found.best[0].strips
 
     def covers(self, program: Program, outer: Outer, outputs: tuple[Nest, ...], producers: tuple[Nest, ...]) -> bool:
         """Whether the model says something of these producers together; of none of them `grouped` knows enough."""
@@ -205,11 +217,13 @@ class Sizes:
             return (program if why is None else program.remark("gpu-sizes", "basteln", message, statements)), ()
         tile, block = (" x ".join(map(str, values)) for values in (chosen.tile, chosen.block))
         among = f"the best of {len(shapes)} shapes" if len(shapes) > 1 else "the only shape"
+        best = [chosen, *(s for s in shapes if s is not chosen)][:TOP]
+        then = f", then {told_shape(best[1])}" if len(best) > 1 else ""
         message = (
-            f"tiles of {tile} for {what}, on blocks of {block} threads: bound by {chosen.bound}; "
-            f"{among} for the machine {machine}"
+            f"tiles of {tile} for {what}, on blocks of {block} threads: bound by {chosen.bound}, of which "
+            f"{100 * chosen.score:.0f} % is predicted; {among} for the machine {machine}{then}"
         )
-        data = chosen.data() | {"candidates": len(shapes)}
+        data = chosen.data() | {"tried": len(shapes), "candidates": [told_shape(one) for one in best]}
         return program.remark("gpu-sizes", "basteln", message, statements, **data), chosen.block
 
     def told(
@@ -241,6 +255,7 @@ class Sizes:
         message = (
             f"tiles of {told_sizes(best.tile)} for {what}, {told_seconds(best.seconds)} predicted, bound {bound} "
             f"({traffic}); {found.stopped}; the best of {found.tried} for the machine {program.options.machine}{then}"
+            f"{_of_strips(found)}"
         )
         data = {
             "sizes": list(sizes),
@@ -251,7 +266,29 @@ class Sizes:
             "footprint_bytes": round(best.footprint_bytes),
             "candidates": [f"{told_sizes(p.tile)}: {told_seconds(p.seconds)}" for p in found.best],
         }
+        if found.otherwise is not None:
+            data |= {"strips": best.strips, "otherwise": _in_strips(found.otherwise)}
         return program.remark("cpu-sizes", "basteln", message, statements, **data)
+
+
+def _of_strips(found: Construction) -> str:
+    """What sliding windows would have taken, or what they save."""
+    if found.otherwise is None:
+        return ""
+    if found.best[0].strips:
+        return f"; they slide in strips of {found.best[0].strips}, and would take {_in_strips(found.otherwise)}"
+    return f"; sliding windows do not pay, with {_in_strips(found.otherwise)}"
+
+
+def _in_strips(one: Prediction) -> str:
+    how = f"in strips of {one.strips} tiles of" if one.strips else "by themselves, in tiles of"
+    return f"{told_seconds(one.seconds)} {how} {told_sizes(one.tile)}"
+
+
+def told_shape(shape: TileSize) -> str:
+    """`16 x 64 on 32 x 8 threads: 84.4 %`, of the limit that binds it."""
+    tile, block = (" x ".join(map(str, values)) for values in (shape.tile, shape.block))
+    return f"{tile} on {block} threads: {100 * shape.score:.1f} %"
 
 
 def told_seconds(seconds: float) -> str:

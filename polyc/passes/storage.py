@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 
+STACK_BYTES = 320 * 1024
+"""What the buffers of one tile may take of a thread's stack."""
+
 
 @dataclass(frozen=True, slots=True)
 class Life:

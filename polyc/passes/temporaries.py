@@ -351,7 +351,9 @@ class _LiveRange:
                 "data-dependent", "whether one of the two is written depends on data, or on more than an assignment"
             )
         if not self.write.relation.is_injective():
-            return Hindrance("stored-together", "several of its values are stored to one element")
+            stores = isl.UnionSet.from_set(self.store.domain)
+            twice = overwriting(self.program, stores, stores, self.place)
+            return Hindrance("stored-together", "several of its values are stored to one element", twice)
         if not self.has_places(statements):
             return Hindrance("not-stored", "some of its values are stored nowhere")
         if not self.begins_once(statements):

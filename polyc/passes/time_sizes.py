@@ -18,9 +18,12 @@ from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.witness import Finder
 from polyc.passes.cost import operations, sample_parameters
+from polyc.passes.cpu_tiles import TOP
 from polyc.passes.given_sizes import ASKED, TIME_TILES, given_tile
 from polyc.passes.overlapped import MOST_BYTES, OVERLAPPED, overlapped_planes
+from polyc.passes.sizes import told_seconds
 from polyc.passes.skew import Hyperplane, Steps, far_values, hyperplane
+from polyc.passes.tiling import told_sizes
 from polyc.passes.time_bands import DIAMOND, SKEWED
 from polyc.passes.wishes import options_for
 from polyc.poly import names, set_name, sets, value_on
@@ -132,7 +135,14 @@ def shape_for(program: Program, steps: Steps) -> Shape | Untiled:
         ((t, one) for t, one in times if t <= CLOSE * least), key=lambda found: (prod(found[1][1]), found[1])
     )
     plain = _plain_seconds(work, machine)
-    data = {"predicted gain": round(plain / time, 2), "candidates": len(tried), "machine": program.options.machine}
+    others = [f"{one[0]} {told_sizes(one[1])}: {told_seconds(t)}" for t, one in sorted(times) if one != (chosen, sizes)]
+    data = {
+        "predicted gain": round(plain / time, 2),
+        "machine": program.options.machine,
+        "step by step": told_seconds(plain),
+        "tried": len(tried),
+        "candidates": [f"{chosen} {told_sizes(sizes)}: {told_seconds(time)}", *others[: TOP - 1]],
+    }
     what = f"predicted {plain / time:.1f} times as fast on {machine.name} as step by step"
     if kind != "auto":
         return Shape(chosen, sizes, what, data)

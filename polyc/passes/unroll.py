@@ -54,11 +54,12 @@ def unroll_loops(program: Program) -> Program:
 @dataclass(frozen=True, slots=True)
 class Cut:
     """The loop to cut, counted in the band, into parts of so many iterations; rows: parts of a loop that is not the
-    innermost one."""
+    innermost one; first: where one of them begins."""
 
     position: int
     count: int
     rows: bool = False
+    first: int = 0
 
 
 @dataclass(slots=True)
@@ -93,9 +94,12 @@ class _Unroller:
         long = columns is None or columns >= LEAST_COLUMNS
         wish = (self.halves(band, statements) if long else None) or self.rows(band, statements, above)
         inside = _free(statements, along) if long else None
-        if wish is None and inside is None:
-            return None
-        whole = self.whole(band, wish, inside, above)
+        whole = self.whole(band, wish, inside, above) if wish is not None else None
+        apart = False
+        if whole is None:
+            wish = None
+            apart = long and inside is None and self.ends_apart(band, above)
+            whole = self.whole(band, None, inside, above) if inside is not None or apart else None
         if whole is None:
             return None
         child, members = band.child, band.members
@@ -105,8 +109,20 @@ class _Unroller:
             depth = whole.dim(isl.dim_type.set) - len(band.members)
             self.program = deepened(self.program, band.child, wish, depth)
         self.made = True
-        self.say(band, statements, wish, inside is not None)
+        self.say(band, statements, wish, inside is not None, apart)
+        if wish is not None and wish.rows and iterations(band.members[wish.position], self.program) is None:
+            return asked_inside(replace(band, members=members, child=child), wish.position, whole)
         return replace(band, members=members, child=child, whole=whole)
+
+    def ends_apart(self, band: Band, above: tuple[Band | Filter | Extension, ...]) -> bool:
+        """Whether one of the statements starts earlier than another, or ends later: a loop over all of them would have
+        a condition inside."""
+        if not isinstance(band.child, Sequence):
+            return False
+        reach = reach_of(self.program, above)
+        mine = reach.intersect_domain(band.members[0].schedule.domain())
+        ran = [piece.range() for piece in maps(mine.flat_range_product(values(band.members, mine.domain())))]
+        return any(not one.is_equal(ran[0]) for one in ran[1:])
 
     def halves(self, band: Band, statements: list[Statement]) -> Cut | None:
         """The innermost loop in parts of d, where a subscript has x / d."""
@@ -140,15 +156,32 @@ class _Unroller:
         for place in reversed(range(len(band.members) - 1)):
             member = band.members[place]
             moved = {s.name: _position(s, member) for s in statements}
-            if not member.coincident or None in moved.values() or iterations(member, self.program) is None:
-                continue  # with n rows, what is left over are n % 4 of them, about which little can be shown
+            if not member.coincident or None in moved.values():
+                continue
             for count, share in ROWS:
                 if once * count > MOST_READS or not _divides(count, member.name, above):
                     continue
                 seen = set().union(*(_touched(reads, {n: (p, k) for n, p in moved.items()}) for k in range(count)))
                 if len(seen) <= share * once * count:
-                    return Cut(place, count, rows=True)
+                    return Cut(place, count, rows=True, first=self.first(band, place, count, above))
         return None
+
+    def first(self, band: Band, place: int, count: int, above: tuple[Band | Filter | Extension, ...]) -> int:
+        """Where parts of a loop begin, counted from their multiples: with what is new in a tile that slides
+        (`windows.py`), which is a window's height behind the tile's begin."""
+        name = band.members[place].name
+        around = [m for node in above if isinstance(node, Band) for m in node.members if m.role is Role.TILE]
+        if all(m.coincident for m in around if m.name == name):
+            return 0
+        mine = reach_of(self.program, above).intersect_domain(band.members[0].schedule.domain())
+        found = set()
+        for piece in maps(mine.flat_range_product(values(band.members, mine.domain()))):
+            ran = piece.range().intersect_params(self.program.scop.known)
+            outer = ran.dim(isl.dim_type.set) - len(band.members)
+            last = ran.project_out(isl.dim_type.set, outer, len(band.members)).lexmax()
+            least = ran.intersect(last.add_dims(isl.dim_type.set, len(band.members))).dim_min_val(outer + place)
+            found.add(int(least.to_python()) % count if least.is_int() else 0)
+        return found.pop() if len(found) == 1 else 0
 
     def whole(
         self,
@@ -173,11 +206,11 @@ class _Unroller:
         if found is None:
             return None
         if wish is not None and wish.rows:
-            found = found.intersect(_multiples(found.get_space(), place, wish.count))
+            found = found.intersect(_multiples(found.get_space(), place, wish))
         found = found.coalesce().remove_redundancies()
         return None if found.is_empty() else found
 
-    def say(self, band: Band, statements: list[Statement], wish: Cut | None, clamped: bool) -> None:
+    def say(self, band: Band, statements: list[Statement], wish: Cut | None, clamped: bool, apart: bool) -> None:
         parts = []
         data: dict[str, object] = {}
         if wish is not None:
@@ -187,6 +220,8 @@ class _Unroller:
             data = {"loop": name, "iterations": wish.count}
         if clamped:
             parts.append(f"loops of their own for {band.members[-1].name} where its subscripts need no choice")
+        if apart:
+            parts.append(f"a loop of their own for {band.members[-1].name} where all of them run")
         who = tuple(s.name for s in statements)
         message = f"{', '.join(who)}: {'; '.join(parts)}"
         self.program = self.program.remark("unrolled", STAGE, message, who, **data)
@@ -222,8 +257,11 @@ def cut_members(members: tuple[Member, ...], wish: Cut) -> tuple[Member, tuple[M
     """The unrolled loop, and the band's members with one that counts its parts."""
     member = members[wish.position]
     count = isl.Val.int_from_si(member.schedule.get_ctx(), wish.count)
-    part = member.schedule.scale_down_val(count).floor()
-    corner = part.scale_val(count)
+    first = isl.UnionPwAff.val_on_domain(
+        member.schedule.domain(), isl.Val.int_from_si(member.schedule.get_ctx(), wish.first)
+    )
+    part = member.schedule.sub(first).scale_down_val(count).floor()
+    corner = part.scale_val(count).add(first)
     digit = replace(member, schedule=member.schedule.sub(corner), role=Role.WRITTEN_OUT)
     if wish.rows:
         digit = replace(digit, role=Role.UNROLLED, name="r")
@@ -231,6 +269,15 @@ def cut_members(members: tuple[Member, ...], wish: Cut) -> tuple[Member, tuple[M
     else:
         cut = replace(member, schedule=part, role=Role.POINT, name=f"{member.name}{wish.count}")
     return digit, (*members[: wish.position], cut, *members[wish.position + 1 :])
+
+
+def asked_inside(band: Band, place: int, whole: isl.Set) -> Band:
+    """The band with one loop over all parts, which asks of each whether it is whole.
+
+    Of n rows, the last n % 4 would have a loop of their own otherwise, whose subscripts are rounded.
+    """
+    below = Band(band.members[place + 1 :], band.permutable, band.child, whole)
+    return replace(band, members=band.members[: place + 1], child=below)
 
 
 def _before(corner: isl.MultiAff, wish: Cut, depth: int) -> isl.MultiAff:
@@ -257,10 +304,11 @@ def part_of(space: isl.Space, place: int, wish: Cut, digit: int) -> isl.MultiAff
     return found.set_aff(place, found.get_aff(place).scale_val(scale).add_constant_val(offset))
 
 
-def _multiples(space: isl.Space, place: int, count: int) -> isl.Set:
-    """Where one dimension is a multiple of a number."""
+def _multiples(space: isl.Space, place: int, wish: Cut) -> isl.Set:
+    """Where a part of a loop begins."""
     value = isl.Aff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.set, place)
-    return value.mod_val(isl.Val.int_from_si(space.get_ctx(), count)).zero_basic_set().to_set()
+    value = value.add_constant_val(isl.Val.int_from_si(space.get_ctx(), -wish.first))
+    return value.mod_val(isl.Val.int_from_si(space.get_ctx(), wish.count)).zero_basic_set().to_set()
 
 
 def reach_of(program: Program, above: tuple[Band | Filter | Extension, ...]) -> isl.UnionMap:

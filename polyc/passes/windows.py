@@ -29,11 +29,20 @@ def slide_windows(program: Program) -> Program:
     ensures:  `verify/windows.py` shows that no row is overwritten before it is read for the last time
     source:   PolyMage and Halide call it sliding windows and storage folding
     """
-    if program.options.gpu or program.options.strips < 2:
+    if program.options.gpu or program.options.strips in (0, 1):
         return program
     sliding = _Sliding(program)
     child = sliding.below(program.tree.child, ())
     return replace(sliding.program, tree=Domain(program.tree.domain, child))
+
+
+def in_strips(mark: Mark) -> bool:
+    """Whether the tiles of a group slide: a loop over the tiles of a strip is below the one over strips."""
+    node, bands = mark.child, 0
+    while isinstance(node, Band | Mark):
+        bands += isinstance(node, Band)
+        node = node.child
+    return bands > 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,6 +69,8 @@ class _Tiles:
 class _Sliding:
     def __init__(self, program: Program) -> None:
         self.program = program
+        self.count = 0
+        """How many tiles a strip has."""
 
     def below(self, node: Node, outer: tuple[Member, ...]) -> Node:
         match node:
@@ -68,7 +79,9 @@ class _Sliding:
             case Sequence(children=steps):
                 return Sequence(tuple(replace(step, child=self.below(step.child, outer)) for step in steps))
             case Mark(kind="group"):
-                tiles = _tiles_of(node, outer)
+                asked = self.program.options.strips
+                self.count = node.strips if asked is None else asked
+                tiles = _tiles_of(node, outer) if self.count > 1 else None
                 changed = self.slid(node, tiles) if tiles is not None else None
                 return changed or replace(node, child=self.below(node.child, outer))
             case Band():
@@ -156,7 +169,7 @@ class _Sliding:
     ) -> Mark | None:
         """The group with strips along a loop of its tiles; None where it is not known how many rows are alive."""
         member = tiles.band.members[k]
-        count = self.program.options.strips
+        count = self.count
         strip, position = count * member.size, tiles.above + k
         schedule = _strips(member, strip)
         if schedule is None:
@@ -375,4 +388,4 @@ def _strips(member: Member, strip: int) -> isl.UnionPwAff | None:
     return found
 
 
-__all__ = ["slide_windows"]
+__all__ = ["in_strips", "slide_windows"]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+import islpy as isl
+
+from polyc.analysis.witness import in_loop
 from polyc.model.program import Options, Program
 from polyc.model.tree import Band, Extension, Filter, Member, Node, Role, walk
 from polyc.poly import names
@@ -108,7 +111,7 @@ def tell_unhonoured(program: Program) -> Program:
         around = set(_group_of(program, name))
         others = {s for s in around if (w := program.scop.wishes.get(s)) is None or w.nest != wish.nest}
         tiles = tuple(m.size for m in above if m.role is Role.TILE)
-        broken = []
+        broken: list[tuple[str, str]] = []
         if not wish.parallel and any(m.parallel for m in above):
             broken.append(("parallel(no)", "a loop around it runs in parallel"))
         if not wish.fuse and others:
@@ -128,6 +131,8 @@ def tell_unhonoured(program: Program) -> Program:
                     (name,),
                     asked=what,
                 )
+                if what.startswith("tile(") and what != "tile(no)" and not tiles:
+                    program = program.because(in_loop(program, isl.UnionSet.from_set(program.statements[name].domain)))
     return program
 
 

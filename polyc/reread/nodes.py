@@ -23,12 +23,17 @@ def _unlabelled(node: c.Node) -> c.Node | None:
 
 
 def flat(node: c.Stmt) -> Iterator[c.Stmt]:
-    """The statements of blocks one by one, as the frontend takes them; declarations as assignments."""
+    """The statements of blocks one by one, as the frontend takes them; declarations as assignments.
+
+    A request for a line computes nothing, and is left out where the text is read (`program.py`).
+    """
     match node:
         case c.Block(body=body):
             for item in body:
                 yield from flat(item)
         case c.Decl(init=None) | c.Empty() | c.Comment() | c.Note():
+            pass
+        case c.ExprStmt() if c.is_request(node):
             pass
         case c.Decl():
             yield c.ExprStmt(initialisation(node))

@@ -97,7 +97,7 @@ def _plain(node: c.Node) -> c.Node | None:
     """Without polyc's macros, and without what only keeps compilers from complaining."""
     if isinstance(node, c.ExprStmt) and isinstance(node.expr, c.Cast) and node.expr.type == "void":
         return c.Empty()
-    if isinstance(node, c.ExprStmt) and isinstance(node.expr, c.Call) and node.expr.function == c.PREFETCH:
+    if isinstance(node, c.ExprStmt) and c.is_request(node):
         return c.Empty()
     if isinstance(node, c.Decl) and (node.aligned or node.heap):
         return replace(node, aligned=0, heap=False)

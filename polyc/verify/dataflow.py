@@ -102,6 +102,8 @@ def _array_faults(program: Program, now: Expanded, array: str, executed: isl.Uni
     after = accesses_to(now, cells)
     faults: list[Fault] = []
     if before.all_writes.is_empty() and after.all_writes.is_empty():
+        if _reads_as_written(program, now, array):
+            return []
         read_then = before.reads.intersect_domain(executed)
         read_now = _contracted_access(now, after.reads)
         faults += _difference(program, "live-in", f"reads of {array}", read_then, read_now)
@@ -109,11 +111,9 @@ def _array_faults(program: Program, now: Expanded, array: str, executed: isl.Uni
     if before.all_writes.is_empty() and filled_before_read(program, now, array):
         return []
     now = _without_digits(program, now, array)
-    if _keeps_order(program, now, array, original, after):
+    if made_before_read(program, now, array, before.all_writes, original.flow):
         return []
-    if _renamed(program, now, array, original, after) or made_before_read(
-        program, now, array, before.all_writes, original.flow
-    ):
+    if _keeps_order(program, now, array, original, after) or _renamed(program, now, array, original, after):
         return []
     flow_then = original.flow
     through_memory = compute_flow(after, now.order, checked)
@@ -142,6 +142,23 @@ def _array_faults(program: Program, now: Expanded, array: str, executed: isl.Uni
     if not before.may_writes.is_empty():
         faults += _reordered(program, now, before, after, original.order, array)
     return faults
+
+
+def _reads_as_written(program: Program, now: Expanded, array: str) -> bool:
+    """Whether each statement has the region's accesses to an array that nobody writes, and all of them go to it: then
+    each of its instances reads what it did. False says nothing."""
+    if not now.listed:
+        return False
+    for run, accesses in now.per_run:
+        here = [(access, out_name(relation)) for access, relation in accesses if access.array == array]
+        then = program.scop.statements.get(run.statement)
+        wanted = [] if then is None else [access for access in then.accesses if access.array == array]
+        if len(here) != len(wanted):
+            return False
+        for (access, place), original in zip(here, wanted, strict=True):
+            if place != array or not access.relation.plain_is_equal(original.relation):
+                return False
+    return True
 
 
 def _without_digits(program: Program, now: Expanded, array: str) -> Expanded:
@@ -173,18 +190,24 @@ def _deals(member: Member) -> bool:
 
 
 def _keeps_order(program: Program, now: Expanded, array: str, original: Original, after: Accesses) -> bool:
-    """Whether all that uses the array runs exactly once, on the array itself, and no dependence is turned round.
+    """Whether all that writes the array runs exactly once, all that uses it does so in the array itself, and no
+    dependence is turned round, whichever repetition of a read is looked at.
 
-    Then (1) to (4) hold, and nothing of the new program's flow has to be computed. False says nothing. Where updates of
-    a cell may change places, (1) holds but for their own cells (`commuting.py`): all other reads see the same values.
-    math: theta = order . c^-1 is a function on the region's instances, and theta(x) < theta(y) for every dependence
+    Then (1) to (4) hold, and nothing of the new program's flow has to be computed: with each repetition by itself, the
+    program is an order of the original one. False says nothing. Where updates of a cell may change places, (1) holds
+    but for their own cells (`commuting.py`): all other reads see the same values.
+    math: theta = order . c^-1 is a function on the writing instances, and theta(x) < theta(y) for every dependence
     """
     if any(out_name(relation) != array and not relation.is_empty() for relation in maps(after.all)):
         return False
     instances = after.all.domain()
-    if _in_order(program, now, original, instances):
+    if not _runs_once(program, now, after.all_writes.domain(), original.accesses.all_writes.domain()):
+        return False
+    if not now.contraction.intersect_domain(instances).range().is_subset(original.accesses.all.domain()):
+        return False
+    if _ordered(program, now, instances, original.dependences):
         return True
-    return original.commuting is not None and _in_order(program, now, original, instances, original.commuting)
+    return original.commuting is not None and _ordered(program, now, instances, original.commuting)
 
 
 def _renamed(program: Program, now: Expanded, array: str, original: Original, after: Accesses) -> bool:
@@ -212,22 +235,24 @@ def is_panel(program: Program, buffer: Buffer) -> bool:
     return bool(buffer.order) and copied
 
 
-def _in_order(
-    program: Program,
-    now: Expanded,
-    original: Original,
-    instances: isl.UnionSet,
-    dependences: isl.UnionMap | None = None,
-) -> bool:
-    """Whether all that uses the array runs once, and no dependence is turned round: all of them, or those given."""
+def _in_order(program: Program, now: Expanded, original: Original, instances: isl.UnionSet) -> bool:
+    """Whether all that uses the array runs once, and no dependence is turned round."""
+    every = original.accesses.all.domain()
+    return _runs_once(program, now, instances, every) and _ordered(program, now, instances, original.dependences)
+
+
+def _runs_once(program: Program, now: Expanded, instances: isl.UnionSet, every: isl.UnionSet) -> bool:
+    """Whether some of the new instances are these of the region, each of them once."""
     known = program.scop.known
     once = now.contraction.intersect_domain(instances).intersect_params(known)
-    every = original.accesses.all.domain().intersect_params(known)
-    if not (once.range().is_equal(every) and once.is_injective()):
-        return False
-    time = once.reverse().apply_range(now.order)
-    pairs_then = original.dependences if dependences is None else dependences
-    ordered = pairs_then.intersect_params(known).apply_domain(time).apply_range(time)
+    return bool(once.range().is_equal(every.intersect_params(known)) and once.is_injective())
+
+
+def _ordered(program: Program, now: Expanded, instances: isl.UnionSet, dependences: isl.UnionMap) -> bool:
+    """Whether no dependence is turned round."""
+    known = program.scop.known
+    time = now.contraction.intersect_domain(instances).intersect_params(known).reverse().apply_range(now.order)
+    ordered = dependences.intersect_params(known).apply_domain(time).apply_range(time)
     return all(pairs.is_subset(isl.Map.lex_lt(pairs.get_space().domain())) for pairs in maps(ordered))
 
 

@@ -19,7 +19,7 @@ from polyc.flow import Flow
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Member, Step
-from polyc.poly import at_sizes, names, out_name
+from polyc.poly import at_sizes, function_of, names, out_name
 from polyc.verify.expand import Expanded
 
 
@@ -71,9 +71,9 @@ def made_before_read(program: Program, now: Expanded, array: str, writes: isl.Un
 def _all_filled(
     program: Program, array: str, readers: list[tuple[Run, isl.Map]], writers: list[tuple[Run, isl.Map]]
 ) -> bool:
-    known = program.scop.known
+    known, made = program.scop.known, Made(writers)
     sliding = {b.key: b.depth for b in program.buffers.values() if b.array == array and b.window is not None}
-    return all(filled(run, at_sizes(cells, known), writers, sliding.get(out_name(cells))) for run, cells in readers)
+    return all(filled(run, at_sizes(cells, known), made, sliding.get(out_name(cells))) for run, cells in readers)
 
 
 def uses_of(now: Expanded, array: str) -> Iterator[tuple[Run, Access, isl.Map]]:
@@ -91,23 +91,55 @@ def _uses(now: Expanded) -> dict[str, list[tuple[Run, Access, isl.Map]]]:
     return found
 
 
-def filled(reader: Run, cells: isl.Map, writers: list[tuple[Run, isl.Map]], sliding: int | None = None) -> bool:
+class Made:
+    """What writers have put into cells, for the readers of one array, which ask for much the same."""
+
+    def __init__(self, writers: list[tuple[Run, isl.Map]]) -> None:
+        self.writers = [(run, written, out_name(written)) for run, written in writers]
+        self._there: dict[tuple[tuple[int, ...], int], isl.Set] = {}
+        self._one: dict[tuple[int, int], isl.Set] = {}
+
+    def before(self, reader: Run, name: str) -> Iterator[tuple[int, isl.Set]]:
+        """For a step at which writers part from a reader and come first: `{ [[v0, …] -> cell] }`, the steps before it
+        and the cells that these have written."""
+        by_place: dict[int, list[int]] = {}
+        for k, (run, _, cells) in enumerate(self.writers):
+            at = parting(run.path, reader.path) if cells == name else None
+            if at is not None and earlier(run, reader, at):
+                by_place.setdefault(at, []).append(k)
+        for at, which in by_place.items():
+            yield at, self._all(tuple(which), at)
+
+    def _all(self, which: tuple[int, ...], at: int) -> isl.Set:
+        if (which, at) not in self._there:
+            there = self._of(which[0], at)
+            for k in which[1:]:
+                there = there.union(self._of(k, at))
+            self._there[which, at] = there.coalesce()
+        return self._there[which, at]
+
+    def _of(self, k: int, at: int) -> isl.Set:
+        if (k, at) not in self._one:
+            run, written, _ = self.writers[k]
+            self._one[k, at] = run.beside(written, at).range()
+        return self._one[k, at]
+
+
+def filled(reader: Run, cells: isl.Map, made: Made, sliding: int | None = None) -> bool:
     """Whether some copy has filled each cell of a buffer before a leaf reads it.
 
     sliding: for a circular buffer, how many loops stand above its declaration
     """
-    by_place: dict[int, isl.Set] = {}
-    for run, written in writers:
-        if out_name(written) != out_name(cells):
-            continue
-        at = parting(run.path, reader.path)
-        if at is None or not earlier(run, reader, at):
-            continue
-        there = run.beside(written, at).range()
-        if sliding is not None:
-            there = _and_later(there, reader, sliding, at)
-        by_place[at] = by_place[at].union(there) if at in by_place else there
-    return any(reader.beside(cells, at).range().is_subset(there) for at, there in by_place.items())
+    for at, there in made.before(reader, out_name(cells)):
+        read = reader.beside(cells, at)
+        written = there if sliding is None else _and_later(there, reader, sliding, at)
+        function = function_of(read)
+        # Of the instances, where they read by one expression: what they read would first have to be computed.
+        if function is not None and cells.domain().is_subset(written.preimage_multi_aff(function)):
+            return True
+        if function is None and read.range().is_subset(written):
+            return True
+    return False
 
 
 def _and_later(there: isl.Set, reader: Run, sliding: int, at: int) -> isl.Set:

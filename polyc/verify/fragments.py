@@ -33,7 +33,7 @@ from polyc.model.tree import WARP_AXES, Mark, Member, Role, walk
 from polyc.poly import empty_set, out_name, sets
 from polyc.verify.expand import Expanded, expand
 from polyc.verify.fault import Fault
-from polyc.verify.filled import filled
+from polyc.verify.filled import Made, filled
 
 KIND = "fragments"
 Accesses = tuple[tuple[Access, isl.Map], ...]
@@ -194,5 +194,5 @@ def _neutral_faults(
                         zero = isl.UnionMap.from_map(m).intersect_domain(outside)
                         zeros += [(other, isl.Map.from_union_map(zero))] if not zero.is_empty() else []
             filled_with = isl.UnionSet.from_set(cells.range())
-            if not filled_with.intersect(values).is_empty() or not filled(run, cells, zeros):
+            if not filled_with.intersect(values).is_empty() or not filled(run, cells, Made(zeros)):
                 yield Fault(KIND, f"{name} adds what is not zero outside of its domain", str(added.sample_point()))

@@ -37,7 +37,7 @@ from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Member, Step
 from polyc.poly import empty_map, empty_set, out_name
 from polyc.verify.expand import Expanded, through_buffer
-from polyc.verify.filled import earlier, filled, uses_of
+from polyc.verify.filled import Made, earlier, filled, uses_of
 
 Uses = list[tuple[Run, isl.Map]]
 
@@ -318,7 +318,8 @@ def _panels_hold_it(program: Program, users: _Users) -> bool:
     if not writers_first and not _undisturbed(program, users):
         return False
     known = program.scop.known
-    return all(filled(run, cells.intersect_params(known), users.panel_copies) for run, cells in users.panel_reads)
+    copied = Made(users.panel_copies)
+    return all(filled(run, cells.intersect_params(known), copied) for run, cells in users.panel_reads)
 
 
 def _undisturbed(program: Program, users: _Users) -> bool:

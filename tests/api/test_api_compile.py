@@ -37,8 +37,8 @@ def printed(*words: object) -> str:
     return done.stdout
 
 
-NOT_FOR_STRINGS = {"output", "diagnostics_format", "quiet"}
-"""Options that say where, how and how much a command writes."""
+NOT_FOR_STRINGS = {"output", "diagnostics_format", "quiet", "jobs"}
+"""Options that say where, how and how much a command writes, and for how many files at once."""
 
 
 def options_of(name: str) -> dict[str, click.Option]:

@@ -30,20 +30,19 @@ TODAY: dict[tuple[str, str], tuple[int, set[str]]] = {
     ("unsharp", "flat"): (1, {"delinearised"}),
     ("harris", "arrays"): (1, set()),
     ("harris", "flat"): (1, {"delinearised"}),
-    ("bilateral", "arrays"): (3, DATA | {"text-not-checked"}),
+    ("bilateral", "arrays"): (3, DATA),
     ("bilateral", "flat"): (6, DATA | {"delinearised", "not-tiled", "sequential-scatter"}),
     ("camera", "arrays"): (3, DATA | {"not-tiled"}),
-    ("camera", "flat"): (2, DATA | {"assumed", "delinearised", "not-looked-up", "not-tiled", "text-not-checked"}),
+    ("camera", "flat"): (2, DATA | {"assumed", "delinearised", "not-looked-up", "not-tiled"}),
     ("multiscale", "arrays"): (4, {"not-fused", "not-inlined", "turned"}),
-    ("multiscale", "flat"): (10, {"assumed", "delinearised", "not-fused", "not-inlined", "text-not-checked", "turned"}),
+    ("multiscale", "flat"): (10, {"assumed", "delinearised", "not-fused", "not-inlined", "turned"}),
     ("laplacian", "arrays"): (
         16,
-        {"non-affine-index", "not-fused", "not-inlined", "not-tiled", "text-not-checked", "turned"},
+        {"non-affine-index", "not-fused", "not-inlined", "not-tiled", "turned"},
     ),
     ("laplacian", "flat"): (
         17,
-        {"assumed", "delinearised", "non-affine-index", "not-fused", "not-inlined", "not-tiled", "text-not-checked"}
-        | {"turned"},
+        {"assumed", "delinearised", "non-affine-index", "not-fused", "not-inlined", "not-tiled"} | {"turned"},
     ),
 }
 """For each pipeline and form: the groups that its nests end up in, and the codes of what polyc could not do."""

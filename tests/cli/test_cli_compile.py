@@ -145,7 +145,7 @@ def test_output_keeps_mode_and_links_and_takes_devices(polyc: Polyc, inputs: Pat
 
 @pytest.mark.parametrize("target", ["nowhere/x.c", "folder"])
 def test_an_output_that_cannot_be_written_is_1(polyc: Polyc, inputs: Path, tmp_path: Path, target: str) -> None:
-    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "conv.polyc.c").mkdir(parents=True)
     result = polyc("compile", inputs / "conv.c", "-o", target)
     assert result.exit_code == 1
     assert "[cannot-write]" in result.stderr

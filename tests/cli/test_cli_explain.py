@@ -13,7 +13,8 @@ from click.testing import Result
 Polyc = Callable[..., Result]
 
 
-KEYS = {"function", "line", "parameters", "statements", "groups", "buffers", "remarks", "passes", "verified", "nests"}
+PLACE = {"file", "function", "line"}
+KEYS = {*PLACE, "parameters", "statements", "groups", "buffers", "remarks", "passes", "verified", "nests"}
 
 
 def test_all_passes_tells_nests_groups_and_the_trees(polyc: Polyc, inputs: Path, tmp_path: Path) -> None:
@@ -69,6 +70,8 @@ def test_json_has_exactly_the_keys_of_the_contract(polyc: Polyc, inputs: Path) -
     assert set(scop["remarks"][0]) == {*told, "witness"}
     first, second, _ = scop["nests"]
     assert (first["line"], first["last_line"], first["statements"]) == (10, 12, ["S0"])
+    assert first["label"] == "conv:10"
+    assert "Its label in a polyc.toml: conv:10\n" in polyc("explain", inputs / "conv.c", "--why", 10).stdout
     assert first["fused"]
     assert [(loop["name"], loop["line"], loop["carries"] is None) for loop in second["loops"]] == [
         ("h", 13, True),

@@ -11,6 +11,12 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from polyc.explain.why import why
+from polyc.frontend import read
+from polyc.model.program import InputOptions, Options
+from polyc.pipeline import compile_region
+
+ROOT = Path(__file__).parents[2]
 Polyc = Callable[..., Result]
 RECURRENCE = """void f(int n, double a[n])
 {
@@ -71,8 +77,8 @@ def test_why_answers_for_a_nest(polyc: Polyc, tmp_path: Path) -> None:
         assert (
             polyc("explain", "a.c", "--why", str(line)).stdout
             == """a.c:4: the nest at lines 4-5 in f()
-    4 |     for (int i = 1; i < n; i++)
-    5 |         a[i] = a[i - 1] * 2;
+    4    |     for (int i = 1; i < n; i++)
+    5 S0 |         a[i] = a[i - 1] * 2;
 
   What was done
     S0: runs as it was written.
@@ -90,6 +96,63 @@ def test_why_answers_for_a_nest(polyc: Polyc, tmp_path: Path) -> None:
   Its label in a polyc.toml: f:4
 """
         )
+
+
+SEVERAL = """void f(int n, double a[n][n], double b[n])
+{
+    double s;
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        s = 0;
+        for (int j = 0; j < n; j++)
+            s += a[i][j];
+        for (int j = 1; j < n; j++)
+            a[i][j] = a[i][j - 1] * s;
+        b[i] = s;
+    }
+#pragma endscop
+}
+"""
+
+
+def test_why_answers_for_a_line_of_a_nest(polyc: Polyc, tmp_path: Path) -> None:
+    """Of a line inside of a nest, what that line runs, and the loops around it."""
+    (tmp_path / "a.c").write_text(SEVERAL)
+    whole = polyc("explain", "a.c", "--why", "5").stdout
+    assert whole.startswith("a.c:5: the nest at lines 5-11 in f()\n")
+    assert "    8 S1 |             s += a[i][j];\n" in whole
+    assert whole.count("loop j (line ") == 2
+    for line in (9, 10):  # the loop, and its statement
+        told = polyc("explain", "a.c", "--why", str(line)).stdout
+        assert told.startswith(f"a.c:5: the nest at lines 5-11 in f(), line {line}: S2\n")
+        assert "loop j (line 9) carries a dependence: S2[i=0, j=1] writes a[0][1]" in told
+        assert "loop j (line 7)" not in told
+
+
+@pytest.mark.parametrize("name", ["lu", "durbin", "gramschmidt"])
+def test_why_is_short(name: str) -> None:
+    """A screen for each loop; a line that has a loop has an answer."""
+    file = ROOT / "polybench" / "kernels" / f"{name}.c"
+    options = InputOptions(include_dirs=(str(ROOT / "polybench" / "harness"),))
+    regions = read(str(file), options).regions
+    compiled = [compile_region(region, Options()) for region in regions]
+    source = file.read_text().split("\n")
+    inside = range(regions[0].scop.span.line, regions[0].scop.end_line)
+    for line in (k for k in inside if source[k - 1].lstrip().startswith("for (")):
+        told = why(compiled, line, source)
+        assert told is not None
+        assert len(told.splitlines()) <= 50
+
+
+def test_why_tells_of_a_reduction_what_came_of_it(polyc: Polyc, tmp_path: Path) -> None:
+    text = "    s = 0;\n    for (int i = 0; i < n; i++)\n        s += a[i];\n"
+    (tmp_path / "a.c").write_text(
+        f"double s;\nvoid f(int n, double a[n])\n{{\n#pragma scop\n{text}#pragma endscop\n}}\n"
+    )
+    assert "[not-parallel]" in polyc("explain", "a.c", "--why", "6").stdout
+    told = polyc("explain", "a.c", "--why", "6", "--reassociate").stdout
+    assert "[reduction]" in told
+    assert "[not-parallel]" not in told
 
 
 def test_why_tells_a_nest_that_was_inlined(polyc: Polyc, tmp_path: Path) -> None:
@@ -139,3 +202,30 @@ def test_the_witness_is_in_the_json_and_in_the_remarks(polyc: Polyc, tmp_path: P
     assert (remark["lines"], remark["nests"], remark["other"]) == ([7], [7], None)
     told = polyc("compile", "a.c", "--remarks", "-o", "x.c").stderr
     assert "      because S1[i=0] writes s, and S1[i=1] reads it (n = 2)\n" in told
+
+
+def test_why_of_a_loop_that_was_left_alone(polyc: Polyc, tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(
+        "double total(int n, const double *a)\n{\n    double s = 0;\n    for (int i = 0; i < n; i++)\n    {\n"
+        "        s += a[i];\n    }\n    return s;\n}\n"
+    )
+    for line in (4, 6):
+        answer = polyc("explain", "--detect", "a.c", "--why", line)
+        assert answer.exit_code == 0
+        assert answer.stdout.startswith("a.c:4: a loop in no region\n    4 |     for (int i = 0; i < n; i++)\n\n")
+        assert "nothing would be gained: " in answer.stdout
+        assert "[left-alone]\n      To do: " in answer.stdout
+    assert polyc("explain", "--detect", "a.c", "--why", 8).exit_code == 2
+    report = polyc("explain", "--detect", "a.c").stdout
+    assert max(map(len, report.splitlines())) <= 100
+
+
+def test_codes_go_where_there_is_no_room(polyc: Polyc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.c").write_text(
+        "void f(int n, double s[n], double t[n], double a[n])\n{\n#pragma scop\n  for (int i = 1; i < n; i++)\n"
+        "    s[i] = s[i - 1] * 2 + a[i];\n  for (int i = 0; i < n; i++)\n    t[i] = s[i] + 1;\n#pragma endscop\n}\n"
+    )
+    monkeypatch.setenv("COLUMNS", "66")
+    text = polyc("explain", "a.c").stdout
+    assert max(map(len, text.splitlines())) <= 66
+    assert "..." not in text

@@ -2,15 +2,22 @@
 
 <!-- file: NAME -->          the fence is a file of the folder
 <!-- part: NAME -->          the fence is a part of a file that is there by now, leading blanks apart
+<!-- printed: COMMAND -->    the fence is what the command prints on either stream
 ```console                  `$ ` begins a command; what it prints on either stream follows
 <!-- varies -->              before a console: exit codes count, and not what is printed (times)
 <!-- fails: CODE -->         before a console: its last command ends with this exit code
+<!-- not run: WHY -->        the fence is left alone
+
+On lines of their own, seen by nobody who reads the page:
+<!-- copy: PATH -->          a file of the repository comes into the folder, by its own name
+<!-- run: COMMAND -->        a command that has to end with 0
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -20,8 +27,9 @@ from polyc.api.calls import run_of
 from polyc.explain.pictures import tile_picture
 from polyc.explain.tiles import tiles_of
 
-from .pages import Fence, fences
+from .pages import ROOT, Fence, fences
 
+_HIDDEN = re.compile(r"^<!-- (copy|run): (.*?) -->$", re.MULTILINE)
 _PICTURE = re.compile(r"^<!-- picture: (\S+) of (\S+) with (\S+) -->$", re.MULTILINE)
 LONGEST = 300
 """Seconds that a command may take."""
@@ -31,18 +39,25 @@ def is_session(page: Path) -> bool:
     return "<!-- session" in page.read_text()
 
 
+def needs(page: Path) -> list[str]:
+    """The programs beside gcc and make that `<!-- session: …, needs PROGRAM -->` names."""
+    found = re.search(r"^<!-- session.*, needs (.*) -->$", page.read_text(), re.MULTILINE)
+    return found[1].split() if found else []
+
+
 def environment(folder: Path) -> dict[str, str]:
     """That of the tests, with this polyc as `polyc`, whatever is installed."""
     tools = folder / ".tools"
     tools.mkdir()
     polyc = tools / "polyc"
-    root = Path(__file__).parents[2]
-    polyc.write_text(f'#!/bin/sh\nPYTHONPATH="{root}" exec "{sys.executable}" -m polyc "$@"\n')
+    polyc.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" -m polyc "$@"\n')
     polyc.chmod(0o755)
     python = tools / "python"
-    python.write_text(f'#!/bin/sh\nPYTHONPATH="{root}" exec "{sys.executable}" "$@"\n')
+    python.write_text(f'#!/bin/sh\nPYTHONPATH="{ROOT}" exec "{sys.executable}" "$@"\n')
     python.chmod(0o755)
-    return {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "NO_COLOR": "1", "COLUMNS": "100"}
+    # What a make around the tests hands on to ours would change what it prints.
+    outside = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", "POLYC_"))}
+    return {**outside, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "NO_COLOR": "1", "COLUMNS": "100"}
 
 
 def commands(text: str) -> list[str]:
@@ -73,12 +88,23 @@ class Session:
         """The page as it would be with what its commands print today."""
         text = self.page.read_text()
         shift = 0
+        position = 0
         for fence in fences(self.page):
+            self.prepare(self.page.read_text()[position : fence.start])
+            position = fence.start + len(fence.text)
             new = self.replayed(fence)
             start = fence.start + shift
             text = text[:start] + new + text[start + len(fence.text) :]
             shift += len(new) - len(fence.text)
         return text
+
+    def prepare(self, text: str) -> None:
+        """What the hidden lines between two fences ask for."""
+        for what, words in _HIDDEN.findall(text):
+            if what == "copy":
+                shutil.copy(ROOT / words, self.folder)
+            else:
+                self.answer(words, 0, f"{self.page.name}: run")
 
     def pictures(self) -> dict[Path, str]:
         """The page's pictures as they would be today, by the files that hold them."""
@@ -104,6 +130,10 @@ class Session:
             lines = [line.strip() for line in whole.splitlines() if line.strip()]
             starts = range(len(lines) - len(wanted) + 1)
             assert any(lines[i : i + len(wanted)] == wanted for i in starts), f"{where}: no such part in {name}"
+        elif (command := fence.wished("printed")) is not None:
+            return self.answer(command, 0, where)
+        elif fence.wished("not run") is not None:
+            return fence.text
         elif fence.language == "console":
             return self.console(fence, where)
         return fence.text
@@ -113,17 +143,21 @@ class Session:
         expected = int(fence.wished("fails") or 0)
         parts = []
         for number, command in enumerate(typed):
-            done = subprocess.run(
-                ["bash", "-c", command],
-                cwd=self.folder,
-                env=self.environment,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
-                text=True,
-                timeout=LONGEST,
-            )
             code = expected if number == len(typed) - 1 else 0
-            assert done.returncode == code, f"{where}: {command}: exit code {done.returncode}\n{done.stdout}"
-            parts.append(shown(command) + done.stdout)
+            parts.append(shown(command) + self.answer(command, code, where))
         return fence.text if fence.wish == "varies" else "".join(parts)
+
+    def answer(self, command: str, code: int, where: str) -> str:
+        """What a command prints on both streams, where it ends with this exit code."""
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            timeout=LONGEST,
+        )
+        assert done.returncode == code, f"{where}: {command}: exit code {done.returncode}\n{done.stdout}"
+        return done.stdout

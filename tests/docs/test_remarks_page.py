@@ -28,12 +28,14 @@ A remark has a stable code, the pass that decided, the lines and the statements 
 both), and the numbers that decided. Where a dependence is the reason it has a *witness*: two iterations, and the array
 cell that they share, at sizes as small as they can be:
 
-    because S1[i=0] writes total, and S1[i=1] reads it (n = 2)
+```
+because S1[i=0] writes total, and S1[i=1] reads it (n = 2)
+```
 
 Iteration `i = 0` of statement S1 has to run before iteration `i = 1`, since that one reads what it wrote. Statements
 are numbered in the order of the file; `polyc explain` names their lines.
 
-This page is made from `polyc/explain/codes.py` and from the examples in `tests/remarks`, with what polyc says of them.
+This page is made from `polyc/explain/codes/` and from the examples in `tests/remarks`, with what polyc says of them.
 """
 REASON_HEADS = {
     "not-tiled": "Reasons of not-tiled",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from .pages import PAGES, ROOT
-from .sessions import Session, is_session
+from .sessions import Session, is_session, needs
 
 SESSIONS = [page for page in PAGES if is_session(page)]
 
@@ -19,8 +19,9 @@ SESSIONS = [page for page in PAGES if is_session(page)]
 def test_a_page_shows_what_happens(
     page: Path, tmp_path: Path, request: pytest.FixtureRequest, golden: Callable[[Path, str], None]
 ) -> None:
-    if shutil.which("gcc") is None:
-        pytest.skip("needs gcc")
+    for program in ("gcc", "make", *needs(page)):
+        if shutil.which(program) is None:
+            pytest.skip(f"needs {program}")
     session = Session(page, tmp_path)
     text = session.run()
     for file, picture in session.pictures().items():

@@ -74,19 +74,67 @@ def test_what_stands_between_ends_a_region(between: str, reason: str | None, tmp
 @pytest.mark.parametrize(
     "loop",
     [
-        f"int x = 0; {LOOP}",
-        f"{LOOP} x = 2;",
-        "for (int i = 0; i < n; i++) {\n#ifdef X\n a[i] = 1;\n#else\n a[i] = 2;\n#endif\n }",
-        "FOR(i, n) { a[i] = b[i]; } FOR(j, n) a[j] = 1;",
+        f"int x = 0; {LOOP} g2(x);",
+        f"g(); {LOOP}",
         "OPEN a[i] = 0; }",
     ],
 )
 def test_lines_that_are_shared_stay(loop: str, tmp_path: Path) -> None:
-    macros = "#define FOR(i, n) for (int i = 0; i < n; i++)\n#define OPEN for (int i = 0; i < n; i++) {\nint x;\n"
+    macros = "void g(void), g2(int);\n#define OPEN for (int i = 0; i < n; i++) {\n"
     source = found_in(f"{macros}void f(int n, double *restrict a, double *restrict b)\n{{\n {loop}\n}}\n", tmp_path)
     assert lines(source) == []
     assert reasons(source)
     assert all("it shares lines" in reason for reason in reasons(source))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"a[0] = 2; {LOOP}",
+        f"{LOOP} {LOOP}",
+        f"{LOOP} b[0] = 1;",
+        f"int x = 0; {LOOP}",
+        f"{LOOP} for (int i = 0; i < n; i++)\n a[i] = 2; {LOOP}",
+        "for (int i = 0; i < n; i++) { a[i] = b[i]; } for (int j = 0; j < n; j++) a[j] = 1;",
+    ],
+)
+def test_statements_on_one_line_are_one_region(text: str, tmp_path: Path) -> None:
+    source = found_in(f"void f(int n, double *restrict a, double *restrict b)\n{{\n {text}\n}}\n", tmp_path)
+    assert lines(source) == [(3, 3 + text.count("\n"))]
+    assert reasons(source) == []
+
+
+def test_a_whole_condition_is_decided(tmp_path: Path) -> None:
+    text = (
+        "void f(int n, double *restrict a)\n{\n    for (int i = 0; i < n; i++) {\n#ifdef X\n        a[i] = 1 {;\n"
+        "#  if X > 2\n#  endif\n#elif !defined Y /* } */\n        a[i] = 2;\n#else\n        (((\n#endif\n    }\n}\n"
+    )
+    source = found_in(text, tmp_path)
+    assert lines(source) == [(3, 13)]
+    (region,) = source.regions
+    assert [statement.text for statement in region.scop.statements.values()] == ["a[i] = 2;"]
+    (note,) = [note for note in region.scop.notes if note.code == "decided-condition"]
+    assert note.span is not None
+    assert (note.span.line, note.span.column, note.span.length) == (4, 1, 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("for (int i = 0; i < n; i++) {\n#define X 1\n a[i] = X;\n }", "'#define' stands in it"),
+        ("for (int i = 0; i < n; i++) {\n#undef X\n a[i] = 1;\n }", "'#undef' stands in it"),
+        ("for (int i = 0; i < n; i++) {\n%:ifdef X\n%:endif\n a[i] = 1;\n }", "stands in it"),
+        (
+            "#ifdef X\n for (int i = 0; i < 2; i++)\n#else\n for (int i = 0; i < n; i++)\n#endif\n a[i] = 1;",
+            "an '#endif' in it belongs to a condition that begins before it",
+        ),
+        ("for (int i = 0; i < n; i++)\n#ifndef X\n a[i] = 1;\n#else\n a[i] = 2;\n#endif", "a condition ('#if')"),
+    ],
+)
+def test_directives_that_are_no_whole_condition_stay(text: str, reason: str, tmp_path: Path) -> None:
+    source = found_in(f"void f(int n, double *restrict a)\n{{\n {text}\n}}\n", tmp_path)
+    assert lines(source) == []
+    assert [one for one in reasons(source) if reason in one], reasons(source)
 
 
 def test_an_argument_of_a_macro_on_the_next_line_belongs_to_the_region(tmp_path: Path) -> None:
@@ -226,3 +274,42 @@ def test_what_gains_nothing_stays(tmp_path: Path) -> None:
     source = read(str(file), InputOptions(detect=True), judge=lambda region: no_gain(compile_region(region, Options())))
     assert source.regions == ()
     assert reasons(source)[0].startswith("nothing would be gained")
+
+
+SHARED = """#define SCALE 3
+static int twice(int x) { return 2 * x; }
+void mix(int n, double *restrict a, double *restrict b)
+{
+    a[0] = 7; for (int i = 1; i < n; i++) a[i] = b[i] + SCALE; for (int i = 1; i < n; i++) b[i] = a[i - 1] * a[i];
+    for (int i = 0; i < n; i++) {
+#ifdef HALVES
+        a[i] = a[i] / 2 {;
+#elif SCALE > 2 /* } */
+        a[i] = a[i] * 2 + b[i];
+#endif
+    }
+    int k = twice(n); for (int i = 0; i < n; i++) b[i] += k;
+#ifdef HALVES
+    for (int i = 0; i < n / 2; i++)
+#else
+    for (int i = 0; i < n; i++)
+#endif
+        b[i] -= a[i];
+}
+"""
+
+
+def test_what_shares_lines_computes_the_same(tmp_path: Path) -> None:
+    source = found_in(SHARED, tmp_path)
+    assert [line for line, _ in lines(source)] == [5]
+    compiled = [compile_region(region, Options()) for region in source.regions]
+    texts = {"before": source.text, "after": render_file(source, compiled, Options())}
+    seen = []
+    for name, text in texts.items():
+        file, library = tmp_path / f"{name}.c", tmp_path / f"{name}.so"
+        file.write_text(text)
+        subprocess.run(["gcc", "-O2", "-fopenmp", "-shared", "-fPIC", str(file), "-o", str(library)], check=True)
+        arrays = [(ctypes.c_double * 3000)(*[(k * step) % 97 for k in range(3000)]) for step in (3, 5)]
+        ctypes.CDLL(str(library)).mix(3000, *arrays)
+        seen.append([list(array) for array in arrays])
+    assert seen[0] == seen[1]

@@ -20,7 +20,8 @@ from polyc.model.program import Compiled, InputOptions, Options
 from polyc.model.tree import Band, Node, child_nodes
 from polyc.pipeline import compile_region
 from tests.fuzz import gpu
-from tests.fuzz.draw import Chooser, RandomChooser, draw_options, draw_program
+from tests.fuzz.choose import Chooser, RandomChooser
+from tests.fuzz.draw import draw_options, draw_program
 from tests.fuzz.emit import text_of
 from tests.fuzz.layout import lay_out
 from tests.fuzz.model import Program
@@ -108,6 +109,10 @@ def command(case: Case) -> str:
         words.append(f"--max-recompute {options.max_recompute:g}")
     if options.reassociate:
         words.append("--reassociate")
+    if options.strips:
+        words.append(f"--strips {options.strips}")
+    if options.machine != Options().machine:
+        words.append(f"--machine {options.machine}")
     if options.budget != Options().budget:
         words.append(f"--budget {options.budget}")
     words += [f"--param {name}={value}" for name, value in case.inputs.params]
@@ -192,6 +197,10 @@ def features(region: Compiled) -> list[str]:
         found.append("tile buffers")
     if any(buffer.storage == "private" for buffer in program.buffers.values()):
         found.append("private copies")
+    if any(buffer.window is not None for buffer in program.buffers.values()):
+        found.append("circular buffers")
+    if any(isinstance(node, Band) and any(m.lookups for m in node.members) for node in tree_nodes(program.tree.child)):
+        found.append("lookups")
     if any(isinstance(node, Band) and any(m.parallel for m in node.members) for node in tree_nodes(program.tree.child)):
         found.append("parallel")
     return found

@@ -34,7 +34,7 @@ def build_of(batch: int, cpu_build: str, targets: str) -> str:
 
 
 def options_of(options: Options, build: str) -> Options:
-    return replace(options, target=build) if build in BUILDS else options
+    return replace(options, target=build, machine="generic") if build in BUILDS else options
 
 
 def available() -> tuple[str, ...]:

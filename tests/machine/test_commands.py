@@ -49,6 +49,12 @@ def test_list() -> None:
 
 
 def test_show(folder: Path) -> None:
+    text = polyc("machine", "show", "v100", "--toml").output
+    (folder / "own.toml").write_text(text.replace("NVIDIA V100", "MY V100"))
+    assert "MY V100" in polyc("machine", "show", "own.toml").output
+    assert polyc("machine", "show", "own.toml", "--toml").output == (folder / "own.toml").read_text()
+    (folder / "host.toml").write_text(polyc("machine", "show", "host", "--toml").output)
+    assert polyc("machine", "show", "host.toml").output == polyc("machine", "show", "host").output
     result = polyc("machine", "show", "v100")
     assert result.exit_code == 0
     lines = [line.split(maxsplit=1) for line in result.output.splitlines()]

@@ -35,8 +35,10 @@ TILES: dict[str, tuple[int, ...] | str | None] = {
     "chain": None,
     **dict.fromkeys(("product", "made_panel", "short_rows", "not_short_rows", "sums", "begun", "ordered"), "auto"),
     **dict.fromkeys(("accumulated", "not_accumulated", "expanded", "rows"), "auto"),
-    **dict.fromkeys(("streams", "solve", "filter"), "auto"),
+    **dict.fromkeys(("streams", "solve", "filter", "counted", "blocks"), "auto"),
     **dict.fromkeys(("tensor", *LARGE), "auto"),
+    **dict.fromkeys(("looked_up", "not_looked_up", "histogram", "grid", "interleaved", "computed_twice"), "auto"),
+    "strips": (4, 8),
 }
 """None: without tiles, so that no array has a buffer before the pass; auto: for passes that choose their own."""
 TENSOR_CORES = frozenset({"tensor"})
@@ -46,6 +48,11 @@ TIME_TILES: dict[str, tuple[str, tuple[int, ...]]] = {
     "recurrence": ("skewed", (3, 6)),
     "factors": ("none", ()),
 }
+BY_MODEL = frozenset({"computed_twice"})
+"""Programs that are fused where the model of the machine says so, since it is what decides on copies of nests."""
+STRIPS = {"strips": 3}
+MACHINES = {"looked_up": "x86-64-v3", "not_looked_up": "x86-64-v3"}
+"""With vectors that lookups need."""
 WHERE = {
     "dependences": ("triangular", "private", "stencil_chain", "may_write"),
     "inline": ("inlined", "not_inlined"),
@@ -66,6 +73,8 @@ WHERE = {
     "rowblocks": ("streams", "solve"),
     "jam": ("streams", "solve"),
     "spread": ("filter",),
+    "feed": ("counted",),
+    "prefetch": ("blocks",),
     "registers": ("product", "made_panel"),
     "cpu-registers": ("two_products", "sums_in_place"),
     "blocking": ("factors",),
@@ -75,6 +84,12 @@ WHERE = {
     "gpu-reductions": ("sums", "begun"),
     "mapping": ("conv_relu", "triangular", "one_row", "jacobi"),
     "barriers": ("conv_relu", "partly_defined", "stencil_chain", "one_row"),
+    "windows": ("strips",),
+    "lookups": ("looked_up", "not_looked_up"),
+    "scatters": ("histogram",),
+    "cells": ("grid",),
+    "interleave": ("interleaved",),
+    "copies": ("computed_twice",),
 }
 """Programs that each pass has something to do for."""
 GPU_STAGES = frozenset({"registers", "tensor-cores", "coalesce", "gpu-reductions", "mapping", "barriers"})
@@ -163,7 +178,9 @@ def options_for(name: str, target: str = "openmp") -> Options:
         target=target,
         tile_sizes=TILES.get(name, (6, 10)),
         threads="always",
-        max_recompute=1e6,
+        max_recompute=None if name in BY_MODEL else 1e6,
+        strips=STRIPS.get(name, 0),
+        machine=MACHINES.get(name, "generic"),
         time_tile=TIME_TILES.get(name, ("auto", ())),
         reassociate=name in REASSOCIATED,
         allow_tf32=name in TENSOR_CORES,

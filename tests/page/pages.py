@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 HEADERS = (str(ROOT / "polybench" / "harness"), str(ROOT / "benchmarks" / "pipelines" / "harness"))
 CONV = ROOT / "benchmarks" / "demo" / "conv.c"
 CAMERA = ROOT / "benchmarks" / "pipelines" / "arrays" / "camera.c"
+LAPLACIAN = ROOT / "benchmarks" / "pipelines" / "arrays" / "laplacian.c"
 GEMM = ROOT / "polybench" / "kernels" / "gemm.c"
 JACOBI = ROOT / "polybench" / "kernels" / "jacobi-2d.c"
 

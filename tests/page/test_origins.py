@@ -10,7 +10,7 @@ from polyc.codegen.origins import origins_in
 from polyc.codegen.printer import Line
 from polyc.errors import InternalError, Span
 
-from .pages import CAMERA, CONV, GEMM, page
+from .pages import CAMERA, CONV, GEMM, JACOBI, page
 
 
 def linked(path: Path, target: str, number: int) -> list[tuple[str, int]]:
@@ -21,14 +21,29 @@ def linked(path: Path, target: str, number: int) -> list[tuple[str, int]]:
 
 
 BODY = [
+    ("for (long ht = 0; ht < 5756; ht += 32)", 18),
+    ("for (long ht = 0; ht < 5756; ht += 32)", 26),
+    ("for (long wt = 0; wt < 7676; wt += 512) {", 19),
+    ("for (long wt = 0; wt < 7676; wt += 512) {", 27),
+    ("for (long h = ht; h < polyc_min(5760, ht + 36); h++) {", 14),
+    ("for (long w = wt; w < polyc_min(7680, wt + 516); w++)", 15),
     ("A_tile[h - ht][w - wt] = (int)(image[h][w] * 16.0f + 0.5f) / 16.0f;", 16),
+    ("for (long h = ht; h < polyc_min(5756, ht + 32); h++)", 18),
+    ("for (long h = ht; h < polyc_min(5756, ht + 32); h++)", 26),
+    ("for (long w = wt; w < polyc_min(7676, wt + 512); w++) {", 19),
+    ("for (long w = wt; w < polyc_min(7676, wt + 512); w++) {", 27),
     ("result[h][w] = 0;", 20),
+    ("for (long kh = 0; kh < 5; kh++)", 21),
+    ("for (long kw = 0; kw < 5; kw++)", 22),
     ("result[h][w] += A_tile[h + kh - ht][w + kw - wt] * window[kh][kw];", 23),
     ("result[h][w] = result[h][w] > 0 ? result[h][w] : 0;", 28),
 ]
 
 
-def test_statements_of_a_region() -> None:
+"""Tile loops run the loops of the outputs alone; the producer has loops of its own in the tile."""
+
+
+def test_statements_and_loops_of_a_region() -> None:
     assert linked(CONV, "openmp", 0) == BODY
 
 
@@ -36,6 +51,18 @@ def test_statements_of_a_region() -> None:
 def test_statements_of_kernels(target: str) -> None:
     assert linked(CONV, target, 0) == []  # the call alone
     assert [line for _, line in linked(CONV, target, 1)] == [line for _, line in BODY]
+
+
+def test_a_skewed_loop_comes_from_two() -> None:
+    found = linked(JACOBI, "openmp", 0)
+    waves = next(text for text, _ in found if text.startswith("for (long wavet"))
+    assert [line for text, line in found if text == waves] == [10, 11, 14]  # t, and i of both statements
+
+
+def test_loops_of_register_tiles_keep_their_line() -> None:
+    found = linked(GEMM, "openmp", 0)
+    assert ("for (long i = 0; i < 6; i++) {", 14) in found
+    assert not [line for text, line in found if "_panel[" in text and line != 19]  # copies are polyc's own
 
 
 def test_operations_on_vectors_keep_their_line() -> None:
@@ -53,6 +80,8 @@ def test_every_statement_of_a_pipeline_is_linked() -> None:
 def test_pieces_stand_in_order() -> None:
     here = Span("t.c", 7)
     text = "head\n  a;\n  a;\n  b;\ntail\n  a;\n"
-    assert origins_in(text, [[Line("a;"), Line("b;", here)], [Line("a;", here)]]) == ((4, here), (6, here))
+    other = Span("t.c", 8)
+    first = [Line("a;", None, (here, other)), Line("b;", here)]
+    assert origins_in(text, [first, [Line("a;", here)]]) == ((3, here), (3, other), (4, here), (6, here))
     with pytest.raises(InternalError):
         origins_in(text, [[Line("c;", here)]])

@@ -69,7 +69,7 @@ def test_folding_by_mouse_and_by_keyboard(browser: Browser) -> None:
     summary.send_keys(Keys.ENTER)
     assert stage.get_attribute("open") is None
     browser.find("#open").click()
-    assert browser.run("return [...document.querySelectorAll('details')].every((one) => one.open)")
+    assert browser.run("return [...document.querySelectorAll('details')].every((one) => one.open || one.dataset.as)")
     browser.find("#close").click()
     assert not browser.run("return [...document.querySelectorAll('details')].some((one) => one.open)")
 
@@ -114,8 +114,8 @@ def compare(figures: list[Any], tiles: Tiles, index: tuple[int, ...]) -> None:
         if away:
             assert where == "nothing in this tile"
             continue
-        wanted = pictures.drawing(panel, index, "x")
-        shapes = re.findall(r'<polygon class="([^"]*)" points="([^"]*)"/>', wanted)
+        wanted = pictures.drawing(panel, index, "x", "w")
+        shapes = re.findall(r'<polygon (?:id="x" )?class="([^"]*)" points="([^"]*)"/>', wanted)
         assert list(map(rounded, polygons)) == sorted(rounded(f"{kind} {points}") for kind, points in shapes)
         labels = re.findall(r'<text class="[^"]*" x="([^"]*)" y="([^"]*)"[^>]*>([^<]*)<', wanted)
         assert list(map(rounded, texts)) == [rounded(f"{text} {x} {y}") for x, y, text in labels]
@@ -131,12 +131,55 @@ def test_lines_are_linked_both_ways(browser: Browser) -> None:
     browser.open(page(CONV))
     source = browser.find("#r0s23")
     source.find_element("css selector", "a").click()
-    lit = [one.get_attribute("id") for one in browser.all(".line.hit")]
+    lit = [one.get_attribute("id") for one in browser.all(".listing .hit")]
     assert lit == ["r0s23", "r0c0-27"]
     assert "A_tile[h + kh - ht]" in browser.find("#r0c0-27").text
     assert browser.run("return document.activeElement.parentElement.id") == "r0c0-27"
     browser.run("document.activeElement.click()")
     assert browser.run("return document.activeElement.parentElement.id") == "r0s23"
+
+
+def test_loops_are_linked_with_all_that_run_them(browser: Browser) -> None:
+    browser.open(page(CONV))
+    browser.run("document.querySelector('#r0s18 a').click()")
+    lit = {one.get_attribute("id") for one in browser.all(".listing .hit")}
+    assert lit == {"r0s18", "r0c0-12", "r0c0-22"}  # the loop over tiles, and the one in a tile
+    assert browser.run("return document.activeElement.parentElement.id") == "r0c0-12"
+    browser.run("document.activeElement.click()")
+    assert {one.get_attribute("id") for one in browser.all(".listing .hit")} == {"r0c0-12", "r0s18", "r0s26"}
+
+
+def test_the_mouse_lights_lines_and_escape_puts_them_out(browser: Browser) -> None:
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.keys import Keys
+
+    browser.open(page(CONV))
+    ActionChains(browser.driver).move_to_element(browser.find("#r0c0-27 > a")).perform()
+    assert [one.get_attribute("id") for one in browser.all(".listing .hit")] == ["r0s23", "r0c0-27"]
+    ActionChains(browser.driver).send_keys(Keys.ESCAPE).perform()
+    assert browser.all(".listing .hit") == []
+
+
+def test_what_a_pass_left_is_unfolded_from_where_it_is_shown(browser: Browser) -> None:
+    browser.open(page(CAMERA))
+    shared = browser.all("details.stage [data-as]")
+    assert shared
+    told = browser.run(
+        "const one = arguments[0], wanted = [...document.getElementById(one.dataset.as).children].slice(1)"
+        "  .map((child) => child.textContent).join(' ');"
+        "for (let up = one; up; up = up.parentElement.closest('details')) up.open = true;"
+        "return wanted",
+        shared[0],
+    )
+    browser.run("return new Promise((done) => setTimeout(done, 100))")
+    assert shared[0].get_attribute("data-as") is None
+    body = "".join(told.split())
+    assert body
+    assert "".join(shared[0].get_attribute("textContent").split()).endswith(body)
+    assert browser.run(
+        "return document.querySelectorAll('[id]').length === "
+        "new Set([...document.querySelectorAll('[id]')].map((one) => one.id)).size"
+    )
 
 
 def test_a_line_far_down_is_scrolled_to(browser: Browser) -> None:
@@ -188,12 +231,14 @@ def test_words_stand_out_from_what_is_behind_them(browser: Browser, scheme: str)
         "body",
         ".dim",
         "nav a",
-        ".comment",
-        ".macro",
-        ".word",
-        ".text, .number",
+        ".listing .c",
+        ".listing .m",
+        ".listing .w",
+        ".listing em",
+        ".listing a",
         ".state",
-        ".badge",
+        ".n i",
+        ".n q",
         ".again",
     ):
         front, behind = browser.run(
@@ -222,11 +267,12 @@ def test_on_paper_all_is_open(browser: Browser) -> None:
     browser.find("#close").click()
     browser.run("dispatchEvent(new Event('beforeprint'))")
     browser.command("Emulation.setEmulatedMedia", media="print")
-    assert browser.run("return [...document.querySelectorAll('details')].every((one) => one.open)")
+    assert browser.run("return [...document.querySelectorAll('details')].every((one) => one.open || one.dataset.as)")
     assert not browser.find(".tools").is_displayed()
     browser.prefer("dark", "print")
     assert background(browser) == WHITE
     assert browser.run("return getComputedStyle(document.querySelector('.listing')).maxHeight") == "none"
+    assert browser.run("return getComputedStyle(document.querySelector('.source em')).textIndent") == "0px"
     browser.run("dispatchEvent(new Event('afterprint'))")
     assert not browser.run("return [...document.querySelectorAll('details')].some((one) => one.open)")
 
@@ -239,6 +285,8 @@ def test_without_its_script_all_is_there(browser: Browser) -> None:
     stage.find_element("css selector", "summary").click()
     assert stage.find_element("css selector", ".n").is_displayed()
     assert browser.find("#r0c0-27").is_displayed()
+    browser.find("#r0c0-12 > a").click()
+    assert browser.run("return 1") is None or browser.driver.current_url.endswith("#r0s18")
 
 
 def test_everything_that_acts_is_reached_by_the_keyboard(browser: Browser) -> None:

@@ -6,11 +6,9 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from polyc.explain.data import stages
 from polyc.explain.graph import edges_of, graph_svg, units_of
-from polyc.explain.html.trees import TreeNode, stages_of
+from polyc.explain.html.trees import LONG, TreeNode, stages_of
 from polyc.explain.pictures import tile_picture
 from polyc.explain.svg import tree_svg
 from polyc.explain.tiles import Frame, Tiles, tiles_of
@@ -168,16 +166,24 @@ def test_overlapped_time_tiles_share_what_they_run_twice(tmp_path: Path) -> None
     assert widths[0] > widths[1]
 
 
-def test_trees_of_many_nodes_leave_out_what_stayed(monkeypatch: pytest.MonkeyPatch) -> None:
-    (one,) = page(CONV).compiled
-    whole = {s.name: s.tree for s in stages_of(stages(one)) if s.tree is not None}
-    monkeypatch.setattr("polyc.explain.html.trees.MOST_NODES", 10)
-    pruned = {s.name: s.tree for s in stages_of(stages(one)) if s.tree is not None}
-    assert list(pruned) == list(whole)
-    for name in whole:
-        assert pruned[name].count == whole[name].count
-        assert (shown(pruned[name]) < shown(whole[name])) == (name in ("pretiling", "basteln", "parallel"))
+def test_what_a_pass_left_is_shown_once() -> None:
+    (one,) = page(CAMERA).compiled
+    trees = {s.name: s.tree for s in stages_of(stages(one), "x") if s.tree is not None}
+    for name, tree in trees.items():
+        nodes = list(below(tree))
+        if name in ("initial", "final"):
+            assert len(nodes) == tree.count
+            assert all(node.like is None for node in nodes)
+        for node in nodes:
+            if node.like is not None:
+                assert node.like.id
+                assert node.head.startswith(node.like.head[:LONG])
+                assert node.count == node.like.count
+                assert not node.children
+    assert any(node.like for tree in trees.values() for node in below(tree))
+    named = [node.id for tree in trees.values() for node in below(tree) if node.id]
+    assert len(named) == len(set(named)) > 0
 
 
-def shown(node: TreeNode) -> int:
-    return 1 + sum(map(shown, node.children))
+def below(node: TreeNode) -> list[TreeNode]:
+    return [node, *(other for child in node.children for other in below(child))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import prod
 from pathlib import Path
 
@@ -214,7 +215,10 @@ def sizes(result: Compiled) -> list[Remark]:
 
 def test_the_remark_has_the_numbers(tmp_path: Path) -> None:
     (remark,) = sizes(compiled(WHOLE, tmp_path, target="cuda", machine="a100"))
-    assert remark.data["candidates"] < 200
+    assert remark.data["tried"] < 200
+    first, second, *_ = remark.data["candidates"]
+    assert re.fullmatch(r"32 x 32 on 32 x 8 threads: [\d.]+ %", first)
+    assert remark.message.endswith(f", then {second}")
     assert remark.data["tile"] == (32, 32)
     assert remark.data["block"] == (32, 8)
     assert remark.data["bound"] in ("arithmetic", "memory")

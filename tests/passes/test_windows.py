@@ -11,15 +11,16 @@ from typing import Any
 import islpy as isl
 import pytest
 
+from polyc import pipeline
 from polyc.codegen import render_region
 from polyc.model.program import Buffer, Options, Program
-from polyc.model.scop import Region
+from polyc.model.scop import Region, Scop
 from polyc.model.tree import Band, Extension, Node, Role, rewrite, walk
 from polyc.pipeline import compile_region
 from polyc.poly import maps, out_name
 from polyc.reread import text_faults
 from polyc.runtime.check import check as differences
-from polyc.verify import check
+from polyc.verify import Fault, check
 from tests.programs import after, region_of
 
 CHAIN = """
@@ -210,3 +211,101 @@ def test_tiles_whose_values_cross_no_border_do_not_slide(tmp_path: Path) -> None
     program = after(region_of(text, tmp_path), "windows", **OPTIONS)
     assert not windows(program)  # along memory they do, and there is no remainder for that
     assert "no-sliding-window" in {remark.code for remark in program.remarks}
+
+
+# --- chosen by the model ---------------------------------------------------------------------------------------------
+
+TWO = """
+#define N 2048
+#define ROW(x, i) (0.1f * x[i][j] + 0.2f * x[i][j + 1] + 0.4f * x[i][j + 2] + 0.2f * x[i][j + 3] + 0.1f * x[i][j + 4])
+#define WINDOW(x) ROW(x, i) + 2.0f * ROW(x, i + 1) + 3.0f * ROW(x, i + 2) + 2.0f * ROW(x, i + 3) + ROW(x, i + 4)
+void f(float in[N + 8][N + 8], float out[N][N])
+{
+    float a[N + 4][N + 4];
+#pragma scop
+    for (int i = 0; i < N + 4; i++) for (int j = 0; j < N + 4; j++) a[i][j] = WINDOW(in);
+    for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) out[i][j] = WINDOW(a);
+#pragma endscop
+}
+"""
+SMALL = TWO.replace("#define N 2048", "#define N 96")
+ROWS_OF_THREE = """
+#define N 96
+#define ROW(x, i) x[i][j] + 2.0f * x[i][j + 1] + x[i][j + 2]
+#define WINDOW(x) ROW(x, i) + ROW(x, i + 1) + ROW(x, i + 2)
+void f(float in[N + 4][N + 4], float out[N][N])
+{
+    float a[N + 2][N + 2];
+#pragma scop
+    for (int i = 0; i < N + 2; i++) for (int j = 0; j < N + 2; j++) a[i][j] = WINDOW(in);
+    for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) out[i][j] = WINDOW(a);
+#pragma endscop
+}
+"""
+
+
+def sizes_told(program: Program) -> str:
+    (remark,) = (r for r in program.remarks if r.code == "cpu-sizes")
+    return remark.message
+
+
+def test_the_model_chooses_strips_where_they_pay(tmp_path: Path) -> None:
+    result = compile_region(region_of(TWO, tmp_path), Options(machine="zen4"))
+    assert result.verified
+    assert set(windows(result.program)) == {"a"}
+    assert "they slide in strips of" in sizes_told(result.program)
+    assert "by themselves, in tiles of" in sizes_told(result.program)
+    assert not {r.code for r in result.program.remarks} & {"text-not-checked", "no-sliding-window"}
+
+
+def test_the_model_leaves_strips_where_they_do_not_pay(tmp_path: Path) -> None:
+    """Memory is what the same nests wait for on a machine with fewer operations for each byte of a cache."""
+    result = compile_region(region_of(TWO, tmp_path), Options(machine="zen3"))
+    assert result.verified
+    assert not windows(result.program)
+    assert "sliding windows do not pay" in sizes_told(result.program)
+
+
+def test_strips_can_be_turned_off(tmp_path: Path) -> None:
+    program = after(region_of(TWO, tmp_path), "windows", machine="zen4", strips=0)
+    assert not windows(program)
+    assert "slid" not in sizes_told(program)
+
+
+@pytest.mark.parametrize("text", [SMALL, ROWS_OF_THREE], ids=["five", "three"])
+def test_rows_at_once_begin_with_what_is_new(text: str, tmp_path: Path) -> None:
+    """And with a window's first row: no rows are left over but in a strip's first tile."""
+    region = region_of(text, tmp_path)
+    result = compile_region(region, Options(machine="zen4", sizes=(("tiles", (16, 96)),), strips=3))
+    assert result.verified
+    assert windows(result.program)
+    assert "i + r + 1 - it) %" in result.text
+    # The output's rows, those of a strip's first tile, and those of the other tiles; what the first has more.
+    assert result.text.count("for (long r = 0; r < 4; r++)") == 3
+    assert result.text.count("unroll") <= 4
+    assert differences(region, result, sizes=(1,)) == []
+
+
+def test_what_was_chosen_and_cannot_slide_stands_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    region = region_of(TWO, tmp_path)
+    plain = compile_region(region, Options(machine="zen4", strips=0))
+    monkeypatch.setattr("polyc.pipeline.slide_windows", lambda program: program)
+    result = compile_region(region, Options(machine="zen4"))
+    assert result.verified
+    assert "no-sliding-window" in {r.code for r in result.program.remarks}
+    assert result.text == plain.text
+
+
+def test_strips_that_cannot_be_checked_are_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    region = region_of(TWO, tmp_path)
+    plain = compile_region(region, Options(machine="zen4", strips=0))
+    real = pipeline.check
+
+    def checked(program: Program, original: Scop) -> list[Fault]:
+        return [Fault(pipeline.OVER_BUDGET, "", "")] if windows(program) else real(program, original)
+
+    monkeypatch.setattr(pipeline, "check", checked)
+    result = compile_region(region, Options(machine="zen4"))
+    assert result.verified
+    assert "no-sliding-window" in {r.code for r in result.program.remarks}
+    assert result.text == plain.text

@@ -6,12 +6,14 @@ that the input's first line names. `pytest --update-golden` writes the expected 
     remarks    codes of remarks
     not-fused  reasons of `not-fused`
     not-tiled  reasons of `not-tiled`
+    not-inlined, not-relocated  some reasons of theirs; tests of the passes have the others
     notes      what the frontend approximates
     summary    reasons in the summary line of which no pass had to decide anything
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +22,11 @@ import pytest
 from click.testing import CliRunner
 
 from polyc.cli.main import cli
+from polyc.cli.run import compile_file
 from polyc.explain import nests
+from polyc.explain.codes import OUTCOMES, REASONS, REMARKS
+from polyc.explain.loops import written
+from polyc.explain.records import records
 from polyc.frontend.codes import NOTES
 from tests.docs.pages import ROOT
 from tests.docs.test_language import codes_of
@@ -58,6 +64,8 @@ def said(case: Path, text: str) -> bool:
         "remarks": rf"\[{name}, \w+\]",
         "not-fused": rf"\[not-fused, \w+\]\n      reason {name},",
         "not-tiled": rf"\[not-tiled, \w+\]\n      reason {name}$",
+        "not-inlined": rf"\[not-inlined, \w+\]\n      reason {name},",
+        "not-relocated": rf"\[not-relocated, \w+\]\n      reason {name}$",
         "notes": rf" note: .* \[{name}\]",
         "summary": rf"^polyc: .*\(.*: {name}\)",
     }
@@ -68,9 +76,65 @@ def test_every_code_has_its_file() -> None:
     assert codes("remarks") == codes_of("remark", PASSES) - set(NOT_SHOWN)
     assert codes("not-fused") == codes_of("Declined", PASSES)
     assert codes("not-tiled") == codes_of("NotTiled", PASSES)
+    assert codes("not-inlined") <= codes_of("Obstacle", PASSES)
+    assert codes("not-relocated") <= codes_of("Hindrance", PASSES)
     assert codes("notes") == set(NOTES)
     assert codes("summary") == codes_of("Reason", [Path(nests.__file__)])
     assert set(NOT_SHOWN) <= codes_of("remark", PASSES)
+
+
+SHOWN = [("remarks", code) for code, entry in REMARKS.items() if entry.dependence]
+SHOWN += [(folder, code) for folder, some in REASONS.items() for code, entry in some.items() if entry.dependence]
+
+
+@pytest.mark.parametrize(("folder", "code"), SHOWN)
+def test_a_dependence_that_is_the_reason_is_shown(folder: str, code: str) -> None:
+    """Two iterations and the cell that they share, right below the decision."""
+    lines = (FOLDER / folder / f"{code}.expected").read_text().splitlines()
+    heads = [
+        k
+        for k, line in enumerate(lines)
+        if (
+            f"[{code}, " in line if folder == "remarks" else f"[{folder}, " in line and f"reason {code}" in lines[k + 1]
+        )
+    ]
+    below = [next((k for k in range(head + 1, len(lines)) if not lines[k].startswith("      ")), 0) for head in heads]
+    assert any(
+        re.match(r"      because S\d+.* (reads|writes|may write) [\w\[\]]+, and S\d+", line)
+        for head, end in zip(heads, below, strict=True)
+        for line in lines[head + 1 : end]
+    )
+
+
+@pytest.mark.parametrize("code", [code for code, entry in OUTCOMES.items() if entry.dependence])
+def test_a_reason_of_the_report_is_shown(code: str) -> None:
+    words = ["explain", "--format", "json", str(FOLDER / "summary" / f"{code}.c")]
+    result = CliRunner().invoke(cli, words, prog_name="polyc", catch_exceptions=False)
+    found = [m for s in json.loads(result.stdout)["scops"] for nest in s["nests"] for m in nest["missing"]]
+    assert any(one["code"] == code and one["witness"]["text"] for one in found)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.with_suffix("")))
+def test_each_record_has_its_places(case: Path) -> None:
+    """The lines of its statements, and the nest that they are in."""
+    asked = re.match(r"/\* polyc compile (.*) \*/", (FOLDER / case).read_text())
+    command = cli.get_command(None, "compile")  # type: ignore[arg-type]
+    assert command is not None
+    values = command.make_context("compile", [*(asked.group(1).split() if asked else []), str(FOLDER / case)]).params
+    for compiled in compile_file(str(FOLDER / case), values).compiled:
+        loops = {line for place in written(compiled) if place.loops for line in (place.first_line, place.last_line)}
+        for one in records(compiled):
+            assert one.entry is not None, one.code
+            assert one.remark.span is not None
+            assert bool(one.about.statements) == bool(one.about.lines)
+            in_loops = any(
+                compiled.initial.statements[s].loops for s in one.about.statements if s in compiled.initial.statements
+            )
+            assert bool(one.about.nests) == in_loops or not loops
+            if one.code in ("fused", "not-fused", "outputs-joined"):
+                assert one.other is not None or one.code != "not-fused"
+            if one.other is not None:
+                assert one.other.lines
 
 
 def codes(folder: str) -> set[str]:

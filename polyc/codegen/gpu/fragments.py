@@ -180,6 +180,7 @@ class _Warp:
         scope = replace(self.scope, iterators=iterators)
         printer = self.instance(scope)
         printer.to_instance = isl.Map.from_multi_aff(moved).apply_range(self.schedule.reverse())
+        printer.function = None
         return printer.reference(reference)
 
     def instance(self, scope: Scope) -> InstancePrinter:

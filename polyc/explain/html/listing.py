@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from markupsafe import Markup, escape
 
@@ -16,10 +17,13 @@ _TOKEN = re.compile(
     r"(?P<comment>/\*.*?(?:\*/|\Z)|//[^\n]*)"
     r"|(?P<text>\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')"
     r"|(?P<macro>^[ \t]*\#[^\n]*)"
-    r"|(?P<number>\b\d[\w.]*)"
     rf"|(?P<word>\b(?:{_WORDS.replace(' ', '|')})\b)",
     re.DOTALL | re.MULTILINE,
 )
+
+
+_CLASSES = {"comment": "c", "text": "t", "macro": "m", "word": "w"}
+"""Short ones: a page has thousands of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +32,27 @@ class ListedLine:
 
     number: int
     id: str
-    """Unique in the page."""
+    """Unique in the page; "" where nothing leads to the line."""
     html: Markup
-    to: tuple[str, ...]
-    """The ids of the lines that it is linked with."""
+    to: str = ""
+    """The id of the first line that it is linked with."""
+    all: str = ""
+    """Of a printed line that comes from several lines of the source: their numbers."""
+    statements: str = ""
+    """Those that begin there."""
 
 
 def coloured(text: str) -> list[Markup]:
-    """The lines of a C text as HTML, with a class for comments, strings, directives, numbers and keywords."""
+    """The lines of a C text as HTML, with a class for comments, strings, directives and keywords."""
     lines: list[list[Markup]] = [[]]
     for kind, piece in _tokens(text):
         for k, part in enumerate(piece.split("\n")):
             if k:
                 lines.append([])
             if part:
-                lines[-1].append(Markup('<span class="{}">{}</span>').format(kind, part) if kind else escape(part))
+                lines[-1].append(
+                    Markup('<span class="{}">{}</span>').format(_CLASSES[kind], part) if kind else escape(part)
+                )
     return [Markup("").join(line) for line in lines]
 
 
@@ -55,16 +65,27 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
     yield "", text[position:]
 
 
-def listed(text: str, first: int, ids: str, links: dict[int, list[str]]) -> list[ListedLine]:
-    """The lines of a text, of which the first one has the number `first`.
+def source_lines(
+    text: str, first: int, region: str, links: dict[int, list[str]], statements: dict[int, str]
+) -> list[ListedLine]:
+    """The lines of a part of the source, of which the first one has the number `first`.
 
-    ids: what the ids of lines begin with; links: by a line's number.
+    links: the ids of the printed lines that a line became; statements: what begins at a line
     """
-    found = coloured(readable(text))
     return [
-        ListedLine(number, f"{ids}{number}", html, tuple(links.get(number, ())))
-        for number, html in enumerate(found, first)
+        ListedLine(n, f"{region}s{n}", html, (links.get(n) or [""])[0], "", statements.get(n, ""))
+        for n, html in enumerate(coloured(readable(text)), first)
     ]
+
+
+def printed_lines(text: str, ids: str, region: str, links: dict[int, list[int]]) -> list[ListedLine]:
+    """The lines of a printed text; `links`: the lines of the source that a line runs."""
+    found = []
+    for n, html in enumerate(coloured(readable(text)), 1):
+        back = links.get(n, [])
+        every = " ".join(map(str, back)) if len(back) > 1 else ""
+        found.append(ListedLine(n, f"{ids}{n}" if back else "", html, f"{region}s{back[0]}" if back else "", every))
+    return found
 
 
 def readable(text: str) -> str:
@@ -74,12 +95,15 @@ def readable(text: str) -> str:
     )
 
 
-def reversed_links(links: Iterable[tuple[int, str]]) -> dict[int, list[str]]:
-    """All ids that belong to a line, in order."""
-    found: dict[int, list[str]] = {}
-    for number, target in links:
-        found.setdefault(number, []).append(target)
-    return found
+To = TypeVar("To")
 
 
-__all__ = ["ListedLine", "coloured", "listed", "readable", "reversed_links"]
+def linked(pairs: Iterable[tuple[int, To]]) -> dict[int, list[To]]:
+    """All that belongs to a line, in order, each once."""
+    found: dict[int, dict[To, None]] = {}
+    for number, target in pairs:
+        found.setdefault(number, {})[target] = None
+    return {number: list(targets) for number, targets in found.items()}
+
+
+__all__ = ["ListedLine", "coloured", "linked", "printed_lines", "readable", "source_lines"]

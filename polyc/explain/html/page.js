@@ -23,7 +23,17 @@
   });
 
   // --- folding ---------------------------------------------------------------------------------------------------
-  const fold = (open) => each("details", (one) => { one.open = open; });
+  // A part of a tree that is shown elsewhere too is copied from there when it is unfolded.
+  const fill = (one) => {
+    const other = document.getElementById(one.dataset.as);
+    delete one.dataset.as;
+    one.querySelector("a").remove();
+    if (other.dataset.as) fill(other);
+    [...other.children].slice(1).forEach((child) => one.append(child.cloneNode(true)));
+    each("[id]", (copy) => copy.removeAttribute("id"), one);
+  };
+  addEventListener("toggle", (event) => { if (event.target.open && event.target.dataset.as) fill(event.target); }, true);
+  const fold = (open) => each("details", (one) => { one.open = open && !one.dataset.as; });
   document.getElementById("open").addEventListener("click", () => fold(true));
   document.getElementById("close").addEventListener("click", () => fold(false));
   let before = null;
@@ -31,31 +41,38 @@
   addEventListener("afterprint", () => { if (before) each("details", (one, k) => { one.open = before[k]; }); before = null; });
 
   // --- linked lines ----------------------------------------------------------------------------------------------
-  const linked = (line) => (line.dataset.to || "").split(" ").filter(Boolean).map((id) => document.getElementById(id));
-  const clear = () => each(".line.hit", (line) => line.classList.remove("hit"));
+  const links = new Map(), join = (from, to) => { if (!links.has(from)) links.set(from, []); links.get(from).push(to); };
+  each(".printed p[id]", (line) => {
+    const region = line.id.split("c")[0], first = line.querySelector("a").hash.slice(1);
+    const found = line.dataset.all ? line.dataset.all.split(" ").map((number) => `${region}s${number}`) : [first];
+    found.forEach((other) => { join(line.id, other); join(other, line.id); });
+  });
+  const linked = (line) => (links.get(line.id) || []).map((id) => document.getElementById(id));
+  const clear = () => each(".listing .hit", (line) => line.classList.remove("hit"));
   const show = (line) => { clear(); line.classList.add("hit"); linked(line).forEach((other) => other.classList.add("hit")); };
   const reveal = (line) => {
     const list = line.closest(".listing");
     list.scrollTop += line.getBoundingClientRect().top - list.getBoundingClientRect().top - list.clientHeight / 3;
   };
+  const line = (event) => { const found = event.target.closest(".listing > p"); return found && links.has(found.id) ? found : null; };
   let fixed = null;
-  each(".line.linked", (line) => {
-    line.addEventListener("mouseenter", () => show(line));
-    line.addEventListener("mouseleave", () => (fixed ? show(fixed) : clear()));
-    line.querySelector("a").addEventListener("focus", () => show(line));
-    line.querySelector("a").addEventListener("click", (event) => {
+  each(".listing", (list) => {
+    list.addEventListener("mouseover", (event) => { const one = line(event) || fixed; if (one) show(one); else clear(); });
+    list.addEventListener("mouseleave", () => (fixed ? show(fixed) : clear()));
+    list.addEventListener("focusin", (event) => { const one = line(event); if (one) show(one); });
+    list.addEventListener("click", (event) => {
+      const one = event.target.closest(".listing > p > a") && line(event);
+      if (!one) return;
       event.preventDefault();
-      fixed = line;
-      show(line);
-      const [first] = linked(line);
+      fixed = one;
+      const [first] = linked(one), there = first.closest(".listing").getBoundingClientRect();
       reveal(first);
-      if (first.closest(".listing").getBoundingClientRect().top > innerHeight * 0.8 || first.getBoundingClientRect().top < 0) {
-        first.scrollIntoView({ block: "center" });
-      }
+      if (there.top > innerHeight * 0.8 || first.getBoundingClientRect().top < 0) first.scrollIntoView({ block: "center" });
       first.querySelector("a").focus({ preventScroll: true });
-      show(line);
+      show(one);
     });
   });
+  addEventListener("keydown", (event) => { if (event.key === "Escape") { fixed = null; clear(); } });
 
   // --- a graph that is wider than the screen begins in its middle ---------------------------------------------------
   each(".graph", (graph) => { graph.scrollLeft = (graph.scrollWidth - graph.clientWidth) / 2; });
@@ -79,7 +96,7 @@
       for (let k = 0; k < corners.length; k += 2) found.push(`${x(corners[k + 1]).toFixed(1)},${y(corners[k]).toFixed(1)}`);
       return found.join(" ");
     };
-    each("polygon.own, polygon.clip", (one) => one.setAttribute("points", points(own)), figure);
+    each("polygon.own", (one) => one.setAttribute("points", points(own)), figure);
     const add = (home, kind, shape) => {
       const one = document.createElementNS(home.namespaceURI, "polygon");
       one.setAttribute("class", kind);
@@ -115,7 +132,7 @@
       each("figure", (figure) => {
         const panel = data.panels[Number(figure.dataset.panel)], frame = panel.frames[at.join(" ")];
         figure.classList.toggle("away", !frame);
-        if (frame) draw(figure, panel, data, frame);
+        if (frame) draw(figure, panel, data, frame.map((shape) => data.shapes[shape]));
         else { figure.querySelector(".where").textContent = "nothing in this tile"; figure.querySelector(".again").textContent = ""; }
       }, picture);
     }), picture);

@@ -17,16 +17,18 @@ from markupsafe import Markup, escape
 from polyc import __version__
 from polyc.codegen import render_other_files
 from polyc.explain import pictures
+from polyc.explain.codes import Code
 from polyc.explain.data import plain, stages
 from polyc.explain.graph import graph_svg
-from polyc.explain.html.listing import listed, readable, reversed_links
+from polyc.explain.html.listing import linked, printed_lines, readable, source_lines
 from polyc.explain.html.numbers import numbers_of
 from polyc.explain.html.trees import stages_of
 from polyc.explain.nests import Reasons, nests
 from polyc.explain.records import Record, records
+from polyc.explain.report import in_order, ranges
 from polyc.explain.summary import summary
 from polyc.explain.text import because, buffer_text, dependence_lines, done, group_lines
-from polyc.explain.tiles import Tiles, tiles_of
+from polyc.explain.tiles import Shape, Tiles, tiles_of
 from polyc.model.program import Compiled, Group, Options, Origins, Program
 from polyc.model.scop import Source
 from polyc.poly import OverBudget, budget
@@ -105,9 +107,9 @@ def _region(source: Source, compiled: Compiled, number: int) -> dict[str, Any]:
         "groups": [_group(compiled, group, k, name) for k, group in enumerate(program.groups)],
         "graph": _embedded(graph),
         "wide": int(graph.split(' width="', 1)[1].split('"', 1)[0]) > WIDE,
-        "stages": stages_of(stages(compiled)),
+        "stages": stages_of(stages(compiled), name),
         "buffers": [buffer_text(one, program) for one in program.buffers.values()],
-        "remarks": [_decision(one) for one in records(compiled)],
+        "decisions": _decisions(compiled),
         "dependences": [line.strip() for line in dependence_lines(program)[1:]],
     }
 
@@ -116,8 +118,9 @@ def _region(source: Source, compiled: Compiled, number: int) -> dict[str, Any]:
 
 
 def _notes(compiled: Compiled, region: str) -> dict[int, list[dict[str, Any]]]:
-    """What became of the nests, by the line at which they stand in the margin."""
-    reasons = Reasons(compiled.program)
+    """What became of the nests, by the line at which they stand in the margin: that of the first statement with one
+    fate."""
+    reasons, statements = Reasons(compiled.program), compiled.program.scop.statements
     found: dict[int, list[dict[str, Any]]] = {}
     for nest in nests(compiled):
         for part in nest.parts:
@@ -125,9 +128,9 @@ def _notes(compiled: Compiled, region: str) -> dict[int, list[dict[str, Any]]]:
             whys = [(w, reasons.why_not(w, part.statements)) for w, holds in missing.items() if not holds]
             kind = "fused" if part.inside is not None else "done" if part.tiled or part.parallel else "plain"
             home = part.inside if part.inside is not None else part.group
-            found.setdefault(nest.line, []).append(
+            found.setdefault(min(statements[name].span.line for name in part.statements), []).append(
                 {
-                    "statements": ", ".join(part.statements),
+                    "statements": ranges(part.statements),
                     "kind": kind,
                     "what": done(part, compiled.program),
                     "group": f"{region}g{home}" if home is not None else "",
@@ -149,12 +152,13 @@ def _listings(source: Source, compiled: Compiled, name: str) -> dict[str, Any]:
     printed = []
     for k, (label, text) in enumerate(texts):
         origins: Origins = compiled.origins[k] if k < len(compiled.origins) else ()
-        here = [(n, span) for n, span in origins if span.file == scop.span.file and first <= span.line <= last]
+        here = [(n, span.line) for n, span in origins if span.file == scop.span.file and first <= span.line <= last]
         ids = f"{name}c{k}-"
-        pairs += [(span.line, f"{ids}{n}") for n, span in here]
-        back = reversed_links((n, f"{name}s{span.line}") for n, span in here)
-        printed.append({"label": label, "lines": listed(text.rstrip("\n"), 1, ids, back)})
-    shown = listed("\n".join(lines[first - 1 : last]), first, f"{name}s", reversed_links(pairs))
+        pairs += [(line, f"{ids}{n}") for n, line in here]
+        printed.append({"label": label, "lines": printed_lines(text.rstrip("\n"), ids, name, linked(here))})
+    begin = linked((s.span.line, s.name) for s in compiled.initial.scop.statements.values())
+    told = {line: ranges(names) for line, names in begin.items()}
+    shown = source_lines("\n".join(lines[first - 1 : last]), first, name, linked(pairs), told)
     return {"source": shown, "printed": printed}
 
 
@@ -164,15 +168,17 @@ def _listings(source: Source, compiled: Compiled, name: str) -> dict[str, Any]:
 def _group(compiled: Compiled, group: Group, number: int, region: str) -> dict[str, Any]:
     program = compiled.program
     tiles, why = _tiles(program, group)
-    title, facts, *relations = group_lines(number + 1, group, program)
+    _, facts, *relations = group_lines(number + 1, group, program)
+    inside = f", with {ranges(in_order(group.fused))} in its tiles" if group.fused else ""
     return {
         "id": f"{region}g{number}",
-        "title": title.strip(),
+        "title": f"group {number + 1}: {ranges(group.outputs or group.statements)}{inside}",
         "facts": facts.strip(),
         "relations": "\n".join(line.removeprefix("    ") for line in relations),
         "numbers": numbers_of(program, group, tiles),
         "tiles": tiles,
         "panels": [] if tiles is None else _panels(tiles, f"{region}g{number}"),
+        "window": Markup(pictures.window(f"{region}g{number}w")),
         "data": None if tiles is None else _json(_moves(tiles)),
         "why": why,
     }
@@ -207,7 +213,7 @@ def _panels(tiles: Tiles, group: str) -> list[dict[str, Any]]:
                 "title": pictures.title(panel),
                 "names": ", ".join(panel.names),
                 "left_out": ", ".join(panel.left_out),
-                "drawing": Markup(pictures.drawing(panel, at, f"{group}p{k}")),
+                "drawing": Markup(pictures.drawing(panel, at, f"{group}p{k}", f"{group}w")),
                 "where": where,
                 "again": again,
             }
@@ -216,17 +222,20 @@ def _panels(tiles: Tiles, group: str) -> list[dict[str, Any]]:
 
 
 def _moves(tiles: Tiles) -> dict[str, Any]:
-    """What the script needs to draw another tile as `pictures.py` does."""
+    """What the script needs to draw another tile as `pictures.py` does. Each shape stands there once: a neighbour's is
+    another tile's own."""
     box = {"width": pictures.WIDTH, "height": pictures.HEIGHT, "left": pictures.LEFT, "right": pictures.RIGHT}
     box |= {"top": pictures.TOP, "bottom": pictures.BOTTOM}
-    panels = [
-        {
-            "axes": panel.axes,
-            "frames": {" ".join(map(str, at)): [f.own, *f.neighbours] for at, f in panel.frames.items()},
+    shapes: dict[Shape, int] = {}
+    panels = []
+    for panel in tiles.panels:
+        frames = {
+            " ".join(map(str, at)): [shapes.setdefault(one, len(shapes)) for one in (frame.own, *frame.neighbours)]
+            for at, frame in panel.frames.items()
         }
-        for panel in tiles.panels
-    ]
-    return {"box": box, "margin": pictures.MARGIN, "positions": tiles.positions, "at": tiles.middle, "panels": panels}
+        panels.append({"axes": panel.axes, "frames": frames})
+    moves = {"box": box, "margin": pictures.MARGIN, "positions": tiles.positions, "at": tiles.middle}
+    return {**moves, "shapes": list(shapes), "panels": panels}
 
 
 def _json(data: object) -> Markup:
@@ -238,18 +247,40 @@ def _json(data: object) -> Markup:
 # --- decisions -------------------------------------------------------------------------------------------------------
 
 
+SAID = ("reason", "into", "array")
+"""Of a remark's numbers, what its message names."""
+
+
+def _decisions(compiled: Compiled) -> list[dict[str, Any]]:
+    """The decisions with one code and reason together, in the order in which the first of them was made."""
+    found: dict[tuple[str, str], list[Record]] = {}
+    for one in records(compiled):
+        found.setdefault((one.code, one.reason), []).append(one)
+    return [
+        {
+            "code": f"{code}, {reason}" if reason else code,
+            "title": some[0].entry.title if some[0].entry is not None else code,
+            "advice": _advice(some[0].entry),
+            "records": [_decision(one) for one in some],
+        }
+        for (code, reason), some in found.items()
+    ]
+
+
+def _advice(entry: Code | None) -> Markup:
+    advice = "" if entry is None or entry.advice.startswith("Nothing") else entry.advice
+    return _marked(readable(advice))
+
+
 def _decision(record: Record) -> dict[str, Any]:
     remark, witness = record.remark, record.witness
-    advice = record.entry.advice if record.entry is not None else ""
+    data = {key: value for key, value in plain(remark.data).items() if key not in SAID}
     return {
-        "code": remark.code,
-        "title": record.entry.title if record.entry is not None else "",
-        "advice": "" if advice.startswith("Nothing") else _marked(readable(advice)),
         "stage": remark.stage,
         "line": remark.span.line if remark.span is not None else None,
-        "statements": ", ".join(remark.statements),
+        "statements": ranges(remark.statements),
         "message": readable(remark.message),
-        "data": [(key.replace("_", " "), readable(_value(value))) for key, value in plain(remark.data).items()],
+        "data": [(key.replace("_", " "), readable(_value(value))) for key, value in data.items()],
         "witness": "" if witness is None else readable(witness.text),
     }
 

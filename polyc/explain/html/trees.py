@@ -1,4 +1,8 @@
-"""The schedule tree after each pass, with what the pass changed: nodes are matched with those of the tree before."""
+"""The schedule tree after each pass, with what the pass changed: nodes are matched with those of the tree before.
+
+The first tree and the last one are shown as a whole. Of the others, a part that the pass left as it was, and that is
+shown elsewhere, is a reference to that place: the trees of a large region would take megabytes.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,13 @@ from polyc.model.tree import Domain
 
 FEW, SHORT = 8, 60
 """Parts of a node that stand below each other in any case, and the characters of one that may stand beside another."""
-
-MOST_NODES = 3000
-"""Of all trees of a region together, up to which each is shown as a whole."""
+INLINE = 80
+"""Characters of a part that stands beside the head."""
+LONG = 100
+"""Characters of a part that a pass left as it was."""
+LEAST_SHARED = 3
+"""Nodes of a part of a tree that may stand elsewhere."""
+WHOLE = ("initial", "final")
 
 Key = tuple[str, str, tuple[str, ...] | None]
 
@@ -37,8 +45,17 @@ class TreeNode:
     """It, or something below it, is not as it was."""
     count: int = 1
     """Nodes, with all below."""
-    as_after: str = ""
-    """The pass whose tree shows what is left out below; "" where nothing is."""
+    like: TreeNode | None = None
+    """An equal node elsewhere in the page, which shows the parts and what is below; None where this one does."""
+    number: int = -1
+    """The same for nodes that are equal with all below; -1 where none was given."""
+    id: str = ""
+    """Unique in the page, for a node that others are like."""
+
+    @property
+    def inline(self) -> str:
+        """Its only part, where that is short: it stands beside the head."""
+        return self.parts[0][0] if len(self.parts) == 1 and len(self.parts[0][0]) <= INLINE else ""
 
     @property
     def many(self) -> bool:
@@ -64,15 +81,18 @@ class Stage:
         return self.names[0]
 
 
-def stages_of(snapshots: tuple[Snapshot, ...]) -> list[Stage]:
-    """All passes in order. How long each took is left out: the same run is to give the same page."""
+def stages_of(snapshots: tuple[Snapshot, ...], region: str) -> list[Stage]:
+    """All passes in order. How long each took is left out: the same run is to give the same page.
+
+    region: what the ids of nodes begin with
+    """
     before: list[Entry] = []
     answer: list[Stage] = []
     last: Domain | None = None
     for snapshot in snapshots:
         found = before if snapshot.tree is last else entries(snapshot.tree)
         last = snapshot.tree
-        if list(map(_key, found)) == list(map(_key, before)) and snapshot.name != "final":
+        if list(map(_key, found)) == list(map(_key, before)) and snapshot.name not in WHOLE:
             if answer and answer[-1].tree is None:
                 answer[-1] = replace(answer[-1], names=(*answer[-1].names, snapshot.name))
             else:
@@ -85,30 +105,73 @@ def stages_of(snapshots: tuple[Snapshot, ...]) -> list[Stage]:
         gone = sum(len(node.gone) for node in nodes)
         answer.append(Stage((snapshot.name,), _nested(found, nodes), changed, new, moved, gone))
         before = found
-    if sum(stage.tree.count for stage in answer if stage.tree is not None) > MOST_NODES:
-        _left_out(answer)
+    shown = _Shown(f"{region}t")
+    for stage in answer:
+        if stage.tree is not None and stage.name in WHOLE:
+            shown.whole(stage.tree)
+    for stage in answer:
+        if stage.tree is not None and stage.name not in WHOLE:
+            shown.share(stage.tree)
     return answer
 
 
-def _left_out(stages: list[Stage]) -> None:
-    """Leave out of each tree what stayed as it was, but for the first and the last one: the trees of a large region
-    would take megabytes."""
-    before = ""
-    for stage in stages:
-        if stage.tree is None:
-            continue
-        if before and stage.name != "final":
-            _prune(stage.tree, before)
-        before = stage.name
+class _Shown:
+    """What the page shows of trees so far."""
+
+    def __init__(self, ids: str) -> None:
+        self.ids = ids
+        self.numbers: dict[object, int] = {}
+        self.places: dict[int, TreeNode] = {}
+        self.named = 0
+
+    def number(self, node: TreeNode) -> int:
+        """The same for equal subtrees, whatever a pass did to them."""
+        if node.number < 0:
+            below = tuple(map(self.number, node.children))
+            key = (node.head, tuple(part for part, _ in node.parts), below)
+            node.number = self.numbers.setdefault(key, len(self.numbers))
+        return node.number
+
+    def whole(self, node: TreeNode) -> None:
+        """All of a tree is shown."""
+        self.places.setdefault(self.number(node), node)
+        for child in node.children:
+            self.whole(child)
+
+    def share(self, node: TreeNode) -> None:
+        """Leave out of a tree what is shown elsewhere, of the parts that a pass did not change."""
+        place = self.places.get(self.number(node))
+        if place is not None and node.count >= LEAST_SHARED and _as_a_whole(node):
+            if not place.id:
+                self.named += 1
+                place.id = f"{self.ids}{self.named}"
+            node.like, node.parts, node.children = place, [], []
+            return
+        for child in node.children:
+            self.share(child)
+        if all(child.like is None for child in node.children):
+            self.places.setdefault(node.number, node)
+        _shorten(node)
 
 
-def _prune(node: TreeNode, before: str) -> None:
-    if not node.touched and node.count > 1:
-        node.as_after, node.parts, node.children = before, [], []
-    if node.state == "same" and len(node.parts) > FEW:
-        node.parts = [*node.parts[:FEW], (f"… and {len(node.parts) - FEW} more as before", False)]
-    for child in node.children:
-        _prune(child, before)
+def _as_a_whole(node: TreeNode) -> bool:
+    """Whether a pass left all of a subtree as it was, or moved all of it."""
+    if node.state not in ("same", "moved") or node.gone:
+        return False
+    return all(child.state == node.state and _as_a_whole(child) for child in node.children)
+
+
+def _shorten(node: TreeNode) -> None:
+    """What is another one as a whole; of the rest some, and the beginnings of long ones."""
+    if node.state == "new":
+        return
+    if node.state != "changed" and len(node.head) > LONG:
+        node.head = f"{node.head[:LONG]}… as before"
+    kept = [one for k, one in enumerate(node.parts) if one[1] or k < FEW]
+    left = len(node.parts) - len(kept)
+    kept = kept if left > 1 else node.parts
+    node.parts = [(part if hit or len(part) <= LONG else f"{part[:LONG]}… as before", hit) for part, hit in kept]
+    node.parts += [(f"… and {left} more as before", False)] if left > 1 else []
 
 
 def _key(entry: Entry) -> Key:

@@ -39,6 +39,13 @@ int main(void)
   return 0;
 }
 """
+BUILD_KERNEL = r"""
+int main(void)
+{
+  polyc_cl_kernel("__kernel void one(__global int *a) { a[0] = 1; }", "one");
+  return 0;
+}
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,17 +140,30 @@ def loader_flags(library: Path) -> tuple[str, ...]:
 
 def listed(cc: str, candidate: Support, folder: Path) -> tuple[Device, ...] | str:
     """The devices that a program finds which was built so, or what went wrong."""
-    source, program = folder / "devices.c", folder / "devices"
-    source.write_text(runtime_text() + LIST_DEVICES, encoding="utf-8")
-    problem, _ = run([cc, "-std=c11", "-w", str(source), "-o", str(program), *candidate.flags], folder, {})
-    if problem:
-        return f"no program can be built with it: {problem}"
+    program = compiled(cc, candidate, folder, LIST_DEVICES)
+    if isinstance(program, str):
+        return program
     problem, output = run([str(program)], folder, candidate.environment(folder))
     if problem:
         return f"a program that lists the devices fails: {problem}"
     rows = [line.split("\t") for line in output.splitlines()]
     devices = tuple(Device(*row) for row in rows if len(row) == 3)
-    return devices or f"finds no device (a driver for the CPU: {INSTALL})"
+    if not devices:
+        return f"finds no device (a driver for the CPU: {INSTALL})"
+    # PoCL lists a processor that is newer than its LLVM, and then says of each kernel: unknown target CPU 'generic'.
+    program = compiled(cc, candidate, folder, BUILD_KERNEL)
+    if isinstance(program, str):
+        return program
+    problem, _ = run([str(program)], folder, candidate.environment(folder))
+    return f"the device {devices[0].name} builds no kernel: {problem}" if problem else devices
+
+
+def compiled(cc: str, candidate: Support, folder: Path, text: str) -> Path | str:
+    """A program with the runtime and this text, or why it cannot be built."""
+    source, program = folder / "program.c", folder / "program"
+    source.write_text(runtime_text() + text, encoding="utf-8")
+    problem, _ = run([cc, "-std=c11", "-w", str(source), "-o", str(program), *candidate.flags], folder, {})
+    return f"no program can be built with it: {problem}" if problem else program
 
 
 def run(command: list[str], folder: Path, added: dict[str, str]) -> tuple[str, str]:

@@ -7,7 +7,9 @@ from tests.mutation.faults import (
     coalesce,
     codegen,
     cpu_registers,
+    data_dependent,
     every_pass,
+    fed,
     gpu_reductions,
     inline,
     kernels,
@@ -16,12 +18,15 @@ from tests.mutation.faults import (
     private,
     promotion,
     registers,
+    requests,
     rows,
+    several_rows,
     sharing,
     streams,
     temporaries,
     tensor,
     time_tiles,
+    windows,
 )
 from tests.mutation.runner import Fault
 
@@ -41,6 +46,11 @@ FAULTS: list[Fault] = [
             overlapped,
             sharing,
             rows,
+            requests,
+            fed,
+            windows,
+            data_dependent,
+            several_rows,
         ),
     )
     for fault in module.FAULTS

@@ -1,0 +1,15 @@
+/* polyc compile */
+void product(int n, double A[n][n], double B[n][n], double C[n][n], double D[n][n])
+{
+    double w;
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            w = 0.0;
+            for (int k = 0; k < n; k++)
+                w += A[i][k] * B[k][j];
+            C[i][j] = w;
+            D[0][0] = w;
+        }
+#pragma endscop
+}

@@ -23,8 +23,8 @@ Waiting = tuple[Nest | None, ...]
 """The nests of a sequence that are still in their places."""
 
 
-_Key = tuple[int, frozenset[int], frozenset[int]]
-"""An output, the places that are left, and those that are copied."""
+_Key = tuple[int, frozenset[int], frozenset[int], tuple[Nest, ...]]
+"""An output, the places that are left, those that are copied, and the nests of which a part runs elsewhere by now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class Grouping:
         self, waiting: Waiting, position: int, left: frozenset[int], copied: frozenset[int], worth: float
     ) -> list[Choice]:
         """All that pays, and the parts of it that may take less with groups of their own for the rest."""
-        key = position, left, copied
+        key = position, left, copied, self._parts(waiting, left)
         if key not in self.paths:
             self.paths[key], self.prefixes[key] = self._path(waiting, position, left, copied)
         path, seconds = self.paths[key], self.prefixes[key]
@@ -169,6 +169,11 @@ class Grouping:
                 part = path.producers[:count], path.places[:count], seconds[count]
                 found.append(Choice(*part, path.lonely, path.places[count:], DOUBT * path.seconds))
         return found
+
+    def _parts(self, waiting: Waiting, left: frozenset[int]) -> tuple[Nest, ...]:
+        """The nests that wait of which a part runs in tiles by now."""
+        parts = (waiting[q] for q in sorted(left) if waiting[q] is not self.fuser.nests[q])
+        return tuple(nest for nest in parts if nest is not None)
 
     def _path(
         self, waiting: Waiting, position: int, left: frozenset[int], copied: frozenset[int]

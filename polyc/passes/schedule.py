@@ -18,6 +18,7 @@ from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import Band, Domain, Filter, Member, Node, Sequence, rewrite
 from polyc.passes.cells import with_loops_over_cells
+from polyc.passes.live_ranges import kept_by_others
 from polyc.passes.naming import name_members
 from polyc.passes.nests import Outer
 from polyc.poly import budget, empty_map, in_name, is_over_budget, maps, names, out_name, set_name, sets
@@ -42,6 +43,8 @@ HEURISTICS: dict[str, dict[str, int]] = {
 MOST_FREE = 6
 """Dimensions less equations of a dependence up to which isl's scheduler takes it as it is."""
 MOST_DISTANCES = 32
+MOST_TRIES = 4
+"""Schedules that are found anew, each with what the live ranges between the steps of the one before hold back."""
 DEFAULTS = {
     "serialize_sccs": 0,
     "whole_component": 0,
@@ -73,6 +76,12 @@ def schedule_nests(program: Program) -> Program:
         )
     try:
         tree = scheduled(kept_apart, program)
+        for _ in range(MOST_TRIES):
+            kept = by_distance(kept_by_others(tree, program).intersect_params(scop.context))
+            if kept.is_subset(order):
+                break
+            order = order.union(kept)
+            tree = scheduled(kept_apart.set_validity(order).set_coincidence(order), program)
         if not keeps_live_ranges(tree, program):
             every = order.union(by_distance(dependences.private_false.intersect_params(scop.context)))
             tree = scheduled(constraints.set_validity(every), program)

@@ -10,6 +10,7 @@ import islpy as isl
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Role, Sequence, walk
+from polyc.passes.cost import sample_parameters
 from polyc.passes.nests import values
 from polyc.passes.sums import streams
 from polyc.passes.vectorize import dimension_of, iterations
@@ -175,8 +176,9 @@ class _Unroller:
             return 0
         mine = reach_of(self.program, above).intersect_domain(band.members[0].schedule.domain())
         found = set()
+        sizes = sample_parameters(self.program)  # wherever parts begin, the loop runs all its iterations
         for piece in maps(mine.flat_range_product(values(band.members, mine.domain()))):
-            ran = piece.range().intersect_params(self.program.scop.known)
+            ran = piece.range().intersect_params(sizes)
             outer = ran.dim(isl.dim_type.set) - len(band.members)
             last = ran.project_out(isl.dim_type.set, outer, len(band.members)).lexmax()
             least = ran.intersect(last.add_dims(isl.dim_type.set, len(band.members))).dim_min_val(outer + place)

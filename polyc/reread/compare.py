@@ -22,7 +22,7 @@ from polyc.reread.flow import flow_faults
 from polyc.reread.local_arrays import local_faults
 from polyc.reread.places import place_faults, reference_faults, value_faults
 from polyc.reread.pragmas import pragma_faults, storage_faults
-from polyc.reread.program import NotComparable, read_again
+from polyc.reread.program import NotComparable, Undeclared, read_again
 from polyc.reread.text import Text
 from polyc.verify.fault import Fault
 
@@ -39,7 +39,10 @@ def text_faults(program: Program, region: Region, body: tuple[c.Stmt, ...], guar
     faults = pragma_faults(program, body) + storage_faults(body)
     if faults:
         return faults
-    text = Text(program, read_again(program, region, body, guard))
+    try:
+        text = Text(program, read_again(program, region, body, guard))
+    except Undeclared as what:
+        return [Fault("text", str(what), "")]
     foreign = text.sort()
     if foreign is not None:
         return [foreign]

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from polyc.codegen.exprs import FLOORD, MAX, MIN
 from polyc.codegen.instances import NOTED
+from polyc.codegen.loops import taken_names
 from polyc.codegen.printer import statement
 from polyc.errors import UserError
 from polyc.frontend.read import read_text
@@ -21,8 +22,12 @@ class NotComparable(Exception):
     """The text cannot be compared: nothing is known to be wrong with it. The message says why."""
 
 
+class Undeclared(Exception):
+    """The text names what nobody declares, and what the region as it was written does not name."""
+
+
 def read_again(program: Program, region: Region, body: tuple[c.Stmt, ...], guard: c.Expr | None) -> Scop:
-    """The printed statements as the frontend sees them, notes and all. Raises NotComparable."""
+    """The printed statements as the frontend sees them, notes and all. Raises NotComparable, Undeclared."""
     noted = c.with_notes(body, True)
     if guard is not None:
         noted = (c.If(guard, c.Block(noted)),)
@@ -50,7 +55,10 @@ def read_again(program: Program, region: Region, body: tuple[c.Stmt, ...], guard
         names = {plain_name(p): p.name for p in scop.parameters if not isinstance(p.expr, c.Name)}
         return read_text(text, options, Given(_flat_arrays(scop), names, _multiples(scop))).regions[0].scop
     except UserError as problem:
-        raise NotComparable(f"the frontend does not read it: {problem.diagnostics[0].message}") from None
+        first = problem.diagnostics[0]
+        if first.code == "undeclared" and not any(f"'{name}'" in first.message for name in taken_names(program)):
+            raise Undeclared(first.message) from None
+        raise NotComparable(f"the frontend does not read it: {first.message}") from None
 
 
 def _flat_arrays(scop: Scop) -> dict[str, FlatShape]:

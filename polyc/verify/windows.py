@@ -92,12 +92,22 @@ def _steps(values: list[isl.Set]) -> isl.Map:
     """`{ [v / stride] -> [v] }` for all of some values of loops: without the remainders that tile loops have."""
     count = values[0].dim(isl.dim_type.set)
     names = [f"o{k}" for k in range(count)]
-    for strides in ([gcd(*(one.get_stride(k).to_python() for one in values)) for k in range(count)], [1] * count):
+    for strides in ([gcd(*(_stride(one, k) for one in values)) for k in range(count)], [1] * count):
         scaled = ", ".join(f"{max(1, stride)} * {name}" for stride, name in zip(strides, names, strict=True))
         steps = isl.Map.read_from_str(values[0].get_ctx(), f"{{ [{', '.join(names)}] -> [{scaled}] }}")
         if all(one.is_subset(steps.range()) for one in values):
             break
     return steps
+
+
+def _stride(values: isl.Set, position: int) -> int:
+    """How far apart the values of a loop are, at least; of one that is always equal to another isl says 1."""
+    found = int(values.get_stride(position).to_python())
+    if found != 1:
+        return found
+    after = values.dim(isl.dim_type.set) - position - 1
+    alone = values.project_out(isl.dim_type.set, position + 1, after).project_out(isl.dim_type.set, 0, position)
+    return int(alone.get_stride(0).to_python())
 
 
 def alive_together(touched: isl.Map, depth: int) -> isl.Map:

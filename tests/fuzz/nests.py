@@ -9,6 +9,7 @@ from tests.fuzz.model import (
     Array,
     Assign,
     Call,
+    Compare,
     Cover,
     Data,
     Declare,
@@ -205,6 +206,44 @@ class Nests(Parts):
             value = self.value([name], [], 1)
             self.nests.append(replace(loop, body=(Assign(Access(array.name, at), "=", value),)))
         self.wrote(array)
+        if self.chance(60):
+            self.writers()
+
+    def writers(self) -> None:
+        """Nests that write each a part of an array, every second element or what another one wrote, and a stencil."""
+        rank = self.pick((2, 1))
+        names = list(COUNTERS[:rank])
+        array = replace(self.new_array(rank, "local"), read_after=self.chance(20), pointer=False, pair=False)
+        array = self.arrays[array.name] = array
+        form = self.pick(("steps", "pairs", "guards", "order", "halves"))
+        high = self.size()
+        shape = [Loop(name, Linear(), high, 1, (), "<", self.outside) for name in names]
+        for part in (1, 0) if self.chance(30) else (0, 1):
+            loops, last = list(shape), Linear(((names[-1], 1),))
+            body: tuple[Item, ...]
+            if form == "steps":
+                loops[-1] = replace(loops[-1], low=Linear((), part), step=2)
+            elif form == "pairs":
+                last = Linear(((names[-1], 2),), part)
+            elif form == "order" and part:
+                loops[-1] = replace(loops[-1], low=Linear((), self.integer(1, 3)))
+            elif form == "halves" and part:
+                continue
+            place = Access(array.name, (*(Linear(((name, 1),)) for name in names[:-1]), last))
+            body = (Assign(place, "=", self.map_value(names, rank)),)
+            if form == "guards":
+                parity = Quasi("%", Linear(tuple((name, 1) for name in names)), 2)
+                body = (If(Compare("==", parity, Linear((), part)), body, ()),)
+            self.nests.append(self.around(loops, body))
+        self.wrote(array)
+        target = self.new_array(rank, "argument")
+        value: Value = self.stencil(array, names)
+        if form == "halves":
+            near = (Quasi("/", Linear(((name, 1),), self.pick((0, 1, 2))), 2) for name in names)
+            value = Op("+", Read(Access(array.name, tuple(near))), value if self.chance(20) else Number(1))
+        place = Access(target.name, tuple(Linear(((name, 1),)) for name in names))
+        self.nests.append(self.around(list(shape), (Assign(place, "=", value),)))
+        self.wrote(target)
 
     def temporary_nest(self, outer: list[str]) -> Item:
         """A variable of the body between reads and writes."""

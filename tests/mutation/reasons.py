@@ -5,6 +5,10 @@ from __future__ import annotations
 from tests.mutation.runner import Fault
 
 REASONS = [
+    ("interlaced: ", "no dependence leads between the nests, so that any iterations of both may run together"),
+    ("boxed: ", "the box has more than what is read, or its iterations are rounded to whole rows of both writers"),
+    ("unroll: rows backwards", "the rows depend on nothing of each other"),
+    ("unroll: ", "parts begin elsewhere or are asked for elsewhere: which iterations there are, isl knows by itself"),
     ("parallel: ", "the loop that is marked carries no dependence"),
     ("coalesce: no loop counted", "one index deals out the first of these loops, and a thread runs the others"),
     ("coalesce: any shape", "the printer finds loops without a constant length, and the region stays on the CPU"),

@@ -38,6 +38,7 @@ TILES: dict[str, tuple[int, ...] | str | None] = {
     **dict.fromkeys(("streams", "solve", "filter", "counted", "blocks"), "auto"),
     **dict.fromkeys(("tensor", *LARGE), "auto"),
     **dict.fromkeys(("looked_up", "not_looked_up", "histogram", "grid", "interleaved", "computed_twice"), "auto"),
+    **dict.fromkeys(("sliding_rows", "any_rows"), "auto"),
     "strips": (4, 8),
 }
 """None: without tiles, so that no array has a buffer before the pass; auto: for passes that choose their own."""
@@ -50,9 +51,10 @@ TIME_TILES: dict[str, tuple[str, tuple[int, ...]]] = {
 }
 BY_MODEL = frozenset({"computed_twice"})
 """Programs that are fused where the model of the machine says so, since it is what decides on copies of nests."""
-STRIPS = {"strips": 3}
-MACHINES = {"looked_up": "x86-64-v3", "not_looked_up": "x86-64-v3"}
-"""With vectors that lookups need."""
+STRIPS = {"strips": 3, "sliding_rows": 3}
+ASKED_SIZES = {"sliding_rows": (("tiles", (8, 16)),)}
+MACHINES = {"looked_up": "x86-64-v3", "not_looked_up": "x86-64-v3", "sliding_rows": "zen4"}
+"""With vectors that lookups need, and tiles that slide."""
 WHERE = {
     "dependences": ("triangular", "private", "stencil_chain", "may_write"),
     "inline": ("inlined", "not_inlined"),
@@ -90,6 +92,9 @@ WHERE = {
     "cells": ("grid",),
     "interleave": ("interleaved",),
     "copies": ("computed_twice",),
+    "interlaced": ("parities",),
+    "boxed": ("parities",),
+    "unroll": ("sliding_rows", "any_rows"),
 }
 """Programs that each pass has something to do for."""
 GPU_STAGES = frozenset({"registers", "tensor-cores", "coalesce", "gpu-reductions", "mapping", "barriers"})
@@ -180,6 +185,7 @@ def options_for(name: str, target: str = "openmp") -> Options:
         threads="always",
         max_recompute=None if name in BY_MODEL else 1e6,
         strips=STRIPS.get(name, 0),
+        sizes=ASKED_SIZES.get(name, ()),
         machine=MACHINES.get(name, "generic"),
         time_tile=TIME_TILES.get(name, ("auto", ())),
         reassociate=name in REASSOCIATED,

@@ -30,6 +30,9 @@ class Chain(Grouping):
     def taken(self, count: int) -> float:
         return 2.0 if count == 1 else count + self.repeated * (count - 1) ** 2
 
+    def _parts(self, waiting: Waiting, left: frozenset[int]) -> tuple[Nest, ...]:
+        return ()
+
     def _path(
         self, waiting: Waiting, position: int, left: frozenset[int], copied: frozenset[int]
     ) -> tuple[Choice, tuple[float, ...]]:

@@ -136,3 +136,70 @@ def test_sixty_stages_take_few_steps(tmp_path: Path) -> None:
     program = initial_program(region.scop, Options())
     with budget(region.scop.domain.get_ctx(), 200_000):
         schedule_nests(program)
+
+
+LAST_OF_EACH = """
+void f(int n, const unsigned char b[n * 64 + 1], int out[64])
+{
+    int t[64];
+#pragma scop
+    for (int k = 0; k < 64; k++)
+        t[k] = -1;
+    for (int i = 0; i < n * 64; i++)
+        t[b[i] & 63] = i;
+    for (int k = 0; k < 64; k++)
+        out[k] = t[k];
+#pragma endscop
+}
+"""
+LAST_OF_ALL = """
+void f(const int a[100], int b[100], int out[64])
+{
+    int t[64];
+#pragma scop
+    for (int i = 0; i < 100; i++) {
+        t[0] = a[i];
+        b[i] = t[0] + 3;
+    }
+    for (int k = 0; k < 64; k++)
+        out[k] = t[0] + k;
+#pragma endscop
+}
+"""
+LAST_OF_EACH_ROW = """
+void f(int n, const int a[n + 1][100], int b[n + 1][100], int out[n + 1][50])
+{
+    int t[64];
+#pragma scop
+    for (int j = 0; j < n; j++) {
+        for (int i = 0; i < 100; i++) {
+            t[3] = a[j][i];
+            b[j][i] = t[3] * t[3];
+        }
+        for (int k = 0; k < 50; k++)
+            out[j][k] = t[3] - k;
+    }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "loops"),
+    [
+        (LAST_OF_EACH, {"k": True, "i": False}),
+        (LAST_OF_ALL, {"i": False, "k": True}),
+        (LAST_OF_EACH_ROW, {"j": True, "i": False, "k": True}),
+    ],
+)
+def test_values_for_the_next_step_hold_a_loop(text: str, loops: dict[str, bool], tmp_path: Path) -> None:
+    """isl schedules steps one by one: that a later one reads what a private array has in the end it does not see."""
+    region = region_of(text, tmp_path)
+    options = Options(threads="always", inline=False, relocate=False)
+    tree = schedule_nests(initial_program(region.scop, options)).tree
+    members = [m for n in walk(tree.child) if isinstance(n, Band) for m in n.members]
+    assert {m.name: m.coincident for m in members} == loops
+    result = compile_region(region, options)
+    assert result.verified
+    assert not {"verification-failed", "not-printed", "budget"} & {r.code for r in result.program.remarks}
+    assert check(region, result, sizes=(1, 2, 9, 33)) == []

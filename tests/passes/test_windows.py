@@ -21,7 +21,7 @@ from polyc.poly import maps, out_name
 from polyc.reread import text_faults
 from polyc.runtime.check import check as differences
 from polyc.verify import Fault, check
-from tests.programs import after, region_of
+from tests.programs import after, region_in, region_of
 
 CHAIN = """
 #define STAGE(k, statement) for (int i = k; i < n - k; i++) for (int j = k; j < n - k; j++) statement;
@@ -284,6 +284,18 @@ def test_rows_at_once_begin_with_what_is_new(text: str, tmp_path: Path) -> None:
     assert result.text.count("for (long r = 0; r < 4; r++)") == 3
     assert result.text.count("unroll") <= 4
     assert differences(region, result, sizes=(1,)) == []
+
+
+@pytest.mark.parametrize("tile", [(16, 96), (8, 18)])
+def test_rows_at_once_of_an_image_of_any_size(tile: tuple[int, ...]) -> None:
+    """What is left over of them has conditions, which hold in one tile of a strip alone."""
+    region = region_in(Path(__file__).parents[1] / "mutation" / "programs" / "sliding_rows.c")
+    result = compile_region(region, Options(machine="zen4", sizes=(("tiles", tile),), strips=3, max_recompute=1e6))
+    assert result.verified
+    assert "verification-failed" not in {r.code for r in result.program.remarks}
+    assert windows(result.program)
+    assert "for (long r = 0; r < 4; r++)" in result.text
+    assert differences(region, result, sizes=(1, 5, 9, 40)) == []
 
 
 def test_what_was_chosen_and_cannot_slide_stands_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

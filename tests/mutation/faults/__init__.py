@@ -12,6 +12,7 @@ from tests.mutation.faults import (
     fed,
     gpu_reductions,
     inline,
+    joined_rows,
     kernels,
     loops,
     overlapped,
@@ -51,6 +52,7 @@ FAULTS: list[Fault] = [
             windows,
             data_dependent,
             several_rows,
+            joined_rows,
         ),
     )
     for fault in module.FAULTS

@@ -147,7 +147,7 @@ add(
     "in the joined nest",
     patched(pretiling._Merger, "group_nest", group_reversed),
 )
-add("pretiling", "joined with a shift", "by one iteration", patched(pretiling, "_joined_member", shifted_join))
+add("pretiling", "joined with a shift", "by one iteration", patched(pretiling, "joined_member", shifted_join))
 add("pretiling", "outer iterations mixed up", "no pair is in one iteration", NO_PAIRS)
 add("pretiling", "all pairs in one iteration", "outer loops ignored", ALL_PAIRS)
 add("pretiling", "every value constant", "_constant says yes", always(pretiling, "_constant", True))

@@ -78,7 +78,7 @@ def minimum_as_maximum(original: Any) -> Any:
 
 
 def subscripts_reversed(original: Any) -> Any:
-    return lambda self, access: tuple(reversed(original(self, access)))
+    return lambda buffer, subscripts: tuple(reversed(original(buffer, subscripts)))
 
 
 def first_branch_only(_original: Any) -> Any:
@@ -181,7 +181,7 @@ CODEGEN: list[tuple[str, str, Install]] = [
     ("division truncates", "instead of rounding down", patched(ExprPrinter, "_operation", division_truncates)),
     ("min as max", "and max as min", patched(ExprPrinter, "_operation", minimum_as_maximum)),
     ("upper bounds one short", "< for <=", patched(ExprPrinter, "exclusive", lambda _o: ExprPrinter.convert)),
-    ("subscripts reversed", "of every access", patched(ExprPrinter, "subscripts", subscripts_reversed)),
+    ("subscripts reversed", "of every access", patched(instances, "_around", subscripts_reversed)),
     ("conditions dropped", "of branches", patched(loops.LoopPrinter, "branch", first_branch_only)),
     ("else dropped", "of branches", patched(loops.LoopPrinter, "branch", else_lost)),
     ("steps of one", "in tile loops", patched(loops.LoopPrinter, "loop", step_lost)),

@@ -62,6 +62,7 @@ def settings(threads: int) -> dict[str, str]:
         "OMP_PROC_BIND": "close",
         "OMP_PLACES": "cores",
         "OPENBLAS_NUM_THREADS": str(threads),
+        "HL_NUM_THREADS": str(threads),
         "BENCH_RUNS": str(WARM),
         "BENCH_ENOUGH": str(ENOUGH_SECONDS),
     }

@@ -20,8 +20,9 @@ class Entry:
     """A contestant with a number of threads.
 
     status: "ok", "blank: why", "wrong: …", "fails: …", "timeout 60 s"; only "ok" has samples that count.
-    bits: without contraction its values are those of the naive nests to the last bit. error: the largest relative error
-    as timed. seconds: for "kept" and "fresh" pages, the median run of each process. build_seconds: of each step.
+    bits: without contraction (Halide: as timed) its values are those of the naive nests to the last bit. error: the
+    largest relative error as timed. seconds: for "kept" and "fresh" pages, the median run of each process.
+    build_seconds: of each step.
     """
 
     contestant: str
@@ -60,7 +61,9 @@ def run(job: Job, plan: Plan, say: Say) -> list[Entry]:
     wanted = arrays_of(job, gcc, 1, 10 * plan.limit)
     made: list[Entry] = []
     for contestant in plan.chosen:
-        counts = plan.threads if contestant.polyc else (1,)
+        if not contestant.has(job):
+            continue
+        counts = plan.threads if contestant.parallel else (1,)
         entry = first(job, contestant, max(counts), wanted, plan)
         if not entry.status.startswith(("ok", "blank")):
             say(f"{job.name} ({job.form}): {contestant.name}: {entry.status}")
@@ -71,23 +74,28 @@ def run(job: Job, plan: Plan, say: Say) -> list[Entry]:
 
 
 def first(job: Job, contestant: Contestant, threads: int, wanted: values.Arrays, plan: Plan) -> Entry:
-    """Compare a contestant's values, exact and as timed, with so many threads. The timed program stays."""
+    """Compare a contestant's values, exact and as timed, with so many threads. The timed program stays.
+
+    Halide has no flag for the values of C to the last bit: it is compared as timed only.
+    """
     entry = Entry(contestant.name, threads)
     missing = contestant.tool(job.tools).missing
     if missing:
         return replace(entry, status=f"blank: {missing}")
     try:
         seconds = build([translated(job)], plan.build_limit).seconds if contestant.polyc else {}
-        build(compiled(job, contestant, EXACT), plan.build_limit)
-        exact = values.compare(job.name, arrays_of(job, contestant, threads, plan.limit), wanted)
-        if not exact.bits:
-            return replace(entry, bits=False, status=f"wrong: {exact.worst} is not the same to the last bit")
+        if not contestant.schedule:
+            build(compiled(job, contestant, EXACT), plan.build_limit)
+            exact = values.compare(job.name, arrays_of(job, contestant, threads, plan.limit), wanted)
+            if not exact.bits:
+                return replace(entry, bits=False, status=f"wrong: {exact.worst} is not the same to the last bit")
         seconds = {**seconds, **build(compiled(job, contestant, OPTIMISE), plan.build_limit).seconds}
         outcome = values.compare(job.name, arrays_of(job, contestant, threads, plan.limit), wanted)
     except Failure as failure:
         return replace(entry, status=str(failure))
     status = "ok" if outcome.right else f"wrong: {outcome.worst} off by {outcome.error:.1e}"
-    return replace(entry, status=status, bits=True, error=outcome.error, build_seconds=seconds)
+    bits = outcome.bits if contestant.schedule else True
+    return replace(entry, status=status, bits=bits, error=outcome.error, build_seconds=seconds)
 
 
 def arrays_of(job: Job, contestant: Contestant, threads: int, limit: float) -> values.Arrays:

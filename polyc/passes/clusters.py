@@ -20,6 +20,7 @@ from polyc.passes.boxed import by_cells, count_at, has_remainders, is_ragged, is
 from polyc.passes.contract import kept_by_iterations
 from polyc.passes.cost import START_CYCLES, Estimate, Rates, estimate, middle_tile, sample_parameters, written_cells
 from polyc.passes.cpu_sizes import Judged
+from polyc.passes.lookups import tables_of
 from polyc.passes.neighbours import Neighbours
 from polyc.passes.nests import Nest, Outer, all_instances, values
 from polyc.passes.promotion import DataTile, RefFlow, plan_buffer
@@ -123,6 +124,8 @@ class Fuser:
         self.copies: dict[Nest, int] = {}
         """Nests as `copy_of` gives them, and their places."""
         self._copy_of: dict[Nest, Nest] = {}
+        self.tables: dict[int, tuple[Band, frozenset[str]]] = {}
+        """`tables_of` bands, by their identity."""
         self.torn = set[str]()
         """Arrays with several writers, not all of which can be in one tile."""
         self.read_by_copies: set[str] = set()
@@ -326,6 +329,13 @@ class Fuser:
                         "a time",
                         {"array": array},
                     )
+                if (reader := self._reader_of_rows(cluster, array)) is not None:
+                    return Declined(
+                        "table",
+                        f"{array} is a table, whose elements become permutations of vectors in {reader}; in a tile's "
+                        "buffer each would be a load",
+                        {"array": array},
+                    )
         for kept in producer_data:
             stored = 0 if kept.copy_out is None else kept.copy_out.n_basic_map()
             torn = _is_torn(kept) and not self._may_be_whole(kept.array, position, waiting)
@@ -409,6 +419,18 @@ class Fuser:
             if found is not None and sizes and any(access.array == array for access in found.operands):
                 return found.statement
         return None
+
+    def _reader_of_rows(self, cluster: Cluster, array: str) -> str | None:
+        """An output of the cluster that looks the array up in vector registers (`lookups.py`)."""
+        for nest in cluster.outputs:
+            if nest.band is not None and array in self._tables(nest.band):
+                return ", ".join(nest.statements)
+        return None
+
+    def _tables(self, band: Band) -> frozenset[str]:
+        if id(band) not in self.tables:
+            self.tables[id(band)] = band, tables_of(self.program, band)
+        return self.tables[id(band)][1]
 
     def _depends_on_data(self, nest: Nest, statement: Statement) -> bool:
         """Whether it depends on data which elements a statement writes, or whether it does.

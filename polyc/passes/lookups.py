@@ -18,7 +18,7 @@ from polyc.passes.boxes import constant_of
 from polyc.passes.nests import values
 from polyc.passes.sums import streams
 from polyc.passes.unroll import Cut, cut_members, deepened, part_of, reach_of
-from polyc.passes.vectorize import UNROLLED, dimension_of, iterations
+from polyc.passes.vectorize import UNROLLED, dimension_of, gain_of, in_rows, iterations
 from polyc.poly import maps, names, pinned, value_on
 
 STAGE = "lookups"
@@ -60,6 +60,25 @@ def look_up_in_registers(program: Program) -> Program:
     child = found.at(program.tree.child, ())
     done = found.program
     return replace(done, tree=Domain(done.tree.domain, child)) if found.made else done
+
+
+def tables_of(program: Program, band: Band) -> frozenset[str]:
+    """Arrays of which a nest takes elements by permutations of their rows, if these are not in a tile's buffers."""
+    machine = load_cpu(program.options.machine)
+    members = [m for m in band.members[: band.coincident_prefix] if in_rows(m, program) or gain_of(m, program) > 0]
+    if program.options.gpu or machine.vector_bytes < LEAST_BYTES or not members:
+        return frozenset()
+    statements = _in_order(program, band.child, band.members[-1])
+    if statements is None or not any(_lookups(program, s) for s in statements):
+        return frozenset()
+    try:
+        references = _references(program, statements, _inner_dimensions(band, statements))
+        if {program.scop.arrays[a.array].element.size_bytes for _, a in references} != {ELEMENT_BYTES}:
+            return frozenset()
+        _Finder(program).width(references, members[-1], machine.lanes(ELEMENT_BYTES))
+    except _Declined:
+        return frozenset()
+    return frozenset(access.array for _, access in references)
 
 
 @dataclass(slots=True)

@@ -87,6 +87,13 @@ REASONS: dict[str, dict[str, Code]] = {
             "Nothing: panels serve the sum better than tiles would.",
             "cpu.md#sums-of-products",
         ),
+        "table": Code(
+            "It is a table that is looked up in vectors",
+            "For a CPU: its reader takes elements of the array's short rows by permutations of vectors, which the "
+            "buffer of a tile cannot be: each element would be a load.",
+            NOTHING,
+            "cpu.md#lookups-and-scatters",
+        ),
         "asked": Code(
             "It was asked for",
             "A pragma, or polyc.toml, asks that it stays by itself (`fuse(no)`, `parallel(no)`, `tile(no)`, other tile "

@@ -379,8 +379,8 @@ def by_rows(body: c.Stmt, name: str, around: Callable[[c.Stmt], c.Stmt]) -> c.St
         match node:
             case c.Block(body=items) if all(isinstance(item, c.If | c.For | c.Block) for item in items):
                 return c.Block(tuple(outside(item) for item in items))
-            case c.If(condition=condition, then=then, otherwise=None) if name not in _names(condition):
-                return replace(node, then=outside(then))
+            case c.If(condition=condition, then=then, otherwise=otherwise) if name not in _names(condition):
+                return replace(node, then=outside(then), otherwise=None if otherwise is None else outside(otherwise))
             case c.For(init=c.Decl(name=own, init=start), condition=end) if start is not None and end is not None:
                 bounds = _names(start) | _names(end)
                 if node.pragmas == (UNROLLED,) and bounds - {own} and name not in bounds:

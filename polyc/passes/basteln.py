@@ -78,8 +78,6 @@ class _Composer:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.sizes = Sizes()
-        self.grouping: Grouping | None = None
-        """Of the sequence at hand."""
         self.choice: Choice | None = None
         """What it says of the output at hand; None where the model does not cover that."""
 
@@ -105,7 +103,7 @@ class _Composer:
         """
         judge = partial(self.judged, outer)
         fuser = Fuser(self.program, nests, outer, judge, single)
-        self.grouping = Grouping(fuser, self.sizes, partial(why_apart, self.program, in_tiles=True))
+        grouping = Grouping(fuser, self.sizes, partial(why_apart, self.program, in_tiles=True))
         copied, stayed = set[int](), set[int]()
         waiting: list[Nest | None] = list(nests)
         placed: list[Nest | None] = [None] * len(nests)
@@ -123,7 +121,7 @@ class _Composer:
             if band is None or options_for(self.program, nest.statements).tile_sizes is None:
                 placed[position] = self.left_alone(nest, band, outer)
                 continue
-            cluster = self.grown(fuser, position, nest, band, waiting)
+            cluster = self.grown(fuser, grouping, position, nest, band, waiting)
             fuser.dropped = fuser.dropped_with(cluster)
             fuser.served(cluster)
             copied |= {fuser.copies[p.nest] for p in cluster.producers if p.nest.copied}
@@ -134,7 +132,15 @@ class _Composer:
 
     # --- Algorithm 4 -------------------------------------------------------------------------------------------------
 
-    def grown(self, fuser: Fuser, position: int, nest: Nest, band: Band, waiting: list[Nest | None]) -> Cluster:
+    def grown(
+        self,
+        fuser: Fuser,
+        grouping: Grouping,
+        position: int,
+        nest: Nest,
+        band: Band,
+        waiting: list[Nest | None],
+    ) -> Cluster:
         """The cluster of one output: other outputs that share its data, then producers as far as it pays."""
         sizes = self.sizes.first(self.program, band, fuser.outer)
         if not self.fusing:
@@ -142,7 +148,7 @@ class _Composer:
         before = self.program, list(waiting)
         tried: list[tuple[Cluster, Program, list[Nest | None]]] = []
         known: dict[tuple[int, ...], Attempt] = {}
-        self.choice = self.grouping.chosen(position, (*waiting[:position], nest)) if self.grouping else None
+        self.choice = grouping.chosen(position, (*waiting[:position], nest))
         alone, expected = sizes, None
         if self.choice is not None:
             expected = self.choice.producers

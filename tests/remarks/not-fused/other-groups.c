@@ -1,4 +1,4 @@
-/* polyc compile --machine zen4 --strips none */
+/* polyc compile --machine zen4 */
 #define N 4000
 #define SUM(a) (a[y - 2][x] + a[y - 1][x] + a[y][x] + a[y + 1][x] + a[y + 2][x])
 #define ROWS(k) for (int y = 2 * k; y < N - 2 * k; y++)

@@ -64,9 +64,12 @@ def look_up_in_registers(program: Program) -> Program:
 
 def tables_of(program: Program, band: Band) -> frozenset[str]:
     """Arrays of which a nest takes elements by permutations of their rows, if these are not in a tile's buffers."""
+    if program.options.gpu:
+        return frozenset()
     machine = load_cpu(program.options.machine)
     members = [m for m in band.members[: band.coincident_prefix] if in_rows(m, program) or gain_of(m, program) > 0]
-    if program.options.gpu or machine.vector_bytes < LEAST_BYTES or not members:
+    extent = iterations(members[-1], program) if members else 0
+    if machine.vector_bytes < LEAST_BYTES or (extent is not None and extent < 2 * STRIP):
         return frozenset()
     statements = _in_order(program, band.child, band.members[-1])
     if statements is None or not any(_lookups(program, s) for s in statements):

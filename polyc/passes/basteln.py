@@ -79,7 +79,7 @@ class _Composer:
         self.program = program
         self.sizes = Sizes()
         self.choice: Choice | None = None
-        """What it says of the output at hand; None where the model does not cover that."""
+        """What `Grouping` says of the output at hand; None where the model does not cover that."""
 
     @property
     def fusing(self) -> bool:

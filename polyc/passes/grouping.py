@@ -120,7 +120,8 @@ class Grouping:
         nest = self.nest_at(waiting, position)
         if nest.band is None or not self.sizes.models(self.fuser.program, nest.band):
             return None
-        best = self.best(waiting)
+        # The user's limit decides by itself what is repeated.
+        best = self.best(waiting, self.fuser.program.options.max_recompute is None)
         choice = next(choice for place, choice in best.groups() if place == position)
         if not choice.left_out:
             return choice

@@ -98,3 +98,9 @@ def test_a_chain_of_wide_stencils_is_cut_in_the_middle() -> None:
     assert groups == [(("S3",), 3), (("S11",), 7)]
     (declined,) = (r for r in result.program.remarks if r.data.get("reason") == "other-groups")
     assert declined.data["groups_us"] < 0.97 * declined.data["otherwise_us"]
+
+
+def test_the_limit_of_recomputation_overrides_the_groups() -> None:
+    (region,) = read(str(EXAMPLE), InputOptions()).regions
+    result = compile_region(region, Options(machine="zen4", max_recompute=1e9))
+    assert all(r.data.get("reason") != "other-groups" for r in result.program.remarks)

@@ -17,6 +17,7 @@ from polyc.errors import InternalError
 from polyc.model.program import Compiled, Options, Program, Remark, Snapshot, operations_for
 from polyc.model.scop import Region, Scop
 from polyc.model.tree import Mark, walk
+from polyc.passes.ahead import ask_ahead
 from polyc.passes.basteln import fuse_tiles
 from polyc.passes.blocking import block_updates
 from polyc.passes.coalesce import coalesce_loops
@@ -131,6 +132,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         ("scatters", mark_scatters),
         # What these add up is made in their loops, once it is known which of these run in parallel.
         ("feed", feed_scatters),
+        # Loops that scatter, once it is known that one thread runs them.
+        ("ahead", ask_ahead),
         ("privatize", place_private_arrays),
         # The text of black boxes, once it is known which arrays they have buffers of.
         ("prefetch", prefetch_streams),

@@ -315,11 +315,12 @@ def copy_statement(program: Program, array: Array, prefix: str, to_buffer: bool)
     return Statement(name, source, loops, (long,) * array.rank, accesses, body, text, program.scop.span)
 
 
-def prefetch_statement(program: Program, array: Array, name: str) -> Statement:
-    """`__builtin_prefetch(&A[x], 1)`: asks for the line of a cell that is read and written soon. It touches nothing."""
+def prefetch_statement(program: Program, array: Array, name: str, written: bool = True) -> Statement:
+    """`__builtin_prefetch(&A[x], 1)`: asks for the line of a cell that is read and written soon (0: that is read). It
+    touches nothing."""
     copy = copy_statement(program, array, name, True)
     cell = c.ArrayRef(array.name, tuple(c.Name(loop) for loop in copy.loops), "outside")
-    body = c.ExprStmt(c.Call(c.PREFETCH, (c.Unary("&", cell), c.Literal("1"))))
+    body = c.ExprStmt(c.Call(c.PREFETCH, (c.Unary("&", cell), c.Literal(str(int(written))))))
     domain, long = _called(copy.domain, name), (CType("long", "int", 8),) * array.rank
     text = f"prefetch of {array.c_name}"
     return replace(copy, name=name, domain=domain, loop_types=long, accesses=(), body=body, text=text)

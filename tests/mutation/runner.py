@@ -76,6 +76,7 @@ WHERE = {
     "jam": ("streams", "solve"),
     "spread": ("filter",),
     "feed": ("counted",),
+    "ahead": ("scattered",),
     "prefetch": ("blocks",),
     "registers": ("product", "made_panel"),
     "cpu-registers": ("two_products", "sums_in_place"),

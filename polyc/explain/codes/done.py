@@ -60,6 +60,14 @@ DONE: dict[str, Code] = {
         NOTHING,
         "cpu.md#data-dependent-loops",
     ),
+    "asked-ahead": Code(
+        "A loop that scatters asks for its data ahead",
+        "For a CPU: a loop that adds to cells which data decide on asks for the lines of what it reads in order, some "
+        "hundred iterations ahead: among the misses of gathers and scatters, a core does not find out by itself which "
+        "lines follow each other.",
+        NOTHING,
+        "cpu.md#data-dependent-loops",
+    ),
     "storage-shared": Code(
         "Buffers share their place",
         "Buffers of a tile that follow each other lie in the same place: what they take together, and what they "

@@ -1,14 +1,19 @@
-"""Faults of `prefetch`: loops on data that come out as other loops, and requests that compute something."""
+"""Faults of `prefetch` and `ahead`: loops that come out as other loops, and requests that compute something."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+
+import islpy as isl
 
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Statement
+from polyc.passes import ahead
+from tests.mutation import edits as e
 from tests.mutation.edits import Edit
-from tests.mutation.install import adding_to
+from tests.mutation.install import adding_to, patched
 from tests.mutation.runner import Fault, after_pass
 
 FAULTS: list[Fault] = []
@@ -80,3 +85,37 @@ for name_, what_, edit_ in (
     ("accesses forgotten", "", written_back),
 ):
     add("prefetch", name_, what_, after_pass("prefetch", edit_))
+
+
+def storing(statement: Statement) -> Statement:
+    """A request that sets the cell to zero."""
+    if not (isinstance(statement.body, c.ExprStmt) and c.is_request(statement.body)):
+        return statement
+    (cell,) = (node for node in c.walk(statement.body) if isinstance(node, c.ArrayRef))
+    return replace(statement, body=c.ExprStmt(c.Assign("=", cell, c.Literal("0"))))
+
+
+def stores(program: Program) -> Program:
+    return replace(program, statements={name: storing(s) for name, s in program.statements.items()})
+
+
+def far_behind(ask: Callable[..., isl.Map]) -> Callable[..., isl.Map]:
+    """Requests for cells that the array does not have."""
+
+    def shifted(*arguments: object) -> isl.Map:
+        read = ask(*arguments)
+        cell = read.get_space().range().identity_multi_aff_on_domain()
+        far = cell.set_at(0, cell.get_at(0).add_constant_val(isl.Val.int_from_si(read.get_ctx(), 1_000_000)))
+        return read.apply_range(isl.Map.from_multi_aff(far))
+
+    return shifted
+
+
+for name_, what_, edit_ in (
+    ("requests store", "zeros", stores),
+    ("the strip dropped", "requests alone", e.nth(e.last_step_dropped, 1)),
+    ("steps reversed", "", e.everywhere(e.reversed_steps)),
+    ("the first step twice", "", e.nth(e.first_step_twice)),
+):
+    add("ahead", name_, what_, after_pass("ahead", edit_))
+add("ahead", "far behind the end", "", patched(ahead._Asking, "read_ahead", far_behind))

@@ -51,7 +51,7 @@ from polyc.passes.vectorize import sink_vector_loops
 from polyc.passes.windows import in_strips, slide_windows
 from polyc.passes.wishes import tell_unhonoured
 from polyc.poly import OverBudget, budget
-from polyc.reread import NotComparable, lookup_faults, text_faults
+from polyc.reread import NotComparable, lookup_faults, owner_faults, text_faults
 from polyc.stack import room_for_depth
 from polyc.verify import INLINING, RELOCATION, Fault, check
 from polyc.verify.expand import buffer_of
@@ -132,7 +132,7 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         ("scatters", mark_scatters),
         # What these add up is made in their loops, once it is known which of these run in parallel.
         ("feed", feed_scatters),
-        # Loops that scatter, once it is known that one thread runs them.
+        # Loops that scatter in order, once it is known which these are.
         ("ahead", ask_ahead),
         ("privatize", place_private_arrays),
         # The text of black boxes, once it is known which arrays they have buffers of.
@@ -294,6 +294,7 @@ class _Run:
 
     def text_faults(self, program: Program, rendered: Rendered) -> list[Fault]:
         faults = [] if rendered.lookups is None else lookup_faults(program, *rendered.lookups)
+        faults += [] if rendered.owners is None else owner_faults(*rendered.owners)
         return faults or text_faults(program, self.region, rendered.body, rendered.guard)
 
     def reread(self, program: Program, rendered: Rendered) -> tuple[Program, bool]:

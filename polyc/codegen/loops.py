@@ -274,6 +274,14 @@ class LoopPrinter:
             block = c.Block((self.concurrent(member), block))
             start_here = c.Decl("long", name, (), start)
             return c.For(start_here, condition, advance, block, pragmas, lookups=member.lookups.width)
+        if member is not None and member.owned and pragmas and step > 1:
+            ((_, array),) = member.owned
+            block = c.Block((self.concurrent(member), block))
+            name_of, worth = c_name(self.program.scop.arrays[array]), self.worth(member)
+            here = c.Decl("long", name, (), start)
+            return c.For(here, condition, advance, block, owned=name_of, owned_if=worth)
+        if member is not None and member.owned:
+            return c.For(c.Decl("long", name, (), start), condition, advance, block)
         if pragmas and member is not None:
             note = self.concurrent(member)
 
@@ -312,7 +320,7 @@ class LoopPrinter:
         arrays = self.program.scop.arrays
         reduced = (
             assigned("reduced", c.ArrayRef(c_name(arrays[array]), (c.Literal("0"),) * arrays[array].rank))
-            for _, array in member.reductions + member.atomics
+            for _, array in member.reductions + member.atomics + member.owned
         )
         return c.Note(kind, "", (assigned(kind, c.Literal("0")), *reduced))
 

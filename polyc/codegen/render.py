@@ -13,6 +13,7 @@ from polyc.codegen.flat_arrays import with_flat_arrays
 from polyc.codegen.lookups import with_lookups
 from polyc.codegen.loops import print_loops
 from polyc.codegen.origins import origins_in
+from polyc.codegen.owners import with_owners
 from polyc.codegen.printer import Line, allocation, expression, lines_of
 from polyc.codegen.templating import IDENTIFIER, environment
 from polyc.codegen.vectors import VectorTypes, with_vectors
@@ -37,6 +38,8 @@ class Rendered:
     """Of the text, and of each of `device`."""
     lookups: tuple[tuple[c.Stmt, ...], tuple[c.Stmt, ...]] | None = None
     """Where loops look things up in vectors: the statements without and with that, both before flat arrays."""
+    owners: tuple[tuple[c.Stmt, ...], tuple[c.Stmt, ...]] | None = None
+    """Where cells have owners: the same without and with these."""
 
 
 def render_region(program: Program, region: Region, verified: bool) -> Rendered:
@@ -53,11 +56,13 @@ def render_region(program: Program, region: Region, verified: bool) -> Rendered:
     printed = print_loops(program)
     condition = _guard(program)
     types = VectorTypes()
-    body = with_lookups(printed.body, program, types)
+    looked = with_lookups(printed.body, program, types)
+    body = with_owners(looked, program)
     text, origins = _region_text(program, region, verified, c.with_notes(body, False), condition, types)
     read = with_flat_arrays(printed.body, program.scop)
-    lookups = None if body == printed.body else (printed.body, body)
-    return Rendered(text, printed.ast, read, condition, origins=(origins,), lookups=lookups)
+    lookups = None if looked == printed.body else (printed.body, looked)
+    owners = None if body == looked else (looked, body)
+    return Rendered(text, printed.ast, read, condition, origins=(origins,), lookups=lookups, owners=owners)
 
 
 def _region_text(

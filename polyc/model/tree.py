@@ -90,6 +90,9 @@ class Member:
     """(operator, array) pairs of which each thread or lane combines a copy of its own, in any order."""
     atomics: tuple[tuple[str, str], ...] = ()
     """(operator, array) pairs whose cells the iterations of a parallel loop update one at a time, in any order."""
+    owned: tuple[tuple[str, str], ...] = ()
+    """(operator, array) of which each thread updates a part of the cells, for all iterations of a parallel loop, in
+    their order."""
     mapped: str = ""
     """In a kernel: which index deals out the iterations, "block.x", "thread", …; "" for an ordinary loop."""
     barrier: bool = False

@@ -50,8 +50,8 @@ def ask_ahead(program: Program) -> Program:
     tree:     band(…, e) -> band(…, et) - extension(requests) - sequence(requests, band(e))
     math:     requests of an iteration [v, et]: the cells that the iterations [v, et + 256 + k] read, for each k with
               which a line begins; where all of them are there
-    requires: the final loops, and marks on them. The innermost loop carries a scatter, and runs by one thread; what it
-              adds to, or something that it gathers, depends on data and does not fit into the first level
+    requires: the final loops, and marks on them. The innermost loop carries a scatter, and each of its parts runs in
+              order; what it adds to, or what it gathers, depends on data and does not fit into the first level
     ensures:  the order of all instances; requests compute nothing, and name cells that the region touches
     why:      a core finds out by itself which lines follow each other, but not among the misses of gathers and scatters
     """
@@ -92,7 +92,8 @@ class _Asking:
     def asked(self, band: Band, above: tuple[Member, ...]) -> Node:
         """An innermost band, its last loop in strips that ask for lines; or as it was."""
         every = (*above, *band.members)
-        if not self.gathers_far(band) or any(m.role is not Role.LOOP or m.parallel or m.vector for m in every):
+        alone = all(m.role is Role.LOOP and not m.vector and (not m.parallel or m.owned) for m in every)
+        if not alone or not self.gathers_far(band):
             return band
         streams = list(self.streams(band))
         sizes = [self.program.scop.arrays[access.array].element.size_bytes for access in streams]
@@ -173,7 +174,9 @@ class _Asking:
 
     def read_ahead(self, access: Access, loops: tuple[Member, ...], ahead: int) -> isl.Map:
         """`{ [v, e] -> A[x] }`: what the iteration so much later reads."""
-        (relation,) = maps(values(loops, isl.UnionSet.from_set(access.relation.domain())))
+        inner = tuple(m for m in loops if not m.owned)  # not those of its block alone
+        (relation,) = maps(values(inner, isl.UnionSet.from_set(access.relation.domain())))
+        relation = relation.insert_dims(isl.dim_type.out, 0, len(loops) - len(inner))
         read = relation.reverse().apply_range(access.relation)
         moved = read.get_space().domain().identity_multi_aff_on_domain()
         last = len(loops) - 1

@@ -1,4 +1,4 @@
-"""Parallel loops that scatter: each thread with a copy of a small array, or with atomic updates of a large one."""
+"""Parallel loops that scatter: each thread with a copy of a small array, or atomic updates, or cells of its own."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from polyc.model.scop import Array
 from polyc.model.tree import Band, Domain, Extension, Mark, Node, Role, Sequence
 from polyc.passes.boxes import constant_of
 from polyc.passes.cost import box_volume, sample_parameters
+from polyc.passes.owners import with_owners
 from polyc.passes.parallel import has_parallel
 from polyc.passes.privatize import place_private_arrays
 from polyc.passes.reductions import swapped
@@ -36,6 +37,7 @@ def mark_scatters(program: Program) -> Program:
 
     rewrite:  for i h[b[i]]++  ->  parallel for reduction(+: h[:256]) i  h[b[i]]++
               for e net[head[e]] += f  ->  parallel for e { atomic  net[head[e]] += f }
+              or, in order, as in `owners.py`
     tree:     band[-] -> the same with `parallel`, and the arrays that threads combine or update one at a time
     requires: marks on the coincident loops. Whole numbers may be added in any order, since they wrap; floating-point
               numbers with `--reassociate`
@@ -59,21 +61,22 @@ class _Marker:
         self.scatters = scatters
         self.machine = load_cpu(program.options.machine)
 
-    def below(self, node: Node) -> Node:
+    def below(self, node: Node, inside: bool = False) -> Node:
+        """`inside`: of a loop, or of tiles."""
         match node:
             case Sequence(children=steps):
-                return Sequence(tuple(replace(s, child=self.below(s.child)) for s in steps))
+                return Sequence(tuple(replace(s, child=self.below(s.child, inside)) for s in steps))
             case Band(members=members) if any(m.parallel for m in members):
                 return node
             case Band() if has_parallel(node) or node.members[0].role is Role.TILE:
-                return replace(node, child=self.below(node.child))
+                return replace(node, child=self.below(node.child, True))
             case Band():
-                return self.marked(node)
+                return self.marked(node, inside)
             case Mark() | Extension():
-                return replace(node, child=self.below(node.child))
+                return replace(node, child=self.below(node.child, True))
         return node
 
-    def marked(self, band: Band) -> Band:
+    def marked(self, band: Band, inside: bool) -> Band:
         """The band with its first loop parallel, where that is right and pays."""
         below = names(band.members[0].schedule.domain())
         pairs = sorted({self.scatters[name] for name in below if name in self.scatters})
@@ -90,18 +93,37 @@ class _Marker:
         told = ", ".join(arrays[array].c_name for _, array in pairs)
         floats = [array for op, array in pairs if not sums_wrap(op, array, arrays)]
         if floats and not self.program.options.reassociate:
-            return self.declined(band, told, "sums of floating-point numbers keep their order without --reassociate")
+            why = "sums of floating-point numbers keep their order without --reassociate"
+        if why and not inside and (owned := self.owned(band, pairs)) is not None:
+            how = f"each thread updates a part of the cells of {told}, in order"
+            self.program = self.concurrent(below).remark(
+                "scatter-owned", STAGE, f"loop {first.name} runs in parallel: {how}", tuple(below)
+            )
+            return owned
         if why:
             return self.declined(band, told, why)
         done = replace(band, members=(changed, *band.members[1:]))
         if (fault := self.race(band, done)) is not None:
             return self.declined(band, told, fault)
         how = "each thread adds up a copy of its own" if private else "updates of a cell are atomic"
-        # That each loop carries a dependence was said when it was true.
-        kept = (r for r in self.program.remarks if r.code != "not-parallel" or not set(r.statements) <= set(below))
-        self.program = replace(self.program, remarks=tuple(kept)).remark(
+        self.program = self.concurrent(below).remark(
             "scatter", STAGE, f"loop {first.name} runs in parallel: of {told} {how}", tuple(below)
         )
+        return done
+
+    def concurrent(self, below: list[str]) -> Program:
+        """The program without remarks that each loop carries a dependence: that was said when it was true."""
+        kept = (r for r in self.program.remarks if r.code != "not-parallel" or not set(r.statements) <= set(below))
+        return replace(self.program, remarks=tuple(kept))
+
+    def owned(self, band: Band, pairs: list[tuple[str, str]]) -> Band | None:
+        """The loop run by the owners of cells; None where that is not right, or they have nothing to gain."""
+        arrays = {array for _, array in pairs}
+        if self.machine.cores < 2 or len(arrays) != 1:
+            return None
+        done = with_owners(self.program, band, self.program.scop.arrays[arrays.pop()])
+        if done is None or self.race(band, done) is not None:
+            return None
         return done
 
     def copies(self, below: list[str], pairs: list[tuple[str, str]]) -> tuple[bool, str]:

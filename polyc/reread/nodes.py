@@ -13,12 +13,13 @@ def bare(node: c.Node) -> c.Node:
     """A value without the casts that give it its type, and without the labels that tell its references apart."""
     while isinstance(node, c.Cast):
         node = node.operand
-    return c.rewrite(node, _unlabelled)
+    return c.rewrite(node, unlabelled)
 
 
-def _unlabelled(node: c.Node) -> c.Node | None:
+def unlabelled(node: c.Node) -> c.Node | None:
+    """Rewrites references to those without labels."""
     if isinstance(node, c.ArrayRef) and node.ref:
-        return c.rewrite(replace(node, ref=""), _unlabelled)
+        return c.rewrite(replace(node, ref=""), unlabelled)
     return None
 
 

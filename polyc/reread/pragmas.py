@@ -21,7 +21,12 @@ def pragma_faults(program: Program, body: tuple[c.Stmt, ...]) -> list[Fault]:
     members = [m for node in walk(program.tree.child) if isinstance(node, Band) for m in node.members]
     allowed = {(operator, section(arrays[array])) for m in members for operator, array in m.reductions}
     shared = {c_name(arrays[array]) for m in members for _, array in m.atomics}
-    found: list[Fault] = []
+    owned = {c_name(arrays[array]) for m in members for _, array in m.owned}
+    found = [
+        Fault("race", f"the owners of {loop.owned} are not what the check knows of their loop", "")
+        for loop in (n for item in body for n in c.walk(item) if isinstance(n, c.For) and n.owned)
+        if _noted(loop.body) != {loop.owned} or loop.owned not in owned or loop.pragmas
+    ]
     for loop in (n for item in body for n in c.walk(item) if isinstance(n, c.For) and n.pragmas):
         if loop.pragmas[0].startswith(UNROLL_ON_CPU):
             continue  # changes no order

@@ -61,6 +61,8 @@ def _loop_faults(program: Program, now: Expanded, loop: _Loop, parts: Parts) -> 
     if len(below) == 1 and _moves_each_cell_once(program, below[0][0], loop):
         return []
     reduced = _reduced(program, loop, [run.statement for run, _ in below])
+    if loop.member.owned and (twice := _written_twice(program, below, loop)):
+        return [Fault("race", f"an iteration of {loop.member.name} may run in several parts, and writes {twice}", "")]
     shared = [
         (
             run,
@@ -178,10 +180,15 @@ def _reduced(program: Program, loop: _Loop, statements: list[str]) -> set[str]:
     if loop.member.mapped:
         return set()  # a kernel has no reduction clause: `reduced.py`
     pairs = loop.member.reductions + loop.member.atomics
-    named = [array for _, array in pairs]
-    found = {
+    named = [array for _, array in pairs + loop.member.owned]
+    # Each cell of these is one thread's, which updates it in the order of the iterations.
+    owned = {
+        array for _, array in loop.member.owned if program.scop.arrays[array].rank == 1 and named.count(array) == 1
+    }
+    pairs += loop.member.owned
+    found = owned | {
         array
-        for operator, array in pairs
+        for operator, array in loop.member.reductions + loop.member.atomics
         if named.count(array) == 1
         and (program.options.reassociate or sums_wrap(operator, array, program.scop.arrays))
         and ((operator, array) in loop.member.atomics or has_parts(program.scop.arrays[array]))
@@ -196,6 +203,18 @@ def _reduced(program: Program, loop: _Loop, statements: list[str]) -> set[str]:
             ):
                 found.discard(access.array)
     return found
+
+
+def _written_twice(program: Program, below: Sequence[tuple[Run, Sequence[tuple[Access, isl.Map]]]], loop: _Loop) -> str:
+    """What an iteration of a loop with owners writes besides their cells, and outside of its own storage; "" if
+    nothing: several threads may run it."""
+    owned = {array for _, array in loop.member.owned}
+    for run, accesses in below:
+        for access, _ in accesses:
+            if access.kind is AccessKind.READ or access.array in owned or _private_to(program, run, access, loop):
+                continue
+            return program.scop.arrays[access.array].c_name
+    return ""
 
 
 def _private_to(program: Program, run: Run, access: Access, loop: _Loop) -> bool:

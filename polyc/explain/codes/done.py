@@ -141,6 +141,14 @@ DONE: dict[str, Code] = {
         NOTHING,
         "cpu.md#data-dependent-loops",
     ),
+    "scatter-owned": Code(
+        "A loop that scatters runs in parallel, and keeps its order",
+        "A loop that adds into cells which depend on data runs in parallel: each thread runs the iterations that "
+        "update its own part of the cells, in their order. A run looks up which these are, in blocks of iterations, "
+        "and stays with one thread where most blocks go to cells of most threads.",
+        "Nothing: this is an improvement, and largest where neighbouring iterations go to neighbouring cells.",
+        "cpu.md#data-dependent-loops",
+    ),
     "time-tiled": Code(
         "Several steps run on a tile",
         "Several steps of an iterated stencil run on a tile before the next tile: the kind, the sizes, and what "

@@ -1,4 +1,4 @@
-void nodes(int edges, const int *head, const double *flow, double *net)
+void nodes(int edges, const int *head, const double *flow, double net[200])
 {
 #pragma scop
     for (int e = 0; e < edges; e++)

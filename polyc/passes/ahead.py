@@ -108,15 +108,16 @@ class _Asking:
     def gathers_far(self, band: Band) -> bool:
         """Whether it scatters, and whether data decide on the place in an array that is not in the first level."""
         scatters = any(scatter_of(s, self.program.scop.arrays) for s in self.statements(band))
-        return scatters and any(array.rank and not self.is_near(array) for array in self.gathered(band))
+        return scatters and any(array.rank and not self.is_near(array) for array in self.gathered(band, far=True))
 
     def statements(self, band: Band) -> list[Statement]:
         return [self.program.statements[name] for name in names(band.members[0].schedule.domain())]
 
-    def gathered(self, band: Band) -> list[Array]:
-        """Arrays in which data decide on the place."""
-        accesses = (access for s in self.statements(band) for access in s.accesses)
-        return [self.program.scop.arrays[a.array] for a in accesses if not a.exact and a.array != CALLS]
+    def gathered(self, band: Band, far: bool = False) -> list[Array]:
+        """Arrays in which data decide on the place; `far`: on the first subscript, not only on the place
+        in a row."""
+        accesses = (a for s in self.statements(band) for a in s.accesses if not a.exact and a.array != CALLS)
+        return [self.program.scop.arrays[a.array] for a in accesses if 0 in a.loose or not far]
 
     def is_near(self, array: Array) -> bool:
         extents = [constant_of(e) if e is not None else None for e in array.extents]

@@ -93,6 +93,11 @@ def test_not_asked(name: str, tmp_path: Path) -> None:
     assert check(region, result, sizes=SIZES) == []
 
 
+def test_not_for_places_in_one_row(tmp_path: Path) -> None:
+    text = of("for (int i = 0; i < n; i++) t[i / 8][at[i] & 3] += w[i];", ", double t[n][n]")
+    assert "prefetch" not in compile_region(region_of(text, tmp_path), Options()).text
+
+
 def test_not_for_a_gpu(tmp_path: Path) -> None:
     assert "prefetch" not in compile_region(region_of(of(ADD), tmp_path), Options(target="cuda")).text
 

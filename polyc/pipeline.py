@@ -12,8 +12,10 @@ import islpy as isl
 from polyc.analysis.dependences import compute_dependences, no_dependences
 from polyc.analysis.order import runs
 from polyc.bounded import Started, isl_answer, isl_started, within
-from polyc.codegen import NotMappable, Rendered, obstacle, render_as_written, render_region
+from polyc.codegen import NotMappable, Question, Rendered, obstacle, render_as_written, render_region
 from polyc.errors import InternalError
+from polyc.inspecting import STAGE as INSPECTION
+from polyc.inspecting import NotAsked, Refused, asked_of, pays, question_for
 from polyc.model.program import Compiled, Options, Program, Remark, Snapshot, operations_for
 from polyc.model.scop import Region, Scop
 from polyc.model.tree import Mark, walk
@@ -55,6 +57,7 @@ from polyc.reread import NotComparable, lookup_faults, owner_faults, text_faults
 from polyc.stack import room_for_depth
 from polyc.verify import INLINING, RELOCATION, Fault, check
 from polyc.verify.expand import buffer_of
+from polyc.verify.inspected import inspection_faults
 
 Pass = Callable[[Program], Program]
 OVER_BUDGET = "budget"
@@ -151,14 +154,48 @@ def compile_region(region: Region, options: Options) -> Compiled:
     Where no program was shown to be right within the budget, the region stays as it was written.
     """
     with room_for_depth():
-        return _Run(region, options).compiled()
+        if region.scop.inspection is None:
+            return _Run(region, options).compiled()
+        return _inspected(region, options)
+
+
+def _inspected(region: Region, options: Options) -> Compiled:
+    """A region whose model says something of the data: with a question before it, where that pays."""
+    scop = region.scop
+    assert scop.inspection is not None
+    plain, (words, statements) = replace(region, scop=scop.inspection.plain), asked_of(scop)
+    try:
+        question = question_for(region, options)
+    except Refused as refused:
+        message = f"the static check refused what would ask {words} ({refused})"
+        fault = refused.fault
+        faults = [{"kind": fault.kind, "message": fault.message, "witness": fault.witness}]
+        return _Run(
+            plain, options, lambda p: p.remark("verification-failed", "verify", message, statements, faults=faults)
+        ).compiled()
+    except NotAsked as reason:
+        why = str(reason)
+    else:
+        message = f"it is asked {words}; where they do not, the original loops run"
+        asked = _Run(
+            region, options, lambda p: p.remark("inspected", INSPECTION, message, statements), question
+        ).compiled()
+        if asked.verified == options.verify and pays(asked, _Run(plain, replace(options, verify=False)).compiled()):
+            return asked
+        why = "no more nests would be parallel, joined, or look things up in vectors"
+    message = f"it is not asked {words}: {why}"
+    return _Run(plain, options, lambda p: p.remark("not-inspected", INSPECTION, message, statements)).compiled()
 
 
 class _Run:
     """One region on its way through the compiler, with the time that each stage took."""
 
-    def __init__(self, region: Region, options: Options) -> None:
+    def __init__(
+        self, region: Region, options: Options, told: Pass = lambda program: program, question: Question | None = None
+    ) -> None:
         self.region = region
+        self.told = told
+        self.question = question
         self.asked = options if region.scop.tile == "auto" else replace(options, tile_sizes=region.scop.tile)
         self.options = replace(self.asked, budget=operations_for(region.scop, options))
         self.timings: list[tuple[str, float]] = []
@@ -173,29 +210,36 @@ class _Run:
 
     def _compiled(self) -> Compiled:
         scop = self.region.scop
-        untouched = Program(scop, self.asked, no_dependences(scop), scop.tree, dict(scop.statements))
+        untouched = self.told(Program(scop, self.asked, no_dependences(scop), scop.tree, dict(scop.statements)))
         with self.timed("dependences"):
             initial = _declined_at_budget(
                 "dependences",
-                lambda p: initial_program(p.scop, p.options),
+                lambda p: replace(initial_program(p.scop, p.options), remarks=p.remarks),
                 untouched,
                 "finding the dependences took more isl operations than the budget allows; the region stays as it was",
             )
         self.snapshots.append(Snapshot("initial", initial.tree, self.timings[-1][1]))
         if initial.dependences is untouched.dependences:
             return self.as_written(initial, initial)
+        if self.options.verify and self.question is None and (wrong := self.bounded(initial)):
+            return self.as_written(_with_failure(initial, initial, wrong), initial)
         if self.options.gpu and (reason := obstacle(scop)) is not None:
             return self.as_written(_not_mapped(initial, reason), initial)
         final, verified = self.transformed(initial)
         if final.tree is initial.tree and any(p.code in ("inlined", "relocated") for p in final.remarks):
             # Whatever it was: with the region as it was written there is less to go wrong, and to check.
             chosen = replace(self.asked, inline=False, relocate=False)
-            left_out = replace(initial, options=chosen, remarks=_of_failure(final))
+            left_out = replace(initial, options=chosen, remarks=(*initial.remarks, *_of_failure(final)))
             del self.snapshots[1:]
             final, verified = self.transformed(left_out)
         if (self.options.verify and not verified) or (self.options.gpu and final.tree is initial.tree):
             return self.as_written(final, initial)
         return self.printed(final, initial, verified)
+
+    def bounded(self, initial: Program) -> list[Fault]:
+        """Subscripts that the model takes to stay in their rows, and nothing bounds them."""
+        with self.timed("verify"):
+            return inspection_faults(initial)
 
     def transformed(self, initial: Program) -> tuple[Program, bool]:
         """The program after the passes, or the last one that is right; whether that was shown."""
@@ -279,12 +323,14 @@ class _Run:
                 raise ahead.rendered
             return ahead.rendered
         if self.options.budget == 0:
-            return render_region(program, self.region, verified)
+            return render_region(program, self.region, verified, self.question)
         return isl_answer(self.start_printing(program, verified))
 
     def start_printing(self, program: Program, verified: bool) -> Started[Rendered]:
-        step = within(self.context, 2 * self.options.budget, lambda: render_region(program, self.region, verified))
-        return isl_started(step, (InternalError, NotMappable))
+        def step() -> Rendered:
+            return render_region(program, self.region, verified, self.question)
+
+        return isl_started(within(self.context, 2 * self.options.budget, step), (InternalError, NotMappable))
 
     def start_rereading(self, program: Program, rendered: Rendered) -> Started[list[Fault]]:
         operations = self.options.budget  # less than the compile itself

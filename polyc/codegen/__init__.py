@@ -1,12 +1,22 @@
 """From the schedule tree to C text. Decides nothing: all that it needs stands in the tree and the buffers."""
 
 from polyc.codegen.gpu.words import NotMappable, obstacle
-from polyc.codegen.render import Rendered, render_as_written, render_file, render_other_files, render_region
+from polyc.codegen.render import (
+    Question,
+    Rendered,
+    question_of,
+    render_as_written,
+    render_file,
+    render_other_files,
+    render_region,
+)
 
 __all__ = [
     "NotMappable",
+    "Question",
     "Rendered",
     "obstacle",
+    "question_of",
     "render_as_written",
     "render_file",
     "render_other_files",

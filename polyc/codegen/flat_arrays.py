@@ -22,7 +22,8 @@ def with_flat_arrays(body: tuple[c.Stmt, ...], scop: Scop) -> tuple[c.Stmt, ...]
         array = flat[node.array]
         if len(node.subscripts) != array.rank:
             return None  # as it was written
-        return replace(node, subscripts=(linear(array, node.subscripts, sizes),))
+        subscripts = tuple(c.rewrite(subscript, change) for subscript in node.subscripts)
+        return replace(node, subscripts=(linear(array, subscripts, sizes),))
 
     return tuple(c.rewrite(item, change) for item in body)
 
@@ -56,6 +57,8 @@ def joined(index: c.Expr, subscript: c.Expr) -> c.Expr:
             return subscript
         case c.Literal(text="0"):
             return index
+        case _ if any(isinstance(part, c.ArrayRef) for part in c.walk(subscript)):
+            return c.Binary("+", index, subscript)  # data may be of a type that wraps: `k[i] + 4294967295u`
         case c.Binary(op="+" | "-" as op, left=left, right=right):
             return c.Binary(op, joined(index, left), right)
         case c.Unary(op="-", operand=operand):

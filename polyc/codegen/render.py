@@ -42,8 +42,20 @@ class Rendered:
     """Where cells have owners: the same without and with these."""
 
 
-def render_region(program: Program, region: Region, verified: bool) -> Rendered:
-    """The C text of a program. Raises NotMappable where a GPU cannot run it."""
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What asks the data something before a region runs."""
+
+    answer: str
+    """The variable that is 0 at its end where they are not as they should be."""
+    body: tuple[c.Stmt, ...]
+
+
+def render_region(program: Program, region: Region, verified: bool, question: Question | None = None) -> Rendered:
+    """The C text of a program. Raises NotMappable where a GPU cannot run it.
+
+    question: for a region whose model says something of the data; for CPUs
+    """
     if program.options.gpu:
         from polyc.codegen.gpu.memory import within_arrays
         from polyc.codegen.gpu.render import render_kernels
@@ -58,11 +70,19 @@ def render_region(program: Program, region: Region, verified: bool) -> Rendered:
     types = VectorTypes()
     looked = with_lookups(printed.body, program, types)
     body = with_owners(looked, program)
-    text, origins = _region_text(program, region, verified, c.with_notes(body, False), condition, types)
+    text, origins = _region_text(program, region, verified, c.with_notes(body, False), condition, types, question)
     read = with_flat_arrays(printed.body, program.scop)
     lookups = None if looked == printed.body else (printed.body, looked)
     owners = None if body == looked else (looked, body)
     return Rendered(text, printed.ast, read, condition, origins=(origins,), lookups=lookups, owners=owners)
+
+
+def question_of(program: Program, answer: str) -> tuple[Question, Rendered]:
+    """What a program asks as text, and what its check reads. `program`: that of a region's inspection."""
+    printed = print_loops(program)
+    read = with_flat_arrays(printed.body, program.scop)
+    text = with_flat_arrays(c.with_notes(printed.body, False), program.scop)
+    return Question(answer, text), Rendered("", printed.ast, read, _guard(program))
 
 
 def _region_text(
@@ -72,6 +92,7 @@ def _region_text(
     body: tuple[c.Stmt, ...],
     condition: c.Expr | None,
     vectors: VectorTypes,
+    question: Question | None = None,
 ) -> tuple[str, Origins]:
     """What stands in the region's place, and where its lines come from."""
     body = with_vectors(body, program, vectors)
@@ -79,6 +100,11 @@ def _region_text(
     body = with_flat_arrays(body, program.scop)
     conditions = ([] if condition is None else [expression(condition)]) + _apart(program.scop)
     guard = "\n      && ".join(conditions)
+    before: list[Line] = []
+    sizes = guard or "1"
+    if question is not None:
+        before = [line for item in question.body for line in lines_of(item, 2)]
+        guard = question.answer
     allocations = [allocation(one, guard) for one in heap]
     if heap:
         guard = " && ".join(one.name for one in heap)
@@ -86,11 +112,12 @@ def _region_text(
     lines: list[Line] = [line for item in body for line in lines_of(item, depth)]
     code = "\n".join(line.text for line in lines)
     original = region.original.rstrip("\n")
-    everything = "\n".join([code, guard, *allocations, original if guard else ""])
+    ahead = "\n".join([*(line.text for line in before), *([sizes] if before else [])])
+    everything = "\n".join([code, ahead, guard, *allocations, original if guard else ""])
     mentioned = set(IDENTIFIER.findall(everything))
     macros = [text for name, text in MACROS.items() if name in mentioned] + vectors.macros()
     # The user's `i` is hidden by ours: it is used only where the original text stays as the other branch.
-    kept = set(IDENTIFIER.findall("\n".join([guard, *allocations, original if guard else ""])))
+    kept = set(IDENTIFIER.findall("\n".join([ahead, guard, *allocations, original if guard else ""])))
     used, read = _names_used(body, False) | kept, _names_used(body, True) | kept
     needed = program.scop.orphans_read
     unused = [name for name in program.scop.orphans if name not in (read if name in needed else used)]
@@ -102,6 +129,9 @@ def _region_text(
         summary=_summary(program, verified),
         macros=macros,
         guard=guard,
+        answer="" if question is None else question.answer,
+        sizes=sizes,
+        ahead="\n".join(line.text for line in before),
         types=vectors.types(),
         allocations=allocations,
         heap=[one.name for one in heap],
@@ -109,7 +139,7 @@ def _region_text(
         original=original,
         unused=unused,
     )
-    return _indented(text, region.indent), origins_in(text, [lines])
+    return _indented(text, region.indent), origins_in(text, [before, lines])
 
 
 def without_heap(items: tuple[c.Stmt, ...]) -> tuple[tuple[c.Stmt, ...], list[c.Decl]]:
@@ -150,6 +180,9 @@ def render_as_written(region: Region) -> str:
             allocations=[],
             heap=[],
             guard="",
+            answer="",
+            sizes="",
+            ahead="",
             code=region.original.rstrip("\n"),
             original="",
             unused=[],

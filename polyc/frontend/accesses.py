@@ -172,7 +172,7 @@ class Collector:
             kinds = (READ, MAY)
         written: tuple[c.Expr | None, ...] = subscripts
         if symbol.key in self.region.flat:
-            divided = self.region.divide(symbol.key, found.subscripts[0], env)
+            divided = self.region.divide(symbol.key, found.subscripts[0], env, self.certain)
             subscripts = divided or (None,) * self.region.rank(symbol)
             if None not in subscripts:
                 written = subscripts
@@ -248,6 +248,8 @@ class Collector:
                 unknown.append(f"{symbol.key}'{position}")
                 index = variable(unknown[-1])
                 size = self.region.sizes(symbol, position)
+                if subscript is not None and position and symbol.key in self.region.flat:  # that much is certain
+                    size = affine.observed(self.region.flat[symbol.key].extents[position - 1], Env())
                 if size is not None and not (position == 0 and symbol.storage is Storage.ARGUMENT):
                     inside = index.ge_set(number(0)).intersect(index.lt_set(size))
                     bounds = bounds.intersect(inside.params())
@@ -256,7 +258,7 @@ class Collector:
                     continue
                 # Of a table without a declared size, each tile would make all that the bounds allow.
                 told = size is not None or len(subscripts) > 1
-                low, high = bounds_of(subscript, self.region.value) if told else (None, None)
+                low, high = bounds_of(subscript, self.region.value, self.region.element) if told else (None, None)
                 if low is not None:
                     bounds = bounds.intersect(index.ge_set(number(low)).params())
                 if high is not None:

@@ -24,9 +24,11 @@ import islpy as isl
 from polyc.errors import Span
 from polyc.frontend.affine import Affine
 from polyc.frontend.atoms import Atoms
+from polyc.frontend.inspection import wanted
 from polyc.frontend.multiples import parts_of, with_parts
 from polyc.frontend.polynomial import ONE, Poly, added, divided, is_number, multiplied
-from polyc.frontend.region import Env, FlatShape, Region, number, project, restore, saved
+from polyc.frontend.ranges import bounds_of
+from polyc.frontend.region import POINT, Env, FlatShape, Region, number, project, restore, saved
 from polyc.frontend.strides import LONG, number_strides, strides_of
 from polyc.frontend.symbols import PRIVATE_BYTES, Symbol
 from polyc.model import ctree as c
@@ -240,15 +242,17 @@ class Splitter:
         """Whether more might be known of sizes that are parts of others."""
         return self.guarded or bool(self.whole)
 
-    def subscripts(self, key: str, index: c.Expr, env: Env) -> tuple[c.Expr | None, ...] | None:
+    def subscripts(self, key: str, index: c.Expr, env: Env, certain: bool) -> tuple[c.Expr | None, ...] | None:
         """The subscripts of a reference; None where they are not certain to stay in their rows, and in the place of an
-        outermost one that is not affine."""
-        found = self.divided(key, self.atoms.polynomial(index), env)
+        outermost one that is not affine. `certain`: each instance reaches it."""
+        asked = len(self.region.wanted)
+        found = self.divided(key, self.atoms.polynomial(index), env, certain)
         name = self.region.scope.symbols[key].c_name
         if self.hasty and (found is None or self.guarded):
             self.guarded = True
             raise Unsure
         if found is None:
+            del self.region.wanted[asked:]
             self.whole.setdefault(key, []).append(index)
             if self.value(index, env) is not None:
                 self.plain[key] += 1
@@ -293,18 +297,19 @@ class Splitter:
             message = f"'{name}' is no array with several dimensions: a subscript may leave {self.rows(key)}"
             self.region.note("not-delinearised", message, index.span)
 
-    def divided(self, key: str, poly: Poly, env: Env) -> list[Poly] | None:
+    def divided(self, key: str, poly: Poly, env: Env, certain: bool) -> list[Poly] | None:
         form = self.forms[key]
         pieces = form.pieces(poly)
         if form.given and not any(is_odd(piece, size) for piece, size in zip(pieces[1:], form.sizes, strict=True)):
-            return pieces if self.is_affine(pieces, env) else None
+            return pieces if key in self.region.loose or self.is_affine(pieces, env) else None
         wrong = self.outside(form, pieces, env)
-        if wrong is None:
+        loose = self.irregular(form, pieces, env) if wrong is not None else []
+        if wrong is None or (loose and not form.given and not (certain and self.ask(key, form, pieces, loose, env))):
             return None
         if self.never(wrong, env):
             return pieces
-        for other in shifted(form, pieces):
-            elsewhere = self.outside(form, other, env)
+        for other in shifted(form, pieces) if not loose else ():
+            elsewhere = None if self.irregular(form, other, env) else self.outside(form, other, env)
             if elsewhere is not None and self.never(elsewhere, env):
                 return other
         if form.given:
@@ -314,6 +319,32 @@ class Splitter:
         # With strides that are numbers little is lost without a shape: a guard is worth it where rows are written.
         idle = form.constant and (form.few < LONG or key not in self.region.written)
         return pieces if not diagonal and not plain and not idle and self.assume(wrong, env, form.few) else None
+
+    def irregular(self, form: Form, pieces: list[Poly], env: Env) -> list[int]:
+        """The positions of what is neither affine nor bounded by what it is made of."""
+        exprs = [self.atoms.expression(piece) for piece in pieces]
+        return [
+            position
+            for position, (expr, extent) in enumerate(zip(exprs[1:], form.extents, strict=True), 1)
+            if self.value(expr, env) is None and self.above(expr, extent) is None
+        ]
+
+    def above(self, expr: c.Expr, extent: c.Expr) -> isl.Set | None:
+        """The sizes of rows that an expression of data may leave, `0 <= expr <= n`; None where nothing bounds it."""
+        low, high = bounds_of(expr, self.region.value, self.region.element)
+        size = self.value(extent, Env())
+        return None if low is None or high is None or size is None else size.le_set(number(high))
+
+    def ask(self, key: str, form: Form, pieces: list[Poly], loose: list[int], env: Env) -> bool:
+        """Note what the data have to be asked, if the region needs no more than that."""
+        for position in loose:
+            expr = self.atoms.expression(pieces[position])
+            type_ = self.atoms.typed(expr)[1]
+            one = wanted(self.region, key, position, expr, form.extents[position - 1], type_, env)
+            if one is None:
+                return False
+            self.region.wanted.append(one)
+        return self.region.inspect
 
     def moving(self, piece: Poly) -> set[tuple[int, ...]]:
         return {variable for variable in self.atoms.factors(piece) if variable}
@@ -328,14 +359,19 @@ class Splitter:
         return None if value is None else value[0]
 
     def outside(self, form: Form, pieces: list[Poly], env: Env) -> isl.Set | None:
-        """Where a subscript leaves its row; None where that is not affine."""
+        """Where the affine parts of a subscript leave their rows, and those that are bounded; None where rows are not
+        affine."""
         wrong: isl.Set | None = None
         for piece, extent in zip(pieces[1:], form.extents, strict=True):
-            value = self.value(self.atoms.expression(piece), env)
-            size = self.value(extent, Env())
-            if value is None or size is None:
+            expr = self.atoms.expression(piece)
+            value, size = self.value(expr, env), self.value(extent, Env())
+            if size is None:
                 return None
-            here = value.lt_set(number(0)).union(value.ge_set(size))
+            if value is None:
+                above = self.above(expr, extent)
+                here = isl.Set.empty(POINT) if above is None else above
+            else:
+                here = value.lt_set(number(0)).union(value.ge_set(size))
             wrong = here if wrong is None else wrong.union(here)
         return wrong
 

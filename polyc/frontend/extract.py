@@ -142,6 +142,7 @@ class Extractor:
         if node.init is None:
             return [], env
         items = self.expression(c.ExprStmt(initialisation(node), node.span), env)
+        self.region.declared[node.name] = env.dims
         symbol = self.region.symbol(node.name)
         if symbol is None or not symbol.is_integer or node.name not in self.region.settled:
             return items, env

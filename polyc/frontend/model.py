@@ -23,6 +23,7 @@ from polyc.frontend.effects import Effects
 from polyc.frontend.extract import Extractor, Item
 from polyc.frontend.facts import assigned_scalars, lvalues, reads, writes
 from polyc.frontend.flow import needed_exits, written_first
+from polyc.frontend.inspection import Asking, asking
 from polyc.frontend.live_out import After
 from polyc.frontend.liveness import Path, declared_on_the_way, walk
 from polyc.frontend.overlaps import apart, check_loops, refused
@@ -36,7 +37,7 @@ from polyc.frontend.source import COMMENT_OR_STRING
 from polyc.frontend.symbols import PRIVATE_BYTES, Symbol, scope_before
 from polyc.model import ctree as c
 from polyc.model.program import MANY, InputOptions
-from polyc.model.scop import CALLS, AccessKind, Apart, Array, Scop, Statement, Storage, Wish, tied
+from polyc.model.scop import CALLS, AccessKind, Apart, Array, Inspection, Scop, Statement, Storage, Wish, tied
 from polyc.poly import OverBudget, budget, share
 
 WORD = re.compile(r"\w+")
@@ -67,6 +68,13 @@ class Modeller:
 
     def scop(self) -> Scop:
         """Model the region. Raises UserError with everything that is refused in it."""
+        scop = self.modelled(self.options.inspect)
+        if scop.inspection is None:
+            return scop
+        return replace(scop, inspection=replace(scop.inspection, plain=self.modelled(False)))
+
+    def modelled(self, inspect: bool) -> Scop:
+        """The model; `inspect`: as it is where the data answer as they should, if that makes a difference."""
         items, span, end_line = self.locate()
         types = Types()
         types.add_all(self.parsed.tree)
@@ -80,7 +88,8 @@ class Modeller:
         region = Region(
             scope, written, settled_names(body), values=assigned_values(body), read=read, problems=converter.problems
         )
-        region.effects, region.names = self.effects.of, self.given.names
+        region.effects, region.names, region.inspect = self.effects.of, self.given.names, inspect
+        region.loose = frozenset(s.key for s in scope.symbols.values() if s.c_name in self.given.loose)
         self.note_calls(region, body)
         self.note_pragmas(region)
         region.sizes = lambda symbol, n: extent(symbol, n, region, converter, self.parsed.function)[0]
@@ -100,7 +109,10 @@ class Modeller:
         statements = needed_exits(statements, region, live)
         if region.problems:
             raise UserError(unique(region.problems))
+        questions = asking(region, self.file_names | self.function_names())
         scop = self.assemble(region, converter, after, statements, span, end_line)
+        if questions is not None:
+            scop = replace(scop, inspection=self.inspection(region, converter, questions, scop))
         return replace(scop, tile=self.asked_tile(), wishes=self.wishes(scop, body, asked))
 
     def extracted(self, region: Region, body: c.Block, needed: frozenset[str], span: Span) -> list[Item]:
@@ -254,6 +266,9 @@ class Modeller:
     def note_calls(self, region: Region, body: c.Block) -> None:
         """What the calls of the region may read and write beside what is written in the region's own text."""
         calls = [item for item in c.walk(body) if isinstance(item, c.Call)]
+        # Before a region that may print, or end the program, nothing is read that it might not read.
+        effects = [region.effects(call.function) for call in calls]
+        region.inspect = region.inspect and not any(effect.anything or effect.ordered for effect in effects)
         if any(region.effects(call.function).anything for call in calls):
             names = {item.name for item in c.walk(body) if isinstance(item, c.Name)}
             after = After(region, self.parsed.function, self.path, None, None)
@@ -397,6 +412,31 @@ class Modeller:
             tuple(region.ties),
             self.apart(region, after, arrays, statements, context.params().intersect(assumed.params())),
         )
+
+    def inspection(self, region: Region, converter: Converter, asked: Asking, scop: Scop) -> Inspection:
+        """The model of what asks the data."""
+        placed = place(list(asked.items))
+        parameters = parameter_keys(region)
+        keys = sorted({raw.array for p in placed for raw in p.draft.accesses} - parameters)
+        arrays = {k: make_array(region.scope.symbols[k], region, converter, self.parsed.function) for k in keys}
+        inner = replace(
+            scop,
+            arrays=arrays,
+            statements={p.name: finish(p, region, lambda _: "", parameters) for p in placed},
+            tree=build_tree(list(asked.items), placed, region),
+            live_out=frozenset({asked.answer}),
+            privatizable=written_first(placed, frozenset(asked.own), scop.context),
+            used_names=scop.used_names | {asked.answer, *asked.own},
+            orphans=(),
+            orphans_read=frozenset(),
+            orphan_functions=(),
+            unset=frozenset(),
+            notes=(),
+            apart=(),
+            tile=None,
+            wishes={},
+        )
+        return Inspection(inner, asked.answer, scop)
 
     def privatizable(
         self,

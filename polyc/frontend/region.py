@@ -63,6 +63,8 @@ class Given:
     """What variables are called as parameters."""
     multiples: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """Variables that are multiples of others."""
+    loose: frozenset[str] = frozenset()
+    """Arrays with linearised subscripts of which the data decide parts, and these stay in their rows."""
 
 
 NOTHING = Given()
@@ -87,6 +89,24 @@ class Env:
 
     def within(self, domain: isl.Set) -> Env:
         return replace(self, domain=self.domain.intersect(domain).coalesce())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wanted:
+    """What would have to be asked of the data: whether a subscript stays in its row."""
+
+    array: str
+    position: int
+    index: c.Expr
+    """The subscript, of loop variables and of what the region only reads."""
+    extent: c.Expr
+    """How many elements the row has."""
+    spare: int
+    """How far it has to stay from both ends: compilers may round it in two ways (`ranges.py`)."""
+    type: CType
+    """Of a variable that holds its value."""
+    env: Env
+    span: Span | None
 
 
 @dataclass(slots=True)
@@ -127,9 +147,17 @@ class Region:
     """Arrays of one dimension that are taken to have several, by key."""
     names: Mapping[str, str] = field(default_factory=dict)
     """What some variables are called as parameters, by their names in C; others keep theirs as far as that goes."""
-    divide: Callable[[str, c.Expr, Env], tuple[c.Expr | None, ...] | None] = lambda key, index, env: None
-    """The subscripts of a reference to one of these; None where they are not known, or for an outermost one that is
-    not affine."""
+    divide: Callable[[str, c.Expr, Env, bool], tuple[c.Expr | None, ...] | None] = lambda key, index, env, certain: None
+    """The subscripts of a reference to one of these, in a place that each instance reaches or not; None where they are
+    not known, or for an outermost one that is not affine."""
+    declared: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The loops around the declaration of each variable that is given a value there."""
+    wanted: list[Wanted] = field(default_factory=list)
+    """What the shapes of flat arrays take the data for."""
+    inspect: bool = True
+    """Whether the data may be asked anything."""
+    loose: frozenset[str] = frozenset()
+    """Arrays, by key, of which somebody else saw to it that what the data decide stays in its row."""
     notes: list[Diagnostic] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
 
@@ -150,6 +178,11 @@ class Region:
 
     def symbol(self, key: str) -> Symbol | None:
         return self.scope.symbols.get(key)
+
+    def element(self, key: str) -> CType | None:
+        """The type of a variable, or of an array's elements."""
+        symbol = self.scope.symbols.get(key)
+        return None if symbol is None else symbol.shape.element
 
     def rank(self, symbol: Symbol) -> int:
         """How many dimensions an array has in the model."""
@@ -274,6 +307,7 @@ def saved(region: Region) -> Region:
         ties=list(region.ties),
         notes=list(region.notes),
         problems=list(region.problems),
+        wanted=list(region.wanted),
     )
 
 
@@ -281,4 +315,5 @@ def restore(region: Region, before: Region) -> None:
     """Forget what was found since."""
     region.parameters, region.notes = dict(before.parameters), list(before.notes)
     region.problems, region.ties = list(before.problems), list(before.ties)
+    region.wanted = list(before.wanted)
     region.ranges, region.context, region.assumed = before.ranges, before.context, before.assumed

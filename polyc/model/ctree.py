@@ -354,6 +354,15 @@ def rewrite(node: N, change: Callable[[Node], Node | None]) -> N:
     return replace(node, **updates) if updates else node  # type: ignore[arg-type]
 
 
+def renamed(node: N, names: dict[str, str]) -> N:
+    """The tree with other names for some."""
+
+    def change(part: Node) -> Node | None:
+        return Name(names[part.name], part.span) if isinstance(part, Name) and part.name in names else None
+
+    return rewrite(node, change)
+
+
 def with_notes(statements: tuple[Stmt, ...], noted: bool) -> tuple[Stmt, ...]:
     """The statements with what their notes stand for and no comments, or without notes."""
     found: list[Stmt] = []

@@ -188,6 +188,21 @@ class Apart:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Inspection:
+    """What the data are asked before a region runs: whether the subscripts that they decide stay in their rows.
+
+    The model says that they do. Codegen runs the original loops where the answer is no.
+    """
+
+    scop: Scop
+    """The region that asks: `at = index; inside &= (0 <= at) & (at < n);` for each index, in loops around that."""
+    answer: str
+    """The array `inside` of that region, a scalar."""
+    plain: Scop
+    """The region's model without that."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Scop:
     """A region of the program. Immutable."""
 
@@ -231,6 +246,8 @@ class Scop:
     """The tile sizes that a pragma asks for the whole region; None for no tiles."""
     wishes: Mapping[str, Wish] = field(default_factory=dict)
     """What is asked for single nests, by their statements."""
+    inspection: Inspection | None = None
+    """What has to hold of the data for the model to be right."""
 
     @property
     def domain(self) -> isl.UnionSet:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from polyc.analysis.reductions import reduction_of
 from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Leaf, Member, Node, Role, Sequence, walk
+from polyc.passes.privatize import place_private_arrays
 from polyc.passes.wishes import sequential
 from polyc.poly import set_name, sets
 from polyc.verify.races import race_faults
@@ -30,7 +31,7 @@ def mark_reductions(program: Program) -> Program:
         if marked is None or (any(m.parallel for m in marked.members) and _below(band) & sequential(program)):
             continue
         candidate = replace(program, tree=Domain(tree.domain, swapped(program.tree.child, band, marked)))
-        if race_faults(candidate):
+        if race_faults(place_private_arrays(candidate)):
             continue
         loop = next(m for m in marked.members if m.reductions)
         names = ", ".join(f"{op}: {array}" for op, array in loop.reductions)

@@ -51,9 +51,10 @@ def read_again(program: Program, region: Region, body: tuple[c.Stmt, ...], guard
         ]
     )
     try:
-        options = InputOptions(budget=program.operations, private=False)
+        options = InputOptions(budget=program.operations, inspect=False, private=False)
         names = {plain_name(p): p.name for p in scop.parameters if not isinstance(p.expr, c.Name)}
-        return read_text(text, options, Given(_flat_arrays(scop), names, _multiples(scop))).regions[0].scop
+        given = Given(_flat_arrays(scop), names, _multiples(scop), _loose(scop))
+        return read_text(text, options, given).regions[0].scop
     except UserError as problem:
         first = problem.diagnostics[0]
         if first.code == "undeclared" and not any(f"'{name}'" in first.message for name in taken_names(program)):
@@ -76,6 +77,12 @@ def _flat_arrays(scop: Scop) -> dict[str, FlatShape]:
         for array in scop.arrays.values()
         if array.flat
     }
+
+
+def _loose(scop: Scop) -> frozenset[str]:
+    """Flat arrays of which data decide subscripts that stay in their rows: the region's model says so."""
+    found = (a.array for s in scop.statements.values() for a in s.accesses if any(k > 0 for k in a.loose))
+    return frozenset(scop.arrays[name].c_name for name in found if scop.arrays[name].flat)
 
 
 def _multiples(scop: Scop) -> dict[str, tuple[str, int]]:

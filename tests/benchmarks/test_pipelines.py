@@ -31,7 +31,7 @@ TODAY: dict[tuple[str, str], tuple[int, set[str]]] = {
     ("harris", "arrays"): (1, set()),
     ("harris", "flat"): (1, {"delinearised"}),
     ("bilateral", "arrays"): (3, DATA),
-    ("bilateral", "flat"): (6, DATA | {"delinearised", "not-tiled", "sequential-scatter"}),
+    ("bilateral", "flat"): (6, DATA | {"assumed", "delinearised", "turned"}),
     ("camera", "arrays"): (3, DATA | {"not-tiled"}),
     ("camera", "flat"): (2, DATA | {"assumed", "delinearised", "not-looked-up", "not-tiled"}),
     ("multiscale", "arrays"): (4, {"not-fused", "not-inlined", "turned"}),
@@ -50,6 +50,7 @@ TODAY: dict[tuple[str, str], tuple[int, set[str]]] = {
 GOOD = {
     *(
         "cells",
+        "inspected",
         "looked-up",
         "pretiling-fused",
         "fused",

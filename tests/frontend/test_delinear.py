@@ -113,7 +113,6 @@ def test_a_row_on_is_a_row(body: str, scop: Modeller, relations: Relations) -> N
         ("a[i * s + j] = 0;", "j = 0; j < 2 * s"),  # rows overlap by design
         ("a[i * s + j] = 0;", "j = 0; j <= s"),
         ("a[i * s - j - 1] = 0;", "j = 0; j < s + 1"),
-        ("a[i * s + k[j]] = 0;", "j = 0; j < s"),
         ("a[i * m + j * j] = 0;", "j = 0; j < m"),
         ("a[i * u + j] = 0;", "j = 0; j < m"),  # the product may wrap
     ],
@@ -130,7 +129,7 @@ def test_what_has_no_shape(body: str, j: str, scop: Modeller) -> None:
 
 def test_a_minority_touches_any_element(scop: Modeller, relations: Relations) -> None:
     """The shape of most references counts; what does not fit it may be anywhere."""
-    found = scop(nest("a[i * m + j] = a[(i + 1) * m + j] + a[i * m + k[j]];"))
+    found = scop(nest("a[i * m + j] = a[(i + 1) * m + j] + a[i * m + k[j]];"), inspect=False)
     assert cells(found, relations)[0] == "read { S0[i, j] -> a[1 + i, j] }"
     assert "read { S0[i, j] -> a[i0, i1] } inexact" in [text.replace("o", "i") for text in cells(found, relations)]
     assert [note.code for note in found.notes] == ["delinearised", "non-affine-index"]

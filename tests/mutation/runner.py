@@ -96,6 +96,7 @@ WHERE = {
     "interlaced": ("parities",),
     "boxed": ("parities",),
     "unroll": ("sliding_rows", "any_rows"),
+    "inspection": ("bins",),
 }
 """Programs that each pass has something to do for."""
 GPU_STAGES = frozenset({"registers", "tensor-cores", "coalesce", "gpu-reductions", "mapping", "barriers"})

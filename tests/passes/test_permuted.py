@@ -236,7 +236,7 @@ def test_bytes_by_permutations_and_by_loads() -> None:
 
 
 BYTES_LEFT_ALONE = {
-    "a table that is not made here": ("", "in[i][j] & 127", "an unknown number of bytes"),
+    "a table that is not made here": ("", "in[i][j] & 127", "not known whether t has 128 elements"),
     "an index without bounds": ("for (int i = 0; i < 512; i++) t[i] = 1;", "in[i][j]", "an unknown number of bytes"),
     "a table that may be shorter": (
         "for (int i = 0; i < 100; i++) t[i] = 1;",

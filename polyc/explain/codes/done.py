@@ -216,6 +216,13 @@ DONE: dict[str, Code] = {
         NOTHING,
         "cpu.md#images",
     ),
+    "inspected": Code(
+        "The data are asked before the loops",
+        "Whether subscripts that the data decide stay in their rows is asked before the loops, in one pass over what "
+        "they are computed from. Where the answer is no, the loops run as they were written.",
+        "Nothing, if they do. An array that is declared with several dimensions says it for nothing.",
+        "language.md#subscripts-that-the-data-decide",
+    ),
     "looked-up": Code(
         "Lookups are permutations of vectors",
         "For a CPU: lookups in short rows are permutations of vectors; the message says how many iterations take their "

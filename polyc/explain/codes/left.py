@@ -147,6 +147,13 @@ LEFT: dict[str, Code] = {
         "that are loop variables and constants.",
         "cpu.md#sums-of-products",
     ),
+    "not-inspected": Code(
+        "The data are not asked anything",
+        "Whether subscripts that the data decide stay in their rows could be asked before the loops, and is not; the "
+        "message says why.",
+        "Declare the array with several dimensions: then C says that they do.",
+        "language.md#subscripts-that-the-data-decide",
+    ),
     "not-looked-up": Code(
         "Each lookup is a load",
         "A loop whose iterations are independent looks things up, and each of its lookups is a load; the message says "

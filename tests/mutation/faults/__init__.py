@@ -12,6 +12,7 @@ from tests.mutation.faults import (
     fed,
     gpu_reductions,
     inline,
+    inspection,
     joined_rows,
     kernels,
     loops,
@@ -55,6 +56,7 @@ FAULTS: list[Fault] = [
             data_dependent,
             several_rows,
             joined_rows,
+            inspection,
         ),
     )
     for fault in module.FAULTS

@@ -1,0 +1,124 @@
+"""What a region asks the data before it runs, as a program of its own: its passes, its checks, its text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+
+from polyc.analysis.dependences import compute_dependences
+from polyc.bounded import isl_answer, isl_started, within
+from polyc.codegen import Question, question_of
+from polyc.errors import InternalError
+from polyc.explain.nests import nests
+from polyc.machine import load_cpu
+from polyc.model.program import Compiled, Options, Program, operations_for
+from polyc.model.scop import Access, Region, Scop
+from polyc.model.tree import Band, Domain, Node, rewrite
+from polyc.passes.cost import sample_parameters
+from polyc.passes.parallel import mark_loops
+from polyc.passes.privatize import place_private_arrays
+from polyc.passes.reductions import mark_reductions
+from polyc.passes.schedule import schedule_nests
+from polyc.passes.small_regions import worth_of
+from polyc.poly import OverBudget
+from polyc.reread import NotComparable, text_faults
+from polyc.verify import Fault, check
+from polyc.verify.inspected import inspection_faults
+
+STAGE = "inspection"
+
+
+class NotAsked(Exception):
+    """The data cannot be asked. The message says why."""
+
+
+class Refused(Exception):
+    """The check found something wrong with what would ask the data."""
+
+    def __init__(self, fault: Fault) -> None:
+        super().__init__(fault.message)
+        self.fault = fault
+
+
+def question_for(region: Region, options: Options) -> Question:
+    """What asks the data all that the model of a region takes for granted, checked. Raises NotAsked, Refused."""
+    scop = region.scop
+    assert scop.inspection is not None
+    if options.gpu:
+        raise NotAsked("the text for a GPU asks nothing of the data")
+    chosen = replace(options, reassociate=True, tile_sizes=None, budget=operations_for(scop, options))
+    answer, asking = scop.inspection.answer, scop.inspection.scop
+
+    def made() -> tuple[Question, list[Fault]]:
+        final = _parallel(_as_written(asking, chosen))
+        question, rendered = question_of(final, answer)
+        if not options.verify:
+            return question, []
+        faults = check(final, asking) + inspection_faults(_as_written(scop, chosen))
+        read = replace(region, scop=asking)
+        return question, faults or text_faults(final, read, rendered.body, rendered.guard)
+
+    try:
+        step = within(scop.domain.get_ctx(), 3 * chosen.budget, made)
+        question, faults = isl_answer(isl_started(step, (InternalError, NotComparable))) if chosen.budget else made()
+    except OverBudget:
+        raise NotAsked("asking them takes more isl operations than the budget allows") from None
+    except (InternalError, NotComparable, isl.Error) as error:
+        raise NotAsked((str(error) or type(error).__name__).splitlines()[0]) from None
+    if faults:
+        raise Refused(faults[0])
+    return question
+
+
+def _as_written(scop: Scop, options: Options) -> Program:
+    return Program(scop, options, compute_dependences(scop), scop.tree, dict(scop.statements))
+
+
+def _parallel(program: Program) -> Program:
+    """The program with its outer loops parallel, where that is worth it."""
+    program = mark_reductions(mark_loops(schedule_nests(program)))
+    tree = Domain(program.tree.domain, rewrite(program.tree.child, lambda node: _where_worth(program, node)))
+    return place_private_arrays(replace(program, tree=tree))
+
+
+def _where_worth(program: Program, node: Node) -> Node:
+    """A band of which the parallel loop starts threads from some sizes on."""
+    if not isinstance(node, Band) or not node.members[0].parallel or program.options.threads == "always":
+        return node
+    first = node.members[0]
+    worth = worth_of(program, load_cpu(program.options.machine), sample_parameters(program), (), first)
+    if worth is None or worth.least <= 1:
+        return node
+    changed = replace(first, worth=worth) if worth.extents else replace(first, parallel=False, reductions=())
+    return replace(node, members=(changed, *node.members[1:]))
+
+
+def asked_of(scop: Scop) -> tuple[str, tuple[str, ...]]:
+    """What is asked, in words, and the statements that it is asked for."""
+    assert scop.inspection is not None
+    found = [(name, a.array) for name, s in scop.statements.items() for a in s.accesses if _is_asked(scop, a)]
+    tables = sorted({scop.arrays[array].c_name for _, array in found})
+    read = sorted(array.c_name for array in scop.inspection.scop.arrays.values() if array.rank)
+    words = f"of {' and '.join(read)} whether subscripts of {' and '.join(tables)} stay in their rows"
+    return words, tuple(dict.fromkeys(name for name, _ in found))
+
+
+def _is_asked(scop: Scop, access: Access) -> bool:
+    return scop.arrays[access.array].flat and any(position > 0 for position in access.loose)
+
+
+def pays(asked: Compiled, plain: Compiled) -> bool:
+    """Whether a program that asks its data first does better than one that takes them as they come: more of its nests
+    are parallel, or as many, and more of them look things up in vectors or are joined.
+
+    A question reads its arrays once; what becomes parallel or is joined reads them, or others, fewer times.
+    """
+    return _merits(asked) > _merits(plain)
+
+
+def _merits(compiled: Compiled) -> tuple[int, int, int]:
+    found = nests(compiled)
+    threads = compiled.program.options.target == "openmp"
+    looked_up = sum(remark.code == "looked-up" for remark in compiled.program.remarks)
+    return sum(n.parallel for n in found) if threads else 0, looked_up, sum(n.fused for n in found)

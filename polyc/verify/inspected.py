@@ -1,0 +1,245 @@
+"""What the data are asked is what the region's model takes for granted.
+
+The model says of flat arrays that subscripts stay in their rows which the data decide. Shown is, for each of them,
+  (1) what is asked is the same expression, with the values that flow into it from scalars in their places,
+  (2) of memory that the region never writes, so that it is the same before the region,
+  (3) in all iterations of the statement: math: its domain, projected to the loops that the expression has, is part of
+      the asking statement's,
+  (4) that it lies in the row, and as far from its ends as two roundings of it may differ.
+The frontend has its own answers (`frontend/inspection.py`); they are not trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from polyc.frontend.ranges import bounds_of, spare_of
+from polyc.model import ctree as c
+from polyc.model.program import Program
+from polyc.model.scop import Access, AccessKind, Inspection, Scop, Statement
+from polyc.passes.boxes import constant_of
+from polyc.poly import in_name, maps
+from polyc.verify.fault import Fault
+
+KIND = "inspection"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """`spare <= index < most`, in the iterations of a statement."""
+
+    statement: Statement
+    index: c.Expr
+    spare: int
+    most: c.Expr
+
+
+def inspection_faults(initial: Program) -> list[Fault]:
+    """Subscripts that a region's model takes to stay in their rows, and nobody asks for it.
+
+    `initial`: the region as it was written, with its dependences.
+    """
+    scop = initial.scop
+    asked = [] if scop.inspection is None else list(_asked(scop.inspection))
+    found: list[Fault] = []
+    for statement in scop.statements.values():
+        for access in {(a.ref, a.array): a for a in statement.accesses}.values():
+            for position in access.loose if scop.arrays[access.array].flat else ():
+                wrong = _wrong(initial, statement, access, position, asked) if position else ""
+                if wrong:
+                    message = f"dimension {position + 1} of {access.array} in {statement.name}: {wrong}"
+                    found.append(Fault(KIND, message, str(access.relation.sample())))
+    return found
+
+
+def _asked(inspection: Inspection) -> Iterator[_Asked]:
+    """What is asked; what has another form asks nothing."""
+    scop = inspection.scop
+    values: dict[str, Statement] = {}
+    for statement in scop.statements.values():
+        match statement.body:
+            case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(array=name, subscripts=()))):
+                if name in values:
+                    return
+                values[name] = statement
+    for statement in scop.statements.values():
+        match statement.body:
+            case c.ExprStmt(expr=c.Assign(op="&=", target=c.ArrayRef(array=inspection.answer), value=value)):
+                for low, high in _ranges(list(_terms(value))):
+                    (at, spare), (_, most) = low, high
+                    made = values.get(at)
+                    if made is not None and made.loops == statement.loops and _same_domain(made, statement):
+                        yield _Asked(statement, _unlabelled(_value(made)), spare, most)
+
+
+def _value(statement: Statement) -> c.Expr:
+    """What an assignment assigns."""
+    match statement.body:
+        case c.ExprStmt(expr=c.Assign(value=value)):
+            return value
+    raise AssertionError("it is no assignment")
+
+
+def _same_domain(one: Statement, two: Statement) -> bool:
+    return bool(one.domain.set_tuple_name("S").is_equal(two.domain.set_tuple_name("S")))
+
+
+def _terms(value: c.Expr) -> Iterator[c.Expr]:
+    if isinstance(value, c.Binary) and value.op == "&":
+        yield from _terms(value.left)
+        yield from _terms(value.right)
+    else:
+        yield value
+
+
+def _ranges(terms: list[c.Expr]) -> Iterator[tuple[tuple[str, int], tuple[str, c.Expr]]]:
+    """Pairs of `spare <= at` and `at < most`."""
+    for low in terms:
+        match low:
+            case c.Binary(op="<=", left=c.Literal(text=text), right=c.ArrayRef(array=at, subscripts=())):
+                for high in terms:
+                    match high:
+                        case c.Binary(op="<", left=c.ArrayRef(array=other, subscripts=()), right=most) if other == at:
+                            yield (at, int(text)), (at, most)
+
+
+def _wrong(program: Program, statement: Statement, access: Access, position: int, asked: list[_Asked]) -> str:
+    """What is not shown of a subscript; "" where all is."""
+    scop = program.scop
+    references = [n for n in c.walk(statement.body) if isinstance(n, c.ArrayRef) and n.ref == access.ref]
+    if len(references) != 1 or len(references[0].subscripts) != scop.arrays[access.array].rank:
+        return "its subscript is not known"
+    index = _settled(program, statement, references[0].subscripts[position])
+    extent = scop.arrays[access.array].extents_c[position]
+    if index is None or extent is None:
+        return "it is not known where its subscript comes from"
+    if _is_bounded(scop, access, index, position):
+        return ""
+    changed = _written(scop) & {n.array for n in c.walk(index) if isinstance(n, c.ArrayRef)}
+    if changed:
+        return f"the region writes {', '.join(sorted(changed))}"
+    # Of loop variables and sizes it is known that they are whole numbers.
+    spare = spare_of(index, lambda name: name in scop.arrays and scop.arrays[name].element.kind != "int")
+    if spare is None:
+        return "its subscript may be rounded in several ways"
+    for one in asked:
+        renamed: dict[str, str] = {}
+        if not _matches(one.index, index, one.statement.loops, statement.loops, renamed):
+            continue
+        most = extent if not one.spare else c.Binary("-", extent, c.Literal(str(one.spare)))
+        if one.spare >= spare and one.most == most and _covers(one.statement, statement, renamed):
+            return ""
+    return "nobody asks whether it stays in its row"
+
+
+def _settled(program: Program, statement: Statement, expr: c.Expr, depth: int = 0) -> c.Expr | None:
+    """The expression with the values of the scalars that flow into it, without labels; None where one is not known."""
+    lost = depth > len(program.scop.statements)
+
+    def change(node: c.Node) -> c.Node | None:
+        nonlocal lost
+        if not isinstance(node, c.ArrayRef) or node.subscripts or node.array not in _written(program.scop):
+            return None
+        maker = _maker(program, statement, node.array)
+        if maker is None or lost:
+            lost = True
+            return None
+        value = _settled(program, maker, _value(maker), depth + 1)
+        if value is None:
+            lost = True
+            return None
+        renamed = dict(zip(maker.loops, statement.loops, strict=False))
+        value = c.renamed(value, renamed)
+        text = program.scop.arrays[node.array].element.text
+        return value if isinstance(value, c.Cast) and value.type == text else c.Cast(text, value)
+
+    found = _unlabelled(c.rewrite(expr, change))
+    return None if lost else found
+
+
+def _maker(program: Program, reader: Statement, scalar: str) -> Statement | None:
+    """The statement that gives a scalar its value in the same iteration of all loops around that statement."""
+    flow = program.dependences.flow_by_array.get(scalar)
+    if flow is None:
+        return None
+    into = flow.intersect_range(isl.UnionSet.from_set(reader.domain)).intersect_params(program.scop.known)
+    pieces = maps(into)
+    if len(pieces) != 1:
+        return None
+    maker = program.scop.statements[in_name(pieces[0])]
+    depth = len(maker.loops)
+    match maker.body:
+        case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(array=name))) if name == scalar:
+            pass
+        case _:
+            return None
+    wanted = reader.domain.intersect_params(program.scop.known)
+    if maker.opaque or depth > len(reader.loops) or not wanted.is_subset(pieces[0].range()):
+        return None
+    same = isl.Map.universe(pieces[0].get_space())
+    for k in range(depth):
+        same = same.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+    return maker if pieces[0].is_subset(same) else None
+
+
+def _is_bounded(scop: Scop, access: Access, index: c.Expr, position: int) -> bool:
+    """Whether what a subscript is made of keeps it in its row."""
+    elements = {name: array.element for name, array in scop.arrays.items()}
+    low, high = bounds_of(index, lambda _: None, elements.get)
+    extent = scop.arrays[access.array].extents[position]
+    if low is None or high is None or extent is None:
+        return False
+    number = constant_of(extent)
+    if number is not None:
+        return high < number
+    most = isl.Val.int_from_si(scop.domain.get_ctx(), high)
+    above = isl.PwAff.val_on_domain(isl.Set.universe(extent.domain().get_space()), most)
+    return bool(access.relation.params().intersect(scop.known).is_subset(extent.gt_set(above).params()))
+
+
+def _written(scop: Scop) -> set[str]:
+    return {a.array for s in scop.statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
+
+
+def _matches(one: c.Node, two: c.Node, ours: tuple[str, ...], theirs: tuple[str, ...], renamed: dict[str, str]) -> bool:
+    """Whether two expressions are the same but for the names of loops, each of which has one name in the other."""
+    if isinstance(one, c.Name) and isinstance(two, c.Name) and one.name in ours:
+        return two.name in theirs and renamed.setdefault(one.name, two.name) == two.name
+    if type(one) is not type(two):
+        return False
+    first, second = list(c.children(one)), list(c.children(two))
+    if len(first) != len(second) or _head(one) != _head(two):
+        return False
+    return all(_matches(a, b, ours, theirs, renamed) for a, b in zip(first, second, strict=True))
+
+
+def _head(node: c.Node) -> tuple[object, ...]:
+    """What a node is beside its parts."""
+    names = ("op", "text", "type", "name", "array", "function", "field")
+    return tuple(getattr(node, name, None) for name in names)
+
+
+def _covers(asking: Statement, statement: Statement, renamed: dict[str, str]) -> bool:
+    """Whether all iterations of a statement are asked for."""
+    if set(renamed) != set(asking.loops) or len(set(renamed.values())) != len(renamed):
+        return False
+    places = [statement.loops.index(renamed[name]) for name in asking.loops]
+    domain = statement.domain.reset_tuple_id()
+    picked = isl.Map.universe(
+        isl.Space.alloc(domain.get_ctx(), 0, len(statement.loops), len(places)).align_params(domain.get_space())
+    )
+    for k, place in enumerate(places):
+        picked = picked.equate(isl.dim_type.in_, place, isl.dim_type.out, k)
+    return bool(domain.apply(picked).is_subset(asking.domain.reset_tuple_id()))
+
+
+def _unlabelled(expr: c.Expr) -> c.Expr:
+    def plain(node: c.Node) -> c.Node | None:
+        if isinstance(node, c.ArrayRef) and node.ref:
+            return c.rewrite(replace(node, ref=""), plain)
+        return None
+
+    return c.rewrite(expr, plain)

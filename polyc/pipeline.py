@@ -201,6 +201,8 @@ class _Run:
         self.timings: list[tuple[str, float]] = []
         self.snapshots: list[Snapshot] = []
         self.ahead: _Ahead | None = None
+        self.unread = False
+        """Whether reading a printed text again took too long."""
 
     def compiled(self) -> Compiled:
         try:
@@ -234,7 +236,12 @@ class _Run:
             final, verified = self.transformed(left_out)
         if (self.options.verify and not verified) or (self.options.gpu and final.tree is initial.tree):
             return self.as_written(final, initial)
-        return self.printed(final, initial, verified)
+        result = self.printed(final, initial, verified)
+        if self.unread and self.options.strips is None and _nearly_as_good(result.program):
+            why = "with strips the printed text was not read again within the budget"
+            final, verified = self.without_strips(replace(initial, options=final.options), why)
+            result = self.printed(final, initial, verified)
+        return result
 
     def bounded(self, initial: Program) -> list[Fault]:
         """Subscripts that the model takes to stay in their rows, and nothing bounds them."""
@@ -355,6 +362,7 @@ class _Run:
         except NotComparable as reason:
             return program.remark("text-not-checked", "text", f"the printed text was not read again: {reason}"), True
         except OverBudget:
+            self.unread = True
             message = "reading the printed text again took more isl operations than the budget allows"
             return program.remark("text-not-checked", "text", message), True
         except isl.Error as error:
@@ -404,6 +412,11 @@ class _Ahead:
 
 def _sliding(program: Program) -> bool:
     return any(buffer.window is not None for buffer in program.buffers.values())
+
+
+def _nearly_as_good(program: Program) -> bool:
+    """Whether strips were chosen that save little, of tiles that do without them."""
+    return _sliding(program) and any(r.code == "cpu-sizes" and "near" in r.data for r in program.remarks)
 
 
 def _stand_still(program: Program) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import ceil, inf, prod
 from typing import NamedTuple
@@ -10,6 +10,7 @@ from typing import NamedTuple
 from polyc.machine import Cpu
 from polyc.machine.cpu import Level, Memory
 from polyc.passes.footprints import ArrayFootprint, Box, TileFootprints
+from polyc.passes.rows_at_once import AtOnce
 from polyc.passes.tiling import WHOLE
 from polyc.passes.vectorize import UNROLLED
 
@@ -59,6 +60,7 @@ class Prediction:
     """How many tiles slide after each other (`windows.py`); 0: each stands by itself."""
 
 
+_Cycles = tuple[tuple[int, ...], tuple[int, ...], bool, bool, tuple[float, int]]
 _Moving = tuple[tuple[int, ...], tuple[int, ...] | None, tuple[int, ...], bool]
 
 
@@ -78,6 +80,8 @@ class TiledNest:
     stores: float
     rows: int = 0
     """How many iterations of the last parallel loop run at once, where those of the inner ones wait for each other."""
+    at_once: Callable[[], AtOnce | None] = lambda: None
+    """Iterations of a loop of the tile's that run at once, since they share what they read (`unroll.py`)."""
     lines: dict[tuple[int, ...], tuple[float, ...]] = field(default_factory=dict)
     """For each array what a box of the tile touches, in whole lines: groups that the nest is tried in ask the same, as
     of all that follows."""
@@ -90,9 +94,16 @@ class TiledNest:
     moving: dict[_Moving, tuple[_Sweep | None, ...]] = field(default_factory=dict)
     """For each level the loops whose data come from beyond it: by the tile, the tiles of a strip together, the extents
     of the loops, and whether a loop around runs the nest again."""
-    cycles: dict[tuple[tuple[int, ...], tuple[int, ...], bool, bool], float] = field(default_factory=dict)
-    """`TileModel._cycles` of the nest: by the box of a tile, the extents of the loops, whether it is repeated, and
-    whether tiles stand by themselves."""
+    cycles: dict[_Cycles, float] = field(default_factory=dict)
+    """`TileModel._cycles` of the nest: by the box of a tile, the extents of the loops, whether it is repeated,
+    whether tiles stand by themselves, and what rows share."""
+
+    def sharing(self, tile: tuple[int, ...], extents: tuple[int, ...]) -> tuple[float, int]:
+        """Loads of an instance, and how many rows run at once, in tiles with whole parts of them."""
+        rows = self.at_once()
+        if rows is None or (tile[rows.place] % rows.count and tile[rows.place] < extents[rows.place]):
+            return self.loads, 1
+        return self.loads * rows.share, rows.count
 
     def lines_of(self, box: tuple[int, ...], line: int) -> tuple[float, ...]:
         found = self.lines.get(box)
@@ -150,6 +161,9 @@ class TileModel:
     the nest."""
     slides: int | None = None
     """The loop along which tiles slide through strips, each with what is new in it (`windows.py`); None: none."""
+    shared: bool = False
+    """Rows that run at once are told from others: for a choice between tiles of one group. Groups are compared without
+    that, since it is not known of all nests how they will be written out."""
     extents: tuple[int, ...] = field(init=False)
     """Of the loops, at the sample sizes."""
     known: tuple[int | None, ...] = field(init=False)
@@ -237,6 +251,14 @@ class TileModel:
                     used[k] += size
         return max(used)
 
+    def is_near(self, tile: tuple[int, ...]) -> bool:
+        """Whether all that a tile touches stays in the first level."""
+        return self.footprint(tile) <= self._rooms[0][1]
+
+    def in_strips(self, tile: tuple[int, ...], strips: int) -> Prediction:
+        """Of tiles that slide, so many in a strip."""
+        return self._predicted(tile, strips)
+
     def predicted(self, tile: tuple[int, ...]) -> Prediction:
         """In the best strips, where tiles slide."""
         found = [self._predicted(tile, strips) for strips in self._strips(tile) or (0,)]
@@ -259,15 +281,15 @@ class TileModel:
         """Times the arithmetic of tiles that are not cut along a loop: what those of a size repeat there."""
         box = self.box(tile)
         whole = tuple(n if k == along else t for k, (t, n) in enumerate(zip(box, self.extents, strict=True)))
-        once = sum(self._cycles(nest, whole) for nest in self.nests)
-        return sum(self._cycles(nest, box) for nest in self.nests) / once if once else 1.0
+        once = sum(self._cycles(nest, whole, box) for nest in self.nests)
+        return sum(self._cycles(nest, box, box) for nest in self.nests) / once if once else 1.0
 
     def _predicted(self, tile: tuple[int, ...], strips: int) -> Prediction:
         box = self.box(tile)
         strip = self.strip(box, strips)
         parts = [ceil(n / t) for n, t in zip(self.extents, box, strict=True)]
         clock = self.machine.clock_ghz * 1e9
-        each = [self._cycles(nest, strip) / clock for nest in self.nests]
+        each = [self._cycles(nest, strip, box) / clock for nest in self.nests]
         each[-1] += prod(parts) * TILE_CYCLES / clock
         computing = sum(each)
         moving = self._moving(tile, box, strip if strips else None)
@@ -310,19 +332,24 @@ class TileModel:
 
     # --- arithmetic --------------------------------------------------------------------------------------------------
 
-    def _cycles(self, nest: TiledNest, box: tuple[int, ...]) -> float:
-        """Of one core for all instances; repeated ones count as often as they run."""
-        key = box, self.extents, nest is self.nests[-1], self.slides is None
+    def _cycles(self, nest: TiledNest, box: tuple[int, ...], tile: tuple[int, ...]) -> float:
+        """Of one core for all instances; repeated ones count as often as they run.
+
+        box: what is made without a repetition: a tile, or a strip of them
+        """
+        sharing = nest.sharing(tile, self.extents) if self.shared else (nest.loads, 1)
+        key = box, self.extents, nest is self.nests[-1], self.slides is None, sharing
         found = nest.cycles.get(key)
         if found is None:
-            found = nest.cycles[key] = self._cycles_of(nest, box)
+            found = nest.cycles[key] = self._cycles_of(nest, box, *sharing)
         return found
 
-    def _cycles_of(self, nest: TiledNest, box: tuple[int, ...]) -> float:
+    def _cycles_of(self, nest: TiledNest, box: tuple[int, ...], loads: float, together: int) -> float:
+        """loads: of an instance; together: how many rows run at once"""
         prints = nest.prints
         machine = self.machine
         lanes = machine.lanes(prints.element_bytes) if nest.vectors else 1
-        moves = nest.loads / machine.loads_per_cycle + nest.stores / machine.stores_per_cycle
+        moves = loads / machine.loads_per_cycle + nest.stores / machine.stores_per_cycle
         shares = prod([n / t for n, t in zip(self.extents, box, strict=True)])
         cycles = 0.0
         for (operations, work), dimension in zip(prints.work, nest.rows_along, strict=True):
@@ -333,6 +360,8 @@ class TileModel:
             rows = every * again / along
             step = max(operations / machine.fma_per_cycle, moves)
             begin = ROW_CYCLES if self.slides is None else ROW_CYCLES + RING_CYCLES
+            if together > 1:  # of all its statements
+                begin /= together * len(prints.work)
             cycles += rows * (ceil(along / lanes) * step + begin / inside)
         return cycles
 

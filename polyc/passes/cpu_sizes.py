@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
 import islpy as isl
 
@@ -18,6 +19,7 @@ from polyc.passes.footprints import Probes, TileFootprints, footprints_at, probe
 from polyc.passes.interleave import rows_of
 from polyc.passes.nests import Nest, Outer, all_instances, values
 from polyc.passes.parallel import has_loops
+from polyc.passes.rows_at_once import AtOnce, position_of, rows_at_once
 from polyc.passes.storage import STACK_BYTES
 from polyc.passes.strips import sliding_along
 from polyc.passes.vectorize import dimension_of, distance, gain_of, in_rows, step_of
@@ -311,7 +313,23 @@ def _tiled(program: Program, band: Band, probes: Probes) -> TiledNest:
     lanes = load_cpu(program.options.machine).lanes(prints.element_bytes) if vectors else 1
     loads, stores = _moves(program, dict(zip(names(probes.whole), along, strict=True)), lanes, own)
     place = _moving(prints, along, min(inner, len(probes.typical) - 1))
-    return TiledNest(prints, place, along, vectors, loads, stores, rows)
+    at_once = cache(lambda: _at_once(program, band, inner, names(probes.whole), prints) if vectors else None)
+    return TiledNest(prints, place, along, vectors, loads, stores, rows, at_once)
+
+
+def _at_once(program: Program, band: Band, inner: int, statements: list[str], prints: TileFootprints) -> AtOnce | None:
+    """The rows that `unroll.py` will run at once, with the loop of the tile's that they move with."""
+    members = band.members
+    every = [program.statements[name] for name in statements]
+    if band.coincident_prefix < len(members) or has_loops(band.child) or any(s.opaque for s in every):
+        return None
+    order = (*members[:inner], *members[inner + 1 :], members[inner])
+    found = rows_at_once(program, every, order, lambda count, member: True)
+    if found is None:
+        return None
+    dimension = position_of(every[0], order[found.place])
+    slopes = [0.0 if dimension is None else slopes[dimension] for slopes in prints.work[0][1].slopes]
+    return replace(found, place=max(range(len(slopes)), key=lambda k: slopes[k]))
 
 
 def _moves(

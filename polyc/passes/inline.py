@@ -18,6 +18,7 @@ from polyc.model.program import Inlining, Program, Use
 from polyc.model.scop import Access, AccessKind, CType, Scop, Statement, Value
 from polyc.model.tree import Domain, restrict
 from polyc.model.witness import Finder
+from polyc.passes.taps import products_at_taps
 from polyc.passes.wishes import why_apart
 
 STAGE = "inline"
@@ -36,22 +37,37 @@ def inline_elementwise(program: Program) -> Program:
     requires: P assigns array elements and does nothing else; no value of it is needed after the region; between P and
               C nobody writes what P reads
     ensures:  no instance of P is evaluated more often than before: M is injective, and the images of several
-              references are disjoint; the values are the same bit for bit, since a cast converts them as the array did
+              references are disjoint; but for products that windows sum up (`taps.py`), which cost nothing there. The
+              values are the same bit for bit, since a cast converts them as the array did
     source:   Zhao et al. 2024, Section 6.3 and Appendix A.4, Algorithm 5. It inlines while code is generated, after
               fusion; we do it first, so that scheduling, tiling and the checks see fewer nests. We therefore leave
               to pre-tiling fusion what it makes as good: a chain in which each iteration reads its own values becomes
               one nest with a variable for each of them (`contract.py`). What a window, a product or a broadcast
-              reads many times, and what a sum or a recurrence goes on from, is no candidate: `basteln` decides on it,
-              and says so.
+              reads many times, and what a sum or a recurrence goes on from, is no other candidate: `basteln` decides
+              on it, and says so.
     """
     if not program.options.inline:
         return program
     order = order_of(program.scop.tree)  # the same for those that stay, whoever is inlined
     for name in tuple(program.scop.statements):
         program = _Candidate.of(program, name, order).inlined()
+    for products in products_at_taps(program.scop) if not program.options.gpu else ():
+        program = _multiplied(program, products, order)
     if not program.inlined:
         return program
     return replace(program, dependences=compute_dependences(program.scop))
+
+
+def _multiplied(program: Program, products: tuple[str, ...], order: isl.UnionMap) -> Program:
+    """The program without some products, which the windows multiply that sum them up; the same one where one of the
+    products has to stay."""
+    found = program
+    for name in products:
+        candidate = _Candidate.of(found, name, order)
+        if not candidate.in_sums():
+            return program
+        found = candidate.substituted()
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +132,16 @@ class _Candidate:
         found = self.obstacle()
         return self.substituted() if found is None else self.declined(found)
 
+    def in_sums(self) -> bool:
+        """Whether a product (`taps.py`) can stand wherever one of its values is read, however often that is."""
+        if self.write is None or not self.reads or not self.widened():
+            return False
+        return (
+            all(replaceable(self.scop, r.statement, r.access) for r in self.reads)
+            and not any(why_apart(self.program, [self.producer.name], [r.statement.name]) for r in self.reads)
+            and self.obstacle(again=True) is None
+        )
+
     @property
     def scop(self) -> Scop:
         return self.program.scop
@@ -172,14 +198,14 @@ class _Candidate:
 
     # --- what forbids it
 
-    def obstacle(self) -> Obstacle | None:
-        """The first reason not to do it."""
+    def obstacle(self, again: bool = False) -> Obstacle | None:
+        """The first reason not to do it; again: its values may be computed more than once."""
         if self.is_live_out():
             return Obstacle("live-out", "its values are needed after the region")
         if self.has_other_source():
             why = "some of the values that are read there come from elsewhere"
             return Obstacle("several-writers", why, finder(self.scop, self.other_sources))
-        if self.repeats():
+        if not again and self.repeats():
             why = "several statements read the same values, which each of them would compute"
             return Obstacle("read-twice", why)
         if self.is_irregular():

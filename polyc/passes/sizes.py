@@ -268,6 +268,8 @@ class Sizes:
         }
         if found.otherwise is not None:
             data |= {"strips": best.strips, "otherwise": _in_strips(found.otherwise)}
+        if found.near:
+            data |= {"near": True}
         return program.remark("cpu-sizes", "basteln", message, statements, **data)
 
 

@@ -8,27 +8,20 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from polyc.model.program import Program
-from polyc.model.scop import Access, AccessKind, Statement
+from polyc.model.scop import Statement
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Role, Sequence, walk
 from polyc.passes.cost import sample_parameters
 from polyc.passes.nests import values
+from polyc.passes.rows_at_once import involves, pieces_of, plain_accesses, position_of, rows_at_once
 from polyc.passes.sums import streams
-from polyc.passes.vectorize import dimension_of, iterations
-from polyc.poly import maps, names, value_on
+from polyc.passes.vectorize import iterations
+from polyc.poly import maps, names
 
 STAGE = "unroll"
-ROWS = ((4, 0.6), (2, 0.75))
-"""Rows at once, and the share of their reads that has to be left for them."""
-LEAST_READS = 5
-"""Reads of an iteration below which memory is what it waits for, and not loads."""
-MOST_READS = 160
-"""Reads in the body of a loop that is written out."""
 PARTS = (2, 4)
 """Each d of `x / d` for which the d iterations with one value are written out: tiles begin where it divides x."""
 LEAST_COLUMNS = 512
 """Iterations of the innermost loop below which loops of their own only make the text longer."""
-SAMPLE = 960
-"""An index to compare subscripts at: a multiple of all that loops are cut by."""
 
 
 def unroll_loops(program: Program) -> Program:
@@ -130,9 +123,9 @@ class _Unroller:
         found = {
             divisor
             for statement in statements
-            for position in [_position(statement, band.members[-1])]
-            for access in _plain(statement)
-            for multi, _ in _pieces(access)
+            for position in [position_of(statement, band.members[-1])]
+            for access in plain_accesses(statement)
+            for multi, _ in pieces_of(access)
             for divisor in _divisors(multi, position)
         }
         if len(found) != 1 or not found <= set(PARTS):
@@ -141,31 +134,12 @@ class _Unroller:
 
     def rows(self, band: Band, statements: list[Statement], above: tuple[Band | Filter | Extension, ...]) -> Cut | None:
         """Another loop in parts of four or two, where its neighbouring iterations read the same elements."""
-        written = {a.array for s in statements for a in s.accesses if a.kind is not AccessKind.READ}
-        if written & self.program.scop.privatizable:
+        found = rows_at_once(
+            self.program, statements, band.members, lambda count, member: _divides(count, member.name, above)
+        )
+        if found is None:
             return None
-        reads = [
-            (s, multi)
-            for s in statements
-            for a in _plain(s)
-            if a.kind is AccessKind.READ and a.array not in written
-            for multi in [_main(a, _position(s, band.members[-1]))]
-        ]
-        once = len(_touched(reads, {}))
-        if once < LEAST_READS:
-            return None
-        for place in reversed(range(len(band.members) - 1)):
-            member = band.members[place]
-            moved = {s.name: _position(s, member) for s in statements}
-            if not member.coincident or None in moved.values():
-                continue
-            for count, share in ROWS:
-                if once * count > MOST_READS or not _divides(count, member.name, above):
-                    continue
-                seen = set().union(*(_touched(reads, {n: (p, k) for n, p in moved.items()}) for k in range(count)))
-                if len(seen) <= share * once * count:
-                    return Cut(place, count, rows=True, first=self.first(band, place, count, above))
-        return None
+        return Cut(found.place, found.count, rows=True, first=self.first(band, found.place, found.count, above))
 
     def first(self, band: Band, place: int, count: int, above: tuple[Band | Filter | Extension, ...]) -> int:
         """Where parts of a loop begin, counted from their multiples: with what is new in a tile that slides
@@ -327,35 +301,6 @@ def reach_of(program: Program, above: tuple[Band | Filter | Extension, ...]) -> 
     return reach
 
 
-def _position(statement: Statement, member: Member) -> int | None:
-    return dimension_of(value_on(member.schedule, statement.domain.get_space()))
-
-
-def _plain(statement: Statement) -> Iterator[Access]:
-    """Accesses whose subscripts are known."""
-    return (a for a in statement.accesses if a.exact and not a.loose and a.relation.dim(isl.dim_type.out))
-
-
-def _pieces(access: Access) -> list[tuple[isl.MultiAff, isl.Set]]:
-    found: list[tuple[isl.MultiAff, isl.Set]] = []
-    isl.PwMultiAff.from_map(access.relation).foreach_piece(lambda domain, multi: found.append((multi, domain)))
-    return found
-
-
-def _main(access: Access, position: int | None) -> isl.MultiAff:
-    """The subscripts of an access, where they depend on a dimension if they do anywhere."""
-    pieces = [multi for multi, _ in _pieces(access)]
-    return next((m for m in pieces if _involves(m, position)), pieces[0])
-
-
-def _involves(multi: isl.MultiAff, position: int | None) -> bool:
-    if position is None:
-        return False
-    return any(
-        multi.get_aff(d).involves_dims(isl.dim_type.in_, position, 1) for d in range(multi.dim(isl.dim_type.out))
-    )
-
-
 def _divisors(multi: isl.MultiAff, position: int | None) -> Iterator[int]:
     """Each d of a subscript's `floor((x + …) / d)`."""
     if position is None:
@@ -374,11 +319,11 @@ def _free(statements: list[Statement], along: Member) -> isl.UnionSet | None:
     found: isl.UnionSet | None = None
     narrowed = False
     for statement in statements:
-        position = _position(statement, along)
+        position = position_of(statement, along)
         here = statement.domain
-        for access in _plain(statement):
-            pieces = _pieces(access)
-            moving = [domain for multi, domain in pieces if _involves(multi, position)]
+        for access in plain_accesses(statement):
+            pieces = pieces_of(access)
+            moving = [domain for multi, domain in pieces if involves(multi, position)]
             if moving and len(moving) < len(pieces):
                 union = moving[0]
                 for domain in moving[1:]:
@@ -387,23 +332,3 @@ def _free(statements: list[Statement], along: Member) -> isl.UnionSet | None:
         added = isl.UnionSet.from_set(here)
         found = added if found is None else found.union(added)
     return found if narrowed else None
-
-
-def _touched(
-    reads: list[tuple[Statement, isl.MultiAff]], moved: dict[str, tuple[int | None, int]]
-) -> set[tuple[str, tuple[int, ...]]]:
-    """Elements that one iteration reads, at an offset along a dimension of each statement."""
-    found = set()
-    for statement, multi in reads:
-        space = multi.get_domain_space()
-        place = isl.Set.universe(space)
-        position, offset = moved.get(statement.name, (None, 0))
-        for kind in (isl.dim_type.param, isl.dim_type.set):
-            for d in range(place.dim(kind)):
-                here = SAMPLE + (offset if kind == isl.dim_type.set and d == position else 0)
-                place = place.fix_val(kind, d, isl.Val.int_from_si(space.get_ctx(), here))
-        cell = place.apply(isl.Map.from_multi_aff(multi)).sample_point()
-        rank = multi.dim(isl.dim_type.out)
-        index = tuple(int(cell.get_coordinate_val(isl.dim_type.set, d).to_python()) for d in range(rank))
-        found.add((str(multi.get_tuple_name(isl.dim_type.out)), index))
-    return found

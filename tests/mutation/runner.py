@@ -57,7 +57,7 @@ MACHINES = {"looked_up": "x86-64-v3", "not_looked_up": "x86-64-v3", "sliding_row
 """With vectors that lookups need, and tiles that slide."""
 WHERE = {
     "dependences": ("triangular", "private", "stencil_chain", "may_write"),
-    "inline": ("inlined", "not_inlined"),
+    "inline": ("inlined", "not_inlined", "multiplied"),
     "temporaries": ("accumulated", "not_accumulated", "expanded"),
     "rows": ("rows",),
     "schedule": ("conv_relu", "jacobi", "may_write"),

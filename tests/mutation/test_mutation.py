@@ -26,6 +26,8 @@ FEW = [
     ("basteln: left-over dropped", "stencil_chain"),
     ("basteln: guard forgotten", "stencil_chain"),
     ("basteln: context narrowed", "conv_relu"),
+    ("inline: any products", "multiplied"),
+    ("inline: products of other elements", "multiplied"),
     ("schedule: may-writes as writes", "may_write"),
     ("promotion: declared above the tiles", "conv_relu"),
     ("promotion: declared in each step", "conv_relu"),

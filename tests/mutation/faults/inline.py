@@ -73,6 +73,23 @@ def first_reader_only(patch: Patch) -> None:
     patch.setattr(CANDIDATE, "of", staticmethod(of))
 
 
+def at_one_tap(patch: Patch) -> None:
+    """Products stand in sums with the factors of the first place where they are read."""
+    right, whole = CANDIDATE.instances, CANDIDATE.substituted
+
+    def substituted(self: inline._Candidate) -> Program:
+        first = right(self, self.reads[0])
+        again = any(read.statement is self.reads[0].statement for read in self.reads[1:])
+        if again:
+            patch.setattr(CANDIDATE, "instances", lambda _self, _read: first)
+        try:
+            return whole(self)
+        finally:
+            patch.setattr(CANDIDATE, "instances", right)
+
+    patch.setattr(CANDIDATE, "substituted", substituted)
+
+
 def wrong_values(patch: Patch) -> None:
     """A loop variable of the producer is one more than it is."""
     whole = inline._named
@@ -185,6 +202,8 @@ INLINING: list[tuple[str, str, Install]] = [
     ("read twice", "by two statements", answering("repeats", False)),
     ("chains too", "what pre-tiling fusion joins", answering("chain", False)),
     ("nothing forbidden", "no obstacle is seen", answering("obstacle", None)),
+    ("any products", "whatever forbids it", answering("in_sums", True)),
+    ("products of other elements", "at the first tap's place", at_one_tap),
     ("a reader forgotten", "all but the first", first_reader_only),
     ("instance before", "M is shifted", other_instances(shifted)),
     ("loops interchanged", "M is transposed", other_instances(swapped)),

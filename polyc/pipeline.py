@@ -247,20 +247,21 @@ class _Run:
                 told = told.remark("not-printed", "codegen", f"isl could not print the program ({_first(error)})")
         return self.as_written(told, initial)
 
-    def print_ahead(self, program: Program) -> None:
+    def print_ahead(self, program: Program, verified: bool = True) -> None:
         """Print a program that is being checked, and begin to check its text: most programs are right."""
         self.end_ahead()
+        reading = verified and not self.options.gpu
         with self.timed("codegen"):
-            printing = self.start_printing(program, True)
+            printing = self.start_printing(program, verified, reading)
             try:
                 rendered = isl_answer(printing)
+                assert isinstance(rendered, Rendered)
+                self.ahead = _Ahead(program, rendered, printing if reading else None)
             except (InternalError, NotMappable, isl.Error) as error:
                 self.ahead = _Ahead(program, error, None)
-                return
             finally:
-                printing.end()
-        text = None if self.options.gpu else self.start_rereading(program, rendered)
-        self.ahead = _Ahead(program, rendered, text)
+                if self.ahead is None or self.ahead.text is None:
+                    printing.end()
 
     def end_ahead(self) -> None:
         """What was printed ahead is not asked for."""
@@ -270,24 +271,31 @@ class _Run:
 
     def rendered(self, program: Program, verified: bool) -> Rendered:
         """The program's text. Raises InternalError, NotMappable, OverBudget, isl.Error."""
-        ahead = self.ahead
-        if ahead is not None and verified and ahead.program.tree is program.tree:  # its remarks do not matter
-            if isinstance(ahead.rendered, Exception):
-                raise ahead.rendered
-            return ahead.rendered
         if self.options.budget == 0:
             return render_region(program, self.region, verified)
-        return isl_answer(self.start_printing(program, verified))
+        if self.ahead is None or not verified or self.ahead.program.tree is not program.tree:  # remarks do not matter
+            self.print_ahead(program, verified)
+        assert self.ahead is not None
+        if isinstance(self.ahead.rendered, Exception):
+            raise self.ahead.rendered
+        return self.ahead.rendered
 
-    def start_printing(self, program: Program, verified: bool) -> Started[Rendered]:
-        step = within(self.context, 2 * self.options.budget, lambda: render_region(program, self.region, verified))
-        return isl_started(step, (InternalError, NotMappable))
+    def start_printing(self, program: Program, verified: bool, reading: bool) -> Started[Rendered | list[Fault]]:
+        """Print the program; where it will be read again, do so in the process that has its C tree."""
+        made: list[Rendered] = []
 
-    def start_rereading(self, program: Program, rendered: Rendered) -> Started[list[Fault]]:
-        operations = self.options.budget  # less than the compile itself
-        return isl_started(
-            within(self.context, operations, lambda: self.text_faults(program, rendered)), (NotComparable,)
-        )
+        def printed() -> Rendered:
+            made.append(render_region(program, self.region, verified))
+            return replace(made[0], body=(), guard=None, lookups=None)
+
+        def read_again() -> list[Fault]:
+            return self.text_faults(program, made[0])
+
+        budget = self.options.budget  # to read it again takes less than the compile itself
+        steps: list[Callable[[], Rendered | list[Fault]]] = [within(self.context, 2 * budget, printed)]
+        if reading:
+            steps.append(within(self.context, budget, read_again))
+        return isl_started(*steps, known=(InternalError, NotMappable, NotComparable))
 
     def text_faults(self, program: Program, rendered: Rendered) -> list[Fault]:
         faults = [] if rendered.lookups is None else lookup_faults(program, *rendered.lookups)
@@ -296,12 +304,13 @@ class _Run:
     def reread(self, program: Program, rendered: Rendered) -> tuple[Program, bool]:
         """Whether the printed text, read again, is right; the program, with a remark where it is not, or is not known
         to be."""
-        ahead = self.ahead.text if self.ahead is not None and self.ahead.rendered is rendered else None
         try:
-            if self.options.budget == 0:
+            if self.ahead is None or self.ahead.text is None:
                 faults = self.text_faults(program, rendered)
             else:
-                faults = isl_answer(ahead or self.start_rereading(program, rendered))
+                answer = isl_answer(self.ahead.text)
+                assert isinstance(answer, list)
+                faults = answer
         except NotComparable as reason:
             return program.remark("text-not-checked", "text", f"the printed text was not read again: {reason}"), True
         except OverBudget:
@@ -348,8 +357,8 @@ class _Ahead:
     program: Program
     rendered: Rendered | Exception
     """Its text, or why it has none."""
-    text: Started[list[Fault]] | None
-    """The check of its text; None where there is none."""
+    text: Started[Rendered | list[Fault]] | None
+    """The process that printed it, and checks its text; None where it does not."""
 
 
 def _sliding(program: Program) -> bool:

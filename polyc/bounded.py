@@ -22,6 +22,10 @@ MOST_SECONDS = 20
 """Of processor time, for a step whose budget does not bound it."""
 
 T = TypeVar("T")
+_inside = False
+"""Whether this process is a copy: it may be stopped at any time, and what it started with it."""
+_PR_SET_PDEATHSIG = 1
+"""Of Linux: a signal for when the parent ends."""
 
 
 class StepError(Exception):
@@ -45,9 +49,12 @@ class Started(Generic[T]):
         self._seconds = seconds
         self._known = known
         source, sink = os.pipe()
+        parent = os.getpid()
         self._child = os.fork()
         if self._child == 0:
             os.close(source)
+            if _inside:
+                _end_with(parent)
             _run(steps, sink, seconds)
         os.close(sink)
         self._pipe = os.fdopen(source, "rb")
@@ -118,8 +125,21 @@ def within(context: isl.Context, operations: int, step: Callable[[], T]) -> Call
     return bounded
 
 
+def _end_with(parent: int) -> None:
+    """Let this process end with its parent, where the system can: otherwise its processor time ends it."""
+    import ctypes
+
+    call = getattr(ctypes.CDLL(None), "prctl", None)
+    if call is not None:
+        call(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
+
 def _run(steps: Sequence[Callable[[], T]], sink: int, seconds: int) -> None:
     """The child's part: it never comes back."""
+    global _inside
+    _inside = True
     try:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_PROF, 0)

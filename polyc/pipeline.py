@@ -50,7 +50,7 @@ from polyc.passes.vectorize import sink_vector_loops
 from polyc.passes.windows import in_strips, slide_windows
 from polyc.passes.wishes import tell_unhonoured
 from polyc.poly import OverBudget, budget
-from polyc.reread import NotComparable, lookup_faults, text_faults
+from polyc.reread import NotComparable, lookup_faults, shown_in_halves, text_faults
 from polyc.stack import room_for_depth
 from polyc.verify import INLINING, RELOCATION, Fault, check
 from polyc.verify.expand import buffer_of
@@ -280,7 +280,7 @@ class _Run:
             raise self.ahead.rendered
         return self.ahead.rendered
 
-    def start_printing(self, program: Program, verified: bool, reading: bool) -> Started[Rendered | list[Fault]]:
+    def start_printing(self, program: Program, verified: bool, reading: bool) -> Started[Rendered | bool | list[Fault]]:
         """Print the program; where it will be read again, do so in the process that has its C tree."""
         made: list[Rendered] = []
 
@@ -288,13 +288,19 @@ class _Run:
             made.append(render_region(program, self.region, verified))
             return replace(made[0], body=(), guard=None, lookups=None)
 
+        def in_halves() -> bool:
+            text = made[0]
+            if text.lookups is not None and lookup_faults(program, *text.lookups):
+                return False
+            return shown_in_halves(program, self.region, text.body, text.guard)
+
         def read_again() -> list[Fault]:
             return self.text_faults(program, made[0])
 
         budget = self.options.budget  # to read it again takes less than the compile itself
-        steps: list[Callable[[], Rendered | list[Fault]]] = [within(self.context, 2 * budget, printed)]
+        steps: list[Callable[[], Rendered | bool | list[Fault]]] = [within(self.context, 2 * budget, printed)]
         if reading:
-            steps.append(within(self.context, budget, read_again))
+            steps += [within(self.context, budget, in_halves), within(self.context, budget, read_again)]
         return isl_started(*steps, known=(InternalError, NotMappable, NotComparable))
 
     def text_faults(self, program: Program, rendered: Rendered) -> list[Fault]:
@@ -308,9 +314,7 @@ class _Run:
             if self.ahead is None or self.ahead.text is None:
                 faults = self.text_faults(program, rendered)
             else:
-                answer = isl_answer(self.ahead.text)
-                assert isinstance(answer, list)
-                faults = answer
+                faults = _faults_of_text(self.ahead.text)
         except NotComparable as reason:
             return program.remark("text-not-checked", "text", f"the printed text was not read again: {reason}"), True
         except OverBudget:
@@ -357,8 +361,18 @@ class _Ahead:
     program: Program
     rendered: Rendered | Exception
     """Its text, or why it has none."""
-    text: Started[Rendered | list[Fault]] | None
+    text: Started[Rendered | bool | list[Fault]] | None
     """The process that printed it, and checks its text; None where it does not."""
+
+
+def _faults_of_text(reading: Started[Rendered | bool | list[Fault]]) -> list[Fault]:
+    """What is wrong with a text that is read in halves first, and as a whole where these do not show that it is right.
+    Raises as `isl_answer`, NotComparable."""
+    if isl_answer(reading) is True:
+        return []
+    faults = isl_answer(reading)
+    assert isinstance(faults, list)
+    return faults
 
 
 def _sliding(program: Program) -> bool:

@@ -12,7 +12,15 @@ import islpy as isl
 from polyc.analysis.dependences import compute_dependences, no_dependences
 from polyc.analysis.order import runs
 from polyc.bounded import Started, isl_answer, isl_started, within
-from polyc.codegen import NotMappable, Rendered, obstacle, render_as_written, render_region
+from polyc.codegen import (
+    NotMappable,
+    Rendered,
+    cut_of,
+    generate,
+    obstacle,
+    render_as_written,
+    render_region,
+)
 from polyc.errors import InternalError
 from polyc.model.program import Compiled, Options, Program, Remark, Snapshot, operations_for
 from polyc.model.scop import Region, Scop
@@ -50,7 +58,15 @@ from polyc.passes.vectorize import sink_vector_loops
 from polyc.passes.windows import in_strips, slide_windows
 from polyc.passes.wishes import tell_unhonoured
 from polyc.poly import OverBudget, budget
-from polyc.reread import NotComparable, lookup_faults, shown_in_halves, text_faults
+from polyc.reread import (
+    FEWEST_STATEMENTS,
+    Begun,
+    NotComparable,
+    begin,
+    lookup_faults,
+    shown_in_halves,
+    text_faults,
+)
 from polyc.stack import room_for_depth
 from polyc.verify import INLINING, RELOCATION, Fault, check
 from polyc.verify.expand import buffer_of
@@ -282,20 +298,24 @@ class _Run:
 
     def start_printing(self, program: Program, verified: bool, reading: bool) -> Started[Rendered | bool | list[Fault]]:
         """Print the program; where it will be read again, do so in the process that has its C tree."""
-        made: list[Rendered] = []
+        texts: list[Rendered] = []
+        later: list[Begun | None] = []
 
         def printed() -> Rendered:
-            made.append(render_region(program, self.region, verified))
-            return replace(made[0], body=(), guard=None, lookups=None)
+            made = generate(program) if reading and not program.tree.domain.is_empty() else None
+            cut = None if made is None else cut_of(made, FEWEST_STATEMENTS)
+            later.append(None if made is None else begin(program, self.region, made, cut))
+            texts.append(render_region(program, self.region, verified, made, cut))
+            return replace(texts[0], body=(), guard=None, lookups=None)
 
         def in_halves() -> bool:
-            text = made[0]
-            if text.lookups is not None and lookup_faults(program, *text.lookups):
+            (text,), (begun,) = texts, later
+            if begun is None or (text.lookups is not None and lookup_faults(program, *text.lookups)):
                 return False
-            return shown_in_halves(program, self.region, text.body, text.guard)
+            return shown_in_halves(program, self.region, text.halves, text.guard, begun)
 
         def read_again() -> list[Fault]:
-            return self.text_faults(program, made[0])
+            return self.text_faults(program, texts[0])
 
         budget = self.options.budget  # to read it again takes less than the compile itself
         steps: list[Callable[[], Rendered | bool | list[Fault]]] = [within(self.context, 2 * budget, printed)]

@@ -1,14 +1,25 @@
 """From the schedule tree to C text. Decides nothing: all that it needs stands in the tree and the buffers."""
 
 from polyc.codegen.gpu.words import NotMappable, obstacle
-from polyc.codegen.render import Rendered, render_as_written, render_file, render_other_files, render_region
+from polyc.codegen.loops import cut_of, generate
+from polyc.codegen.render import (
+    Rendered,
+    render_as_written,
+    render_file,
+    render_later,
+    render_other_files,
+    render_region,
+)
 
 __all__ = [
     "NotMappable",
     "Rendered",
+    "cut_of",
+    "generate",
     "obstacle",
     "render_as_written",
     "render_file",
+    "render_later",
     "render_other_files",
     "render_region",
 ]

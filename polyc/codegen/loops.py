@@ -29,6 +29,8 @@ VECTOR_CALLS = frozenset({"abs", "labs", "llabs", "fabs", "fabsf"})
 MOST_UNROLLED = 32
 """Register tiles are smaller, so that their loops go away."""
 UNROLLED = f"{UNROLL_ON_CPU} {MOST_UNROLLED}"
+FIRST_PART = 0.45
+"""Of a long text: who checks it prints all of the text before, and the check of the rest has begun by then."""
 ITERATIONS_AT_ONCE = 8
 """That a thread takes of a loop without tiles, where they are not equally long."""
 
@@ -39,6 +41,8 @@ class Printed:
     """With notes for the check of the text."""
     ast: str
     """isl's own text of the AST, for `--emit ast`."""
+    later: int
+    """How many statements of the body are before the cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,11 @@ class Generated:
     annotated: Annotated
     visits: list[Visit]
     build: isl.AstBuild
+
+    def statement(self, visit: int) -> str:
+        """The name of the statement that was visited."""
+        (schedule,) = maps(self.visits[visit].schedule)
+        return str(schedule.get_tuple_name(isl.dim_type.in_))
 
 
 def generate(program: Program) -> Generated:
@@ -79,17 +88,85 @@ def generate(program: Program) -> Generated:
     return Generated(node, annotated, visits, kept[0])
 
 
-def print_loops(program: Program) -> Printed:
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Where the AST of a long program is cut in two: between children of its root."""
+
+    children: int
+    """Of the first half."""
+    statements: tuple[frozenset[str], frozenset[str]]
+    """Those that each half runs."""
+
+
+def cut_of(made: Generated, fewest: int) -> Cut | None:
+    """A cut between statements in the proportion FIRST_PART; None where there is none, or there are fewer of them.
+
+    The first half has several children: they stand in a sequence, in the text too.
+    """
+    if kind_of(made.node) != "block" or len(made.visits) < fewest:
+        return None
+    marks = [name for name, _ in _marks_of(made.node)]
+    if len(set(marks)) < len(marks):
+        return None  # they have one declaration
+    runs = [[made.statement(visit) for visit in visits_in(child)] for child in _children(made.node)]
+    before = [sum(map(len, runs[:k])) for k in range(len(runs))]
+    if len(runs) < 3:
+        return None
+    cut = min(range(2, len(runs)), key=lambda k: abs(before[k] - FIRST_PART * len(made.visits)))
+    first, second = (frozenset(name for child in half for name in child) for half in (runs[:cut], runs[cut:]))
+    return Cut(cut, (first, second))
+
+
+def visits_in(node: isl.AstNode) -> list[int]:
+    """The numbers of the visits that printed what is below a node."""
+    kind = kind_of(node)
+    if kind == "for_":
+        return visits_in(node.for_get_body())
+    if kind == "mark":
+        return visits_in(node.mark_get_node())
+    if kind == "if_":
+        otherwise = visits_in(node.if_get_else_node()) if node.if_has_else_node() else []
+        return visits_in(node.if_get_then_node()) + otherwise
+    if kind == "block":
+        return [visit for child in _children(node) for visit in visits_in(child)]
+    return [visit_at(node)]
+
+
+def visit_at(node: isl.AstNode) -> int:
+    """The number of the visit of a statement."""
+    return int(str(node.get_annotation().get_name())[1:])
+
+
+def _children(block: isl.AstNode) -> list[isl.AstNode]:
+    items = block.block_get_children()
+    return [items.get_at(k) for k in range(items.n_ast_node())]
+
+
+def print_loops(program: Program, made: Generated | None = None, cut: Cut | None = None) -> Printed:
     """The program's tree as C statements.
 
+    made, cut: isl's AST of it and a cut, where they are there already
     requires: a tree that was verified; codegen decides nothing.
     """
     if program.tree.domain.is_empty():
-        return Printed((), "")
-    made = generate(program)
+        return Printed((), "", 0)
+    made = made or generate(program)
     printer = LoopPrinter(program, made)
-    body = printer.body(made.node, Scope())
-    return Printed(tuple(printer.declarations(body)) + body, made.node.to_C_str())
+    if cut is None:
+        parts = [printer.body(made.node, Scope())]
+    else:
+        parts = [printer.statements(child, Scope()) for child in _children(made.node)]
+    body = tuple(item for part in parts for item in part)
+    declared = tuple(printer.declarations(body))
+    later = 0 if cut is None else len(declared) + sum(len(part) for part in parts[: cut.children])
+    return Printed(declared + body, made.node.to_C_str(), later)
+
+
+def print_later(program: Program, made: Generated, cut: Cut) -> tuple[c.Stmt, ...]:
+    """What `print_loops` prints behind the cut."""
+    printer = LoopPrinter(program, made)
+    later = _children(made.node)[cut.children :]
+    return tuple(item for child in later for item in printer.statements(child, Scope()))
 
 
 class LoopPrinter:
@@ -100,6 +177,7 @@ class LoopPrinter:
 
     def __init__(self, program: Program, made: Generated) -> None:
         self.program = program
+        self.made = made
         self.annotated = made.annotated
         self.visits = made.visits
         self.build = made.build
@@ -137,13 +215,11 @@ class LoopPrinter:
         """What a piece of straight-line code runs, in order."""
         kind = kind_of(node)
         if kind == "block":
-            items = node.block_get_children()
-            return [s for k in range(items.n_ast_node()) for s in self.statements_of(items.get_at(k))]
+            return [s for child in _children(node) for s in self.statements_of(child)]
         if kind == "mark":
             return self.statements_of(node.mark_get_node())
         if kind == "user":
-            (schedule,) = maps(self.visits[int(str(node.get_annotation().get_name())[1:])].schedule)
-            return [str(schedule.get_tuple_name(isl.dim_type.in_))]
+            return [self.made.statement(visit_at(node))]
         return [kind]
 
     def statements(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
@@ -153,8 +229,7 @@ class LoopPrinter:
         if kind == "if_":
             return (self.branch(node, scope),)
         if kind == "block":
-            items = node.block_get_children()
-            return tuple(s for k in range(items.n_ast_node()) for s in self.statements(items.get_at(k), scope))
+            return tuple(s for child in _children(node) for s in self.statements(child, scope))
         if kind == "mark":
             return self.marked(node, scope)
         if kind == "user":
@@ -344,7 +419,7 @@ class LoopPrinter:
     # --- statement instances -------------------------------------------------------------------------------------
 
     def instance(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
-        visit = self.visits[int(str(node.get_annotation().get_name())[1:])]
+        visit = self.visits[visit_at(node)]
         (schedule,) = maps(visit.schedule)
         statement = self.program.statements[str(schedule.get_tuple_name(isl.dim_type.in_))]
         self.ran.append(statement.name)
@@ -479,8 +554,7 @@ def _marks_of(node: isl.AstNode) -> list[tuple[str, isl.AstNode]]:
         inner = node.mark_get_node()
         return [(str(node.mark_get_id().get_name()), inner), *_marks_of(inner)]
     if kind == "block":
-        items = node.block_get_children()
-        return [m for k in range(items.n_ast_node()) for m in _marks_of(items.get_at(k))]
+        return [m for child in _children(node) for m in _marks_of(child)]
     if kind == "if_":
         otherwise = _marks_of(node.if_get_else_node()) if node.if_has_else_node() else []
         return _marks_of(node.if_get_then_node()) + otherwise

@@ -11,7 +11,7 @@ from polyc import __version__
 from polyc.codegen.exprs import APART, MACROS, ExprPrinter
 from polyc.codegen.flat_arrays import with_flat_arrays
 from polyc.codegen.lookups import with_lookups
-from polyc.codegen.loops import print_loops
+from polyc.codegen.loops import Cut, Generated, print_later, print_loops
 from polyc.codegen.origins import origins_in
 from polyc.codegen.printer import Line, allocation, expression, lines_of
 from polyc.codegen.templating import IDENTIFIER, environment
@@ -37,27 +37,44 @@ class Rendered:
     """Of the text, and of each of `device`."""
     lookups: tuple[tuple[c.Stmt, ...], tuple[c.Stmt, ...]] | None = None
     """Where loops look things up in vectors: the statements without and with that, both before flat arrays."""
+    later: int = 0
+    """How many statements of the body are before the cut."""
+
+    @property
+    def halves(self) -> tuple[tuple[c.Stmt, ...], tuple[c.Stmt, ...]]:
+        """The body before and after the cut."""
+        return self.body[: self.later], self.body[self.later :]
 
 
-def render_region(program: Program, region: Region, verified: bool) -> Rendered:
-    """The C text of a program. Raises NotMappable where a GPU cannot run it."""
+def render_region(
+    program: Program, region: Region, verified: bool, made: Generated | None = None, cut: Cut | None = None
+) -> Rendered:
+    """The C text of a program. Raises NotMappable where a GPU cannot run it.
+
+    made, cut: isl's AST of it and a cut, where they are there already
+    """
     if program.options.gpu:
         from polyc.codegen.gpu.memory import within_arrays
         from polyc.codegen.gpu.render import render_kernels
 
         program = within_arrays(program)
         kernels = render_kernels(program, region, Path(region.scop.span.file).stem)
-        condition = _guard(program)
+        condition = guard_of(program)
         text, origins = _region_text(program, region, verified, kernels.call, condition, VectorTypes())
         return Rendered(text, kernels.ast, (), condition, kernels.device, (origins, *kernels.origins))
-    printed = print_loops(program)
-    condition = _guard(program)
+    printed = print_loops(program, made, cut)
+    condition = guard_of(program)
     types = VectorTypes()
     body = with_lookups(printed.body, program, types)
     text, origins = _region_text(program, region, verified, c.with_notes(body, False), condition, types)
     read = with_flat_arrays(printed.body, program.scop)
     lookups = None if body == printed.body else (printed.body, body)
-    return Rendered(text, printed.ast, read, condition, origins=(origins,), lookups=lookups)
+    return Rendered(text, printed.ast, read, condition, origins=(origins,), lookups=lookups, later=printed.later)
+
+
+def render_later(program: Program, made: Generated, cut: Cut) -> tuple[tuple[c.Stmt, ...], c.Expr | None]:
+    """The `body` behind the cut, and the `guard`, of what `render_region` answers."""
+    return with_flat_arrays(print_later(program, made, cut), program.scop), guard_of(program)
 
 
 def _region_text(
@@ -206,7 +223,7 @@ def render_other_files(source: Source, compiled: list[Compiled], options: Option
     return render_device_files(source.path, [one.device for one in compiled if one.device], options.target)
 
 
-def _guard(program: Program) -> c.Expr | None:
+def guard_of(program: Program) -> c.Expr | None:
     """The condition under which the model holds, None where it always does."""
     scop = program.scop
     needed = scop.guard.gist(scop.context)

@@ -1,8 +1,8 @@
 """The second check: what was printed is read again, and compared with the region."""
 
 from polyc.reread.compare import text_faults
-from polyc.reread.halves import shown_in_halves
+from polyc.reread.halves import FEWEST_STATEMENTS, Begun, begin, shown_in_halves
 from polyc.reread.lookups import lookup_faults
 from polyc.reread.program import NotComparable
 
-__all__ = ["NotComparable", "lookup_faults", "shown_in_halves", "text_faults"]
+__all__ = ["FEWEST_STATEMENTS", "Begun", "NotComparable", "begin", "lookup_faults", "shown_in_halves", "text_faults"]

@@ -19,7 +19,9 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from polyc.analysis.order import Run, constant_column
-from polyc.bounded import isl_answer, isl_started
+from polyc.bounded import Started, isl_answer, isl_started, within
+from polyc.codegen import render_later
+from polyc.codegen.loops import Cut, Generated
 from polyc.errors import InternalError
 from polyc.model import ctree as c
 from polyc.model.program import Program
@@ -28,16 +30,13 @@ from polyc.model.tree import Member, Path, Step
 from polyc.poly import is_over_budget, sets
 from polyc.reread.compare import header_faults, statement_faults
 from polyc.reread.flow import declared_again, flow_faults
-from polyc.reread.program import NotComparable, Undeclared, read_again
+from polyc.reread.program import NotComparable, Undeclared, as_it_is_read, read_again
 from polyc.reread.text import Local, Part, Reference, Text
 from polyc.runtime.csource import plain_name
+from polyc.verify.fault import Fault
 
 FEWEST_STATEMENTS = 40
 """In a text that is read in halves: a process more does not pay for less."""
-SHARE = 0.5
-"""Of the text that the first half should be."""
-
-
 UNKNOWN = "?"
 """For the name of a place that is no variable and no element."""
 PREFIX = "later_"
@@ -65,6 +64,8 @@ class Placed:
 class Later:
     """What the second half tells of arrays that both use."""
 
+    text: str
+    """As it was read."""
     parts: tuple[Placed, ...]
     locals: dict[str, tuple[str, Way]]
     """Local arrays that stand for them: what each is called in C, and where it is declared."""
@@ -74,34 +75,70 @@ class _Together(Exception):
     """The halves say nothing by themselves."""
 
 
-def shown_in_halves(program: Program, region: Region, body: Body, guard: c.Expr | None) -> bool:
-    """Whether a text is right, as its halves show it; False says nothing. Raises OverBudget."""
-    halves = _halves(program, body)
-    if halves is None:
-        return False
-    statements = [
-        frozenset(n.name for n in _nodes(half) if isinstance(n, c.Note) and n.kind == "at") for half in halves
-    ]
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The second half of a text, which another process reads."""
+
+    process: Started[object]
+    statements: frozenset[str]
+    """Those of the first half."""
+    shared: frozenset[str]
+    """Arrays that both use."""
+    own: frozenset[str]
+    """Arrays that the second half uses alone."""
+
+
+def begin(program: Program, region: Region, made: Generated, cut: Cut | None) -> Begun | None:
+    """Begin to print and to read what is behind a cut; None where there is none, or the halves say nothing."""
+    if cut is None:
+        return None
+    return begin_with(program, region, cut.statements, lambda: render_later(program, made, cut))
+
+
+def begin_with(
+    program: Program,
+    region: Region,
+    statements: tuple[frozenset[str], frozenset[str]],
+    second: Callable[[], tuple[Body, c.Expr | None]],
+) -> Begun | None:
+    """The same of any text.
+
+    statements: those of the halves; second: makes the second one, and the condition around it
+    """
+    plain = all(isinstance(p.expr, c.Name) for p in program.scop.parameters) and CALLS not in program.scop.arrays
+    if not plain:
+        return None
     uses = [frozenset(a.array for name in names for a in program.statements[name].accesses) for names in statements]
     shared, own = uses[0] & uses[1], uses[1] - uses[0]
-
-    def read(k: int) -> Text:
-        return _read(program, Text(program, read_again(program, region, halves[k], guard)), statements[k])
-
     later: list[Text] = []
 
     def told() -> Later:
-        later.append(read(1))
-        return _told(later[0], shared)
+        body, guard = second()
+        later.append(_read(program, region, body, guard, statements[1]))
+        return _told(later[0], as_it_is_read(body, guard), shared)
 
-    steps: list[Callable[[], object]] = [told, lambda: flow_faults(later[0], own)]
-    other = isl_started(*steps)
+    def flow() -> list[Fault]:
+        return flow_faults(later[0], own)
+
+    limited = [within(program.scop.domain.get_ctx(), program.operations, step) for step in (told, flow)]
+    return Begun(isl_started(*limited), statements[0], shared, own)
+
+
+def shown_in_halves(
+    program: Program, region: Region, halves: tuple[Body, Body], guard: c.Expr | None, begun: Begun
+) -> bool:
+    """Whether a text is right, as its halves show it; False says nothing. Raises OverBudget.
+
+    begun: with the second half, as it was read
+    """
+    other = begun.process
     try:
-        first = read(0)
+        first = _read(program, region, halves[0], guard, begun.statements)
         found = isl_answer(other)
-        assert isinstance(found, Later)
-        _append(first, found, shared)
-        return not flow_faults(first, frozenset(program.scop.arrays) - own) and isl_answer(other) == []
+        if not isinstance(found, Later) or found.text != as_it_is_read(halves[1], guard):
+            return False
+        _append(first, found, begun.shared)
+        return not flow_faults(first, frozenset(program.scop.arrays) - begun.own) and isl_answer(other) == []
     except (_Together, NotComparable, Undeclared, InternalError):
         return False
     except isl.Error as error:
@@ -112,32 +149,28 @@ def shown_in_halves(program: Program, region: Region, body: Body, guard: c.Expr 
         other.end()
 
 
-def _halves(program: Program, body: Body) -> tuple[Body, Body] | None:
-    """The text before and after a nest; None where it is short, or where one half might change what the other says."""
-    sizes = {UNKNOWN, *(name for p in program.scop.parameters for name in (p.name, plain_name(p)))}
-    plain = all(isinstance(p.expr, c.Name) for p in program.scop.parameters) and CALLS not in program.scop.arrays
-    if not plain or header_faults(program, body):
-        return None
+def _read(program: Program, region: Region, body: Body, guard: c.Expr | None, statements: frozenset[str]) -> Text:
+    """A half, right as far as it goes. Raises NotComparable, Undeclared, _Together."""
+    if not _is_apart(program, body) or header_faults(program, body):
+        raise _Together
+    text = Text(program, read_again(program, region, body, guard))
+    sizes = {p.name for p in program.scop.parameters}
+    if statement_faults(text) or {part.statement.name for part in text.parts} != statements:
+        raise _Together
+    if any(p.name not in sizes or not isinstance(p.expr, c.Name) for p in text.scop.parameters):
+        raise _Together
+    if declared_again(text):
+        raise _Together
+    return text
+
+
+def _is_apart(program: Program, body: Body) -> bool:
+    """Whether a half declares nothing for the other one, and changes nothing that the other one says."""
     if not all(isinstance(item, c.Comment | c.For | c.If | c.Block) for item in body):
-        return None
-    weights: list[int] = []
-    statements = 0
-    for item in body:
-        nodes = list(c.walk(item))
-        statements += sum(isinstance(n, c.Note) and n.kind == "at" for n in nodes)
-        weights.append(len(nodes))
-        if any(isinstance(n, c.While | c.Jump) for n in nodes) or not sizes.isdisjoint(map(_written, nodes)):
-            return None
-    if statements < FEWEST_STATEMENTS:
-        return None
-    nests = [k for k, item in enumerate(body) if not isinstance(item, c.Comment)]
-    cuts = [k + 1 for k in nests[1:-1]]  # the first half has several nests, which stand in a sequence
-    cut = min(cuts, key=lambda k: abs(sum(weights[:k]) - SHARE * sum(weights)), default=0)
-    return (body[:cut], body[cut:]) if cut else None
-
-
-def _nodes(body: Body) -> list[c.Node]:
-    return [node for item in body for node in c.walk(item)]
+        return False
+    sizes = {UNKNOWN, *(name for p in program.scop.parameters for name in (p.name, plain_name(p)))}
+    nodes = [node for item in body for node in c.walk(item)]
+    return sizes.isdisjoint(map(_written, nodes)) and not any(isinstance(n, c.While | c.Jump) for n in nodes)
 
 
 def _written(node: c.Node) -> str:
@@ -158,22 +191,10 @@ def _written(node: c.Node) -> str:
     return place.array if isinstance(place, c.ArrayRef) else place.name if isinstance(place, c.Name) else UNKNOWN
 
 
-def _read(program: Program, text: Text, statements: frozenset[str]) -> Text:
-    """A half, right as far as it goes. Raises NotComparable, _Together."""
-    sizes = {p.name for p in program.scop.parameters}
-    if statement_faults(text) or {part.statement.name for part in text.parts} != statements:
-        raise _Together
-    if any(p.name not in sizes or not isinstance(p.expr, c.Name) for p in text.scop.parameters):
-        raise _Together
-    if declared_again(text):
-        raise _Together
-    return text
-
-
 # --- what the second half tells ---------------------------------------------------------------------------------------
 
 
-def _told(text: Text, shared: frozenset[str]) -> Later:
+def _told(text: Text, lines: str, shared: frozenset[str]) -> Later:
     """What it tells of some arrays. Raises _Together."""
     loops: dict[int, int] = {}
     """Their numbers, by identity."""
@@ -190,7 +211,7 @@ def _told(text: Text, shared: frozenset[str]) -> Later:
         to_instance = part.to_instance.set_tuple_name(isl.dim_type.in_, f"{PREFIX}{part.run.statement}")
         names = tuple((r.then.array, r.then.ref, r.now.array) for r in mine)
         parts.append(Placed(part.statement.name, str(to_instance), _way(part.run, loops), names))
-    return Later(tuple(parts), locals_)
+    return Later(lines, tuple(parts), locals_)
 
 
 def _way(run: Run, loops: dict[int, int]) -> Way:

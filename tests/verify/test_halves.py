@@ -6,16 +6,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-import polyc.reread.halves as halves
-from polyc.codegen import Rendered, render_region
+import polyc.pipeline as pipeline
+from polyc.codegen import Rendered, cut_of, generate, render_later, render_region
 from polyc.model import ctree as c
 from polyc.model.program import Options, Program
 from polyc.model.scop import Region
 from polyc.pipeline import compile_region
 from polyc.reread import NotComparable, shown_in_halves, text_faults
+from polyc.reread.halves import begin_with
+from polyc.verify.fault import Fault
 from tests.programs import region_of
 from tests.turns import turn
 
@@ -34,20 +37,34 @@ void f(int n, float in[n][n], float a[n][n], float b[n][n], float m[n], float r[
 """
 """`a` and `r` are used in both halves, and so is `s`, which the first one keeps in tiles."""
 
+OPTIONS = Options(tile_sizes=(8, 16), max_recompute=1e6)
+Printed = tuple[Program, Region, Rendered]
 Text = tuple[c.Stmt, ...]
 Broken = tuple[str, Text]
 
 
-@pytest.fixture(autouse=True)
-def short_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(halves, "FEWEST_STATEMENTS", 1)
+def shown(printed: Printed, body: Text, told: Text | None = None) -> bool:
+    """What the halves of a body show. `told`: the second half as the other process has it, if that is another one."""
+    program, region, text = printed
+    halves = body[: text.later], body[text.later :]
+    second = halves[1] if told is None else told
+    begun = begin_with(program, region, (run_by(halves[0]), run_by(second)), lambda: (second, text.guard))
+    return begun is not None and shown_in_halves(program, region, halves, text.guard, begun)
+
+
+def run_by(half: Text) -> frozenset[str]:
+    nodes = (node for item in half for node in c.walk(item))
+    return frozenset(node.name for node in nodes if isinstance(node, c.Note) and node.kind == "at")
 
 
 @pytest.fixture(scope="module")
-def printed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Program, Region, Rendered]:
+def printed(tmp_path_factory: pytest.TempPathFactory) -> Printed:
     region = region_of(NESTS, tmp_path_factory.mktemp("halves"))
-    program = compile_region(region, Options(tile_sizes=(8, 16), max_recompute=1e6)).program
-    return program, region, render_region(program, region, True)
+    program = compile_region(region, OPTIONS).program
+    made = generate(program)
+    text = render_region(program, region, True, made, cut_of(made, 1))
+    assert [type(item) for item in text.halves[0]] == [c.Comment, c.For, c.If]
+    return program, region, text
 
 
 def nth(body: Text, number: int, change: Callable[[c.Node], c.Node | None]) -> Text | None:
@@ -105,13 +122,22 @@ def broken(body: Text) -> Iterator[Broken]:
         yield f"{one} again at the end", (*body, body[one])
 
 
-def test_a_right_text_is_shown_in_halves(printed: tuple[Program, Region, Rendered]) -> None:
-    program, region, text = printed
-    assert shown_in_halves(program, region, text.body, text.guard)
+def test_a_right_text_is_shown_in_halves(printed: Printed) -> None:
+    program, _, text = printed
+    assert shown(printed, text.body)
     assert any(buffer.array == "s" for buffer in program.buffers.values())
 
 
-def test_what_is_wrong_is_not_shown(printed: tuple[Program, Region, Rendered]) -> None:
+def test_the_second_half_is_printed_by_itself(printed: Printed) -> None:
+    program, _, text = printed
+    made = generate(program)
+    cut = cut_of(made, 1)
+    assert cut is not None
+    assert render_later(program, made, cut) == (text.halves[1], text.guard)
+    assert cut.statements == (run_by(text.halves[0]), run_by(text.halves[1]))
+
+
+def test_what_is_wrong_is_not_shown(printed: Printed) -> None:
     program, region, text = printed
     wrong = 0
     for what, body in turn(list(broken(text.body)), 3, 10):
@@ -120,37 +146,53 @@ def test_what_is_wrong_is_not_shown(printed: tuple[Program, Region, Rendered]) -
         except NotComparable:
             faults = True
         wrong += faults
-        assert not (faults and shown_in_halves(program, region, body, text.guard)), what
+        assert not (faults and shown(printed, body)), what
     assert wrong > 8
 
 
-def test_nothing_is_shown_where_one_half_may_change_the_other(printed: tuple[Program, Region, Rendered]) -> None:
-    program, region, text = printed
-
-    def shown(body: Text) -> bool:
-        return shown_in_halves(program, region, body, text.guard)
-
-    size = c.ExprStmt(c.Assign("=", c.Name("n"), c.Literal("3")))
+def test_nothing_is_shown_where_one_half_may_change_the_other(printed: Printed) -> None:
+    *_, text = printed
     first, *rest = text.body
-    assert not shown((c.Block((size,)), *text.body))
-    assert not shown((size, *text.body))
-    assert not shown((c.Decl("float", "x"), *text.body))
-    assert not shown((c.For(c.Assign("=", c.Name("n"), c.Literal("0")), None, None, c.Block(())), *text.body))
-    assert not shown((c.If(c.Name("n"), c.Jump("return")), first, *rest))
+    changed = c.Assign("=", c.Name("n"), c.Literal("3"))
+    for item in (
+        c.Block((c.ExprStmt(changed),)),
+        c.Decl("float", "x"),
+        c.For(changed, None, None, c.Block(())),
+        c.If(c.Name("n"), c.Jump("return")),
+    ):
+        assert not shown(printed, (item, *rest)), item
+    assert shown(printed, (first, *rest))
+
+
+def test_what_is_printed_is_what_was_read(printed: Printed) -> None:
+    *_, text = printed
+    wrong = nth(text.body, 3, turned)
+    assert wrong is not None
+    assert wrong[text.later :] == text.halves[1]  # it is in the first one
+    later = tuple(c.rewrite(item, turned) for item in text.halves[1])
+    assert not shown(printed, (*text.halves[0], *later), text.halves[1])
 
 
 def test_a_fault_says_the_same_as_without_halves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import polyc.pipeline as pipeline
-
-    def less(program: Program, region: Region, verified: bool) -> Rendered:
-        text = render_region(program, region, verified)
+    def less(program: Program, *rest: Any) -> Rendered:
+        text = render_region(program, *rest)
         return text if not program.groups else replace(text, body=text.body[:-2])
 
     monkeypatch.setattr(pipeline, "render_region", less)
     found = []
     for fewest in (1, 1000):
-        monkeypatch.setattr(halves, "FEWEST_STATEMENTS", fewest)
-        compiled = compile_region(region_of(NESTS, tmp_path), Options(tile_sizes=(8, 16), max_recompute=1e6))
+        monkeypatch.setattr(pipeline, "FEWEST_STATEMENTS", fewest)
+        compiled = compile_region(region_of(NESTS, tmp_path), OPTIONS)
         found.append([(r.code, r.message) for r in compiled.program.remarks])
     assert found[0] == found[1]
     assert "verification-failed" in {code for code, _ in found[0]}
+
+
+def test_a_whole_compile_in_halves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[bool] = []
+    monkeypatch.setattr(pipeline, "text_faults", lambda *_: [Fault("text", "read as a whole", "")])
+    for fewest in (1, 1000):
+        monkeypatch.setattr(pipeline, "FEWEST_STATEMENTS", fewest)
+        compiled = compile_region(region_of(NESTS, tmp_path), OPTIONS)
+        read.append("verification-failed" in {r.code for r in compiled.program.remarks})
+    assert read == [False, True]

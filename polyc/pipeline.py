@@ -310,7 +310,10 @@ class _Run:
 
         def in_halves() -> bool:
             (text,), (begun,) = texts, later
-            if begun is None or (text.lookups is not None and lookup_faults(program, *text.lookups)):
+            if begun is None:
+                return False
+            if text.lookups is not None and lookup_faults(program, *text.lookups):
+                begun.process.end()
                 return False
             return shown_in_halves(program, self.region, text.halves, text.guard, begun)
 

@@ -1,7 +1,8 @@
 """From the schedule tree to C text. Decides nothing: all that it needs stands in the tree and the buffers."""
 
+from polyc.codegen.cut import cut_of
 from polyc.codegen.gpu.words import NotMappable, obstacle
-from polyc.codegen.loops import cut_of, generate
+from polyc.codegen.loops import generate
 from polyc.codegen.render import (
     Rendered,
     render_as_written,

@@ -8,12 +8,13 @@ from functools import reduce
 
 import islpy as isl
 
+from polyc.codegen.cut import Cut, Generated, children, marks_of, visit_at
 from polyc.codegen.exprs import MACROS, ExprPrinter
 from polyc.codegen.instances import InstancePrinter, Scope, Visit, assigned, block_of, c_name, is_single
 from polyc.codegen.naming import Namer
 from polyc.codegen.origins import LoopOrigins
 from polyc.codegen.printer import ATOMIC, UNROLL_ON_CPU, expression
-from polyc.codegen.to_isl import Annotated, to_isl
+from polyc.codegen.to_isl import to_isl
 from polyc.errors import InternalError
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
@@ -29,8 +30,6 @@ VECTOR_CALLS = frozenset({"abs", "labs", "llabs", "fabs", "fabsf"})
 MOST_UNROLLED = 32
 """Register tiles are smaller, so that their loops go away."""
 UNROLLED = f"{UNROLL_ON_CPU} {MOST_UNROLLED}"
-FIRST_PART = 0.45
-"""Of a long text: who checks it prints all of the text before, and the check of the rest has begun by then."""
 ITERATIONS_AT_ONCE = 8
 """That a thread takes of a loop without tiles, where they are not equally long."""
 
@@ -43,21 +42,6 @@ class Printed:
     """isl's own text of the AST, for `--emit ast`."""
     later: int
     """How many statements of the body are before the cut."""
-
-
-@dataclass(frozen=True, slots=True)
-class Generated:
-    """isl's AST of a tree, with what is needed to print it."""
-
-    node: isl.AstNode
-    annotated: Annotated
-    visits: list[Visit]
-    build: isl.AstBuild
-
-    def statement(self, visit: int) -> str:
-        """The name of the statement that was visited."""
-        (schedule,) = maps(self.visits[visit].schedule)
-        return str(schedule.get_tuple_name(isl.dim_type.in_))
 
 
 def generate(program: Program) -> Generated:
@@ -88,60 +72,6 @@ def generate(program: Program) -> Generated:
     return Generated(node, annotated, visits, kept[0])
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """Where the AST of a long program is cut in two: between children of its root."""
-
-    children: int
-    """Of the first half."""
-    statements: tuple[frozenset[str], frozenset[str]]
-    """Those that each half runs."""
-
-
-def cut_of(made: Generated, fewest: int) -> Cut | None:
-    """A cut between statements in the proportion FIRST_PART; None where there is none, or there are fewer of them.
-
-    The first half has several children: they stand in a sequence, in the text too.
-    """
-    if kind_of(made.node) != "block" or len(made.visits) < fewest:
-        return None
-    marks = [name for name, _ in _marks_of(made.node)]
-    if len(set(marks)) < len(marks):
-        return None  # they have one declaration
-    runs = [[made.statement(visit) for visit in visits_in(child)] for child in _children(made.node)]
-    before = [sum(map(len, runs[:k])) for k in range(len(runs))]
-    if len(runs) < 3:
-        return None
-    cut = min(range(2, len(runs)), key=lambda k: abs(before[k] - FIRST_PART * len(made.visits)))
-    first, second = (frozenset(name for child in half for name in child) for half in (runs[:cut], runs[cut:]))
-    return Cut(cut, (first, second))
-
-
-def visits_in(node: isl.AstNode) -> list[int]:
-    """The numbers of the visits that printed what is below a node."""
-    kind = kind_of(node)
-    if kind == "for_":
-        return visits_in(node.for_get_body())
-    if kind == "mark":
-        return visits_in(node.mark_get_node())
-    if kind == "if_":
-        otherwise = visits_in(node.if_get_else_node()) if node.if_has_else_node() else []
-        return visits_in(node.if_get_then_node()) + otherwise
-    if kind == "block":
-        return [visit for child in _children(node) for visit in visits_in(child)]
-    return [visit_at(node)]
-
-
-def visit_at(node: isl.AstNode) -> int:
-    """The number of the visit of a statement."""
-    return int(str(node.get_annotation().get_name())[1:])
-
-
-def _children(block: isl.AstNode) -> list[isl.AstNode]:
-    items = block.block_get_children()
-    return [items.get_at(k) for k in range(items.n_ast_node())]
-
-
 def print_loops(program: Program, made: Generated | None = None, cut: Cut | None = None) -> Printed:
     """The program's tree as C statements.
 
@@ -155,7 +85,7 @@ def print_loops(program: Program, made: Generated | None = None, cut: Cut | None
     if cut is None:
         parts = [printer.body(made.node, Scope())]
     else:
-        parts = [printer.statements(child, Scope()) for child in _children(made.node)]
+        parts = [printer.statements(child, Scope()) for child in children(made.node)]
     body = tuple(item for part in parts for item in part)
     declared = tuple(printer.declarations(body))
     later = 0 if cut is None else len(declared) + sum(len(part) for part in parts[: cut.children])
@@ -165,7 +95,7 @@ def print_loops(program: Program, made: Generated | None = None, cut: Cut | None
 def print_later(program: Program, made: Generated, cut: Cut) -> tuple[c.Stmt, ...]:
     """What `print_loops` prints behind the cut."""
     printer = LoopPrinter(program, made)
-    later = _children(made.node)[cut.children :]
+    later = children(made.node)[cut.children :]
     return tuple(item for child in later for item in printer.statements(child, Scope()))
 
 
@@ -191,7 +121,7 @@ class LoopPrinter:
 
         isl prints statements that meet in a single iteration one after the other, each with all marks above it.
         """
-        here = [m for m in _marks_of(node) if m[0] in self.annotated.marks]
+        here = [m for m in marks_of(node) if m[0] in self.annotated.marks]
         seen = [name for name, _ in here if self.annotated.marks[name][0].kind == "allocate"]
         apart = tuple(m for m in dict.fromkeys(seen) if seen.count(m) > 1 and not self.are_written_out(m, here))
         if not apart:
@@ -215,7 +145,7 @@ class LoopPrinter:
         """What a piece of straight-line code runs, in order."""
         kind = kind_of(node)
         if kind == "block":
-            return [s for child in _children(node) for s in self.statements_of(child)]
+            return [s for child in children(node) for s in self.statements_of(child)]
         if kind == "mark":
             return self.statements_of(node.mark_get_node())
         if kind == "user":
@@ -229,7 +159,7 @@ class LoopPrinter:
         if kind == "if_":
             return (self.branch(node, scope),)
         if kind == "block":
-            return tuple(s for child in _children(node) for s in self.statements(child, scope))
+            return tuple(s for child in children(node) for s in self.statements(child, scope))
         if kind == "mark":
             return self.marked(node, scope)
         if kind == "user":
@@ -545,22 +475,6 @@ def _in_scope(body: tuple[c.Stmt, ...], hidden: frozenset[str] = frozenset()) ->
         else:
             waiting += c.children(node)
     return found
-
-
-def _marks_of(node: isl.AstNode) -> list[tuple[str, isl.AstNode]]:
-    """The marks below that stand in one iteration with the node, one entry for each time, with what is below them."""
-    kind = kind_of(node)
-    if kind == "mark":
-        inner = node.mark_get_node()
-        return [(str(node.mark_get_id().get_name()), inner), *_marks_of(inner)]
-    if kind == "block":
-        return [m for child in _children(node) for m in _marks_of(child)]
-    if kind == "if_":
-        otherwise = _marks_of(node.if_get_else_node()) if node.if_has_else_node() else []
-        return _marks_of(node.if_get_then_node()) + otherwise
-    if kind == "for_" and node.for_is_degenerate():
-        return _marks_of(node.for_get_body())
-    return []
 
 
 def _keeps_scalar(node: c.Node) -> bool:

@@ -8,10 +8,11 @@ from pathlib import Path
 import islpy as isl
 
 from polyc import __version__
+from polyc.codegen.cut import Cut, Generated
 from polyc.codegen.exprs import APART, MACROS, ExprPrinter
 from polyc.codegen.flat_arrays import with_flat_arrays
 from polyc.codegen.lookups import with_lookups
-from polyc.codegen.loops import Cut, Generated, print_later, print_loops
+from polyc.codegen.loops import print_later, print_loops
 from polyc.codegen.origins import origins_in
 from polyc.codegen.printer import Line, allocation, expression, lines_of
 from polyc.codegen.templating import IDENTIFIER, environment

@@ -21,7 +21,7 @@ import islpy as isl
 from polyc.analysis.order import Run, constant_column
 from polyc.bounded import Started, isl_answer, isl_started, within
 from polyc.codegen import render_later
-from polyc.codegen.loops import Cut, Generated
+from polyc.codegen.cut import Cut, Generated
 from polyc.errors import InternalError
 from polyc.model import ctree as c
 from polyc.model.program import Program

@@ -10,7 +10,8 @@ import os
 import pickle
 import resource
 import signal
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 import islpy as isl
@@ -21,6 +22,10 @@ MOST_SECONDS = 20
 """Of processor time, for a step whose budget does not bound it."""
 
 T = TypeVar("T")
+_inside = False
+"""Whether this process is a copy: it may be stopped at any time, and what it started with it."""
+_PR_SET_PDEATHSIG = 1
+"""Of Linux: a signal for when the parent ends."""
 
 
 class StepError(Exception):
@@ -32,62 +37,71 @@ class OutOfTime(Exception):
 
 
 class Started(Generic[T]):
-    """A step that runs in a copy of this process, beside it.
+    """Steps that run in a copy of this process, one after the other, beside it.
 
-    The copy sees all that this process has (isl's objects too), and what it changes is lost; the answer is pickled.
+    The copy sees all that this process has (isl's objects too), and what it changes is lost, but for later steps of its
+    own; the answers are pickled.
     """
 
-    def __init__(self, step: Callable[[], T], seconds: int, known: tuple[type[Exception], ...] = ()) -> None:
+    def __init__(self, steps: Sequence[Callable[[], T]], seconds: int, known: tuple[type[Exception], ...] = ()) -> None:
+        """seconds: of processor time, for each step."""
+        self._left = len(steps)
         self._seconds = seconds
         self._known = known
         source, sink = os.pipe()
+        parent = os.getpid()
         self._child = os.fork()
         if self._child == 0:
             os.close(source)
-            _run(step, sink, seconds)
+            if _inside:
+                _end_with(parent)
+            _run(steps, sink, seconds)
         os.close(sink)
         self._pipe = os.fdopen(source, "rb")
 
     def answer(self) -> T:
-        """Wait for the step, once. Raises OutOfTime, the errors that are `known` (by their message), StepError for
-        others."""
+        """Wait for the next step, once for each. Raises OutOfTime, the errors that are `known` (by their message),
+        StepError for others; after one of them there is no further step."""
         try:
-            data = self._pipe.read()
+            kind, answer = pickle.load(self._pipe)
+        except (EOFError, pickle.UnpicklingError):  # it was killed
+            self._ended()
+            raise OutOfTime(f"it took more than {self._seconds} s") from None
         except BaseException:
             self.end()
             raise
-        if self._ended() != 0:
-            raise OutOfTime(f"it took more than {self._seconds} s")
-        kind, answer = pickle.loads(data)
+        self._left -= 1
+        if kind is None and self._left:
+            return answer  # type: ignore[no-any-return]
+        self._ended()
         if kind is None:
             return answer  # type: ignore[no-any-return]
         raise next((error for error in self._known if error.__name__ == kind), StepError)(answer)
 
     def end(self) -> None:
-        """Stop the step, if nobody has waited for it."""
+        """Stop the steps, if nobody has waited for the last one."""
         if self._child:
             os.kill(self._child, signal.SIGKILL)
             self._ended()
 
-    def _ended(self) -> int:
+    def _ended(self) -> None:
         self._pipe.close()
-        _, status = os.waitpid(self._child, 0)
+        os.waitpid(self._child, 0)
         self._child = 0
-        return status
 
 
 def in_child(step: Callable[[], T], seconds: int, known: tuple[type[Exception], ...] = ()) -> T:
     """What a step answers, run in a copy of this process: see Started."""
-    return Started(step, seconds, known).answer()
+    return Started([step], seconds, known).answer()
 
 
-def isl_started(step: Callable[[], T], known: tuple[type[Exception], ...] = ()) -> Started[T]:
-    """A step of isl in a child process, for `isl_answer`."""
-    return Started(step, MOST_SECONDS, (OverBudget, *known))
+def isl_started(*steps: Callable[[], T], known: tuple[type[Exception], ...] = ()) -> Started[T]:
+    """Steps of isl in a child process, for `isl_answer`."""
+    return Started(steps, MOST_SECONDS, (OverBudget, *known))
 
 
 def isl_answer(started: Started[T]) -> T:
-    """What it answers. Raises OverBudget, also where its time is over; isl.Error; the `known` ones."""
+    """What the next one answers. Raises OverBudget, also where its time is over; isl.Error; the `known` ones."""
     try:
         return started.answer()
     except OutOfTime as error:
@@ -98,7 +112,7 @@ def isl_answer(started: Started[T]) -> T:
 
 def isl_in_child(step: Callable[[], T], known: tuple[type[Exception], ...] = ()) -> T:
     """A step of isl in a child process. Raises as `isl_answer`."""
-    return isl_answer(isl_started(step, known))
+    return isl_answer(isl_started(step, known=known))
 
 
 def within(context: isl.Context, operations: int, step: Callable[[], T]) -> Callable[[], T]:
@@ -111,19 +125,42 @@ def within(context: isl.Context, operations: int, step: Callable[[], T]) -> Call
     return bounded
 
 
-def _run(step: Callable[[], T], sink: int, seconds: int) -> None:
+def _end_with(parent: int) -> None:
+    """Let this process end with its parent, where the system can: otherwise its processor time ends it."""
+    import ctypes
+
+    call = getattr(ctypes.CDLL(None), "prctl", None)
+    if call is not None:
+        call(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
+
+def _run(steps: Sequence[Callable[[], T]], sink: int, seconds: int) -> None:
     """The child's part: it never comes back."""
+    global _inside
+    _inside = True
     try:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_PROF, 0)
-        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
-        try:
-            answer = pickle.dumps((None, step()))
-        except Exception as error:
-            name = type(error).__name__
-            answer = pickle.dumps((name, str(error) or name))
         with os.fdopen(sink, "wb") as pipe:
-            pipe.write(answer)
+            for step in steps:
+                limit = int(time.process_time()) + seconds
+                resource.setrlimit(resource.RLIMIT_CPU, (limit, seconds * len(steps) + 1))
+                answer, failed = _answered(step)
+                pipe.write(answer)
+                pipe.flush()
+                if failed:
+                    break
         os._exit(0)
     except BaseException:
         os._exit(1)
+
+
+def _answered(step: Callable[[], T]) -> tuple[bytes, bool]:
+    """The step's answer or error, pickled, and which of both."""
+    try:
+        return pickle.dumps((None, step())), False
+    except Exception as error:
+        name = type(error).__name__
+        return pickle.dumps((name, str(error) or name)), True

@@ -12,7 +12,16 @@ import islpy as isl
 from polyc.analysis.dependences import compute_dependences, no_dependences
 from polyc.analysis.order import runs
 from polyc.bounded import Started, isl_answer, isl_started, within
-from polyc.codegen import NotMappable, Question, Rendered, obstacle, render_as_written, render_region
+from polyc.codegen import (
+    NotMappable,
+    Question,
+    Rendered,
+    cut_of,
+    generate,
+    obstacle,
+    render_as_written,
+    render_region,
+)
 from polyc.errors import InternalError
 from polyc.inspecting import STAGE as INSPECTION
 from polyc.inspecting import NotAsked, Refused, asked_of, pays, question_for
@@ -53,7 +62,15 @@ from polyc.passes.vectorize import sink_vector_loops
 from polyc.passes.windows import in_strips, slide_windows
 from polyc.passes.wishes import tell_unhonoured
 from polyc.poly import OverBudget, budget
-from polyc.reread import NotComparable, lookup_faults, owner_faults, text_faults
+from polyc.reread import (
+    FEWEST_STATEMENTS,
+    Begun,
+    NotComparable,
+    begin,
+    rewriting_faults,
+    shown_in_halves,
+    text_faults,
+)
 from polyc.stack import room_for_depth
 from polyc.verify import INLINING, RELOCATION, Fault, check
 from polyc.verify.expand import buffer_of
@@ -301,20 +318,21 @@ class _Run:
                 told = told.remark("not-printed", "codegen", f"isl could not print the program ({_first(error)})")
         return self.as_written(told, initial)
 
-    def print_ahead(self, program: Program) -> None:
+    def print_ahead(self, program: Program, verified: bool = True) -> None:
         """Print a program that is being checked, and begin to check its text: most programs are right."""
         self.end_ahead()
+        reading = verified and not self.options.gpu
         with self.timed("codegen"):
-            printing = self.start_printing(program, True)
+            printing = self.start_printing(program, verified, reading)
             try:
                 rendered = isl_answer(printing)
+                assert isinstance(rendered, Rendered)
+                self.ahead = _Ahead(program, rendered, printing if reading else None)
             except (InternalError, NotMappable, isl.Error) as error:
                 self.ahead = _Ahead(program, error, None)
-                return
             finally:
-                printing.end()
-        text = None if self.options.gpu else self.start_rereading(program, rendered)
-        self.ahead = _Ahead(program, rendered, text)
+                if self.ahead is None or self.ahead.text is None:
+                    printing.end()
 
     def end_ahead(self) -> None:
         """What was printed ahead is not asked for."""
@@ -324,41 +342,57 @@ class _Run:
 
     def rendered(self, program: Program, verified: bool) -> Rendered:
         """The program's text. Raises InternalError, NotMappable, OverBudget, isl.Error."""
-        ahead = self.ahead
-        if ahead is not None and verified and ahead.program.tree is program.tree:  # its remarks do not matter
-            if isinstance(ahead.rendered, Exception):
-                raise ahead.rendered
-            return ahead.rendered
         if self.options.budget == 0:
             return render_region(program, self.region, verified, self.question)
-        return isl_answer(self.start_printing(program, verified))
+        if self.ahead is None or not verified or self.ahead.program.tree is not program.tree:  # remarks do not matter
+            self.print_ahead(program, verified)
+        assert self.ahead is not None
+        if isinstance(self.ahead.rendered, Exception):
+            raise self.ahead.rendered
+        return self.ahead.rendered
 
-    def start_printing(self, program: Program, verified: bool) -> Started[Rendered]:
-        def step() -> Rendered:
-            return render_region(program, self.region, verified, self.question)
+    def start_printing(self, program: Program, verified: bool, reading: bool) -> Started[Rendered | bool | list[Fault]]:
+        """Print the program; where it will be read again, do so in the process that has its C tree."""
+        texts: list[Rendered] = []
+        later: list[Begun | None] = []
 
-        return isl_started(within(self.context, 2 * self.options.budget, step), (InternalError, NotMappable))
+        def printed() -> Rendered:
+            made = generate(program) if reading and not program.tree.domain.is_empty() else None
+            cut = None if made is None else cut_of(made, FEWEST_STATEMENTS)
+            later.append(None if made is None else begin(program, self.region, made, cut))
+            texts.append(render_region(program, self.region, verified, self.question, made, cut))
+            return replace(texts[0], body=(), guard=None, rewritten=())
 
-    def start_rereading(self, program: Program, rendered: Rendered) -> Started[list[Fault]]:
-        operations = self.options.budget  # less than the compile itself
-        return isl_started(
-            within(self.context, operations, lambda: self.text_faults(program, rendered)), (NotComparable,)
-        )
+        def in_halves() -> bool:
+            (text,), (begun,) = texts, later
+            if begun is None:
+                return False
+            if rewriting_faults(program, text.rewritten):
+                begun.process.end()
+                return False
+            return shown_in_halves(program, self.region, text.halves, text.guard, begun)
+
+        def read_again() -> list[Fault]:
+            return self.text_faults(program, texts[0])
+
+        budget = self.options.budget  # to read it again takes less than the compile itself
+        steps: list[Callable[[], Rendered | bool | list[Fault]]] = [within(self.context, 2 * budget, printed)]
+        if reading:
+            steps += [within(self.context, budget, in_halves), within(self.context, budget, read_again)]
+        return isl_started(*steps, known=(InternalError, NotMappable, NotComparable))
 
     def text_faults(self, program: Program, rendered: Rendered) -> list[Fault]:
-        faults = [] if rendered.lookups is None else lookup_faults(program, *rendered.lookups)
-        faults += [] if rendered.owners is None else owner_faults(*rendered.owners)
+        faults = rewriting_faults(program, rendered.rewritten)
         return faults or text_faults(program, self.region, rendered.body, rendered.guard)
 
     def reread(self, program: Program, rendered: Rendered) -> tuple[Program, bool]:
         """Whether the printed text, read again, is right; the program, with a remark where it is not, or is not known
         to be."""
-        ahead = self.ahead.text if self.ahead is not None and self.ahead.rendered is rendered else None
         try:
-            if self.options.budget == 0:
+            if self.ahead is None or self.ahead.text is None:
                 faults = self.text_faults(program, rendered)
             else:
-                faults = isl_answer(ahead or self.start_rereading(program, rendered))
+                faults = _faults_of_text(self.ahead.text)
         except NotComparable as reason:
             return program.remark("text-not-checked", "text", f"the printed text was not read again: {reason}"), True
         except OverBudget:
@@ -406,8 +440,18 @@ class _Ahead:
     program: Program
     rendered: Rendered | Exception
     """Its text, or why it has none."""
-    text: Started[list[Fault]] | None
-    """The check of its text; None where there is none."""
+    text: Started[Rendered | bool | list[Fault]] | None
+    """The process that printed it, and checks its text; None where it does not."""
+
+
+def _faults_of_text(reading: Started[Rendered | bool | list[Fault]]) -> list[Fault]:
+    """What is wrong with a text that is read in halves first, and as a whole where these do not show that it is right.
+    Raises as `isl_answer`, NotComparable."""
+    if isl_answer(reading) is True:
+        return []
+    faults = isl_answer(reading)
+    assert isinstance(faults, list)
+    return faults
 
 
 def _sliding(program: Program) -> bool:

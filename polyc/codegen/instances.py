@@ -163,10 +163,15 @@ class InstancePrinter:
         instance = isl.PwMultiAff.from_map(self.to_instance)
         self.function = _plain(instance)
         found: dict[str, c.Expr] = {}
-        for position, name in enumerate(self.statement.loops):
-            value = self.exprs.convert(self.visit.build.expr_from_pw_aff(instance.get_pw_aff(position)))
+        if self.function is not None:
+            values = self._printed_values(self.function)
+        else:
+            pieces = (instance.get_pw_aff(k) for k in range(len(self.statement.loops)))
+            values = [self.visit.build.expr_from_pw_aff(piece) for piece in pieces]
+        for name, type_, printed in zip(self.statement.loops, self.statement.loop_types, values, strict=True):
+            value = self.exprs.convert(printed)
             self.instance = (*self.instance, value)
-            found[name] = _typed(value, self.statement.loop_types[position])
+            found[name] = _typed(value, type_)
         for item in self.statement.values:
             value = self._value(item)
             self.instance = (*self.instance, value)

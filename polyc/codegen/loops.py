@@ -8,12 +8,13 @@ from functools import reduce
 
 import islpy as isl
 
+from polyc.codegen.cut import Cut, Generated, children, marks_of, visit_at
 from polyc.codegen.exprs import MACROS, ExprPrinter
 from polyc.codegen.instances import InstancePrinter, Scope, Visit, assigned, block_of, c_name, is_single
 from polyc.codegen.naming import Namer
 from polyc.codegen.origins import LoopOrigins
 from polyc.codegen.printer import ATOMIC, UNROLL_ON_CPU, expression
-from polyc.codegen.to_isl import Annotated, to_isl
+from polyc.codegen.to_isl import to_isl
 from polyc.errors import InternalError
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
@@ -39,16 +40,8 @@ class Printed:
     """With notes for the check of the text."""
     ast: str
     """isl's own text of the AST, for `--emit ast`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Generated:
-    """isl's AST of a tree, with what is needed to print it."""
-
-    node: isl.AstNode
-    annotated: Annotated
-    visits: list[Visit]
-    build: isl.AstBuild
+    later: int
+    """How many statements of the body are before the cut."""
 
 
 def generate(program: Program) -> Generated:
@@ -79,17 +72,31 @@ def generate(program: Program) -> Generated:
     return Generated(node, annotated, visits, kept[0])
 
 
-def print_loops(program: Program) -> Printed:
+def print_loops(program: Program, made: Generated | None = None, cut: Cut | None = None) -> Printed:
     """The program's tree as C statements.
 
+    made, cut: isl's AST of it and a cut, where they are there already
     requires: a tree that was verified; codegen decides nothing.
     """
     if program.tree.domain.is_empty():
-        return Printed((), "")
-    made = generate(program)
+        return Printed((), "", 0)
+    made = made or generate(program)
     printer = LoopPrinter(program, made)
-    body = printer.body(made.node, Scope())
-    return Printed(tuple(printer.declarations(body)) + body, made.node.to_C_str())
+    if cut is None:
+        parts = [printer.body(made.node, Scope())]
+    else:
+        parts = [printer.statements(child, Scope()) for child in children(made.node)]
+    body = tuple(item for part in parts for item in part)
+    declared = tuple(printer.declarations(body))
+    later = 0 if cut is None else len(declared) + sum(len(part) for part in parts[: cut.children])
+    return Printed(declared + body, made.node.to_C_str(), later)
+
+
+def print_later(program: Program, made: Generated, cut: Cut) -> tuple[c.Stmt, ...]:
+    """What `print_loops` prints behind the cut."""
+    printer = LoopPrinter(program, made)
+    later = children(made.node)[cut.children :]
+    return tuple(item for child in later for item in printer.statements(child, Scope()))
 
 
 class LoopPrinter:
@@ -100,6 +107,7 @@ class LoopPrinter:
 
     def __init__(self, program: Program, made: Generated) -> None:
         self.program = program
+        self.made = made
         self.annotated = made.annotated
         self.visits = made.visits
         self.build = made.build
@@ -113,7 +121,7 @@ class LoopPrinter:
 
         isl prints statements that meet in a single iteration one after the other, each with all marks above it.
         """
-        here = [m for m in _marks_of(node) if m[0] in self.annotated.marks]
+        here = [m for m in marks_of(node) if m[0] in self.annotated.marks]
         seen = [name for name, _ in here if self.annotated.marks[name][0].kind == "allocate"]
         apart = tuple(m for m in dict.fromkeys(seen) if seen.count(m) > 1 and not self.are_written_out(m, here))
         if not apart:
@@ -137,13 +145,11 @@ class LoopPrinter:
         """What a piece of straight-line code runs, in order."""
         kind = kind_of(node)
         if kind == "block":
-            items = node.block_get_children()
-            return [s for k in range(items.n_ast_node()) for s in self.statements_of(items.get_at(k))]
+            return [s for child in children(node) for s in self.statements_of(child)]
         if kind == "mark":
             return self.statements_of(node.mark_get_node())
         if kind == "user":
-            (schedule,) = maps(self.visits[int(str(node.get_annotation().get_name())[1:])].schedule)
-            return [str(schedule.get_tuple_name(isl.dim_type.in_))]
+            return [self.made.statement(visit_at(node))]
         return [kind]
 
     def statements(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
@@ -153,8 +159,7 @@ class LoopPrinter:
         if kind == "if_":
             return (self.branch(node, scope),)
         if kind == "block":
-            items = node.block_get_children()
-            return tuple(s for k in range(items.n_ast_node()) for s in self.statements(items.get_at(k), scope))
+            return tuple(s for child in children(node) for s in self.statements(child, scope))
         if kind == "mark":
             return self.marked(node, scope)
         if kind == "user":
@@ -352,7 +357,7 @@ class LoopPrinter:
     # --- statement instances -------------------------------------------------------------------------------------
 
     def instance(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
-        visit = self.visits[int(str(node.get_annotation().get_name())[1:])]
+        visit = self.visits[visit_at(node)]
         (schedule,) = maps(visit.schedule)
         statement = self.program.statements[str(schedule.get_tuple_name(isl.dim_type.in_))]
         self.ran.append(statement.name)
@@ -478,23 +483,6 @@ def _in_scope(body: tuple[c.Stmt, ...], hidden: frozenset[str] = frozenset()) ->
         else:
             waiting += c.children(node)
     return found
-
-
-def _marks_of(node: isl.AstNode) -> list[tuple[str, isl.AstNode]]:
-    """The marks below that stand in one iteration with the node, one entry for each time, with what is below them."""
-    kind = kind_of(node)
-    if kind == "mark":
-        inner = node.mark_get_node()
-        return [(str(node.mark_get_id().get_name()), inner), *_marks_of(inner)]
-    if kind == "block":
-        items = node.block_get_children()
-        return [m for k in range(items.n_ast_node()) for m in _marks_of(items.get_at(k))]
-    if kind == "if_":
-        otherwise = _marks_of(node.if_get_else_node()) if node.if_has_else_node() else []
-        return _marks_of(node.if_get_then_node()) + otherwise
-    if kind == "for_" and node.for_is_degenerate():
-        return _marks_of(node.for_get_body())
-    return []
 
 
 def _keeps_scalar(node: c.Node) -> bool:

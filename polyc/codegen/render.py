@@ -8,10 +8,11 @@ from pathlib import Path
 import islpy as isl
 
 from polyc import __version__
+from polyc.codegen.cut import Cut, Generated
 from polyc.codegen.exprs import APART, MACROS, ExprPrinter
 from polyc.codegen.flat_arrays import with_flat_arrays
 from polyc.codegen.lookups import with_lookups
-from polyc.codegen.loops import print_loops
+from polyc.codegen.loops import print_later, print_loops
 from polyc.codegen.origins import origins_in
 from polyc.codegen.owners import with_owners
 from polyc.codegen.printer import Line, allocation, expression, lines_of
@@ -36,10 +37,16 @@ class Rendered:
     """What belongs into the other files of a GPU target."""
     origins: tuple[Origins, ...] = ()
     """Of the text, and of each of `device`."""
-    lookups: tuple[tuple[c.Stmt, ...], tuple[c.Stmt, ...]] | None = None
-    """Where loops look things up in vectors: the statements without and with that, both before flat arrays."""
-    owners: tuple[tuple[c.Stmt, ...], tuple[c.Stmt, ...]] | None = None
-    """Where cells have owners: the same without and with these."""
+    rewritten: tuple[tuple[str, tuple[c.Stmt, ...], tuple[c.Stmt, ...]], ...] = ()
+    """What was done to the printed loops as C, step by step: its name, and the statements before and after it, both
+    before flat arrays."""
+    later: int = 0
+    """How many statements of the body are before the cut."""
+
+    @property
+    def halves(self) -> tuple[tuple[c.Stmt, ...], tuple[c.Stmt, ...]]:
+        """The body before and after the cut."""
+        return self.body[: self.later], self.body[self.later :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +58,18 @@ class Question:
     body: tuple[c.Stmt, ...]
 
 
-def render_region(program: Program, region: Region, verified: bool, question: Question | None = None) -> Rendered:
+def render_region(
+    program: Program,
+    region: Region,
+    verified: bool,
+    question: Question | None = None,
+    made: Generated | None = None,
+    cut: Cut | None = None,
+) -> Rendered:
     """The C text of a program. Raises NotMappable where a GPU cannot run it.
 
     question: for a region whose model says something of the data; for CPUs
+    made, cut: isl's AST of it and a cut, where they are there already
     """
     if program.options.gpu:
         from polyc.codegen.gpu.memory import within_arrays
@@ -62,19 +77,29 @@ def render_region(program: Program, region: Region, verified: bool, question: Qu
 
         program = within_arrays(program)
         kernels = render_kernels(program, region, Path(region.scop.span.file).stem)
-        condition = _guard(program)
+        condition = guard_of(program)
         text, origins = _region_text(program, region, verified, kernels.call, condition, VectorTypes())
         return Rendered(text, kernels.ast, (), condition, kernels.device, (origins, *kernels.origins))
-    printed = print_loops(program)
-    condition = _guard(program)
+    printed = print_loops(program, made, cut)
+    condition = guard_of(program)
     types = VectorTypes()
-    looked = with_lookups(printed.body, program, types)
-    body = with_owners(looked, program)
+    body, rewritten = printed.body, []
+    for name, step in (
+        ("lookups", lambda now: with_lookups(now, program, types)),
+        ("owners", lambda now: with_owners(now, program)),
+    ):
+        after = step(body)
+        if after != body:
+            rewritten.append((name, body, after))
+        body = after
     text, origins = _region_text(program, region, verified, c.with_notes(body, False), condition, types, question)
     read = with_flat_arrays(printed.body, program.scop)
-    lookups = None if looked == printed.body else (printed.body, looked)
-    owners = None if body == looked else (looked, body)
-    return Rendered(text, printed.ast, read, condition, origins=(origins,), lookups=lookups, owners=owners)
+    return Rendered(text, printed.ast, read, condition, (), (origins,), tuple(rewritten), printed.later)
+
+
+def render_later(program: Program, made: Generated, cut: Cut) -> tuple[tuple[c.Stmt, ...], c.Expr | None]:
+    """The `body` behind the cut, and the `guard`, of what `render_region` answers."""
+    return with_flat_arrays(print_later(program, made, cut), program.scop), guard_of(program)
 
 
 def question_of(program: Program, answer: str) -> tuple[Question, Rendered]:
@@ -82,7 +107,7 @@ def question_of(program: Program, answer: str) -> tuple[Question, Rendered]:
     printed = print_loops(program)
     read = with_flat_arrays(printed.body, program.scop)
     text = with_flat_arrays(c.with_notes(printed.body, False), program.scop)
-    return Question(answer, text), Rendered("", printed.ast, read, _guard(program))
+    return Question(answer, text), Rendered("", printed.ast, read, guard_of(program))
 
 
 def _region_text(
@@ -244,7 +269,7 @@ def render_other_files(source: Source, compiled: list[Compiled], options: Option
     return render_device_files(source.path, [one.device for one in compiled if one.device], options.target)
 
 
-def _guard(program: Program) -> c.Expr | None:
+def guard_of(program: Program) -> c.Expr | None:
     """The condition under which the model holds, None where it always does."""
     scop = program.scop
     needed = scop.guard.gist(scop.context)

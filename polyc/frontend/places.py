@@ -28,9 +28,12 @@ class Places:
         self._segments: dict[int, list[tuple[int, int]]] | None = None
         self._lines: dict[int, tuple[list[int], list[tuple[int, int]]]] = {}
         self._tokens: dict[int, _Token] = {}
+        self._itself = pre.text is user.text
 
     def span(self, start: int, end: int) -> Span:
         """The place of the characters `start` to `end` of the preprocessed text."""
+        if self._itself:
+            return self._as_it_is(start, end)
         name, line, first, _ = self._token(start)
         if not self._is_own(name, line):
             return Span(name, line)
@@ -38,6 +41,13 @@ class Places:
         first_line_end = self.user.line_starts[line] - 1 if line < len(self.user.line_starts) else len(self.user.text)
         column = first - self.user.line_starts[line - 1] + 1
         return Span(name, line, column, max(1, min(last, first_line_end) - first))
+
+    def _as_it_is(self, start: int, end: int) -> Span:
+        """The same in a text that needs no preprocessor."""
+        starts = self.user.line_starts
+        line = bisect.bisect_right(starts, start)
+        line_end = starts[line] - 1 if line < len(starts) else len(self.user.text)
+        return Span(self.user.path, line, start - starts[line - 1] + 1, max(1, min(end, line_end) - start))
 
     def source(self, start: int, end: int) -> str:
         """The user's own text for a piece of the preprocessed text, comments dropped, on one line."""

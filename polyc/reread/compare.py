@@ -32,17 +32,27 @@ def text_faults(program: Program, region: Region, body: tuple[c.Stmt, ...], guar
 
     `body`: the printed statements with their notes; `guard`: the condition under which they run.
     """
-    if program.padded:
-        raise NotComparable("its tiles run whole at the border of the iteration space")
-    if any(buffer.places is not None for buffer in program.buffers.values()):
-        raise NotComparable("a scalar has a place for each iteration of a loop")
-    faults = pragma_faults(program, body) + storage_faults(body)
+    faults = header_faults(program, body)
     if faults:
         return faults
     try:
         text = Text(program, read_again(program, region, body, guard))
     except Undeclared as what:
         return [Fault("text", str(what), "")]
+    return statement_faults(text) or flow_faults(text)
+
+
+def header_faults(program: Program, body: tuple[c.Stmt, ...]) -> list[Fault]:
+    """What needs no reading: pragmas, and how long variables live. Raises NotComparable."""
+    if program.padded:
+        raise NotComparable("its tiles run whole at the border of the iteration space")
+    if any(buffer.places is not None for buffer in program.buffers.values()):
+        raise NotComparable("a scalar has a place for each iteration of a loop")
+    return pragma_faults(program, body) + storage_faults(body)
+
+
+def statement_faults(text: Text) -> list[Fault]:
+    """(1) to (3): what is a matter of each statement, and of each local array. Raises NotComparable."""
     foreign = text.sort()
     if foreign is not None:
         return [foreign]
@@ -50,4 +60,4 @@ def text_faults(program: Program, region: Region, body: tuple[c.Stmt, ...], guar
     if faults:
         return faults  # the flow would be that of other instances
     faults = [f for part in text.parts for f in (*value_faults(text, part), *reference_faults(text, part))]
-    return [*faults, *local_faults(text)] or flow_faults(text)
+    return [*faults, *local_faults(text)]

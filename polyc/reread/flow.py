@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import replace
 
 import islpy as isl
@@ -21,15 +22,15 @@ from polyc.verify.fault import Fault
 from polyc.verify.races import carried_by
 
 
-def flow_faults(text: Text) -> list[Fault]:
-    """(4) and (5)."""
+def flow_faults(text: Text, arrays: Container[str] | None = None) -> list[Fault]:
+    """(4), of all arrays or of some, and (5)."""
     expanded, program = _expanded(text), _text_program(text)
-    return dataflow_faults(program, expanded) + _race_faults(text, program, expanded)
+    return dataflow_faults(program, expanded, arrays) + _race_faults(text, program, expanded)
 
 
 def _expanded(text: Text) -> Expanded:
     """The text's instances with the region's accesses, a local array's cells apart for each of its lives."""
-    itself = _declared_again(text)
+    itself = declared_again(text)
     start = empty_map(text.program.scop.domain)
     by_kind = dict.fromkeys(AccessKind, start)
     contraction = start
@@ -56,7 +57,7 @@ def _expanded(text: Text) -> Expanded:
     return Expanded(tuple(found), order_map(found), accesses, contraction, tuple(per_run))
 
 
-def _declared_again(text: Text) -> set[str]:
+def declared_again(text: Text) -> set[str]:
     """Local arrays that are the region's own: declared once, around everything, as the model has it.
 
     What such an array holds at first, nobody wrote; the model calls it the array's value from before the region.

@@ -21,6 +21,7 @@ from dataclasses import replace
 
 from polyc.codegen.exprs import FLOORD, MAX, MIN
 from polyc.model import ctree as c
+from polyc.model.program import Program
 from polyc.reread.nodes import unlabelled
 from polyc.verify.fault import Fault
 
@@ -34,7 +35,7 @@ class _Other(Exception):
     """How a block differs from the loop that it stands for."""
 
 
-def owner_faults(plain: tuple[c.Stmt, ...], printed: tuple[c.Stmt, ...]) -> list[Fault]:
+def owner_faults(_: Program, plain: tuple[c.Stmt, ...], printed: tuple[c.Stmt, ...]) -> list[Fault]:
     """Blocks that do something else than their loops; and what differs beside them."""
     loops: list[c.For] = []
     blocks: list[c.Block] = []

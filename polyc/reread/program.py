@@ -28,11 +28,7 @@ class Undeclared(Exception):
 
 def read_again(program: Program, region: Region, body: tuple[c.Stmt, ...], guard: c.Expr | None) -> Scop:
     """The printed statements as the frontend sees them, notes and all. Raises NotComparable, Undeclared."""
-    noted = c.with_notes(body, True)
-    if guard is not None:
-        noted = (c.If(guard, c.Block(noted)),)
-    plain = [c.rewrite(item, _plain) for item in noted]
-    lines = "\n".join(line for item in plain for line in statement(_without_pragmas(item), 1))
+    lines = as_it_is_read(body, guard)
     scop = program.scop
     try:
         arrays = tuple(name for name, array in scop.arrays.items() if array.storage is not Storage.REGION)
@@ -60,6 +56,15 @@ def read_again(program: Program, region: Region, body: tuple[c.Stmt, ...], guard
         if first.code == "undeclared" and not any(f"'{name}'" in first.message for name in taken_names(program)):
             raise Undeclared(first.message) from None
         raise NotComparable(f"the frontend does not read it: {first.message}") from None
+
+
+def as_it_is_read(body: tuple[c.Stmt, ...], guard: c.Expr | None) -> str:
+    """The printed statements with their notes, as text for the frontend."""
+    noted = c.with_notes(body, True)
+    if guard is not None:
+        noted = (c.If(guard, c.Block(noted)),)
+    plain = [c.rewrite(item, _plain) for item in noted]
+    return "\n".join(line for item in plain for line in statement(_without_pragmas(item), 1))
 
 
 def _flat_arrays(scop: Scop) -> dict[str, FlatShape]:

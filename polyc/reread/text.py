@@ -343,7 +343,7 @@ class Text:
 
     def buffer_of(self, local: str, array: str) -> Buffer | None:
         """The program's buffer that a local array is, where it stands for an array of the region."""
-        name = self.scop.arrays[local].c_name
+        name = self.locals[local].array.c_name
         named = [b for b in self.program.buffers.values() if (b.name, b.array) == (name, array)]
         return named[0] if len(named) == 1 else None
 

@@ -16,6 +16,7 @@ source: the design's "Nothing wrong leaves the house"; pet's check of generated 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Container
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
@@ -39,12 +40,19 @@ MOST_COPIES = 4
 another tile; and the same once more, where there is nothing to compute between."""
 
 
-def dataflow_faults(program: Program, expanded: Expanded | None = None) -> list[Fault]:
-    """Everything in which the program's dataflow differs from its scop's; empty means equal."""
+def dataflow_faults(
+    program: Program, expanded: Expanded | None = None, arrays: Container[str] | None = None
+) -> list[Fault]:
+    """Everything in which the program's dataflow differs from its scop's; empty means equal.
+
+    arrays: those that are asked for, of which `expanded` has all accesses; all where it is None
+    """
     now = expanded or expand(program)
     faults = buffer_faults(program, now)
     executed = now.contraction.range()
     for array in program.scop.arrays:
+        if arrays is not None and array not in arrays:
+            continue
         # What isl gets wrong of the new flow (`polyc/flow.py`) shows as a fault, since the original's is checked.
         if _array_faults(program, now, array, executed, checked=False):
             faults += _array_faults(program, now, array, executed, checked=True)

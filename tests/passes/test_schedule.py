@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from polyc import bounded
-from polyc.bounded import OutOfTime, StepError, in_child
+from polyc.bounded import OutOfTime, Started, StepError, in_child
 from polyc.frontend import read
 from polyc.model.program import InputOptions, Options
 from polyc.model.tree import Band, walk
@@ -96,6 +100,48 @@ def test_steps_in_a_child() -> None:
         in_child(lambda: failing("what went wrong"), 5, (ValueError,))
     with pytest.raises(OutOfTime):
         in_child(lambda: sum(iter(int, 1)), 1)
+
+
+def test_steps_one_after_the_other() -> None:
+    seen: list[int] = []
+    started: Started[object] = Started([lambda: seen.append(3), lambda: seen], 5)
+    assert (started.answer(), started.answer(), seen) == (None, [3], [])  # the copy keeps what it changes
+    started = Started([lambda: failing("what went wrong"), lambda: "never"], 5)
+    with pytest.raises(StepError, match="what went wrong"):
+        started.answer()
+    started = Started([lambda: "first", lambda: sum(iter(int, 1))], 1)
+    assert started.answer() == "first"
+    with pytest.raises(OutOfTime):
+        started.answer()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere its processor time ends it")
+def test_what_a_stopped_step_has_started_ends(tmp_path: Path) -> None:
+    place = tmp_path / "pid"
+
+    def inside() -> None:
+        place.write_text(str(os.getpid()))
+        time.sleep(60)
+
+    started = Started([lambda: Started([inside], 60).answer()], 60)
+    wait_for(lambda: place.exists() and place.read_text() != "")
+    started.end()
+    wait_for(lambda: not runs(int(place.read_text())))
+
+
+def runs(process: int) -> bool:
+    """Whether a process is there, and more than the entry of one that nobody has waited for."""
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return False
+
+
+def wait_for(what: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def failing(message: str) -> str:

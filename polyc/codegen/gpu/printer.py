@@ -8,6 +8,7 @@ from math import prod
 
 import islpy as isl
 
+from polyc.codegen.cut import Generated
 from polyc.codegen.exprs import MAX, ExprPrinter
 from polyc.codegen.gpu.arith import at_most, divided, most_of, plus, product_of, times, trips_of
 from polyc.codegen.gpu.dialect import Dialect
@@ -22,7 +23,7 @@ from polyc.codegen.gpu.reduce import blocks_within, first_step, is_shared_out, l
 from polyc.codegen.gpu.stages import SMALLEST_FETCH, Stages
 from polyc.codegen.gpu.words import HALF, NotMappable, Words, element_type, function
 from polyc.codegen.instances import InstancePrinter, Scope, block_of
-from polyc.codegen.loops import Generated, LoopPrinter
+from polyc.codegen.loops import LoopPrinter
 from polyc.codegen.printer import UNROLL
 from polyc.codegen.tidy import tidied
 from polyc.codegen.to_isl import BARRIER

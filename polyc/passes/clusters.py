@@ -347,8 +347,9 @@ class Fuser:
         overlapping = not extension.reverse().is_single_valued()
         shared, ran = self._needed_before(between, nest), extension.range()
         twice = shared.intersect(ran)
-        # Before buffers are planned: it is what keeps most nests out, and copies of them are asked about anew.
-        if not nest.copied and (wanted := self._wanted(cluster, nest, extension, twice, overlapping)) is not None:
+        wanted = None if nest.copied else self._wanted(cluster, nest, extension, twice, overlapping)
+        # Before buffers are planned: it is what keeps most nests out. Of an array that is updated, more is to say.
+        if wanted is not None and self._is_only_writer(nest):
             return wanted
         elsewhere = shared if nest.copied else empty_set(shared)
         producer_data: list[DataTile] = []
@@ -383,6 +384,8 @@ class Fuser:
         if clash is not None:
             return clash
         stays_global = set(self._written_arrays(nest)) - {d.array for d in producer_data if d.copy_out is None}
+        if wanted is not None:
+            return wanted
         if not twice.is_empty() and stays_global:
             return self._shared(cluster, nest, twice, "earlier")
         hazard = self._hazard(cluster, between, nest, extension, stays_global)
@@ -425,6 +428,12 @@ class Fuser:
         if overlapping and self._needed_later(cluster, nest, extension):
             return self._shared(cluster, nest, extension.range(), "later")
         return None
+
+    def _is_only_writer(self, nest: Nest) -> bool:
+        """Whether no other nest writes the arrays that this one does, and it reads none of them itself."""
+        (reads, written), own = self.near.touched(nest), self.near.statements(nest)
+        others = (other for other in self.nests if own.isdisjoint(self.near.statements(other)))
+        return reads.isdisjoint(written) and all(written.isdisjoint(self.near.touched(n)[1]) for n in others)
 
     def _shared(self, cluster: Cluster, nest: Nest, instances: isl.UnionSet, when: str) -> Declined:
         """That others need some instances of a nest, which stays for them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 
 import islpy as isl
 
@@ -141,14 +142,28 @@ def _written_once(sinks: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, or
                 pairs.append((one, other))
     if not must.is_injective():
         return None
-    found, none = empty_map(sinks), sinks
+    found = empty_map(sinks)
     for one, other in pairs:
         # By cells at first, and without overlap: its pieces join to fewer ones then.
         whose = other.range_map().apply_range(one.reverse()).make_disjoint()
         found = found.union(isl.UnionMap.from_map(whose.reverse()))
-        if sources is must:
-            none = none.subtract(isl.UnionMap.from_map(other.intersect_range(one.range())))
+    none = _unwritten(sinks, then, pairs) if sources is must else sinks
     return Flow(found.coalesce().range_factor_domain().coalesce(), none.coalesce())
+
+
+def _unwritten(
+    sinks: isl.UnionMap, pieces: list[tuple[isl.Map, list[int | None]]], pairs: list[tuple[isl.Map, isl.Map]]
+) -> isl.UnionMap:
+    """What sinks read that none of the sources in these pairs of a source and a sink has written.
+
+    pieces: of the sinks
+    """
+    none = empty_map(sinks)
+    for sink, _ in pieces:
+        written = [one.range() for one, other in pairs if other is sink]
+        left = sink.subtract_range(reduce(isl.Set.union, written)) if written else sink
+        none = none.union(isl.UnionMap.from_map(left))
+    return none
 
 
 def _placed(accesses: isl.UnionMap, order: isl.UnionMap) -> list[tuple[isl.Map, list[int | None]]] | None:

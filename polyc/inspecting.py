@@ -61,7 +61,7 @@ def question_for(region: Region, options: Options) -> Question:
 
     try:
         step = within(scop.domain.get_ctx(), 3 * chosen.budget, made)
-        question, faults = isl_answer(isl_started(step, (InternalError, NotComparable))) if chosen.budget else made()
+        question, faults = isl_answer(isl_started(step, known=(InternalError, NotComparable))) if chosen.budget else made()
     except OverBudget:
         raise NotAsked("asking them takes more isl operations than the budget allows") from None
     except (InternalError, NotComparable, isl.Error) as error:

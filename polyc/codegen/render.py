@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from polyc.model import ctree as c
 from polyc.model.program import Compiled, Options, Origins, Program
 from polyc.model.scop import Memory, Region, Scop, Source
 
+Body = tuple[c.Stmt, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
@@ -37,7 +40,7 @@ class Rendered:
     """What belongs into the other files of a GPU target."""
     origins: tuple[Origins, ...] = ()
     """Of the text, and of each of `device`."""
-    rewritten: tuple[tuple[str, tuple[c.Stmt, ...], tuple[c.Stmt, ...]], ...] = ()
+    rewritten: tuple[tuple[str, Body, Body], ...] = ()
     """What was done to the printed loops as C, step by step: its name, and the statements before and after it, both
     before flat arrays."""
     later: int = 0
@@ -83,11 +86,13 @@ def render_region(
     printed = print_loops(program, made, cut)
     condition = guard_of(program)
     types = VectorTypes()
-    body, rewritten = printed.body, []
-    for name, step in (
-        ("lookups", lambda now: with_lookups(now, program, types)),
-        ("owners", lambda now: with_owners(now, program)),
-    ):
+    steps: list[tuple[str, Callable[[Body], Body]]] = [
+        ("lookups", lambda body: with_lookups(body, program, types)),
+        ("owners", lambda body: with_owners(body, program)),
+    ]
+    body = printed.body
+    rewritten: list[tuple[str, Body, Body]] = []
+    for name, step in steps:
         after = step(body)
         if after != body:
             rewritten.append((name, body, after))

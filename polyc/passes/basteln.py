@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import permutations
 
 import islpy as isl
@@ -12,7 +12,7 @@ from polyc.analysis.witness import carried, first_of, in_loop
 from polyc.model.program import Buffer, ExtensionSchedule, Group, Program
 from polyc.model.tree import Band, Extension, Filter, Mark, Node, Sequence, restrict, rewrite
 from polyc.model.witness import Finder
-from polyc.passes.clusters import Cluster, Declined, Fuser, output_band
+from polyc.passes.clusters import Cluster, Declined, Fuser, Producer, output_band
 from polyc.passes.cpu_sizes import Judged
 from polyc.passes.grouping import Choice, Grouping
 from polyc.passes.naming import fresh
@@ -72,6 +72,12 @@ class Attempt:
     """The nests that are still in their places."""
 
 
+@lru_cache(maxsize=1000)
+def _left(nest: Nest, producer: Producer) -> Nest:
+    """What of a nest still has to run where it was."""
+    return Nest(producer.reserved, restrict(nest.node, producer.reserved))
+
+
 class _Composer:
     """Applies Algorithm 4 to each sequence of nests, and collects groups, buffers and remarks."""
 
@@ -88,21 +94,19 @@ class _Composer:
     def compose(self, nests: tuple[Nest, ...], outer: Outer) -> Node:
         """One sequence; again, where tiles computed values for themselves that stayed to be computed as well."""
         before, single = self.program, set[int]()
+        fuser = Fuser(self.program, nests, outer, partial(self.judged, outer))
         while True:
-            node, stayed = self.composed(nests, outer, single)
+            fuser.begin(single)
+            node, stayed = self.composed(fuser)
             if not stayed:
                 return node
             self.program = before
             single |= stayed
 
-    def composed(self, nests: tuple[Nest, ...], outer: Outer, single: set[int]) -> tuple[Node, set[int]]:
-        """Clusters from the last nest to the first, then their trees in order.
-
-        single: the places of nests that tiles of several readers may not each have values of. Returned as well: those
-                of nests that were copied into tiles, and still run where they are for others, so that nothing was won
-        """
-        judge = partial(self.judged, outer)
-        fuser = Fuser(self.program, nests, outer, judge, single)
+    def composed(self, fuser: Fuser) -> tuple[Node, set[int]]:
+        """Clusters from the last nest to the first, then their trees in order; the places of nests that were copied
+        into tiles, and still run where they are for others, so that nothing was won."""
+        nests, outer = fuser.nests, fuser.outer
         grouping = Grouping(fuser, self.sizes, partial(why_apart, self.program, in_tiles=True))
         copied, stayed = set[int](), set[int]()
         waiting: list[Nest | None] = list(nests)
@@ -261,7 +265,7 @@ class _Composer:
             reads |= fuser.near.feeding(other.statements)
             reserved = answer.producers[0].reserved
             if not answer.producers[0].nest.copied or not other.instances.is_subset(reserved):
-                waiting[q] = None if reserved.is_empty() else Nest(reserved, restrict(other.node, reserved))
+                waiting[q] = None if reserved.is_empty() else _left(other, answer.producers[0])
         lonely = fuser.without_sources([*(p.nest for p in cluster.producers), *cluster.outputs], waiting)
         torn = fuser.torn_by(cluster)
         if lonely or torn:

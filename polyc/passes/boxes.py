@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import islpy as isl
+
+from polyc.poly import at_sizes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,8 +60,9 @@ def bounding_box(relation: isl.Map, context: isl.Set, typical: isl.Set) -> Box |
     source:   isl's fixed box hull does the same, but cannot be read from here, and has c = 1 only
     """
     # One hull for all pieces first: projecting dozens of shifted pieces one by one takes isl seconds.
-    relation = relation.intersect_params(context)
+    relation = at_sizes(relation, context)
     hull = relation.simple_hull()
+    tiles = cache(lambda: relation.domain().reset_tuple_id())
     rank = relation.dim(isl.dim_type.out)
     array = relation.get_space().range()
     corners: list[isl.Aff] = []
@@ -66,7 +70,7 @@ def bounding_box(relation: isl.Map, context: isl.Set, typical: isl.Set) -> Box |
     for d in range(rank):
         one = hull.project_out(isl.dim_type.out, d + 1, rank - d - 1).project_out(isl.dim_type.out, 0, d)
         flat = isl.Map.from_basic_map(one).reset_tuple_id(isl.dim_type.out)
-        best = _best_bound(flat.simple_hull(), flat.remove_divs().simple_hull(), relation, typical)
+        best = _best_bound(flat.simple_hull(), flat.remove_divs().simple_hull(), tiles, typical)
         if best is None:
             return None
         corners.append(best[0])
@@ -100,27 +104,25 @@ class _Bound:
 
 
 def _best_bound(
-    one: isl.BasicMap, plain: isl.BasicMap, relation: isl.Map, typical: isl.Set
+    one: isl.BasicMap, plain: isl.BasicMap, tiles: Callable[[], isl.Set], typical: isl.Set
 ) -> tuple[isl.Aff, isl.PwAff] | None:
     """The best lower bound of `{ [o] -> [x] }`, as a function of o, with the extent that it leaves.
 
-    `plain`: the same without divisions; `relation`: what it is the hull of.
+    `plain`: the same without divisions; `tiles`: all that there are.
     """
     outer = one.dim(isl.dim_type.in_)
     flat = isl.Set.from_basic_set(plain.wrap().flatten()).remove_divs()
     best: tuple[isl.Aff, isl.PwAff] | None = None
     seen: set[tuple[int, ...]] = set()
     # Those without a division first: of two that leave as much, the plainer one.
-    for bound in sorted(
-        (*_lower_bounds(one, relation, seen), *_lower_bounds(plain, relation, seen)), key=lambda b: b.factor
-    ):
+    for bound in sorted((*_lower_bounds(one, tiles, seen), *_lower_bounds(plain, tiles, seen)), key=lambda b: b.factor):
         extent = _extent(flat, bound, outer, typical)
         if extent is not None and (best is None or _smaller(extent, best[1], typical)):
             best = (bound.corner(), extent)
     return best
 
 
-def _lower_bounds(hull: isl.BasicMap, relation: isl.Map, seen: set[tuple[int, ...]]) -> Iterator[_Bound]:
+def _lower_bounds(hull: isl.BasicMap, tiles: Callable[[], isl.Set], seen: set[tuple[int, ...]]) -> Iterator[_Bound]:
     """`ceil(l(o) / c)` for each constraint `c x >= l(o)` without division.
 
     seen: what was found already, of this hull or of another one in the same space; it is not found again
@@ -152,17 +154,17 @@ def _lower_bounds(hull: isl.BasicMap, relation: isl.Map, seen: set[tuple[int, ..
         for place, number in zip(places, factors, strict=True):
             if number:
                 value = value.set_coefficient_val(*place, isl.Val.int_from_si(value.get_ctx(), number))
-        if factor == 1 or _divides(factor, value, relation):
+        if factor == 1 or _divides(factor, value, tiles()):
             yield _Bound(value, factor, -(-constant // factor), 0)
             continue
         yield _Bound(value, factor, -(-constant // factor), factor - 1)
         yield _Bound(value.set_constant_val(_whole(value, constant + factor - 1)), factor, 0, factor - 1)
 
 
-def _divides(factor: int, value: isl.Aff, relation: isl.Map) -> bool:
+def _divides(factor: int, value: isl.Aff, tiles: isl.Set) -> bool:
     """Whether the factor divides the value in all tiles."""
     rest = isl.PwAff.from_aff(value).mod_val(_whole(value, factor))
-    return bool(relation.domain().reset_tuple_id().is_subset(rest.zero_set().reset_tuple_id()))
+    return bool(tiles.is_subset(rest.zero_set().reset_tuple_id()))
 
 
 def _whole(like: isl.Aff, value: int) -> isl.Val:

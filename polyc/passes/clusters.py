@@ -88,6 +88,9 @@ class Declined:
     """Finds two iterations that show it, where a dependence is the reason."""
 
 
+_Asked = tuple[tuple[Cluster, ...], Cluster, Nest, tuple[Nest | None, ...], frozenset[str]]
+"""The clusters that are built, the one that a nest may join, the nests that wait, and arrays that are torn."""
+
 Judge = Callable[[Program, Cluster, Nest, list[Nest]], Judged | None]
 """What the machine's model says of a cluster with one producer more, which other nests would compute, too."""
 
@@ -101,44 +104,58 @@ class Fuser:
         nests: tuple[Nest, ...],
         outer: Outer,
         judge: Judge = lambda program, cluster, nest, readers: None,
-        single: set[int] | None = None,
     ) -> None:
-        """judge: what the machine's model says of one producer more, None where it says nothing.
-
-        single: the places of nests that must not be copied
-        """
-        self.program = program
-        """The dependences that are left to keep: see `served`."""
+        """judge: what the machine's model says of one producer more, None where it says nothing."""
         self.nests = nests
         self.outer = outer
         self.judge = judge
         d = program.dependences
-        self.flow = d.flow
         self.false = d.false.union(d.private_false)
-        self.near = Neighbours(program, nests)
         self.refs = RefFlow(program)
         self.typical = sample_parameters(program)
         self.measured: dict[Nest, dict[str, tuple[float, float, float]]] = {}
         """What `estimate` found of nests, whatever the tiles."""
-        self.single = set[int]() if single is None else single
         self.copies: dict[Nest, int] = {}
         """Nests as `copy_of` gives them, and their places."""
         self._copy_of: dict[Nest, Nest] = {}
         self.tables: dict[int, tuple[Band, frozenset[str]]] = {}
         """`tables_of` bands, by their identity."""
+        self._starts: dict[tuple[Nest, Band, tuple[int, ...]], Cluster] = {}
+        """The answers of `cluster`."""
+        self._answers: dict[_Asked, Cluster | Declined | None] = {}
+        """Those of `extend`: a group is grown again where it did not come out as it was planned."""
+        self._extended: tuple[Cluster, isl.UnionSet, isl.UnionMap] | None = None
+        """The last `extension`, and what it is of: a copy that is asked about after its nest has the same."""
+        self._given, self._near = program, Neighbours(program, nests)
+        self.begin(set())
+
+    def begin(self, single: set[int]) -> None:
+        """Nothing is built yet.
+
+        single: the places of nests that must not be copied; more come along
+        """
+        self.program = self._given
+        """The dependences that are left to keep: see `served`."""
+        self.flow, self.near = self.program.dependences.flow, self._near
+        self.single = single
         self.torn = set[str]()
         """Arrays with several writers, not all of which can be in one tile."""
-        self.read_by_copies: set[str] = set()
+        self.read_by_copies = set[str]()
         """Names for the statements of copies that are built, see `served`."""
         self.dropped = empty_set(self.flow)
         """Instances that no tile runs and that run nowhere else, since nobody needs them."""
+        self._built: tuple[Cluster, ...] = ()
+        """From these follow the dependences that are left, and what is dropped."""
 
     def cluster(self, position: int, nest: Nest, band: Band, sizes: tuple[int, ...]) -> Cluster:
         """The output alone, its band tiled: relation (11)."""
-        count = band.coincident_prefix
-        tile = tile_members(band.members[:count], sizes[:count])
-        tile_of = values(self.outer.members + tile, nest.instances)
-        return Cluster(position, (nest,), tile, sizes, tile_of, known=tile_of.domain())
+        if (nest, band, sizes) not in self._starts:
+            count = band.coincident_prefix
+            tile = tile_members(band.members[:count], sizes[:count])
+            tile_of = values(self.outer.members + tile, nest.instances)
+            start = Cluster(position, (nest,), tile, sizes, tile_of, known=tile_of.domain())
+            self._starts[nest, band, sizes] = start
+        return self._starts[nest, band, sizes]
 
     def copy_of(self, position: int, nest: Nest) -> Nest | None:
         """The nest for tiles that have values of their own of it, while others have theirs; None where it may not.
@@ -225,6 +242,15 @@ class Fuser:
                 return boxed
         return found
 
+    def _extension_of(self, cluster: Cluster, nest: Nest) -> isl.UnionMap:
+        """`extension` of a nest that the cluster reads from."""
+        last = self._extended
+        if last is None or last[0] is not cluster or last[1] is not nest.instances:
+            extension = self.extension(cluster, nest)
+            assert extension is not None
+            last = self._extended = cluster, nest.instances, extension
+        return last[2]
+
     def _little_more(self, tile_of: isl.UnionMap, flow: isl.UnionMap, boxed: isl.UnionMap, tiles: isl.UnionSet) -> bool:
         """Whether tiles in the middle, of all and of those that have a part of the box, hold at most HULL_SLACK more
         instances than the flow into them needs."""
@@ -292,6 +318,14 @@ class Fuser:
         `waiting`: the nests that are still in their places.
         `nest.copied`: the nest stays in its place as well, for its other readers, and tiles keep their values.
         """
+        asked = self._built, cluster, nest, tuple(waiting), frozenset(self.torn)
+        if asked not in self._answers:
+            self._answers[asked] = self._answer(cluster, position, nest, waiting)
+        return self._answers[asked]
+
+    def _answer(
+        self, cluster: Cluster, position: int, nest: Nest, waiting: list[Nest | None]
+    ) -> Cluster | Declined | None:
         between = [n for n in waiting[position + 1 : cluster.position] if n is not None]
         if nest.copied and (why := self._single(cluster, nest)) is not None:
             return why
@@ -307,13 +341,16 @@ class Fuser:
             )
         if any(self._depends_on_data(nest, self.program.statements[s]) for s in nest.statements):
             return Declined("data-dependent", "what it writes depends on data, so that its tiles are not known")
-        extension = self.extension(cluster, nest)
-        assert extension is not None
+        extension = self._extension_of(cluster, nest)
         if _irregular(extension, len(self.outer.members) + len(cluster.tile)):
             return Declined("irregular-tiles", "its tiles take too many pieces or remainders to describe")
         overlapping = not extension.reverse().is_single_valued()
         shared, ran = self._needed_before(between, nest), extension.range()
         twice = shared.intersect(ran)
+        wanted = None if nest.copied else self._wanted(cluster, nest, extension, twice, overlapping)
+        # Before buffers are planned: it is what keeps most nests out. Of an array that is updated, more is to say.
+        if wanted is not None and self._is_only_writer(nest):
+            return wanted
         elsewhere = shared if nest.copied else empty_set(shared)
         producer_data: list[DataTile] = []
         for array in self._written_arrays(nest):
@@ -347,19 +384,10 @@ class Fuser:
         if clash is not None:
             return clash
         stays_global = set(self._written_arrays(nest)) - {d.array for d in producer_data if d.copy_out is None}
-        may_repeat = nest.copied or self.program.options.max_recompute is not None
-        if not twice.is_empty() and (stays_global or not may_repeat):
-            return Declined(
-                "shared-producer",
-                "another nest that runs earlier needs the same instances (neither (21) nor (22) holds)",
-                dependence=value_out(self.program, twice, (cluster.instances, nest.instances)),
-            )
-        if overlapping and self.program.options.max_recompute is None and self._needed_later(cluster, nest, extension):
-            return Declined(
-                "shared-producer",
-                "another nest that runs later needs the same instances (neither (21) nor (22) holds)",
-                dependence=value_out(self.program, ran, (cluster.instances, nest.instances)),
-            )
+        if wanted is not None:
+            return wanted
+        if not twice.is_empty() and stays_global:
+            return self._shared(cluster, nest, twice, "earlier")
         hazard = self._hazard(cluster, between, nest, extension, stays_global)
         if hazard is not None:
             return hazard
@@ -386,6 +414,35 @@ class Fuser:
             data=data,
         )
 
+    def _wanted(
+        self, cluster: Cluster, nest: Nest, extension: isl.UnionMap, twice: isl.UnionSet, overlapping: bool
+    ) -> Declined | None:
+        """Why instances that tiles need would run twice, where no limit of the user's allows that.
+
+        twice: those of them that run for others before the cluster
+        """
+        if self.program.options.max_recompute is not None:
+            return None
+        if not twice.is_empty():
+            return self._shared(cluster, nest, twice, "earlier")
+        if overlapping and self._needed_later(cluster, nest, extension):
+            return self._shared(cluster, nest, extension.range(), "later")
+        return None
+
+    def _is_only_writer(self, nest: Nest) -> bool:
+        """Whether no other nest writes the arrays that this one does, and it reads none of them itself."""
+        (reads, written), own = self.near.touched(nest), self.near.statements(nest)
+        others = (other for other in self.nests if own.isdisjoint(self.near.statements(other)))
+        return reads.isdisjoint(written) and all(written.isdisjoint(self.near.touched(n)[1]) for n in others)
+
+    def _shared(self, cluster: Cluster, nest: Nest, instances: isl.UnionSet, when: str) -> Declined:
+        """That others need some instances of a nest, which stays for them."""
+        return Declined(
+            "shared-producer",
+            f"another nest that runs {when} needs the same instances (neither (21) nor (22) holds)",
+            dependence=value_out(self.program, instances, (cluster.instances, nest.instances)),
+        )
+
     def _may_be_whole(self, array: str, position: int, waiting: list[Nest | None]) -> bool:
         """Whether nests that are asked later write cells of an array that the tile would have to copy."""
         others = (n for n in waiting[:position] if n is not None)
@@ -401,8 +458,7 @@ class Fuser:
             why = "others read the same values, which are needed after the region, too"
             return Declined("shared-producer", why, dependence=self._read_elsewhere(cluster, nest))
         if self._needed_later(cluster, nest, isl.UnionMap.from_domain(nest.instances).reverse()):
-            why = "another nest that runs later needs the same instances (neither (21) nor (22) holds)"
-            return Declined("shared-producer", why, dependence=self._read_elsewhere(cluster, nest))
+            return self._shared(cluster, nest, nest.instances, "later")
         return None
 
     def _read_elsewhere(self, cluster: Cluster, nest: Nest) -> Finder:
@@ -736,11 +792,7 @@ class Fuser:
             return found
         judged = self.judge(self.program, cluster, nest, readers)
         if judged is None and nest.copied:
-            return Declined(
-                "shared-producer",
-                "another nest that runs earlier needs the same instances (neither (21) nor (22) holds)",
-                dependence=self._read_elsewhere(cluster, nest),
-            )
+            return self._shared(cluster, nest, nest.instances, "earlier")
         if judged is not None:
             fused, apart = (float(f"{s * 1e6:.3g}") for s in (judged.fused.seconds, judged.apart_seconds))
             found = replace(found, fused_us=fused, apart_us=apart)
@@ -783,6 +835,7 @@ class Fuser:
         What runs elsewhere as well itself still reads the values there. What its copies in the tiles read of others is
         flow into a statement of another name, which no cluster to come can have inside.
         """
+        self._built += (cluster,)
         copied = [p for p in cluster.producers if p.nest.copied]
         if not copied:
             return

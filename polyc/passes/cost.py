@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import islpy as isl
 
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind, Statement
-from polyc.poly import maps, set_name, sets
+from polyc.poly import maps, set_name, sets, without_sizes
 
 LARGE, SMALL = 2000, 5
 """Tried for each parameter that the user gave no value for."""
@@ -118,6 +119,7 @@ def box_volume(piece: isl.Set) -> float:
     return volume
 
 
+@lru_cache(maxsize=10_000)
 def operations(statement: Statement, subscripts: bool = True) -> float:
     """Arithmetic operations of one instance, calls counted as several.
 
@@ -198,7 +200,7 @@ def estimate(
         every, ops, written = known[name]
         if every == 0.0:
             continue
-        relation = relation.intersect_params(at)
+        relation = without_sizes(relation.intersect_params(at))
         tiles = relation.domain()
         middle = middle_tile(tiles)
         if middle is None:

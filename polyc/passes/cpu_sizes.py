@@ -63,6 +63,13 @@ class CpuSizes:
         self.seen: list[object] = []
         """What the keys are the identities of."""
         self.typical: isl.Set | None = None
+        self._machine: Cpu | None = None
+
+    def machine(self, program: Program) -> Cpu:
+        """The program's, which is the same for all that are asked about here; to find it takes a look at a file."""
+        if self._machine is None:
+            self._machine = load_cpu(program.options.machine)
+        return self._machine
 
     def construction(self, program: Program, band: Band, outer: Outer) -> Construction | None:
         """Tiles of a band's parallel loops by itself; None where isl took too long, with the reason in `failed`.
@@ -90,7 +97,7 @@ class CpuSizes:
         outer: Outer,
         kept: frozenset[str] = frozenset(),
     ) -> Construction:
-        machine = load_cpu(program.options.machine)
+        machine = self.machine(program)
         parallel = band.coincident_prefix
         strips = parallel == 1 and nests[-1].vectors and (len(band.members) > 1 or has_loops(band.child))
         model = TileModel(machine, _cores(program, machine), nests, parallel, kept, bool(outer.members), strips)
@@ -117,12 +124,11 @@ class CpuSizes:
         if self.seconds(program, nest, outer) is None or nest.band is None:
             return 0.0
         found = self.construction(program, nest.band, outer)
-        return 0.0 if found is None else found.plain.computing / _cores(program, load_cpu(program.options.machine))
+        return 0.0 if found is None else found.plain.computing / _cores(program, self.machine(program))
 
-    @staticmethod
-    def passing(program: Program, size: float) -> float:
+    def passing(self, program: Program, size: float) -> float:
         """Seconds to store so many bytes and to read them again; none where they stay in a cache until then."""
-        machine = load_cpu(program.options.machine)
+        machine = self.machine(program)
         cores = _cores(program, machine)
         if size / cores <= FULL * machine.capacity(machine.levels[-1], cores):
             return 0.0
@@ -210,7 +216,7 @@ class CpuSizes:
         if key not in self.bands:
             self.seen.append(band)
             probes = probes_of(program, band, outer, self.at(program))
-            self.bands[key] = probes, _tiled(program, band, probes)
+            self.bands[key] = probes, _tiled(program, band, probes, self.machine(program))
         return self.bands[key]
 
     def _stage(
@@ -245,7 +251,7 @@ class CpuSizes:
         if probes.point.is_empty() or probes.whole.is_empty():
             self.stages[key] = None
             return None
-        found = self.stages[key] = nest, probes, _tiled(program, nest.band, probes)
+        found = self.stages[key] = nest, probes, _tiled(program, nest.band, probes, self.machine(program))
         return found
 
     def _link(
@@ -298,7 +304,7 @@ def _cores(program: Program, machine: Cpu) -> int:
     return 1 if program.options.target == "c" else machine.cores
 
 
-def _tiled(program: Program, band: Band, probes: Probes) -> TiledNest:
+def _tiled(program: Program, band: Band, probes: Probes, machine: Cpu) -> TiledNest:
     """A nest and the loop that will run innermost in it (`vectorize.py`)."""
     members = band.members[: band.coincident_prefix]
     gains = {k: gain_of(m, program) for k, m in enumerate(members)}
@@ -310,7 +316,7 @@ def _tiled(program: Program, band: Band, probes: Probes) -> TiledNest:
     own = kept_by_iterations(program, band, probes.whole)
     prints = footprints_at(program, probes, own)
     along = _dimensions(members[inner], inner, prints, probes)
-    lanes = load_cpu(program.options.machine).lanes(prints.element_bytes) if vectors else 1
+    lanes = machine.lanes(prints.element_bytes) if vectors else 1
     loads, stores = _moves(program, dict(zip(names(probes.whole), along, strict=True)), lanes, own)
     place = _moving(prints, along, min(inner, len(probes.typical) - 1))
     at_once = cache(lambda: _at_once(program, band, inner, names(probes.whole), prints) if vectors else None)

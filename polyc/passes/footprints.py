@@ -36,26 +36,30 @@ class Box:
     """Of the whole nest."""
     known: dict[tuple[int, ...], tuple[float, ...]] = field(default_factory=dict, compare=False, repr=False)
     """What was asked: the tiles of all groups that a nest is tried in come from few sizes."""
-    _growing: list[tuple[tuple[int, float], ...]] = field(default_factory=list, init=False, compare=False, repr=False)
-    """For each extent the loops that it grows with, and the slopes."""
+    _growing: list[tuple[float, float, tuple[tuple[int, float], ...]]] = field(
+        default_factory=list, init=False, compare=False, repr=False
+    )
+    """Each extent of one point and of the whole nest, the loops that it grows with, and the slopes."""
 
     def extents(self, tile: tuple[int, ...]) -> tuple[float, ...]:
         known = self.known.get(tile)
         if known is None:
             found = []
-            for start, limit, slopes in zip(self.base, self.most, self.growing, strict=True):
+            for start, limit, slopes in self._growing or self._grown():
                 grown = 0.0
                 for loop, slope in slopes:
                     grown += slope * (tile[loop] - 1)
-                found.append(max(1.0, min(start + grown, limit)))
+                extent = start + grown
+                if extent > limit:
+                    extent = limit
+                found.append(extent if extent > 1.0 else 1.0)
             known = self.known[tile] = tuple(found)
         return known
 
-    @property
-    def growing(self) -> list[tuple[tuple[int, float], ...]]:
-        if not self._growing:
-            for d in range(len(self.base)):
-                self._growing.append(tuple((k, slope[d]) for k, slope in enumerate(self.slopes) if slope[d]))
+    def _grown(self) -> list[tuple[float, float, tuple[tuple[int, float], ...]]]:
+        for d, (start, limit) in enumerate(zip(self.base, self.most, strict=True)):
+            slopes = tuple((k, slope[d]) for k, slope in enumerate(self.slopes) if slope[d])
+            self._growing.append((start, limit, slopes))
         return self._growing
 
 
@@ -79,13 +83,16 @@ class ArrayFootprint:
     known: dict[tuple[tuple[int, ...], int], float] = field(default_factory=dict, compare=False, repr=False)
     """The answers of `bytes`, and those of `rows` as of transactions of 0 bytes."""
     _different: list[Box] = field(default_factory=list, init=False, compare=False, repr=False)
+    """The boxes, each once: `footprints_at` gives the accesses of a window the same."""
+    _which: list[int] = field(default_factory=list, init=False, compare=False, repr=False)
+    """The place of each access's box among them."""
 
     def bytes(self, tile: tuple[int, ...], transaction: int = 1) -> float:
         """Accesses that overlap share data: the hull, or the sum where that is less."""
         found = self.known.get((tile, transaction))
         if found is None:
-            each = {id(box): self._volume(box.extents(tile), transaction) for box in self.different}
-            found = sum([each[id(box)] for box in self.boxes])
+            each = [self._volume(box.extents(tile), transaction) for box in self._different or self._distinct()]
+            found = each[0] if len(self._which) == 1 else sum([each[k] for k in self._which])
             if self.hull is not None:
                 found = min(found, self._volume(self.hull.extents(tile), transaction))
             self.known[tile, transaction] = found
@@ -95,18 +102,19 @@ class ArrayFootprint:
         """Stretches of consecutive memory that a tile touches."""
         found = self.known.get((tile, 0))
         if found is None:
-            each = {id(box): prod(box.extents(tile)[:-1]) for box in self.different}
-            found = sum([each[id(box)] for box in self.boxes])
+            each = [prod(box.extents(tile)[:-1]) for box in self._different or self._distinct()]
+            found = each[0] if len(self._which) == 1 else sum([each[k] for k in self._which])
             if self.hull is not None:
                 found = min(found, prod(self.hull.extents(tile)[:-1]))
             self.known[tile, 0] = found
         return found
 
-    @property
-    def different(self) -> list[Box]:
-        """The boxes, each once: `footprints_at` gives the accesses of a window the same."""
-        if not self._different:
-            self._different.extend({id(box): box for box in self.boxes}.values())
+    def _distinct(self) -> list[Box]:
+        places: dict[int, int] = {}
+        for box in self.boxes:
+            self._which.append(places.setdefault(id(box), len(places)))
+            if len(places) > len(self._different):
+                self._different.append(box)
         return self._different
 
     def whole_bytes(self, transaction: int = 1) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 
 import islpy as isl
@@ -49,21 +50,22 @@ def inline_elementwise(program: Program) -> Program:
     if not program.options.inline:
         return program
     order = order_of(program.scop.tree)  # the same for those that stay, whoever is inlined
+    given = program
     for name in tuple(program.scop.statements):
-        program = _Candidate.of(program, name, order).inlined()
+        program = _Candidate.of(program, name, order, given).inlined()
     for products in products_at_taps(program.scop) if not program.options.gpu else ():
-        program = _multiplied(program, products, order)
+        program = _multiplied(program, products, order, given)
     if not program.inlined:
         return program
     return replace(program, dependences=compute_dependences(program.scop))
 
 
-def _multiplied(program: Program, products: tuple[str, ...], order: isl.UnionMap) -> Program:
+def _multiplied(program: Program, products: tuple[str, ...], order: isl.UnionMap, given: Program) -> Program:
     """The program without some products, which the windows multiply that sum them up; the same one where one of the
     products has to stay."""
     found = program
     for name in products:
-        candidate = _Candidate.of(found, name, order)
+        candidate = _Candidate.of(found, name, order, given)
         if not candidate.in_sums():
             return program
         found = candidate.substituted()
@@ -103,17 +105,22 @@ class _Candidate:
     reads: tuple[_Read, ...] = ()
 
     @staticmethod
-    def of(program: Program, name: str, order: isl.UnionMap) -> _Candidate:
+    def of(program: Program, name: str, order: isl.UnionMap, given: Program) -> _Candidate:
+        """given: the program before any was inlined, which has its dependences."""
         scop, producer = program.scop, program.scop.statements[name]
         write = elementwise(scop, producer)
         if write is None or not producer.loops:
             return _Candidate(program, order, producer, None)
         everything = accesses_of(scop, frozenset([write.array]))
+        whole = _flow_of(program, write.array, everything, order, given)
         found: list[_Read] = []
         for reader in scop.statements.values():
             for access in reader.accesses:
                 if access.array == write.array and access.kind is AccessKind.READ:
-                    through = _flow_into(access.relation, everything, order)
+                    if whole is None:
+                        through = _flow_into(access.relation, everything, order)
+                    else:
+                        through = _through(access, everything, whole)
                     if not through.dependence.intersect_domain(_instances(producer)).is_empty():
                         found.append(_Read(reader, access, through))
         return _Candidate(program, order, producer, write, tuple(found))
@@ -166,11 +173,7 @@ class _Candidate:
     def instances(self, read: _Read) -> isl.Map:
         """M: `{ C[i] -> P[j] }`."""
         assert self.write is not None
-        by_cells = read.access.relation.apply_range(self.write.relation.reverse())
-        by_flow = isl.UnionMap.from_map(by_cells).intersect(read.flow.dependence.reverse())
-        if isl.UnionMap.from_map(by_cells).is_subset(by_flow):
-            return by_cells.coalesce()
-        return isl.Map.from_union_map(by_flow).coalesce()
+        return _read_instances(self.write, read)
 
     def why_not_exact(self) -> Obstacle:
         if any(not read.access.exact for read in self.reads):
@@ -391,6 +394,38 @@ def _value(producer: Statement) -> c.Expr:
 
 def _instances(statement: Statement) -> isl.UnionSet:
     return isl.UnionSet.from_set(statement.domain)
+
+
+@lru_cache(maxsize=1000)
+def _read_instances(write: Access, read: _Read) -> isl.Map:
+    """`{ C[i] -> P[j] }`: whose values a reference reads. Kept: each pair of references is compared."""
+    by_cells = read.access.relation.apply_range(write.relation.reverse())
+    by_flow = isl.UnionMap.from_map(by_cells).intersect(read.flow.dependence.reverse())
+    if isl.UnionMap.from_map(by_cells).is_subset(by_flow):
+        return by_cells.coalesce()
+    return isl.Map.from_union_map(by_flow).coalesce()
+
+
+def _flow_of(program: Program, array: str, everything: Accesses, order: isl.UnionMap, given: Program) -> Flow | None:
+    """The flow through an array of which each cell is written once; None where one may be written again."""
+    if not everything.may_writes.is_empty() or not everything.writes.is_injective():
+        return None
+    known = given.dependences
+    if array in known.flow_by_array and _touching(program.scop, array) == _touching(given.scop, array):
+        return Flow(known.flow_by_array[array], known.live_in)
+    return compute_flow(everything, order)
+
+
+def _touching(scop: Scop, array: str) -> list[Access]:
+    return [access for s in scop.statements.values() for access in s.accesses if access.array == array]
+
+
+def _through(access: Access, everything: Accesses, whole: Flow) -> Flow:
+    """The part of an array's flow that goes through one reference, where each cell is written once: what that flow has
+    of the pairs that write and read the same cell."""
+    read = isl.UnionMap.from_map(access.relation)
+    pairs = everything.writes.apply_range(read.reverse())
+    return Flow(whole.dependence.intersect(pairs), whole.live_in.intersect(read))
 
 
 def _flow_into(relation: isl.Map, everything: Accesses, order: isl.UnionMap) -> Flow:

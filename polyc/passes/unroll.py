@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import islpy as isl
 
@@ -289,16 +290,22 @@ def _multiples(space: isl.Space, place: int, wish: Cut) -> isl.Set:
 
 def reach_of(program: Program, above: tuple[Band | Filter | Extension, ...]) -> isl.UnionMap:
     """`{ S[i] -> [v] }`: what reaches a node, with the values of the loops above it."""
-    reach = values((), program.tree.domain)
-    for node in above:
-        match node:
-            case Filter():
-                reach = reach.intersect_domain(node.filter)
-            case Extension():
-                reach = reach.union(node.relation.reverse())
-            case Band():
-                reach = reach.flat_range_product(values(node.members, reach.domain()))
-    return reach
+    return _reach(program.tree, above)
+
+
+@lru_cache(maxsize=1000)
+def _reach(tree: Domain, above: tuple[Band | Filter | Extension, ...]) -> isl.UnionMap:
+    """`reach_of`, kept: the nodes of a sequence have the same ones above them, and each is asked for several times."""
+    if not above:
+        return values((), tree.domain)
+    reach, node = _reach(tree, above[:-1]), above[-1]
+    match node:
+        case Filter():
+            return reach.intersect_domain(node.filter)
+        case Extension():
+            return reach.union(node.relation.reverse())
+        case Band():
+            return reach.flat_range_product(values(node.members, reach.domain()))
 
 
 def _divisors(multi: isl.MultiAff, position: int | None) -> Iterator[int]:

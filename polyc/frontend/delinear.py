@@ -26,6 +26,7 @@ from polyc.frontend.affine import Affine
 from polyc.frontend.atoms import Atoms
 from polyc.frontend.multiples import parts_of, with_parts
 from polyc.frontend.polynomial import ONE, Poly, added, divided, is_number, multiplied
+from polyc.frontend.ranges import bounds_of
 from polyc.frontend.region import Env, FlatShape, Region, number, project, restore, saved
 from polyc.frontend.strides import LONG, number_strides, strides_of
 from polyc.frontend.symbols import PRIVATE_BYTES, Symbol
@@ -242,7 +243,7 @@ class Splitter:
 
     def subscripts(self, key: str, index: c.Expr, env: Env) -> tuple[c.Expr | None, ...] | None:
         """The subscripts of a reference; None where they are not certain to stay in their rows, and in the place of an
-        outermost one that is not affine."""
+        outermost one that is not affine and has no bounds."""
         found = self.divided(key, self.atoms.polynomial(index), env)
         name = self.region.scope.symbols[key].c_name
         if self.hasty and (found is None or self.guarded):
@@ -257,7 +258,7 @@ class Splitter:
             return None
         self.split[key] += 1
         first, *rest = (self.atoms.expression(piece) for piece in found)
-        if self.value(first, env) is None:
+        if self.value(first, env) is None and None in bounds_of(first, self.region.value):
             message = f"this subscript of '{name}' is not affine: any row may be accessed"
             self.region.note("non-affine-index", message, index.span)
             return None, *rest

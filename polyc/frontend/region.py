@@ -129,7 +129,7 @@ class Region:
     """What some variables are called as parameters, by their names in C; others keep theirs as far as that goes."""
     divide: Callable[[str, c.Expr, Env], tuple[c.Expr | None, ...] | None] = lambda key, index, env: None
     """The subscripts of a reference to one of these; None where they are not known, or for an outermost one that is
-    not affine."""
+    not affine and has no bounds."""
     notes: list[Diagnostic] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 import islpy as isl
 
@@ -62,17 +63,20 @@ def inline_chosen(program: Program) -> Program:
     if not program.options.inline:
         return program
     order = order_of(program.scop.tree)
-    before = program.inlined
+    before, sample = program.inlined, cache(partial(sample_parameters, program))
     for name in tuple(program.scop.statements):
         if name in program.scop.statements:
-            program = _chain(program, name, order)
+            program = _chain(program, name, order, sample)
     if program.inlined is before:
         return program
     return replace(program, dependences=compute_dependences(program.scop))
 
 
-def _chain(program: Program, reader: str, order: isl.UnionMap) -> Program:
-    """The program with the producers inlined into one reader that together save most; with remarks on the others."""
+def _chain(program: Program, reader: str, order: isl.UnionMap, sample: Callable[[], isl.Set]) -> Program:
+    """The program with the producers inlined into one reader that together save most; with remarks on the others.
+
+    sample: the sizes for which that is weighed
+    """
     best, gain = program, 0.0
     tried, total = program, 0.0
     seen: set[str] = set()
@@ -88,7 +92,7 @@ def _chain(program: Program, reader: str, order: isl.UnionMap) -> Program:
             declined[array] = step, found
             continue
         after = step.substituted()
-        total += step.gain(after)
+        total += step.gain(after, sample())
         tried = after
         steps.append(step)
         if total > gain:
@@ -202,6 +206,10 @@ class _Step:
         if parallel_loops(self.scop, self.producer) and not parallel_loops(self.scop, self.reader):
             why = "it can run in parallel, and what reads it cannot"
             return Obstacle("fewer-parallel-loops", why, in_loop(self.program, instances_of(self.reader)))
+        unsure = self.unsure() if self.program.options.gpu else None
+        if unsure is not None:
+            why = f"how much of {unsure} is used would not be known, which a GPU needs a copy of"
+            return Obstacle("size-unknown", why)
         if self.is_long():
             return Obstacle("too-long", f"the statement would have more than {LARGEST} operands and operators")
         return None
@@ -255,6 +263,14 @@ class _Step:
                     return True
         return False
 
+    def unsure(self) -> str | None:
+        """An array without a declared size, of which nobody would say any more how much there is."""
+        for read in (read for access, _ in self.reads for read in self.moved(access) if read.exact):
+            array = self.scop.arrays[read.array]
+            if array.rank and array.extents[0] is None:
+                return array.c_name
+        return None
+
     def is_long(self) -> bool:
         added = sum(1 for _ in c.walk(self.producer.body)) * len(self.reads)
         return sum(1 for _ in c.walk(self.reader.body)) + added > LARGEST
@@ -298,14 +314,13 @@ class _Step:
 
     # --- what it saves
 
-    def gain(self, after: Program) -> float:
+    def gain(self, after: Program, at: isl.Set) -> float:
         """Cycles of one core that it saves, below 0 where it costs some.
 
         The reader takes what the producer reads in the place of an element. Saved are instances that nobody needs, or
         what it takes to store the array and to read it again, where it is larger than a cache and what else reads it
         may run beside it.
         """
-        at = sample_parameters(self.program)
         evaluated = box_volume(self.reader.domain.intersect_params(at)) * len(self.reads)
         instances = box_volume(self.producer.domain.intersect_params(at))
         rates = _Rates.of(self.program)

@@ -327,3 +327,36 @@ def test_not_on_demand(tmp_path: Path) -> None:
     found = result(CHOSEN["declared"][0], tmp_path, inline=False)
     assert said(found) == set()
     assert found.program.inlined == ()
+
+
+POINTER = """
+void f(int n, float A[n], float (*B)[n], int p[n], float C[n])
+{
+    float T[8][n];
+#pragma scop
+    for (int k = 0; k < 8; k++)
+        for (int i = 0; i < n; i++)
+            T[k][i] = A[i] * k - B[k][i];
+    for (int i = 0; i < n; i++)
+        C[i] = T[p[i] & 7][i];
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["cuda", "opencl"])
+def test_on_a_gpu(target: str, tmp_path: Path) -> None:
+    """Each thread computes what is chosen, where it is known how much has to be copied to the GPU for that."""
+    found = compile_region(region_of(HEAD + CHOSEN["declared"][0], tmp_path), Options(target=target))
+    assert found.verified
+    assert said(found) == {("inlined", "")}
+    assert "T" not in found.device[0]
+    found = compile_region(region_of(HEAD + POINTER, tmp_path), Options(target=target))
+    assert said(found) == {("not-inlined", "size-unknown")}
+    assert found.device
+
+
+def test_on_a_gpu_in_the_shim(tmp_path: Path) -> None:
+    region = region_of(HEAD + CHOSEN["declared"][0], tmp_path)
+    found = compile_region(region, Options(target="cuda"))
+    assert check(region, found, sizes=(1, 9, 300)) == []

@@ -129,7 +129,7 @@ UNSEEN = ["input-overwritten", "several-writers", "data-dependent", "data-depend
 def test_an_obstacle_that_is_not_seen(reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The producer keeps its nest, and polyc says that something was wrong."""
     monkeypatch.setattr(chosen._Step, "obstacle", lambda _self: None)
-    monkeypatch.setattr(chosen._Step, "gain", lambda _self, _after: 1.0)
+    monkeypatch.setattr(chosen._Step, "gain", lambda *_args: 1.0)
     region = region_of(DECLINED[reason], tmp_path)
     program = after(region, "chosen")
     assert program.inlined

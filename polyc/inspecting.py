@@ -27,6 +27,7 @@ from polyc.verify import Fault, check
 from polyc.verify.inspected import inspection_faults
 
 STAGE = "inspection"
+KNOWN = (InternalError, NotComparable)
 
 
 class NotAsked(Exception):
@@ -61,10 +62,10 @@ def question_for(region: Region, options: Options) -> Question:
 
     try:
         step = within(scop.domain.get_ctx(), 3 * chosen.budget, made)
-        question, faults = isl_answer(isl_started(step, known=(InternalError, NotComparable))) if chosen.budget else made()
+        question, faults = isl_answer(isl_started(step, known=KNOWN)) if chosen.budget else made()
     except OverBudget:
         raise NotAsked("asking them takes more isl operations than the budget allows") from None
-    except (InternalError, NotComparable, isl.Error) as error:
+    except (*KNOWN, isl.Error) as error:
         raise NotAsked((str(error) or type(error).__name__).splitlines()[0]) from None
     if faults:
         raise Refused(faults[0])

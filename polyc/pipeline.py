@@ -31,6 +31,7 @@ from polyc.model.tree import Mark, walk
 from polyc.passes.ahead import ask_ahead
 from polyc.passes.basteln import fuse_tiles
 from polyc.passes.blocking import block_updates
+from polyc.passes.chosen import inline_chosen
 from polyc.passes.coalesce import coalesce_loops
 from polyc.passes.contract import contract_buffers
 from polyc.passes.feed import feed_scatters
@@ -86,6 +87,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
     common: list[tuple[str, Pass]] = [
         # Algorithm 5, first, so that all others see fewer nests. What fuses without overlap is left to `pretiling`.
         ("inline", inline_elementwise),
+        # The same where data choose which value is read. After it: what was inlined may be what they choose.
+        ("chosen", inline_chosen),
         # Before the scheduler, which would take a loop that sums up into a scalar for one that has to stay inside.
         ("temporaries", relocate_temporaries),
         # isl finds each nest's permutable bands and coincident loops; with `--fuse basteln` it fuses nothing.

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+
+import islpy as isl
 
 from polyc.model import ctree as c
 from polyc.model.scop import Access, AccessKind, Array, CType, Scop, Statement
@@ -50,14 +53,41 @@ def elementwise(scop: Scop, statement: Statement) -> Access | None:
 
 def replaceable(scop: Scop, statement: Statement, access: Access) -> bool:
     """Whether the reference of a read is a value in a statement that `assigned` knows: an expression can be there."""
+    return access.exact and operand(scop, statement, access)
+
+
+def operand(scop: Scop, statement: Statement, access: Access) -> bool:
+    """The same, of a reference that may have subscripts which depend on data, all of them as they are in C."""
     assign = assigned(statement)
-    if assign is None or not access.ref or not access.exact or access.kind is not AccessKind.READ:
+    if assign is None or not access.ref or not access.placed or access.kind is not AccessKind.READ:
         return False
     if sum(a.ref == access.ref for a in statement.accesses) != 1:
         return False
     found = [node for node in _values(assign.value) if node.ref == access.ref]
     everywhere = [node for node in c.walk(statement.body) if isinstance(node, c.ArrayRef) and node.ref == access.ref]
     return len(found) == len(everywhere) == 1 and len(found[0].subscripts) == scop.arrays[access.array].rank
+
+
+def at_instances(access: Access, m: isl.Map) -> Access:
+    """A read of a producer's, as one of the instances that read its values.
+
+    m: `{ C[i] -> P[j] }`, whose values they read; of several, data choose one, and so the element
+    """
+    relation = m.apply_range(access.relation).coalesce()
+    if relation.is_single_valued():
+        return replace(access, relation=relation)
+    if not access.placed:
+        return replace(access, relation=relation, exact=False)
+    rank = relation.dim(isl.dim_type.out)
+    free = [d for d in range(rank) if d not in access.loose and not _column(relation, d).is_single_valued()]
+    return replace(access, relation=relation, exact=False, loose=tuple(sorted({*access.loose, *free})))
+
+
+def _column(relation: isl.Map, d: int) -> isl.Map:
+    """One subscript, `{ S[i] -> [x] }`."""
+    rank = relation.dim(isl.dim_type.out)
+    one = relation.reset_tuple_id(isl.dim_type.out).project_out(isl.dim_type.out, d + 1, rank - d - 1)
+    return one.project_out(isl.dim_type.out, 0, d)
 
 
 def _values(expr: c.Expr) -> list[c.ArrayRef]:
@@ -86,6 +116,29 @@ def _harmless(node: c.Node) -> bool:
             return op in ("-", "+", "!", "~")
         case _:
             return True
+
+
+def in_type(expr: c.Expr, loop: CType, arrays: dict[str, Array]) -> c.Expr:
+    """An integer expression whose value a loop variable has, in the variable's type."""
+    return expr if _is_of(expr, loop.text, arrays) else c.Cast(loop.text, expr)
+
+
+def _is_of(expr: c.Expr, text: str, arrays: dict[str, Array]) -> bool:
+    """Whether C surely computes an expression in an integer type of at least the size of `int`."""
+    match expr:
+        case c.Literal(text=digits):
+            return text == "int" and digits.isdigit() and int(digits) < 1 << 31 and (digits == "0" or digits[0] != "0")
+        case c.ArrayRef(array=name, subscripts=subscripts):
+            element = arrays[name].element
+            return element.text == text and element.size_bytes >= 4 and len(subscripts) == arrays[name].rank
+        case c.Cast(type=name):
+            return name == text
+        case c.Binary(op="+" | "-" | "*" | "/" | "%" | "&" | "|" | "^", left=left, right=right):
+            return _is_of(left, text, arrays) and _is_of(right, text, arrays)
+        case c.Ternary(then=then, otherwise=otherwise):
+            return _is_of(then, text, arrays) and _is_of(otherwise, text, arrays)
+        case _:
+            return False
 
 
 def keeps_type(expr: c.Expr, element: CType, arrays: dict[str, Array], loops: tuple[str, ...]) -> bool:

@@ -244,7 +244,7 @@ class Splitter:
 
     def subscripts(self, key: str, index: c.Expr, env: Env, certain: bool) -> tuple[c.Expr | None, ...] | None:
         """The subscripts of a reference; None where they are not certain to stay in their rows, and in the place of an
-        outermost one that is not affine. `certain`: each instance reaches it."""
+        outermost one that is not affine and has no bounds. `certain`: each instance reaches it."""
         asked = len(self.region.wanted)
         found = self.divided(key, self.atoms.polynomial(index), env, certain)
         name = self.region.scope.symbols[key].c_name
@@ -261,7 +261,7 @@ class Splitter:
             return None
         self.split[key] += 1
         first, *rest = (self.atoms.expression(piece) for piece in found)
-        if self.value(first, env) is None:
+        if self.value(first, env) is None and None in bounds_of(first, self.region.value):
             message = f"this subscript of '{name}' is not affine: any row may be accessed"
             self.region.note("non-affine-index", message, index.span)
             return None, *rest

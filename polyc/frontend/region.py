@@ -149,7 +149,7 @@ class Region:
     """What some variables are called as parameters, by their names in C; others keep theirs as far as that goes."""
     divide: Callable[[str, c.Expr, Env, bool], tuple[c.Expr | None, ...] | None] = lambda key, index, env, certain: None
     """The subscripts of a reference to one of these, in a place that each instance reaches or not; None where they are
-    not known, or for an outermost one that is not affine."""
+    not known, or for an outermost one that is not affine and has no bounds."""
     declared: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The loops around the declaration of each variable that is given a value there."""
     wanted: list[Wanted] = field(default_factory=list)

@@ -221,11 +221,15 @@ class Use:
     """A reference's label in the producer, and in the reader."""
     names: tuple[tuple[str, str], ...]
     """A name in the producer's expression (a loop, a value), and the reader's value that stands for it."""
+    chosen: tuple[tuple[str, int], ...] = ()
+    """A loop of the producer, and the subscript of the reference that is its value, where data choose it: `instance`
+    has all that may be chosen."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inlining:
-    """One producer computed at its readers: a region, and the region that computes the same without it."""
+    """One producer computed at its readers: a region, and the region that computes the same without it, or with it for
+    other readers only."""
 
     producer: str
     uses: tuple[Use, ...]

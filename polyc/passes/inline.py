@@ -10,13 +10,13 @@ from itertools import combinations
 import islpy as isl
 
 from polyc.analysis.dependences import accesses_of, compute_dependences, last_writers
-from polyc.analysis.elementwise import assigned, elementwise, keeps_type, replaceable
+from polyc.analysis.elementwise import assigned, at_instances, elementwise, in_type, keeps_type, replaceable
 from polyc.analysis.order import order_of
 from polyc.analysis.witness import finder, first_of, in_loop, overwriting
 from polyc.flow import Accesses, Flow, compute_flow
 from polyc.model import ctree as c
 from polyc.model.program import Inlining, Program, Use
-from polyc.model.scop import Access, AccessKind, CType, Scop, Statement, Value
+from polyc.model.scop import Access, AccessKind, Array, CType, Scop, Statement, Value
 from polyc.model.tree import Domain, restrict
 from polyc.model.witness import Finder
 from polyc.passes.taps import products_at_taps
@@ -83,7 +83,7 @@ class Obstacle:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Read:
+class Read:
     """A reference that sees values of the producer."""
 
     statement: Statement
@@ -102,7 +102,7 @@ class _Candidate:
     producer: Statement
     write: Access | None
     """None: it is no elementwise operator."""
-    reads: tuple[_Read, ...] = ()
+    reads: tuple[Read, ...] = ()
 
     @staticmethod
     def of(program: Program, name: str, order: isl.UnionMap, given: Program) -> _Candidate:
@@ -113,25 +113,26 @@ class _Candidate:
             return _Candidate(program, order, producer, None)
         everything = accesses_of(scop, frozenset([write.array]))
         whole = _flow_of(program, write.array, everything, order, given)
-        found: list[_Read] = []
+        found: list[Read] = []
         for reader in scop.statements.values():
             for access in reader.accesses:
                 if access.array == write.array and access.kind is AccessKind.READ:
                     if whole is None:
-                        through = _flow_into(access.relation, everything, order)
+                        through = flow_into(access.relation, everything, order)
                     else:
                         through = _through(access, everything, whole)
-                    if not through.dependence.intersect_domain(_instances(producer)).is_empty():
-                        found.append(_Read(reader, access, through))
+                    if not through.dependence.intersect_domain(instances_of(producer)).is_empty():
+                        found.append(Read(reader, access, through))
         return _Candidate(program, order, producer, write, tuple(found))
 
     def inlined(self) -> Program:
         """The program without the producer; the same one, perhaps with a remark, where it has to stay."""
-        if self.write is None or not self.reads or any(_updates(read) for read in self.reads):
+        if self.write is None or not self.reads or any(updates(read) for read in self.reads):
             return self.program
-        exact = all(replaceable(self.scop, r.statement, r.access) for r in self.reads)
-        if not exact:
-            return self.declined(self.why_not_exact())
+        if any(not read.access.exact for read in self.reads):
+            return self.program  # `chosen.py`
+        if not all(replaceable(self.scop, r.statement, r.access) for r in self.reads):
+            return self.declined(Obstacle("not-a-value", "it is read where no expression can stand"))
         if self.widened() or self.chain():
             return self.program
         if any(why_apart(self.program, [self.producer.name], [r.statement.name]) for r in self.reads):
@@ -170,15 +171,10 @@ class _Candidate:
 
     # --- whose values are read
 
-    def instances(self, read: _Read) -> isl.Map:
+    def instances(self, read: Read) -> isl.Map:
         """M: `{ C[i] -> P[j] }`."""
         assert self.write is not None
         return _read_instances(self.write, read)
-
-    def why_not_exact(self) -> Obstacle:
-        if any(not read.access.exact for read in self.reads):
-            return Obstacle("data-dependent", "which of its values is read depends on data")
-        return Obstacle("not-a-value", "it is read where no expression can stand")
 
     def widened(self) -> bool:
         """Whether one statement reads a value several times: in a window, a product, a broadcast."""
@@ -187,7 +183,7 @@ class _Candidate:
             one.statement is other.statement and self.overlap(one, other) for one, other in combinations(self.reads, 2)
         )
 
-    def overlap(self, one: _Read, other: _Read) -> bool:
+    def overlap(self, one: Read, other: Read) -> bool:
         return not self.instances(one).range().is_disjoint(self.instances(other).range())
 
     def chain(self) -> bool:
@@ -216,11 +212,11 @@ class _Candidate:
         if self.is_overwritten():
             why = "what it reads is overwritten before its values are read"
             arrays = dict.fromkeys(a.array for a in self.producer.accesses if a.kind is AccessKind.READ)
-            found = [overwriting(self.program, _instances(self.producer), self.scop.domain, a) for a in arrays]
+            found = [overwriting(self.program, instances_of(self.producer), self.scop.domain, a) for a in arrays]
             return Obstacle("input-overwritten", why, first_of(found))
         if self.serialised():
             why = "it can run in parallel, and what reads it cannot"
-            held = (in_loop(self.program, _instances(r.statement)) for r in self.reads)
+            held = (in_loop(self.program, instances_of(r.statement)) for r in self.reads)
             return Obstacle("fewer-parallel-loops", why, first_of(held))
         if self.is_long():
             return Obstacle("too-long", f"the statement would have more than {LARGEST} operands and operators")
@@ -230,11 +226,11 @@ class _Candidate:
         if self.array not in self.scop.live_out:
             return False
         last = last_writers(accesses_of(self.scop, frozenset([self.array])), self.order).dependence
-        return not last.intersect_domain(_instances(self.producer)).is_empty()
+        return not last.intersect_domain(instances_of(self.producer)).is_empty()
 
     def has_other_source(self) -> bool:
         for read in self.reads:
-            others = read.flow.dependence.subtract_domain(_instances(self.producer))
+            others = read.flow.dependence.subtract_domain(instances_of(self.producer))
             if not others.is_empty() or not read.flow.live_in.is_empty():
                 return True
         return False
@@ -242,7 +238,7 @@ class _Candidate:
     def other_sources(self) -> Iterator[isl.UnionMap]:
         """The values that readers see and that another statement writes."""
         for read in self.reads:
-            yield read.flow.dependence.subtract_domain(_instances(self.producer))
+            yield read.flow.dependence.subtract_domain(instances_of(self.producer))
 
     def repeats(self) -> bool:
         return any(self.overlap(one, other) for one, other in combinations(self.reads, 2))
@@ -260,9 +256,9 @@ class _Candidate:
         order, known = self.order, self.scop.known
         for access in inputs:
             everything = accesses_of(self.scop, frozenset([access.array]))
-            then = _flow_into(access.relation, everything, order)
+            then = flow_into(access.relation, everything, order)
             for m in map(self.instances, self.reads):
-                now = _flow_into(m.apply_range(access.relation), everything, order)
+                now = flow_into(m.apply_range(access.relation), everything, order)
                 moved = isl.UnionMap.from_map(m)
                 sources, first = then.dependence.apply_range(moved.reverse()), moved.apply_range(then.live_in)
                 same = _equal(sources, now.dependence, known) and _equal(first, now.live_in, known)
@@ -271,9 +267,9 @@ class _Candidate:
         return False
 
     def serialised(self) -> bool:
-        if not _parallel_loops(self.scop, self.producer):
+        if not parallel_loops(self.scop, self.producer):
             return False
-        return any(not _parallel_loops(self.scop, read.statement) for read in self.reads)
+        return any(not parallel_loops(self.scop, read.statement) for read in self.reads)
 
     def is_long(self) -> bool:
         added = sum(1 for _ in c.walk(_value(self.producer)))
@@ -291,10 +287,10 @@ class _Candidate:
         uses: list[Use] = []
         for read in self.reads:
             reader = statements[read.statement.name]
-            use, changed = _replaced(scop, reader, read.access, self.producer, self.instances(read))
+            use, changed = replaced(scop, reader, read.access, self.producer, self.instances(read))
             statements[reader.name] = changed
             uses.append(use)
-        domain = scop.tree.domain.subtract(_instances(self.producer))
+        domain = scop.tree.domain.subtract(instances_of(self.producer))
         after = replace(scop, statements=statements, tree=Domain(domain, restrict(scop.tree.child, domain)))
         readers = tuple(dict.fromkeys(read.statement.name for read in self.reads))
         told = self.program.remark(
@@ -315,18 +311,31 @@ class _Candidate:
         )
 
 
-def _replaced(scop: Scop, reader: Statement, access: Access, producer: Statement, m: isl.Map) -> tuple[Use, Statement]:
-    """The reader with the producer's expression in the place of one reference."""
+def replaced(
+    scop: Scop,
+    reader: Statement,
+    access: Access,
+    producer: Statement,
+    m: isl.Map,
+    chosen: tuple[tuple[str, int], ...] = (),
+) -> tuple[Use, Statement]:
+    """The reader with the producer's expression in the place of one reference.
+
+    chosen: the producer's loops whose values are subscripts of the reference, as they are written there
+    """
     value = _value(producer)
     fresh = _labels(reader)
     labels = {a.ref: next(fresh) for a in producer.accesses if a.kind is AccessKind.READ}
     own = {*producer.loops, *(v.name for v in producer.values)}
     mentioned = {node.name for node in c.walk(value) if isinstance(node, c.Name)}
-    new_names = {name: f"{access.ref}.{name}" for name in sorted(own & mentioned)}
+    written = _subscripts(scop.arrays, reader, access, producer, chosen)
+    new_names = {name: f"{access.ref}.{name}" for name in sorted((own & mentioned) - written.keys())}
 
     def renamed(node: c.Node) -> c.Node | None:
         if isinstance(node, c.Name) and node.name in new_names:
             return replace(node, name=new_names[node.name])
+        if isinstance(node, c.Name) and node.name in written:
+            return written[node.name]
         if isinstance(node, c.ArrayRef) and node.ref in labels:
             subscripts = tuple(c.rewrite(s, renamed) for s in node.subscripts)
             return replace(node, subscripts=subscripts, ref=labels[node.ref])
@@ -345,10 +354,8 @@ def _replaced(scop: Scop, reader: Statement, access: Access, producer: Statement
         if one is not access:
             accesses.append(one)
             continue
-        for inner in producer.accesses:
-            if inner.kind is AccessKind.READ:
-                relation = m.apply_range(inner.relation).coalesce()
-                accesses.append(replace(inner, ref=labels[inner.ref], relation=relation))
+        reads = (inner for inner in producer.accesses if inner.kind is AccessKind.READ)
+        accesses += [replace(at_instances(inner, m), ref=labels[inner.ref]) for inner in reads]
     values = tuple(
         Value(new_names[name], ctype, m.apply_range(relation))
         for name, ctype, relation in _named(producer)
@@ -361,7 +368,20 @@ def _replaced(scop: Scop, reader: Statement, access: Access, producer: Statement
         values=(*reader.values, *values),
         opaque=reader.opaque or producer.opaque,
     )
-    return Use(reader.name, access.ref, m, tuple(labels.items()), tuple(new_names.items())), changed
+    return Use(reader.name, access.ref, m, tuple(labels.items()), tuple(new_names.items()), chosen), changed
+
+
+def _subscripts(
+    arrays: dict[str, Array],
+    reader: Statement,
+    access: Access,
+    producer: Statement,
+    chosen: tuple[tuple[str, int], ...],
+) -> dict[str, c.Expr]:
+    """What stands for the loops of a producer that data choose: a subscript of the reference, in the loop's type."""
+    (node,) = (n for n in c.walk(reader.body) if isinstance(n, c.ArrayRef) and n.ref == access.ref)
+    types = dict(zip(producer.loops, producer.loop_types, strict=True))
+    return {name: in_type(node.subscripts[position], types[name], arrays) for name, position in chosen}
 
 
 def _named(statement: Statement) -> Iterator[tuple[str, CType, isl.Map]]:
@@ -372,6 +392,14 @@ def _named(statement: Statement) -> Iterator[tuple[str, CType, isl.Map]]:
         yield name, ctype, value.intersect_domain(statement.domain)
     for item in statement.values:
         yield item.name, item.type, item.relation
+
+
+def one_value(statement: Statement, m: isl.Map) -> Iterator[tuple[str, isl.Map]]:
+    """`{ C[i] -> [v] }` for each name in the statement's expression that stands for a number, by `{ C[i] -> P[j] }`."""
+    mentioned = {node.name for node in c.walk(_value(statement)) if isinstance(node, c.Name)}
+    for name, _, relation in _named(statement):
+        if name in mentioned:
+            yield name, m.apply_range(relation)
 
 
 def _labels(statement: Statement) -> Iterator[str]:
@@ -392,12 +420,12 @@ def _value(producer: Statement) -> c.Expr:
 # --- relations -------------------------------------------------------------------------------------------------------
 
 
-def _instances(statement: Statement) -> isl.UnionSet:
+def instances_of(statement: Statement) -> isl.UnionSet:
     return isl.UnionSet.from_set(statement.domain)
 
 
 @lru_cache(maxsize=1000)
-def _read_instances(write: Access, read: _Read) -> isl.Map:
+def _read_instances(write: Access, read: Read) -> isl.Map:
     """`{ C[i] -> P[j] }`: whose values a reference reads. Kept: each pair of references is compared."""
     by_cells = read.access.relation.apply_range(write.relation.reverse())
     by_flow = isl.UnionMap.from_map(by_cells).intersect(read.flow.dependence.reverse())
@@ -428,7 +456,7 @@ def _through(access: Access, everything: Accesses, whole: Flow) -> Flow:
     return Flow(whole.dependence.intersect(pairs), whole.live_in.intersect(read))
 
 
-def _flow_into(relation: isl.Map, everything: Accesses, order: isl.UnionMap) -> Flow:
+def flow_into(relation: isl.Map, everything: Accesses, order: isl.UnionMap) -> Flow:
     return compute_flow(replace(everything, reads=isl.UnionMap.from_map(relation)), order)
 
 
@@ -436,7 +464,7 @@ def _equal(one: isl.UnionMap, other: isl.UnionMap, known: isl.Set) -> bool:
     return bool(one.intersect_params(known).is_equal(other.intersect_params(known)))
 
 
-def _updates(read: _Read) -> bool:
+def updates(read: Read) -> bool:
     """Whether the reader writes the array itself, as `T[i] += …` does: it updates its values and needs the elements."""
     array = read.access.array
     return any(a.array == array and a.kind is not AccessKind.READ for a in read.statement.accesses)
@@ -470,7 +498,7 @@ def _conflicts(scop: Scop, statement: Statement) -> isl.Map | None:
     return found.subtract(isl.Map.identity(found.get_space())).coalesce()
 
 
-def _parallel_loops(scop: Scop, statement: Statement) -> list[int]:
+def parallel_loops(scop: Scop, statement: Statement) -> list[int]:
     """The loops of a statement whose iterations touch nothing that another one writes."""
     pairs, loops = _conflicts(scop, statement), range(len(statement.loops))
     if pairs is None:

@@ -15,6 +15,11 @@ math: let C' be a reader, C the statement of the original, and P the producer. S
             (`dataflow.py`). Where M is wrong, the virtual instance writes another cell than the reader reads; where an
             input was overwritten, it sees another value; where a reader remains, nobody writes for it.
       With (1) to (3) an instance of C' does what its virtual instances and C do, one after the other.
+
+      Where data choose whose value is read, M has several instances for one of C, and there is a virtual one for each
+      of them: (4) is shown for whatever is chosen. That C' evaluates the one whose cell C reads is a matter of text:
+      for a loop of P it has the subscript of C's reference that has the loop's value in what P writes,
+        (5) P writes each cell once, and all that C may read.
 """
 
 from __future__ import annotations
@@ -25,7 +30,15 @@ from dataclasses import dataclass, field, fields, replace
 import islpy as isl
 
 from polyc.analysis.dependences import no_dependences
-from polyc.analysis.elementwise import assigned, elementwise, keeps_type, replaceable
+from polyc.analysis.elementwise import (
+    assigned,
+    at_instances,
+    elementwise,
+    in_type,
+    keeps_type,
+    operand,
+    replaceable,
+)
 from polyc.analysis.order import Run, order_length, runs
 from polyc.flow import Accesses
 from polyc.model import ctree as c
@@ -79,7 +92,9 @@ def _step_faults(step: Inlining) -> Iterator[Fault]:
         yield Fault(KIND, f"{step.producer} does more than to compute elements of an array", producer.text)
         return
     readers = {use.statement for use in step.uses}
-    if set(after.statements) != set(before.statements) - {step.producer} or not readers <= set(after.statements):
+    kept = step.producer in after.statements
+    rest = set(before.statements) - (set() if kept else {step.producer})
+    if set(after.statements) != rest or not readers <= rest - {step.producer}:
         yield Fault(KIND, f"inlining {step.producer} lost other statements, or kept it", "")
         return
     for name, statement in after.statements.items():
@@ -102,22 +117,25 @@ def _reader_faults(scop: Scop, producer: Statement, own: Statement, now: Stateme
     (write,) = (a for a in producer.accesses if a.kind is not AccessKind.READ)
     for use in uses:
         access = reads.get(use.ref)
-        if access is None or access.array != write.array or not replaceable(scop, own, access):
+        fits = operand if use.chosen else replaceable
+        if access is None or access.array != write.array or not fits(scop, own, access):
             yield Fault(KIND, f"{use.ref} in {own.name} is no reference that an expression can replace", own.text)
             return
         yield from _map_faults(scop, producer, access, use)
+        if use.chosen:
+            yield from _choice_faults(scop, producer, access, use)
     if not _fresh(own, producer, uses):
         yield Fault(KIND, f"names of what was inlined into {own.name} clash", own.text)
         return
     yield from _access_faults(scop, producer, own, now, by_ref)
     yield from _value_faults(scop, producer, own, now, uses)
-    if not _Text(scop, producer, by_ref).same(own.body, now.body):
+    if not _Text(scop, producer, own, by_ref).same(own.body, now.body):
         yield Fault(KIND, f"the text of {own.name} is not its own with that of {producer.name} inside", own.text)
 
 
 def _map_faults(scop: Scop, producer: Statement, access: Access, use: Use) -> Iterator[Fault]:
     m, known = use.instance, scop.known
-    if not m.is_single_valued():
+    if not use.chosen and not m.is_single_valued():
         yield Fault(KIND, f"{use.statement} reads several values of {producer.name} at {use.ref}", str(m.sample()))
     missing = access.relation.domain().intersect_params(known).subtract(m.domain())
     if not missing.is_empty():
@@ -126,6 +144,25 @@ def _map_faults(scop: Scop, producer: Statement, access: Access, use: Use) -> It
     foreign = m.intersect_params(known).subtract_range(producer.domain)
     if not foreign.is_empty():
         yield Fault(KIND, f"{producer.name} has no such instance", str(foreign.sample()))
+
+
+def _choice_faults(scop: Scop, producer: Statement, access: Access, use: Use) -> Iterator[Fault]:
+    """(5), and which subscripts are loops of P."""
+    (write,) = (a.relation for a in producer.accesses if a.kind is not AccessKind.READ)
+    if not write.is_injective():
+        yield Fault(KIND, f"{producer.name} writes an element twice, of which data choose", str(write.sample()))
+    cells = access.relation.intersect_params(scop.known)
+    left = cells.subtract(use.instance.apply_range(write))
+    if not left.is_empty():
+        yield Fault(KIND, f"{use.statement} may read what {producer.name} does not write", str(left.sample()))
+    for name, position in use.chosen:
+        loop = producer.loops.index(name) if name in producer.loops else None
+        if loop is None or not 0 <= position < write.dim(isl.dim_type.out):
+            yield Fault(KIND, f"{name} is no loop of {producer.name} that a subscript can choose", "")
+            continue
+        other = write.subtract(write.equate(isl.dim_type.in_, loop, isl.dim_type.out, position))
+        if not other.is_empty():
+            yield Fault(KIND, f"{name} is not the subscript {position} of {producer.name}", str(other.sample()))
 
 
 def _fresh(own: Statement, producer: Statement, uses: list[Use]) -> bool:
@@ -156,7 +193,7 @@ def _access_faults(
             continue
         labels = dict(use.labels)
         wanted += [
-            replace(inner, ref=labels[inner.ref], relation=use.instance.apply_range(inner.relation))
+            replace(at_instances(inner, use.instance), ref=labels[inner.ref])
             for inner in producer.accesses
             if inner.kind is AccessKind.READ
         ]
@@ -188,6 +225,8 @@ def _value_faults(scop: Scop, producer: Statement, own: Statement, now: Statemen
         value = found.get(name)
         if value is None or value.type != ctype or not _equal(value.relation, m.apply_range(relation), scop.known):
             yield Fault(KIND, f"a loop variable of {producer.name} is another one in {own.name}", own.text)
+        elif not value.relation.is_single_valued():
+            yield Fault(KIND, f"{own.name} has no value for a loop variable that data choose", own.text)
 
 
 def _numbers(statement: Statement) -> Iterator[tuple[str, tuple[CType, isl.Map]]]:
@@ -209,12 +248,16 @@ class _Text:
 
     scop: Scop
     producer: Statement
+    own: Statement
+    """The reader as it was."""
     by_ref: dict[str, Use]
 
     def same(self, then: c.Node, now: c.Node, use: Use | None = None) -> bool:
         """Whether `now` is `then`, of the reader, or with `use` of the producer's value."""
         if use is None and isinstance(then, c.ArrayRef) and then.ref in self.by_ref:
             return self.is_value(now, self.by_ref[then.ref])
+        if use is not None and isinstance(then, c.Name) and then.name in dict(use.chosen):
+            return now == self.subscript(then.name, use)
         if type(then) is not type(now):
             return False
         if use is not None and isinstance(then, c.Name) and isinstance(now, c.Name):
@@ -237,6 +280,14 @@ class _Text:
             elif not self.same(a, b, use):
                 return False
         return True
+
+    def subscript(self, loop: str, use: Use) -> c.Expr | None:
+        """What stands for a loop of the producer that data choose; None where nothing can."""
+        if loop not in self.producer.loops:
+            return None
+        (node,) = (n for n in c.walk(self.own.body) if isinstance(n, c.ArrayRef) and n.ref == use.ref)
+        written = node.subscripts[dict(use.chosen)[loop]]
+        return in_type(written, self.producer.loop_types[self.producer.loops.index(loop)], self.scop.arrays)
 
     def all_same(self, then: tuple[c.Node, ...], now: tuple[c.Node, ...], use: Use | None) -> bool:
         return all(self.same(a, b, use) for a, b in zip(then, now, strict=True))
@@ -326,10 +377,10 @@ def _expanded(original: Scop, scop: Scop, states: dict[str, _State]) -> tuple[Ex
         state = states[run.statement]
         for place, number in enumerate(state.in_order()):
             part = state.parts[number]
-            virtual = _virtual(run, part, f"polyc_{run.statement}_{leaf}_{number}")
+            virtual, home = _virtual(run, part, f"polyc_{run.statement}_{leaf}_{number}")
             found.append(virtual)
             contraction = contraction.union(isl.UnionMap.from_map(virtual.contraction))
-            when = _renamed(run.order(length).intersect_domain(run.instances), virtual)
+            when = home.apply_range(run.order(length).intersect_domain(run.instances))
             last = isl.Map.from_domain_and_range(virtual.instances, isl.Set(f"{{ [{place}] }}"))
             when = when.intersect_domain(virtual.instances).flat_range_product(last)
             order = order.union(isl.UnionMap.from_map(when))
@@ -340,29 +391,34 @@ def _expanded(original: Scop, scop: Scop, states: dict[str, _State]) -> tuple[Ex
                     inner = number
                 if inner is not None:
                     key = f"polyc_{run.statement}_{inner}_cell"
-                    relation = _own_cell(virtual, relation, key)
+                    relation = _own_cell(home, relation, key)
                     cells[key] = Buffer(key, key, access.array, None, 0, (), "private", frozenset())
                 by_kind[access.kind] = by_kind[access.kind].union(isl.UnionMap.from_map(relation))
     accesses = Accesses(by_kind[AccessKind.READ], by_kind[AccessKind.WRITE], by_kind[AccessKind.MAY_WRITE])
     return Expanded(tuple(found), order, accesses, contraction, ()), cells
 
 
-def _virtual(run: Run, part: _Part, name: str) -> Run:
-    """The run of one part, with instances of its own name."""
+def _virtual(run: Run, part: _Part, name: str) -> tuple[Run, isl.Map]:
+    """The run of one part, with instances of its own name; and the run's instance that each of them belongs to.
+
+    Where data choose whose value is needed, there is an instance for each that may be: `{ t[i, j] -> P[j] }`.
+    """
     whole = run.contraction.intersect_domain(run.instances)
     if part.instance is None:
-        return replace(run, contraction=whole)
+        return replace(run, contraction=whole), isl.Map.identity(run.instances.get_space().map_from_set())
     ident = isl.Id.read_from_str(whole.get_ctx(), name)
-    contraction = whole.apply_range(part.instance).set_tuple_id(isl.dim_type.in_, ident)
-    return replace(run, statement=part.producer, instances=contraction.domain(), contraction=contraction)
+    contraction = whole.apply_range(part.instance)
+    if contraction.is_single_valued():
+        home = isl.Map.identity(run.instances.get_space().map_from_set()).set_tuple_id(isl.dim_type.in_, ident)
+        contraction = contraction.set_tuple_id(isl.dim_type.in_, ident)
+    else:
+        home = contraction.domain_map().flatten_domain().set_tuple_id(isl.dim_type.in_, ident)
+        contraction = contraction.range_map().flatten_domain().set_tuple_id(isl.dim_type.in_, ident)
+    return replace(run, statement=part.producer, instances=contraction.domain(), contraction=contraction), home
 
 
-def _renamed(relation: isl.Map, virtual: Run) -> isl.Map:
-    return relation.set_tuple_id(isl.dim_type.in_, virtual.instances.get_tuple_id())
-
-
-def _own_cell(virtual: Run, relation: isl.Map, key: str) -> isl.Map:
+def _own_cell(home: isl.Map, relation: isl.Map, key: str) -> isl.Map:
     """`{ t[i] -> A[x] }` as `{ t[i] -> key[i, x] }`: each instance of the reader has cells of its own."""
-    instance = isl.Map.identity(virtual.instances.get_space().map_from_set()).reset_tuple_id(isl.dim_type.out)
     ident = isl.Id.read_from_str(relation.get_ctx(), key)
-    return instance.range_product(relation).flatten_range().set_tuple_id(isl.dim_type.out, ident)
+    own = home.reset_tuple_id(isl.dim_type.out)
+    return own.range_product(relation).flatten_range().set_tuple_id(isl.dim_type.out, ident)

@@ -58,6 +58,7 @@ MACHINES = {"looked_up": "x86-64-v3", "not_looked_up": "x86-64-v3", "sliding_row
 WHERE = {
     "dependences": ("triangular", "private", "stencil_chain", "may_write"),
     "inline": ("inlined", "not_inlined", "multiplied"),
+    "chosen": ("chosen", "not_chosen"),
     "temporaries": ("accumulated", "not_accumulated", "expanded"),
     "rows": ("rows",),
     "schedule": ("conv_relu", "jacobi", "may_write"),

@@ -44,7 +44,7 @@ def test_tree_of_cells(file: Path, golden: Callable[[Path, str], None]) -> None:
 
 @pytest.mark.parametrize("file", LOOKUPS, ids=lambda f: f.stem)
 def test_text_of_lookups(file: Path, golden: Callable[[Path, str], None]) -> None:
-    result = compile_region(region_in(file), Options(max_recompute=1e9, tile_sizes=(8,)))
+    result = compile_region(region_in(file), Options(max_recompute=1e9, tile_sizes=(8,), inline=False))
     assert result.verified
     assert not {remark.code for remark in result.program.remarks} & FAILURES
     golden(file.with_suffix(".golden"), result.text)
@@ -55,7 +55,7 @@ def test_text_of_lookups(file: Path, golden: Callable[[Path, str], None]) -> Non
 def test_values(file: Path, tiles: tuple[int, ...]) -> None:
     """Bit by bit, at sizes around those of cells."""
     region = region_in(file)
-    options = Options(max_recompute=1e9, tile_sizes=tiles) if tiles else Options()
+    options = Options(max_recompute=1e9, tile_sizes=tiles, inline=False) if tiles else Options()
     result = compile_region(region, options)
     assert check(region, result, sizes=SIZES) == []
 
@@ -123,7 +123,7 @@ def test_within_a_cell_is_a_race() -> None:
 
 def test_a_part_of_what_data_may_choose_is_too_small() -> None:
     """A buffer that has not the whole dimension in which a subscript depends on data."""
-    options = {"max_recompute": 1e9, "tile_sizes": (8,)}
+    options = {"max_recompute": 1e9, "tile_sizes": (8,), "inline": False}
     program = after(region_in(FOLDER / "lookups" / "table.c"), "privatize", **options)
     (buffer,) = (b for b in program.buffers.values() if b.array == "table")
     assert faults_of(program) == []

@@ -143,7 +143,7 @@ def test_another_instance(transposed: Program) -> None:
     """M is wrong, and the text and the accesses are wrong in the same way."""
     right = inline._Candidate.instances
 
-    def shifted(self: inline._Candidate, read: inline._Read) -> isl.Map:
+    def shifted(self: inline._Candidate, read: inline.Read) -> isl.Map:
         m = right(self, read)
         moved = isl.Map("{ S0[i, j] -> S0[i', j] : i' = i + 1 }").align_params(m.get_space())
         at_the_end = m.apply_range(moved).intersect_range(self.producer.domain)

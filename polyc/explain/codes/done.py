@@ -21,7 +21,8 @@ DONE: dict[str, Code] = {
     "inlined": Code(
         "A producer is computed where its values are read",
         "An elementwise producer is computed where its values are read: its expression stands there, and its nest "
-        "and its array are no more.",
+        "and its array are no more. Where data choose which values are read, only these are computed there; the "
+        "producer stays for what else reads it.",
         "Nothing: this is an improvement. `--no-inline` keeps producers in nests of their own.",
         "language.md#inlining",
     ),

@@ -156,8 +156,20 @@ REASONS: dict[str, dict[str, Code]] = {
         ),
         "data-dependent": Code(
             "Which value is read depends on data",
-            "Which of its values is read depends on data.",
-            "Nothing: a table has to be stored.",
+            "Which of its values is read depends on data, and nothing says that it computes all that may be chosen.",
+            "Bound the subscript, `T[k < 6 ? k : 6]`, or declare the array with its size.",
+        ),
+        "size-unknown": Code(
+            "A GPU would need all of an array",
+            "For a GPU: what it reads is in an array without a declared size, and how much of it is used would not be "
+            "known where data choose.",
+            "Declare the array with its size.",
+        ),
+        "more-work": Code(
+            "To compute what is chosen takes longer",
+            "Data choose which of its values are read, and to compute these where they are read takes longer than to "
+            "compute and to store all.",
+            "Nothing: it is a table.",
         ),
         "not-a-value": Code(
             "No expression can stand where it is read",

@@ -4,6 +4,7 @@ from tests.mutation.faults import (
     basteln,
     before_tiles,
     blocking,
+    chosen,
     coalesce,
     codegen,
     cpu_registers,
@@ -36,7 +37,19 @@ from tests.mutation.runner import Fault
 FAULTS: list[Fault] = [
     fault
     for module in (
-        *(before_tiles, blocking, time_tiles, every_pass, basteln, promotion, loops, inline, temporaries, private),
+        *(
+            before_tiles,
+            blocking,
+            time_tiles,
+            every_pass,
+            basteln,
+            promotion,
+            loops,
+            inline,
+            chosen,
+            temporaries,
+            private,
+        ),
         *(
             codegen,
             streams,

@@ -32,7 +32,7 @@ def other_instances(change: Callable[[isl.Map, Statement], isl.Map]) -> Install:
     """M is another relation wherever the pass uses it."""
     right = CANDIDATE.instances
 
-    def instances(self: inline._Candidate, read: inline._Read) -> isl.Map:
+    def instances(self: inline._Candidate, read: inline.Read) -> isl.Map:
         return change(right(self, read), self.producer).intersect_range(self.producer.domain)
 
     def install(patch: Patch) -> None:

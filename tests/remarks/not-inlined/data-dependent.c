@@ -1,10 +1,11 @@
-void f(int n, double A[64], int p[n], double C[n])
+void f(int n, float A[8][n], float *T, int p[n], float C[n])
 {
-    double T[64];
+#pragma polyc live-out(C)
 #pragma scop
-    for (int i = 0; i < 64; i++)
-        T[i] = A[i] + 1.0;
+    for (int k = 0; k < 8; k++)
+        for (int i = 0; i < n; i++)
+            T[k * n + i] = A[k][i] + 1.0f;
     for (int i = 0; i < n; i++)
-        C[i] = T[p[i] & 63];
+        C[i] = T[p[i] * n + i];
 #pragma endscop
 }

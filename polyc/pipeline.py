@@ -31,6 +31,7 @@ from polyc.passes.kept_rows import keep_rows
 from polyc.passes.lookups import look_up_in_registers
 from polyc.passes.mapping import map_to_kernels, place_barriers
 from polyc.passes.micro import tile_contractions_for_cpu
+from polyc.passes.nontemporal import store_past_caches
 from polyc.passes.orders import straighten_nests
 from polyc.passes.parallel import mark_loops
 from polyc.passes.prefetch import prefetch_streams
@@ -50,7 +51,7 @@ from polyc.passes.vectorize import sink_vector_loops
 from polyc.passes.windows import in_strips, slide_windows
 from polyc.passes.wishes import tell_unhonoured
 from polyc.poly import OverBudget, budget
-from polyc.reread import NotComparable, lookup_faults, text_faults
+from polyc.reread import NotComparable, lookup_faults, row_faults, text_faults
 from polyc.stack import room_for_depth
 from polyc.verify import INLINING, RELOCATION, Fault, check
 from polyc.verify.expand import buffer_of
@@ -134,6 +135,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         ("privatize", place_private_arrays),
         # The text of black boxes, once it is known which arrays they have buffers of.
         ("prefetch", prefetch_streams),
+        # Results that no cache holds: of the loops as they are printed, and once it is known which are vector loops.
+        ("nontemporal", store_past_caches),
     ]
 
 
@@ -291,6 +294,8 @@ class _Run:
 
     def text_faults(self, program: Program, rendered: Rendered) -> list[Fault]:
         faults = [] if rendered.lookups is None else lookup_faults(program, *rendered.lookups)
+        if not faults and rendered.nontemporal is not None:
+            faults = row_faults(program, *rendered.nontemporal)
         return faults or text_faults(program, self.region, rendered.body, rendered.guard)
 
     def reread(self, program: Program, rendered: Rendered) -> tuple[Program, bool]:

@@ -12,6 +12,7 @@ from polyc.codegen.exprs import APART, MACROS, ExprPrinter
 from polyc.codegen.flat_arrays import with_flat_arrays
 from polyc.codegen.lookups import with_lookups
 from polyc.codegen.loops import print_loops
+from polyc.codegen.nontemporal import STREAM, STREAMING, with_rows, without_braces
 from polyc.codegen.origins import origins_in
 from polyc.codegen.printer import Line, allocation, expression, lines_of
 from polyc.codegen.templating import IDENTIFIER, environment
@@ -37,6 +38,8 @@ class Rendered:
     """Of the text, and of each of `device`."""
     lookups: tuple[tuple[c.Stmt, ...], tuple[c.Stmt, ...]] | None = None
     """Where loops look things up in vectors: the statements without and with that, both before flat arrays."""
+    nontemporal: tuple[tuple[c.Stmt, ...], tuple[c.Stmt, ...]] | None = None
+    """The same where rows are stored past the caches."""
 
 
 def render_region(program: Program, region: Region, verified: bool) -> Rendered:
@@ -53,11 +56,14 @@ def render_region(program: Program, region: Region, verified: bool) -> Rendered:
     printed = print_loops(program)
     condition = _guard(program)
     types = VectorTypes()
-    body = with_lookups(printed.body, program, types)
-    text, origins = _region_text(program, region, verified, c.with_notes(body, False), condition, types)
+    looked_up = with_lookups(printed.body, program, types)
+    body = with_rows(looked_up, program)
+    shown = without_braces(c.with_notes(body, False))
+    text, origins = _region_text(program, region, verified, shown, condition, types)
     read = with_flat_arrays(printed.body, program.scop)
-    lookups = None if body == printed.body else (printed.body, body)
-    return Rendered(text, printed.ast, read, condition, origins=(origins,), lookups=lookups)
+    lookups = None if looked_up == printed.body else (printed.body, looked_up)
+    nontemporal = None if body == looked_up else (looked_up, body)
+    return Rendered(text, printed.ast, read, condition, (), (origins,), lookups, nontemporal)
 
 
 def _region_text(
@@ -84,6 +90,7 @@ def _region_text(
     everything = "\n".join([code, guard, *allocations, original if guard else ""])
     mentioned = set(IDENTIFIER.findall(everything))
     macros = [text for name, text in MACROS.items() if name in mentioned] + vectors.macros()
+    macros += [STREAMING] if STREAM in mentioned else []
     # The user's `i` is hidden by ours: it is used only where the original text stays as the other branch.
     kept = set(IDENTIFIER.findall("\n".join([guard, *allocations, original if guard else ""])))
     used, read = _names_used(body, False) | kept, _names_used(body, True) | kept

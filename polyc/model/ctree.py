@@ -211,7 +211,8 @@ class If:
 class For:
     """A C loop. `pragmas` are printed on lines of their own before it. `lanes`: one operation on vectors is to run all
     its iterations, from 0 to `lanes` (`codegen/vectors.py`). `lookups`: in so many iterations, from a multiple on,
-    the rows of its tables are the same (`codegen/lookups.py`)."""
+    the rows of its tables are the same (`codegen/lookups.py`). `nontemporal`: arrays that it stores past the caches
+    (`codegen/nontemporal.py`), where `large` holds, if that stands there."""
 
     init: Decl | Expr | None
     condition: Expr | None
@@ -221,6 +222,8 @@ class For:
     span: Span | None = dataclass_field(default=None, compare=False, repr=False)
     lanes: int = 0
     lookups: int = 0
+    nontemporal: tuple[str, ...] = ()
+    large: Expr | None = None
     runs: tuple[Span, ...] = dataclass_field(default=(), compare=False, repr=False)
     """In a printed loop: the places of the user's loops whose iterations it runs."""
 
@@ -255,7 +258,8 @@ class Note:
 
     `kind`: `at` and `end` around a statement's text (`name` is the statement, `stands_for` assigns the values of its
     loop variables to an array), `parallel` or `vector` first in a loop body, `declared` after a declaration,
-    `value` for a variable that only notes use, `lookups` first in the block that stands for a loop with such.
+    `value` for a variable that only notes use, `lookups` and `nontemporal` first in the block that stands for a loop
+    with such.
     """
 
     kind: str
@@ -300,7 +304,7 @@ def _inner(node: Node) -> tuple[str, ...]:
     kind = type(node)
     names = _INNER.get(kind)
     if names is None:
-        inner = (item for item in fields(kind) if item.name not in ("span", "pragmas"))
+        inner = (item for item in fields(kind) if item.name not in ("span", "pragmas", "nontemporal"))
         names = _INNER[kind] = tuple(item.name for item in inner if item.type not in _PLAIN)
     return names
 

@@ -246,6 +246,8 @@ class _Loop:
         references = [n for n in c.walk(self.loop.body) if isinstance(n, c.ArrayRef)]
         if any(n.array in self.loop.nontemporal and id(n) not in self.stores for n in references) or not self.rows:
             raise _Plain
+        if any(isinstance(n, c.Name) and n.name in self.loop.nontemporal for n in c.walk(self.loop.body)):
+            raise _Plain
         for row in self.rows:
             counters = {_counter(loop) for loop in row.loops}
             named = {n.name for place in row.places for n in c.walk(place) if isinstance(n, c.Name)}

@@ -28,7 +28,6 @@ from polyc.model.tree import (
     walk,
 )
 from polyc.passes.cost import box_volume, multiply_adds, operations, sample_parameters
-from polyc.passes.cpu_model import FULL
 from polyc.passes.parallel import has_loops
 from polyc.passes.vectorize import dimension_of, iterations, step_of
 from polyc.poly import affine_of, names, sets, value_on
@@ -36,6 +35,8 @@ from polyc.poly import affine_of, names, sets, value_on
 STAGE = "nontemporal"
 ISA = "x86"
 """What has stores past the caches that C compilers know."""
+HELD = 0.75
+"""Of the last level: of a result that is smaller, enough is found there again, or overwritten there."""
 HIDING = 1.5
 """Arithmetic that takes so many times what memory does hides that."""
 READ_LATER = 2
@@ -112,9 +113,9 @@ class _Finder:
 
     @cached_property
     def least_bytes(self) -> int:
-        """Of an array that no cache holds: more than is sure to stay in all caches of the last level."""
+        """Of an array that no cache holds."""
         last = self.machine.levels[-1]
-        return int(FULL * last.bytes * max(1, self.machine.cores // max(1, last.shared_by)))
+        return int(HELD * last.bytes * max(1, self.machine.cores // max(1, last.shared_by)))
 
     def at(self, node: Node, inside: bool = False) -> Node:
         match node:
@@ -164,7 +165,7 @@ class _Finder:
         found: dict[str, _Result] = {}
         for name in names(along.schedule.domain()):
             statement = self.program.statements[name]
-            for access in statement.accesses:
+            for access in statement.accesses if name not in self.program.copies else ():
                 array = self.program.scop.arrays[access.array]
                 if access.kind is AccessKind.READ or not array.rank or (name, access.ref) in self.kept:
                     continue

@@ -190,6 +190,8 @@ class _Block:
         for node in c.walk(self.loop.body):
             if isinstance(node, c.ArrayRef) and node.array in self.loop.nontemporal and id(node) not in stored:
                 raise _Other(f"{node.array} is used beside its rows")
+        if _names(self.loop) & set(self.loop.nontemporal):
+            raise _Other("an array is used as a whole")
         if len(calls) != len(self.rows) or set(self.stores) != set(self.rows):
             raise _Other("a row is not stored, or twice")
         bound = _at_most(start, end) if most is None else most

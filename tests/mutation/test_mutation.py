@@ -48,6 +48,8 @@ FEW = [
     ("windows: not around", "strips"),
     ("lookups: a row for all", "not_looked_up"),
     ("lookups: another element", "looked_up"),
+    ("nontemporal: an element more", "past_caches"),
+    ("nontemporal: no fences", "past_caches"),
     ("scatters: no race is seen", "histogram"),
     ("cells: all in one cell", "grid"),
     ("boxed: instances of a row less", "parities"),

@@ -151,10 +151,10 @@ def test_sizes_that_a_run_knows(tmp_path: Path) -> None:
     text = program(loops, "int m, float A[n][m], float B[n][m]")
     region = region_of(text, tmp_path)
     result = compile_region(region, Options(machine="zen3"))
-    assert "if (1.0 * n * m > 46976204) {" in result.text
+    assert "if (1.0 * n * m > 50331648) {" in result.text
     assert result.text.count("B[i][j] + 1") == 2
     assert check(region, result, sizes=(1, 40)) == []
-    large = replace(result, text=result.text.replace("> 46976204", "> 40"))
+    large = replace(result, text=result.text.replace("> 50331648", "> 40"))
     assert check(region, large, sizes=SIZES) == []
 
 

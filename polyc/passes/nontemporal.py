@@ -163,9 +163,11 @@ class _Finder:
     def results(self, along: Member) -> Iterator[_Result]:
         """The arrays that a loop stores elements of."""
         found: dict[str, _Result] = {}
+        relocated = self.program.relocated
+        copies = self.program.copies | (set(relocated.added) if relocated is not None else set())
         for name in names(along.schedule.domain()):
             statement = self.program.statements[name]
-            for access in statement.accesses if name not in self.program.copies else ():
+            for access in statement.accesses if name not in copies else ():
                 array = self.program.scop.arrays[access.array]
                 if access.kind is AccessKind.READ or not array.rank or (name, access.ref) in self.kept:
                     continue
@@ -238,6 +240,8 @@ class _Finder:
         if extent is not None and extent * array.element.size_bytes < LEAST_ROW:
             raise _Declined(f"the loop over {along.name} stores {extent * array.element.size_bytes} bytes of a row")
         if program.options.stores == "auto":
+            if any(not a.exact for s in names(along.schedule.domain()) for a in program.statements[s].accesses):
+                raise _Declined("data say what is read, and memory is not what the loop waits for")
             computing, moving = self.seconds()
             if computing > HIDING * moving:
                 raise _Declined(

@@ -44,6 +44,7 @@ from polyc.passes.kept_rows import keep_rows
 from polyc.passes.lookups import look_up_in_registers
 from polyc.passes.mapping import map_to_kernels, place_barriers
 from polyc.passes.micro import tile_contractions_for_cpu
+from polyc.passes.nontemporal import store_past_caches
 from polyc.passes.orders import straighten_nests
 from polyc.passes.parallel import mark_loops
 from polyc.passes.prefetch import prefetch_streams
@@ -160,6 +161,8 @@ def passes_for(options: Options) -> list[tuple[str, Pass]]:
         ("privatize", place_private_arrays),
         # The text of black boxes, once it is known which arrays they have buffers of.
         ("prefetch", prefetch_streams),
+        # Results that no cache holds: of the loops as they are printed, and once it is known which are vector loops.
+        ("nontemporal", store_past_caches),
     ]
 
 

@@ -49,6 +49,7 @@ class CompileOptions(TypedDict, total=False):
     time_tile: str | tuple[str, Sizes]
     """`("skewed", (16, 32))`, `"skewed:16,32"`, `"auto"`, `"none"`"""
     threads: Literal["auto", "always"]
+    stores: Literal["auto", "nontemporal", "plain"]
     strips: int | Literal["auto", "none"]
     max_recompute: float
     machine: File

@@ -31,8 +31,8 @@ NAME = "polyc.toml"
 CODE = "bad-config"
 LONGEST_BYTES = 1_000_000
 TABLES = ("defaults", "files", "kernels")
-OF_REGIONS = ("tile-sizes", "sizes", "time-tile", "threads", "strips", "max-recompute", "no-inline", "reassociate",
-              "fuse", "budget")  # fmt: skip
+OF_REGIONS = ("tile-sizes", "sizes", "time-tile", "threads", "stores", "strips", "max-recompute", "no-inline",
+              "reassociate", "fuse", "budget")  # fmt: skip
 """Options that a function may have for itself."""
 OF_NESTS = ("tile-sizes", "sizes", "fuse", "parallel")
 """What a single nest may have: `fuse` and `parallel` are false, or left out."""

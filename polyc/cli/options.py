@@ -306,6 +306,13 @@ TRANSFORM = (
         help="Whether parallel loops that are too small for threads start them.",
     ),
     click.option(
+        "--stores",
+        type=click.Choice(["auto", "nontemporal", "plain"]),
+        default="auto",
+        show_default=True,
+        help="Whether results that no cache holds go to memory past the caches.",
+    ),
+    click.option(
         "--strips",
         metavar="auto|none|N",
         type=Strips(),
@@ -412,6 +419,7 @@ def transform_options(values: dict[str, Any]) -> Options:
         time_tile=values["time_tile"],
         sizes=tuple(dict(values["resized"]).items()),
         threads=values["threads"],
+        stores=values["stores"],
         strips=values["strips"],
         max_recompute=values["max_recompute"],
         verify=not values["no_verify"],

@@ -19,7 +19,7 @@ from polyc.errors import InternalError
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Array, Storage
-from polyc.model.tree import Mark, Member, Role
+from polyc.model.tree import Mark, Member, Role, Worth
 from polyc.passes.boxes import constant_of
 from polyc.poly import kind_of, maps, operation_of
 
@@ -270,6 +270,7 @@ class LoopPrinter:
         condition = self.condition(node.for_get_cond(), inner_exprs)
         block = block_of(self.body(node.for_get_body(), inner))
         pragmas = self.pragmas(member, condition, block)
+        nontemporal, large = self.past_caches(member)
         if member is not None and member.role in (Role.REGISTER, Role.UNROLLED):
             if member.lanes:
                 block = c.Block((self.concurrent(member), block))
@@ -278,7 +279,10 @@ class LoopPrinter:
         if member is not None and member.lookups is not None:
             block = c.Block((self.concurrent(member), block))
             start_here = c.Decl("long", name, (), start)
-            return c.For(start_here, condition, advance, block, pragmas, lookups=member.lookups.width)
+            width = member.lookups.width
+            return c.For(
+                start_here, condition, advance, block, pragmas, lookups=width, nontemporal=nontemporal, large=large
+            )
         if member is not None and member.owned and pragmas and step > 1:
             ((_, array),) = member.owned
             block = c.Block((self.concurrent(member), block))
@@ -291,11 +295,35 @@ class LoopPrinter:
             note = self.concurrent(member)
 
             def vectors(body: c.Stmt) -> c.For:
-                return c.For(c.Decl("long", name, (), start), condition, advance, c.Block((note, body)), pragmas)
+                return c.For(
+                    c.Decl("long", name, (), start),
+                    condition,
+                    advance,
+                    c.Block((note, body)),
+                    pragmas,
+                    nontemporal=nontemporal,
+                    large=large,
+                )
 
             rows = by_rows(block, name, vectors) if member.vector else None
             return vectors(block) if rows is None else rows
-        return c.For(c.Decl("long", name, (), start), condition, advance, block, pragmas)
+        return c.For(
+            c.Decl("long", name, (), start),
+            condition,
+            advance,
+            block,
+            pragmas,
+            nontemporal=nontemporal,
+            large=large,
+        )
+
+    def past_caches(self, member: Member | None) -> tuple[tuple[str, ...], c.Expr | None]:
+        """The arrays that a loop stores past the caches, and where only a run knows that it should, the condition."""
+        if member is None or member.past_caches is None:
+            return (), None
+        arrays = tuple(c_name(self.program.scop.arrays[name]) for name in member.past_caches.arrays)
+        worth = member.past_caches.worth
+        return arrays, None if worth is None else self.more(worth)
 
     def condition(self, cond: isl.AstExpr, exprs: ExprPrinter) -> c.Expr:
         """`i <= N - 1` as people write it: `i < N`."""
@@ -331,14 +359,16 @@ class LoopPrinter:
 
     def worth(self, member: Member) -> str:
         """`if (1.0 * n * m > 12000)`: a number with a fraction, since the product may be too large for an int."""
-        if member.worth is None:
-            return ""
+        return "" if member.worth is None else f" if ({expression(self.more(member.worth))})"
+
+    def more(self, worth: Worth) -> c.Expr:
+        """`1.0 * n * m > 12000`."""
         printer = ExprPrinter(self.program.scop.parameters, {})
-        factors = [printer.convert(self.build.expr_from_pw_aff(extent)) for extent in member.worth.extents]
+        factors = [printer.convert(self.build.expr_from_pw_aff(extent)) for extent in worth.extents]
         if len(factors) > 1:
             factors.insert(0, c.Literal("1.0"))
         amount = reduce(lambda left, right: c.Binary("*", left, right), factors)
-        return f" if ({expression(c.Binary('>', amount, c.Literal(str(member.worth.least))))})"
+        return c.Binary(">", amount, c.Literal(str(worth.least)))
 
     def reductions(self, member: Member) -> str:
         names = ((op, section(self.program.scop.arrays[array])) for op, array in member.reductions)

@@ -14,6 +14,7 @@ from polyc.codegen.exprs import APART, MACROS, ExprPrinter
 from polyc.codegen.flat_arrays import with_flat_arrays
 from polyc.codegen.lookups import with_lookups
 from polyc.codegen.loops import print_later, print_loops
+from polyc.codegen.nontemporal import STREAM, STREAMING, with_rows, without_braces
 from polyc.codegen.origins import origins_in
 from polyc.codegen.owners import with_owners
 from polyc.codegen.printer import Line, allocation, expression, lines_of
@@ -89,6 +90,7 @@ def render_region(
     steps: list[tuple[str, Callable[[Body], Body]]] = [
         ("lookups", lambda body: with_lookups(body, program, types)),
         ("owners", lambda body: with_owners(body, program)),
+        ("nontemporal", lambda body: with_rows(body, program)),
     ]
     body = printed.body
     rewritten: list[tuple[str, Body, Body]] = []
@@ -97,7 +99,8 @@ def render_region(
         if after != body:
             rewritten.append((name, body, after))
         body = after
-    text, origins = _region_text(program, region, verified, c.with_notes(body, False), condition, types, question)
+    shown = without_braces(c.with_notes(body, False))
+    text, origins = _region_text(program, region, verified, shown, condition, types, question)
     read = with_flat_arrays(printed.body, program.scop)
     return Rendered(text, printed.ast, read, condition, (), (origins,), tuple(rewritten), printed.later)
 
@@ -146,6 +149,7 @@ def _region_text(
     everything = "\n".join([code, ahead, guard, *allocations, original if guard else ""])
     mentioned = set(IDENTIFIER.findall(everything))
     macros = [text for name, text in MACROS.items() if name in mentioned] + vectors.macros()
+    macros += [STREAMING] if STREAM in mentioned else []
     # The user's `i` is hidden by ours: it is used only where the original text stays as the other branch.
     kept = set(IDENTIFIER.findall("\n".join([ahead, guard, *allocations, original if guard else ""])))
     used, read = _names_used(body, False) | kept, _names_used(body, True) | kept

@@ -125,6 +125,8 @@ def band_head(band: Band) -> str:
     ):
         if positions:
             words.append(f"{flag}({', '.join(map(str, positions))})")
+    if band.members[-1].past_caches is not None:
+        words.append(f"past_caches({', '.join(band.members[-1].past_caches.arrays)})")
     if band.members[-1].lookups is not None:
         words.append(f"lookups({band.members[-1].lookups.width})")
     if any(m.mapped for m in band.members):

@@ -212,7 +212,9 @@ class For:
     """A C loop. `pragmas` are printed on lines of their own before it. `lanes`: one operation on vectors is to run all
     its iterations, from 0 to `lanes` (`codegen/vectors.py`). `lookups`: in so many iterations, from a multiple on,
     the rows of its tables are the same (`codegen/lookups.py`). `owned`: an array whose cells have owners among the
-    threads, which run the iterations that update them (`codegen/owners.py`), `owned_if`: where threads are worth it."""
+    threads, which run the iterations that update them (`codegen/owners.py`), `owned_if`: where threads are worth it.
+    `nontemporal`: arrays that it stores past the caches (`codegen/nontemporal.py`), where `large` holds, if that stands
+    there."""
 
     init: Decl | Expr | None
     condition: Expr | None
@@ -224,6 +226,8 @@ class For:
     lookups: int = 0
     owned: str = ""
     owned_if: str = ""
+    nontemporal: tuple[str, ...] = ()
+    large: Expr | None = None
     runs: tuple[Span, ...] = dataclass_field(default=(), compare=False, repr=False)
     """In a printed loop: the places of the user's loops whose iterations it runs."""
 
@@ -258,8 +262,8 @@ class Note:
 
     `kind`: `at` and `end` around a statement's text (`name` is the statement, `stands_for` assigns the values of its
     loop variables to an array), `parallel` or `vector` first in a loop body, `declared` after a declaration,
-    `value` for a variable that only notes use, `lookups` and `owners` first in the block that stands for a loop
-    with such.
+    `value` for a variable that only notes use, `lookups`, `owners` and `nontemporal` first in the block that stands for
+    a loop with such.
     """
 
     kind: str
@@ -304,7 +308,7 @@ def _inner(node: Node) -> tuple[str, ...]:
     kind = type(node)
     names = _INNER.get(kind)
     if names is None:
-        inner = (item for item in fields(kind) if item.name not in ("span", "pragmas"))
+        inner = (item for item in fields(kind) if item.name not in ("span", "pragmas", "nontemporal"))
         names = _INNER[kind] = tuple(item.name for item in inner if item.type not in _PLAIN)
     return names
 

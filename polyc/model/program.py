@@ -32,6 +32,9 @@ class Options:
     """In the place of what is constructed: a kind of tiles and its sizes (`passes/given_sizes.py`)."""
     threads: str = "auto"
     """`auto`: parallel loops that are too small for threads run on one; `always`: they start them all the same."""
+    stores: str = "auto"
+    """`auto`: results that no cache holds go to memory past the caches where that pays; `nontemporal`: wherever it can
+    be; `plain`: none does."""
     strips: int | None = None
     """How many tiles a strip has through which fused producers slide (`passes/windows.py`); 0: no strips; None: as many
     as the model of the machine says, or none."""

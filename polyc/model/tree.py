@@ -66,6 +66,16 @@ class Lookups:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class PastCaches:
+    """Arrays whose rows a vector loop stores past the caches."""
+
+    arrays: tuple[str, ...]
+    """Keys of `Scop.arrays`."""
+    worth: Worth | None = None
+    """From which sizes on no cache holds them; None: always."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Member:
     """One dimension of a band: one loop."""
 
@@ -106,6 +116,8 @@ class Member:
     """For a vector loop: it has so many iterations, and operations on vectors are printed for all of them at once."""
     lookups: Lookups | None = None
     """For a vector loop of constant length: what it looks up in rows that lie in vector registers."""
+    past_caches: PastCaches | None = None
+    """For a vector loop: what it stores without reading the lines first, since nobody finds them in a cache again."""
     digit: tuple[int, int] | None = None
     """For role REGISTER: the dimension of register buffers that the loop counts in, and how far apart its steps are."""
     line: int = 0

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.reread.lookups import lookup_faults
+from polyc.reread.nontemporal import row_faults
 from polyc.reread.owners import owner_faults
 from polyc.verify import Fault
 
@@ -16,6 +17,7 @@ Check = Callable[[Program, Body, Body], list[Fault]]
 CHECKS: Mapping[str, Check] = {
     "lookups": lookup_faults,
     "owners": owner_faults,
+    "nontemporal": row_faults,
 }
 
 

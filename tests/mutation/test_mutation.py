@@ -53,6 +53,8 @@ FEW = [
     ("chosen: input overwritten", "not_chosen"),
     ("chosen: subscript + 1", "chosen"),
     ("chosen: told as exact", "chosen"),
+    ("nontemporal: an element more", "past_caches"),
+    ("nontemporal: no fences", "past_caches"),
     ("scatters: no race is seen", "histogram"),
     ("cells: all in one cell", "grid"),
     ("boxed: instances of a row less", "parities"),

@@ -231,6 +231,13 @@ DONE: dict[str, Code] = {
         NOTHING,
         "cpu.md#lookups-and-scatters",
     ),
+    "nontemporal": Code(
+        "Results go to memory past the caches",
+        "For a CPU: rows of an array that no cache holds are stored past the caches, so that memory does not read the "
+        "lines first; the message says of which arrays, and from which size on.",
+        NOTHING,
+        "cpu.md#results-that-no-cache-holds",
+    ),
     "jammed": Code(
         "Several sums run at once",
         "For a CPU: several of the sums that stream through an array run at once, each in its own register and in "

@@ -162,6 +162,13 @@ LEFT: dict[str, Code] = {
         "show (`min`, `max`).",
         "cpu.md#lookups-and-scatters",
     ),
+    "not-nontemporal": Code(
+        "A result goes through the caches",
+        "No cache holds an array that a loop writes, and its rows are stored as any others, so that memory reads each "
+        "line first; the message says why.",
+        "Write each element once, along rows of the array, in a nest that does not read it.",
+        "cpu.md#results-that-no-cache-holds",
+    ),
     "not-jammed": Code(
         "Sums run one by one",
         "Sums that stream through an array have registers of their own neither for rows nor for columns: their "

@@ -149,12 +149,15 @@ def test_one_that_crashes_leaves_a_word(
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_nothing_runs_on_after_the_end(polyc: Polyc, tmp_path: Path, files: list[str], number: signal.Signals) -> None:
     slow = tmp_path / "slow"
-    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.write_text("#!/bin/sh\ntouch started\nexec sleep 60\n")
     slow.chmod(0o755)
     words = [sys.executable, "-m", "polyc", "compile", *files, "--cc", "./slow"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     with subprocess.Popen(words, env=environment, start_new_session=True, stderr=subprocess.PIPE) as process:
-        time.sleep(3)
+        for _ in range(400):
+            if (tmp_path / "started").exists():
+                break
+            time.sleep(0.05)
         process.send_signal(number)
         assert process.wait(timeout=20) == 128 + number
         for _ in range(100):

@@ -233,7 +233,8 @@ class InstancePrinter:
             if array.rank == 0 and (buffer is None or buffer.places is None):
                 return self.cell(array, buffer, name, (), node.ref)
             divided = buffer is not None and buffer.corner is not None and _has_divisions(buffer.corner)
-            moved = buffer if buffer is not None and buffer.corner is not None and not divided else None
+            planes = buffer is not None and _in_planes(buffer)
+            moved = buffer if buffer is not None and buffer.corner is not None and not divided and not planes else None
             index = self._stepped(access, moved) if place is None else None
             if index is None:
                 relation = self.to_instance.apply_range(access.relation if place is None else place)
@@ -247,6 +248,9 @@ class InstancePrinter:
             subscripts = tuple(self.exprs.convert(subscript) for subscript in index)
             if buffer is not None and divided:
                 subscripts = self.exprs.differences(index, self._corner(buffer))
+            if buffer is not None and planes:
+                own = zip(buffer.extents, subscripts, strict=True)
+                subscripts = tuple(c.Literal("0") if constant_of(extent) == 1 else s for extent, s in own)
             return self.cell(array, buffer, name, _around(buffer, subscripts), node.ref)
         written = tuple(c.rewrite(s, self._change) for s in node.subscripts)
         if buffer is not None and buffer.corner is not None:
@@ -498,6 +502,15 @@ def _less_last(sum_: c.Expr) -> c.Expr:
 
 def _has_divisions(values: isl.MultiAff) -> bool:
     return any(values.get_aff(d).dim(isl.dim_type.div) > 0 for d in range(values.dim(isl.dim_type.out)))
+
+
+def _in_planes(buffer: Buffer) -> bool:
+    """Whether a data tile has one element in each plane of its array, or in each of some: of these it has all."""
+    if buffer.corner is None or buffer.places is not None or buffer.window is not None:
+        return False
+    whole = (buffer.corner.get_aff(d) for d in range(buffer.corner.dim(isl.dim_type.out)))
+    ones = [constant_of(extent) == 1 for extent in buffer.extents]
+    return any(ones) and all(one or aff.plain_is_zero() for one, aff in zip(ones, whole, strict=True))
 
 
 def is_single(buffer: Buffer) -> bool:

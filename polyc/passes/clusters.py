@@ -346,6 +346,8 @@ class Fuser:
             return Declined("irregular-tiles", "its tiles take too many pieces or remainders to describe")
         overlapping = not extension.reverse().is_single_valued()
         shared, ran = self._needed_before(between, nest), extension.range()
+        if nest.copied:
+            shared = self._with_sources(nest, shared)
         twice = shared.intersect(ran)
         wanted = None if nest.copied else self._wanted(cluster, nest, extension, twice, overlapping)
         # Before buffers are planned: it is what keeps most nests out. Of an array that is updated, more is to say.
@@ -637,6 +639,15 @@ class Fuser:
                 continue
             found = found.union(out.intersect_range(other.instances).domain())
         return found
+
+    def _with_sources(self, nest: Nest, needed: isl.UnionSet) -> isl.UnionSet:
+        """With all that runs in the same iterations of a nest's parallel loops, if these instances read some of it."""
+        own = self.outer.same_iteration(self.near.flow_from(nest.instances).intersect_range(needed))
+        if own.domain().is_subset(needed):
+            return needed
+        assert nest.band is not None
+        loops = values(self.outer.members + nest.band.members[: nest.band.coincident_prefix], nest.instances)
+        return needed.apply(loops).apply(loops.reverse()).coalesce()
 
     def _needed_later(self, cluster: Cluster, nest: Nest, extension: isl.UnionMap) -> bool:
         """Whether nests after the cluster, in the same iteration of the outer loops, read values of the tiles."""

@@ -236,8 +236,8 @@ class _Contractor:
     def declared(self, buffer: Buffer, around: _Around) -> bool:
         """Whether the buffer has a box of constant size inside these loops; if so, it is that from now on.
 
-        Of what an extension node adds, one cell: the loops above such a node are no function of its instances, and
-        codegen asks for none where there are no subscripts.
+        Of what an extension node adds, one cell, or one in each plane: the loops above such a node are no function of
+        its instances, and codegen asks for none where subscripts are 0 or those of the array.
         """
         touched: isl.UnionMap | None = None
         loose: set[int] = set()
@@ -252,7 +252,9 @@ class _Contractor:
         pieces = maps(touched.coalesce()) if touched is not None else []
         box = bounding_box(pieces[0], self.program.scop.known, self.typical) if len(pieces) == 1 else None
         extents = box.constant_extents() if box is not None else None
-        if box is None or extents is None or (around.added is not None and set(extents) != {1}):
+        if box is None or extents is None:
+            return False
+        if around.added is not None and not all(e == 1 or starts_at_zero(box, d) for d, e in enumerate(extents)):
             return False
         if not all(starts_at_zero(box, d) for d in loose):  # such a subscript is printed as it was written
             return False

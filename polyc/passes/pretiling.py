@@ -30,17 +30,15 @@ from polyc.passes.nests import (
     values,
 )
 from polyc.passes.parallel import has_loops
+from polyc.passes.planes import by_length, looks_up, with_planes_inside
 from polyc.passes.registers import contraction_size
 from polyc.passes.tiling import worth_tiling
-from polyc.passes.vectorize import iterations
 from polyc.passes.wishes import why_apart
 from polyc.poly import in_name, maps, names, sets
 
 STAGE = "pretiling"
 WIDTH = 4
 """Bytes of the smallest elements that vector instructions gather."""
-FEW = 4
-"""Iterations of a loop that may stand inside of loops along memory."""
 
 
 def fuse_quasi_identical(program: Program) -> Program:
@@ -65,6 +63,8 @@ def fuse_quasi_identical(program: Program) -> Program:
               tile of the others would meet its data again. Nests that need nothing of each other are joined for a CPU
               where they read the same cells, stand in one loop of the source, or fill up the same rows
               (`interlaced.py`).
+              Loops over up to four planes may go innermost for that, and are written out: `f[c][y][x] / f[3][y][x]`
+              needs all planes of a pixel.
     """
     if program.options.fuse != "basteln":
         return program
@@ -93,6 +93,8 @@ class _Merger:
         """Statements that were joined since they read the same cells."""
         self.together: list[set[str]] = []
         """Statements that were joined since they were written in one loop."""
+        self.planes: list[set[str]] = []
+        """Statements that were joined with their loops over a few planes innermost."""
         self.interlaced: list[set[str]] = []
         """Statements that were joined since each writes between the elements of the other."""
         self.loop_of = _innermost_loops(program.scop.tree)
@@ -145,7 +147,9 @@ class _Merger:
             found = next((found for one in orders if (found := self.joined(group, one, outer))), None)
         if found is None and len(group) == len(others) == 1:
             first = self.with_short_loops_inside(group[0], others[0])
-            found = None if first is None else self.joined([first], others, outer, short=True)
+            found = None if first is None else self.joined([first], others, outer)
+        if found is None:
+            found = self.joined_planes(group, others, outer)
         return found
 
     def with_short_loops_inside(self, first: Nest, reader: Nest) -> Nest | None:
@@ -158,20 +162,28 @@ class _Merger:
         band = first.band
         if self.program.options.gpu or band is None or not band.permutable or reader.band is None:
             return None
-        accesses = [a for name in first.statements for a in self.program.statements[name].accesses]
-        if band.coincident_prefix < len(band.members) or not any(a.loose for a in accesses):
+        if band.coincident_prefix < len(band.members) or not looks_up(self.program, first):
             return None
-        short = [m for m in band.members if 0 < (iterations(m, self.program) or 0) <= FEW]
-        others = [m for m in band.members if m not in short]
-        if not short or len(others) != len(reader.band.members):
+        long, short = by_length(self.program, band)
+        if not short or len(long) != len(reader.band.members):
             return None
-        return replace(first, node=replace(band, members=(*others, *short)))
+        return replace(first, node=replace(band, members=long, child=Band(short, True, band.child)))
 
-    def joined(self, group: list[Nest], others: list[Nest], outer: Outer, short: bool = False) -> list[Nest] | None:
-        """Both groups as one, if Definition 4.1 holds between all nests of either.
+    def joined_planes(self, group: list[Nest], others: list[Nest], outer: Outer) -> list[Nest] | None:
+        """Both groups as one, if that needs loops over a few planes to go innermost."""
+        if self.program.options.gpu:
+            return None
+        moved = [with_planes_inside(self.program, nest) for nest in (*group, *others)]
+        nests = [nest for nest in moved if nest is not None]
+        if len(nests) < len(moved):
+            return None
+        found = self.joined(nests[: len(group)], nests[len(group) :], outer)
+        if found is not None:
+            self.planes.append({s for nest in found for s in nest.statements})
+        return found
 
-        short: loops of few iterations inside of the common ones may have several values that are read.
-        """
+    def joined(self, group: list[Nest], others: list[Nest], outer: Outer) -> list[Nest] | None:
+        """Both groups as one, if Definition 4.1 holds between all nests of either."""
         if self.asked_apart(group, others):
             return None
         common, alike = _common([*group, *others])
@@ -188,7 +200,7 @@ class _Merger:
             dependence = outer.same_iteration(between(self.every, one, two))
             if not self.has_distance_0(dependence, one, two, common):
                 return None
-            if not anything_inside and not self.ends_and_starts(flow, one, two, common, short):
+            if not anything_inside and not self.ends_and_starts(flow, one, two, common):
                 return None
         # What is lost when a deeper band is cut to the common loops: its tilability below (condition of 4.1 that
         # the remaining values are constant keeps this to initialisations and final steps).
@@ -345,17 +357,14 @@ class _Merger:
         shared = tuple(joined_member(a, b) for a, b in zip(one[:common], two[:common], strict=True))
         return bool(every.is_subset(every.eq_at_multi_union_pw_aff(partial_schedule(shared))))
 
-    def ends_and_starts(self, flow: isl.UnionMap, first: Nest, second: Nest, common: int, short: bool) -> bool:
-        """Whether values go from one iteration of the loops that are not common to one of the other nest's.
-
-        short: the first one's may be any.
-        """
+    def ends_and_starts(self, flow: isl.UnionMap, first: Nest, second: Nest, common: int) -> bool:
+        """Whether values go from one iteration of the loops that are not common to one of the other nest's."""
         assert first.band is not None
         assert second.band is not None
         one, two = first.band.members, second.band.members
         rest = [(m, first.instances) for m in one[common:]], [(m, second.instances) for m in two[common:]]
         last = first.instances.intersect(flow.domain())
-        sources = short or all(_constant(m, i.intersect(flow.domain())) for m, i in rest[0])
+        sources = all(_constant(m, i.intersect(flow.domain())) for m, i in rest[0])
         sources = sources or (self.is_contraction(first) and _decided(one[:common], one[common:], last))
         targets = all(_constant(m, i.intersect(flow.range())) for m, i in rest[1])
         return sources and targets
@@ -399,6 +408,7 @@ class _Merger:
             (self.interlaced, "each writes between the elements of a row that the others write"),
             (self.alike, "each iteration of them reads the same cells"),
             (self.together, "they stand in one loop, and nothing keeps them apart"),
+            (self.planes, "with the loops over a few planes innermost, an iteration reads what the same one makes"),
         )
         inside_of = [(found, why) for sets_, why in reasons for found in sets_ if found <= set(statements)]
         for found, why in inside_of:

@@ -118,7 +118,7 @@ class _Strides:
 
 
 def _sunk(band: Band, program: Program) -> Node:
-    loops_below = [n for n in walk(band.child) if isinstance(n, Band)]
+    loops_below = _loops(band.child)
     candidates = [m for m in band.members if m.coincident]
     if not candidates:
         return band
@@ -126,7 +126,7 @@ def _sunk(band: Band, program: Program) -> Node:
     best = max(candidates, key=lambda m: strides[id(m)].gain)
     if strides[id(best)].gain <= 0:
         return band
-    innermost = [n.members[-1] for n in (*loops_below, band) if not any(isinstance(x, Band) for x in walk(n.child))]
+    innermost = [n.members[-1] for n in (*loops_below, band) if not _loops(n.child)]
     if all(m is best for m in innermost):
         return band
     # Against what is innermost now: a loop that is itself coincident and consecutive stays where it is.
@@ -141,6 +141,11 @@ def _sunk(band: Band, program: Program) -> Node:
     below = sink(best, band.child)
     rest = tuple(m for m in band.members if m is not best)
     return replace(band, members=rest, child=below) if rest else below
+
+
+def _loops(node: Node) -> list[Band]:
+    """The bands of a subtree, but for those of which each iteration is printed by itself."""
+    return [n for n in walk(node) if isinstance(n, Band) and n.members[-1].role is not Role.WRITTEN_OUT]
 
 
 def unrolled_below(band: Band, program: Program) -> bool:

@@ -34,8 +34,8 @@ TODAY: dict[tuple[str, str], tuple[int, set[str]]] = {
     ("bilateral", "flat"): (6, DATA | {"assumed", "delinearised", "turned"}),
     ("camera", "arrays"): (3, DATA | {"not-tiled"}),
     ("camera", "flat"): (2, DATA | {"assumed", "delinearised", "not-looked-up", "not-tiled"}),
-    ("multiscale", "arrays"): (4, {"not-fused", "not-inlined", "turned"}),
-    ("multiscale", "flat"): (10, {"assumed", "delinearised", "not-fused", "not-inlined", "turned"}),
+    ("multiscale", "arrays"): (5, {"not-fused", "not-inlined", "not-tiled", "turned"}),
+    ("multiscale", "flat"): (9, {"assumed", "delinearised", "not-fused", "not-inlined", "not-tiled", "turned"}),
     ("laplacian", "arrays"): (
         16,
         {"non-affine-index", "not-fused", "not-inlined", "not-looked-up", "not-tiled", "turned"},

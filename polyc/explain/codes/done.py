@@ -9,7 +9,8 @@ DONE: dict[str, Code] = {
         "Nests were joined before tiling",
         "Nests were joined before tiling, at no cost: each iteration of one needs only the same iteration of the "
         "other (Definition 4.1); or neither needs the other, and both read the same cells, were written in one loop, "
-        "or fill up the rows of one array between them.",
+        "or fill up the rows of one array between them. Loops over up to four planes of an image go innermost for "
+        "that, and are written out.",
         "Nothing: this is an improvement. `--fuse min` keeps nests apart.",
     ),
     "fused": Code(

@@ -60,6 +60,10 @@ def fuse_tiles(program: Program) -> Program:
     return replace(composer.program, tree=tree)
 
 
+Start = tuple[tuple[int, ...], int | None]
+"""Tile sizes of an output, and the tile loop that goes innermost."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Attempt:
     """An output with its tile sizes, grown as far as it goes."""
@@ -151,15 +155,18 @@ class _Composer:
             return fuser.cluster(position, nest, band, sizes)
         before = self.program, list(waiting)
         tried: list[tuple[Cluster, Program, list[Nest | None]]] = []
-        known: dict[tuple[int, ...], Attempt] = {}
+        known: dict[Start, Attempt] = {}
         self.choice = grouping.chosen(position, (*waiting[:position], nest))
         alone, expected = sizes, None
         if self.choice is not None:
             expected = self.choice.producers
             fuser.single |= self.choice.lonely
         sizes = self.sizes.grouped(self.program, fuser.outer, (nest,), expected, alone)
+        planned = expected
         while True:
-            cluster, too_large = self.attempted(fuser, fuser.cluster(position, nest, band, sizes), waiting, known)
+            innermost = self.sizes.innermost(self.program, fuser.outer, (nest,), planned, sizes)
+            start = fuser.cluster(position, nest, band, sizes, innermost)
+            cluster, too_large = self.attempted(fuser, start, waiting, known)
             tried.append((cluster, self.program, list(waiting)))
             smaller = self.sizes.smaller(self.program, band, fuser.outer, sizes) if too_large else None
             if smaller is not None and not self.program.options.gpu:
@@ -173,7 +180,7 @@ class _Composer:
                 # Some of those that pay may not be fused: once more, with sizes for what is left.
                 modelled = self.sizes.covers(self.program, fuser.outer, cluster.outputs, found)
                 smaller = self.sizes.grouped(self.program, fuser.outer, cluster.outputs, found, alone)
-                smaller, expected = (None if smaller == sizes or not modelled else smaller), None
+                smaller, expected, planned = (None if smaller == sizes or not modelled else smaller), None, found
             if smaller is None:
                 break
             # A producer did not fit: try once more with a smaller tile.
@@ -194,7 +201,7 @@ class _Composer:
         sizes: tuple[int, ...],
         before: tuple[Program, list[Nest | None]],
         waiting: list[Nest | None],
-        known: dict[tuple[int, ...], Attempt],
+        known: dict[Start, Attempt],
     ) -> Cluster:
         """The cluster with the largest of these sizes, and of the smaller ones, for which no producer is too large.
 
@@ -206,16 +213,16 @@ class _Composer:
             ladder.append(following)
 
         def fits(rung: int) -> bool:
-            if ladder[rung] not in known:
+            if (ladder[rung], None) not in known:
                 self.program, waiting[:] = before[0], before[1]
                 self.attempted(fuser, fuser.cluster(position, nest, band, ladder[rung]), waiting, known)
-            return not known[ladder[rung]].too_large
+            return not known[ladder[rung], None].too_large
 
         low, high = 0, len(ladder) - 1
         while fits(high) and low < high:
             middle = (low + high) // 2
             low, high = (low, middle) if fits(middle) else (middle + 1, high)
-        found = known[ladder[high]]
+        found = known[ladder[high], None]
         self.program, waiting[:] = found.program, found.waiting
         return found.cluster
 
@@ -224,14 +231,15 @@ class _Composer:
         fuser: Fuser,
         start: Cluster,
         waiting: list[Nest | None],
-        known: dict[tuple[int, ...], Attempt],
+        known: dict[Start, Attempt],
     ) -> tuple[Cluster, bool]:
         """`attempt`, or what it said of the same output with the same sizes before: a group is tried again where the
         model has others in mind for what is left of it."""
-        if start.sizes not in known:
+        key = start.sizes, start.innermost
+        if key not in known:
             cluster, too_large = self.attempt(fuser, start, waiting)
-            known[start.sizes] = Attempt(cluster, too_large, self.program, tuple(waiting))
-        found = known[start.sizes]
+            known[key] = Attempt(cluster, too_large, self.program, tuple(waiting))
+        found = known[key]
         self.program, waiting[:] = found.program, found.waiting
         return found.cluster, found.too_large
 
@@ -336,7 +344,7 @@ class _Composer:
         sizes = (*cluster.sizes[:count], *sizes[count:])
         for order in permutations(band.members[:count]):
             swapped = replace(band, members=(*order, *band.members[count:]))
-            alone = fuser.cluster(q, other, swapped, sizes)
+            alone = fuser.cluster(q, other, swapped, sizes, cluster.innermost)
             shared = self._shared_data(cluster, alone)
             if not shared:
                 continue
@@ -601,7 +609,8 @@ class _Composer:
     def _comment(self, cluster: Cluster, sizes: tuple[int, ...]) -> str:
         """What a reader of the printed code should know of the group."""
         outputs = ", ".join(s for o in cluster.outputs for s in o.statements)
-        lines = [f"{outputs} in tiles of {told_sizes(sizes)}"]
+        inside = "" if cluster.innermost is None else f", those along {cluster.tile[-1].name} one after the other"
+        lines = [f"{outputs} in tiles of {told_sizes(sizes)}{inside}"]
         for producer in cluster.producers:
             percent = producer.estimate.recompute_percent
             cost = f", {percent:.0f} % repeated" if percent >= 1 else ""

@@ -57,6 +57,8 @@ class Cluster:
     """The coincident tile members."""
     sizes: tuple[int, ...]
     """Tile sizes of all members of the first output's band."""
+    innermost: int | None
+    """The member of that band whose tile loop goes inside of the others; None: they are in the band's order."""
     tile_of: isl.UnionMap
     """(11): `{ S[i] -> [outer, tile] }` for the outputs and, multi-valued, the producers."""
     producers: tuple[Producer, ...] = ()
@@ -120,7 +122,7 @@ class Fuser:
         self._copy_of: dict[Nest, Nest] = {}
         self.tables: dict[int, tuple[Band, frozenset[str]]] = {}
         """`tables_of` bands, by their identity."""
-        self._starts: dict[tuple[Nest, Band, tuple[int, ...]], Cluster] = {}
+        self._starts: dict[tuple[Nest, Band, tuple[int, ...], int | None], Cluster] = {}
         """The answers of `cluster`."""
         self._answers: dict[_Asked, Cluster | Declined | None] = {}
         """Those of `extend`: a group is grown again where it did not come out as it was planned."""
@@ -147,15 +149,20 @@ class Fuser:
         self._built: tuple[Cluster, ...] = ()
         """From these follow the dependences that are left, and what is dropped."""
 
-    def cluster(self, position: int, nest: Nest, band: Band, sizes: tuple[int, ...]) -> Cluster:
-        """The output alone, its band tiled: relation (11)."""
-        if (nest, band, sizes) not in self._starts:
-            count = band.coincident_prefix
-            tile = tile_members(band.members[:count], sizes[:count])
+    def cluster(
+        self, position: int, nest: Nest, band: Band, sizes: tuple[int, ...], innermost: int | None = None
+    ) -> Cluster:
+        """The output alone, its band tiled: relation (11).
+
+        innermost: the member whose tile loop goes inside of the others
+        """
+        key = nest, band, sizes, innermost
+        if key not in self._starts:
+            order = sorted(range(band.coincident_prefix), key=lambda k: k == innermost)
+            tile = tile_members(tuple(band.members[k] for k in order), tuple(sizes[k] for k in order))
             tile_of = values(self.outer.members + tile, nest.instances)
-            start = Cluster(position, (nest,), tile, sizes, tile_of, known=tile_of.domain())
-            self._starts[nest, band, sizes] = start
-        return self._starts[nest, band, sizes]
+            self._starts[key] = Cluster(position, (nest,), tile, sizes, innermost, tile_of, known=tile_of.domain())
+        return self._starts[key]
 
     def copy_of(self, position: int, nest: Nest) -> Nest | None:
         """The nest for tiles that have values of their own of it, while others have theirs; None where it may not.

@@ -22,6 +22,7 @@ from polyc.passes.parallel import has_loops
 from polyc.passes.rows_at_once import AtOnce, position_of, rows_at_once
 from polyc.passes.storage import STACK_BYTES
 from polyc.passes.strips import sliding_along
+from polyc.passes.tile_loops import innermost
 from polyc.passes.vectorize import dimension_of, distance, gain_of, in_rows, step_of
 from polyc.poly import budget, is_over_budget, names, set_name, sets, share
 
@@ -103,7 +104,8 @@ class CpuSizes:
         model = TileModel(machine, _cores(program, machine), nests, parallel, kept, bool(outer.members), strips)
         steps = _steps(program, band, machine, len(model.extents))
         along = sliding_along(model) if program.options.strips is None else None
-        return construct(model, steps, STACK_BYTES, along)
+        found = construct(model, steps, STACK_BYTES, along)
+        return replace(found, innermost=innermost(model, found.best[0])) if found.best and kept else found
 
     def at(self, program: Program) -> isl.Set:
         if self.typical is None:

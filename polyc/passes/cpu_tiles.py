@@ -37,6 +37,8 @@ class Construction:
     """The best with sliding windows where there are none, and the other way round; None: windows were not tried."""
     near: bool = False
     """The best is as good as `otherwise` by the model, and its data stay in the first level."""
+    innermost: int | None = None
+    """The loop over tiles that goes innermost (`tile_loops.py`); None: they are in the order of the band."""
 
 
 @dataclass(slots=True)

@@ -106,6 +106,20 @@ class Sizes:
             return 0
         return found.best[0].strips
 
+    def innermost(
+        self,
+        program: Program,
+        outer: Outer,
+        outputs: tuple[Nest, ...],
+        producers: tuple[Nest, ...] | None,
+        sizes: tuple[int, ...],
+    ) -> int | None:
+        """The loop over tiles of these sizes that goes innermost by the model; None: they are in the band's order."""
+        found = self.cpu.group(program, outer, outputs, producers) if producers else None
+        if found is None or not found.best or found.best[0].tile != sizes[: len(found.best[0].tile)]:
+            return None
+        return found.innermost
+
     def covers(self, program: Program, outer: Outer, outputs: tuple[Nest, ...], producers: tuple[Nest, ...]) -> bool:
         """Whether the model says something of these producers together; of none of them `grouped` knows enough."""
         return not producers or self.cpu.group(program, outer, outputs, producers) is not None
@@ -257,6 +271,8 @@ class Sizes:
             f"({traffic}); {found.stopped}; the best of {found.tried} for the machine {program.options.machine}{then}"
             f"{_of_strips(found)}"
         )
+        if cluster.innermost is not None:
+            message += f"; the tiles along {cluster.tile[-1].name} one after the other, since they read the same"
         data = {
             "sizes": list(sizes),
             "bound": best.bound,
@@ -270,6 +286,8 @@ class Sizes:
             data |= {"strips": best.strips, "otherwise": _in_strips(found.otherwise)}
         if found.near:
             data |= {"near": True}
+        if cluster.innermost is not None:
+            data |= {"innermost": cluster.tile[-1].name}
         return program.remark("cpu-sizes", "basteln", message, statements, **data)
 
 

@@ -12,7 +12,8 @@ from polyc.analysis.witness import carried, first_of, in_loop
 from polyc.model.program import Buffer, ExtensionSchedule, Group, Program
 from polyc.model.tree import Band, Extension, Filter, Mark, Node, Sequence, restrict, rewrite
 from polyc.model.witness import Finder
-from polyc.passes.clusters import Cluster, Declined, Fuser, Producer, output_band
+from polyc.passes.cluster import Cluster, Declined, Producer, output_band
+from polyc.passes.clusters import Fuser
 from polyc.passes.cpu_sizes import Judged
 from polyc.passes.grouping import Choice, Grouping
 from polyc.passes.naming import fresh
@@ -128,7 +129,7 @@ class _Composer:
             cluster = self.grown(fuser, grouping, position, nest, band, waiting)
             fuser.dropped = fuser.dropped_with(cluster)
             fuser.served(cluster)
-            copied |= {fuser.copies[p.nest] for p in cluster.producers if p.nest.copied}
+            copied |= {fuser.copies.places[p.nest] for p in cluster.producers if p.nest.copied}
             if self.fusing and (cluster.producers or worth_tiling(self.program, band)):
                 cluster = replace(cluster, data=(*cluster.data, *fuser.internal_data(cluster)))
             placed[position] = self.built(fuser, cluster, outer)

@@ -131,7 +131,8 @@ class _Composer:
             fuser.served(cluster)
             copied |= {fuser.copies.places[p.nest] for p in cluster.producers if p.nest.copied}
             if self.fusing and (cluster.producers or worth_tiling(self.program, band)):
-                cluster = replace(cluster, data=(*cluster.data, *fuser.internal_data(cluster)))
+                data = fuser.data.internal(cluster, fuser.dropped_with(cluster))
+                cluster = replace(cluster, data=(*cluster.data, *data))
             placed[position] = self.built(fuser, cluster, outer)
         return sequence([n for n in placed if n is not None], all_instances(nests)), stayed
 
@@ -496,7 +497,7 @@ class _Composer:
                 for m in maps(p.extension)
                 if out_name(m) in fused
             ),
-            partial(fuser.footprints, cluster),
+            partial(fuser.shapes.footprints, cluster),
             max((p.estimate.recompute_percent / 100.0 for p in cluster.producers), default=0.0),
         )
         self.program = replace(self.program, groups=(group, *self.program.groups))

@@ -1,35 +1,34 @@
-"""Who may be fused with whom (Algorithm 4), of the nests of one sequence, and why not."""
+"""Who may be fused with whom, of the nests of one sequence, and why not: the steps of Algorithm 2, and Algorithm 4."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import islpy as isl
 
-from polyc.analysis.witness import carried, first_of, overwriting, value_out
-from polyc.machine import load_cpu, load_gpu
-from polyc.machine.gpu import STATIC_SHARED_BYTES
+from polyc.analysis.witness import carried, value_out
+from polyc.machine import load_cpu
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind, Statement
 from polyc.model.tree import Band
 from polyc.model.witness import Finder
 from polyc.passes.cluster import MOST_PIECES, Cluster, Declined, Producer, dropped_of
-from polyc.passes.contract import kept_by_iterations
 from polyc.passes.copies import Copies, served, with_sources
 from polyc.passes.cost import START_CYCLES, Estimate, Rates, estimate, sample_parameters, written_cells
 from polyc.passes.cpu_sizes import Judged
 from polyc.passes.hazards import Hazards
 from polyc.passes.lookups import tables_of
 from polyc.passes.neighbours import Neighbours
-from polyc.passes.nests import Nest, Outer, all_instances, values
-from polyc.passes.promotion import DataTile, RefFlow, plan_buffer
+from polyc.passes.nests import Nest, Outer, values
+from polyc.passes.promotion import DataTile, RefFlow
 from polyc.passes.registers import contraction_sizes
 from polyc.passes.shapes import Shapes, irregular
-from polyc.passes.storage import STACK_BYTES, Life, bytes_for
+from polyc.passes.storage import STACK_BYTES
+from polyc.passes.tile_data import TileData
 from polyc.passes.tiling import tile_members, told_sizes
-from polyc.poly import empty_map, empty_set, maps, names, sets
+from polyc.poly import empty_set, names, sets
 
 _Asked = tuple[tuple[Cluster, ...], Cluster, Nest, tuple[Nest | None, ...], frozenset[str]]
 """The clusters that are built, the one that a nest may join, the nests that wait, and arrays that are torn."""
@@ -87,6 +86,7 @@ class Fuser:
         self.program, self.near, self.flow = program, near, program.dependences.flow
         self.shapes = Shapes(program, near, self.outer, self.typical)
         self.hazards = Hazards(program, near, self.refs)
+        self.data = TileData(program, near, self.outer, self.refs, self.typical)
 
     def cluster(self, position: int, nest: Nest, band: Band, sizes: tuple[int, ...]) -> Cluster:
         """The output alone, its band tiled: relation (11)."""
@@ -122,14 +122,6 @@ class Fuser:
         size = max((array.element.size_bytes or 8 for array in arrays), default=8)
         cells = (written_cells(self.program, piece.intersect_params(self.typical)) for piece in sets(nest.instances))
         return size * sum(cells)
-
-    @property
-    def space(self) -> int:
-        """Bytes that the buffers of one tile may take."""
-        options = self.program.options
-        if not options.gpu:
-            return STACK_BYTES
-        return min(STATIC_SHARED_BYTES, load_gpu(options.machine).shared_bytes_per_block)
 
     # --- who joins -----------------------------------------------------------------------------------------------
 
@@ -178,8 +170,9 @@ class Fuser:
             return wanted
         elsewhere = shared if nest.copied else empty_set(shared)
         producer_data: list[DataTile] = []
+        dropped = self.dropped_with(cluster)
         for array in self.near.written(nest):
-            plan = self._plan(cluster, nest, extension, array, overlapping, elsewhere)
+            plan = self.data.plan(cluster, nest, extension, array, overlapping, elsewhere, dropped)
             if isinstance(plan, Declined):
                 return plan
             if plan is not None:
@@ -223,12 +216,12 @@ class Fuser:
         replaced = {d.array for d in producer_data}
         data = (*producer_data, *(d for d in cluster.data if d.array not in replaced))
         inside = [nest, *(p.nest for p in cluster.producers), *cluster.outputs]
-        bytes_used = self._bytes(data, inside)
-        if bytes_used > self.space:
+        bytes_used = self.data.bytes_of(data, inside)
+        if bytes_used > self.data.space:
             return Declined(
                 "tile-too-large",
                 f"the tile's buffers would take {bytes_used} bytes",
-                {"bytes": bytes_used, "limit": self.space},
+                {"bytes": bytes_used, "limit": self.data.space},
             )
         reserved, guard = self._guarded(self._reserved(cluster, nest, extension, shared))
         return replace(
@@ -323,116 +316,7 @@ class Fuser:
             for access in statement.accesses
         )
 
-    def footprints(self, cluster: Cluster) -> tuple[isl.Map, ...]:
-        """(13), for the arrays that the producers make: what those read of them that were in the tile before."""
-        found: list[isl.Map] = []
-        tile_of = cluster.tile_of.intersect_domain(all_instances(cluster.outputs))
-        for producer in reversed(cluster.producers):
-            for array in self.near.written(producer.nest):
-                reads = empty_map(tile_of)
-                for name in names(tile_of.domain()):
-                    for access in self.program.statements[name].accesses:
-                        if access.array == array and access.kind is AccessKind.READ:
-                            reads = reads.union(isl.UnionMap.from_map(access.relation))
-                found += maps(tile_of.reverse().apply_range(reads).coalesce())
-            tile_of = tile_of.union(producer.extension.reverse())
-        return tuple(found)
-
     # --- recomputation, and when it is right ---------------------------------------------------------------------
-
-    def _plan(
-        self,
-        cluster: Cluster,
-        nest: Nest,
-        extension: isl.UnionMap,
-        array: str,
-        overlapping: bool,
-        elsewhere: isl.UnionSet,
-    ) -> DataTile | Declined | None:
-        """How the array's values stay in the tile; None: they go to the array itself, each by one tile only.
-
-        Producers that are in the tile already and write the array too share one data tile with the new one.
-        elsewhere: instances that run outside of the tiles as well, for others
-        """
-        dropped = self.dropped_with(cluster)
-        known = next((d for d in cluster.data if d.array == array), None)
-        also = [p for p in cluster.producers if array in self.near.written(p.nest)]
-        for producer in also:
-            if producer.nest.copied:
-                elsewhere = elsewhere.union(producer.reserved)
-            nest = Nest(nest.instances.union(producer.nest.instances), nest.node)
-            extension = extension.union(producer.extension)
-        plan = plan_buffer(
-            self.program,
-            self.refs,
-            cluster.tile_of,
-            nest,
-            extension,
-            array,
-            self.outer,
-            self.typical,
-            dropped,
-            elsewhere,
-            not overlapping and known is None and not also,
-        )
-        if also:
-            overlapping = not extension.reverse().is_single_valued()
-        if isinstance(plan, DataTile) and (plan.copy_out is None or overlapping):
-            return self._sized(plan, nest)
-        if overlapping or known is not None:
-            why = plan if isinstance(plan, str) else "its values are needed outside"
-            inside = cluster.instances, nest.instances
-            again = overwriting(self.program, nest.instances, cluster.instances, array)
-            outside = value_out(self.program, nest.instances, inside, array)
-            shown = first_of([again, outside] if "writes it" in why else [outside])
-            message = f"tiles overlap, and {array} cannot be kept in the tile: {why}"
-            return Declined("not-promotable", message, dependence=shown)
-        return None
-
-    def _sized(self, data: DataTile, nest: Nest) -> DataTile:
-        """The data tile with the size of one element, if it will be a variable of one iteration (`contract.py`)."""
-        if nest.band is None or data.array not in kept_by_iterations(self.program, nest.band, nest.instances):
-            return data
-        return replace(data, size_bytes=self.program.scop.arrays[data.array].element.size_bytes or 8)
-
-    def internal_data(self, cluster: Cluster) -> tuple[DataTile, ...]:
-        """Arrays that the outputs of a cluster make for themselves, tile by tile, and nobody else needs."""
-        every = Nest(all_instances(cluster.outputs), cluster.outputs[0].node)
-        extension = cluster.tile_of.intersect_domain(every.instances).reverse()
-        found: list[DataTile] = []
-        dropped = self.dropped_with(cluster)
-        inside = [*(p.nest for p in cluster.producers), *cluster.outputs]
-        for array in self.near.written(every):
-            flow = self.program.dependences.flow_by_array.get(array)
-            if array in self.program.scop.live_out or flow is None or flow.is_empty():
-                continue
-            plan = plan_buffer(
-                self.program, self.refs, cluster.tile_of, every, extension, array, self.outer, self.typical, dropped
-            )
-            if isinstance(plan, str) or plan.copy_out is not None or plan.fill is not None or plan.guard is not None:
-                continue
-            plan = self._sized(plan, every)
-            if self._bytes((*cluster.data, *found, plan), inside) <= self.space:
-                found.append(plan)
-        return tuple(found)
-
-    def _bytes(self, data: Iterable[DataTile], nests: list[Nest]) -> int:
-        """What the buffers of a tile take that runs these nests in their order."""
-        if self.program.options.gpu:
-            return sum(one.size_bytes for one in data)
-        lives = []
-        steps_of: dict[str, list[int]] = {}
-        for k, nest in enumerate(nests):
-            for name in nest.statements:
-                steps_of.setdefault(name, []).append(k)
-        for one in data:
-            element = self.program.scop.arrays[one.array].element
-            size = element.size_bytes or 8
-            extents = one.extents if one.size_bytes > size else (1,) * len(one.extents)  # a variable, see `_sized`
-            steps = [k for name, _ in one.accesses for k in steps_of.get(name, ())]
-            first = -1 if one.fill is not None else min(steps)  # all that is copied in is so first of all
-            lives.append(Life(one.array, (element.text,), size, extents, first, max(steps)))
-        return bytes_for(lives)
 
     def _needed_before(self, between: list[Nest], nest: Nest) -> isl.UnionSet:
         """Instances whose values are read by nests that stay between the nest's place and the cluster's."""

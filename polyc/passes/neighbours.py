@@ -98,7 +98,7 @@ class Neighbours:
         return list(found)
 
     def stays_inside(self, nest: Nest, array: str) -> bool:
-        """Whether all values that a nest stores to an array are read by the nest itself, if at all."""
+        """Whether an array may be private, and whoever reads what a nest stores to it is of the nest itself."""
         if array not in self._program.scop.privatizable:
             return False
         flow = self._program.dependences.flow_by_array.get(array)

@@ -10,12 +10,13 @@ from __future__ import annotations
 import islpy as isl
 
 from polyc.model.program import Program
+from polyc.model.scop import AccessKind
 from polyc.passes.boxed import by_cells, count_at, has_remainders, is_ragged, is_simpler
 from polyc.passes.cluster import MOST_PIECES, Cluster
 from polyc.passes.cost import middle_tile
 from polyc.passes.neighbours import Neighbours
 from polyc.passes.nests import Nest, Outer, all_instances, values
-from polyc.poly import empty_map, maps, sets
+from polyc.poly import empty_map, maps, names, sets
 
 HULL_SLACK = 1.1
 
@@ -70,6 +71,21 @@ class Shapes:
             if is_simpler(boxed, found) and self._little_more(cluster.tile_of, flow, boxed, tiles):
                 return boxed
         return found
+
+    def footprints(self, cluster: Cluster) -> tuple[isl.Map, ...]:
+        """(13), for the arrays that the producers make: what those read of them that were in the tile before."""
+        found: list[isl.Map] = []
+        tile_of = cluster.tile_of.intersect_domain(all_instances(cluster.outputs))
+        for producer in reversed(cluster.producers):
+            for array in self.near.written(producer.nest):
+                reads = empty_map(tile_of)
+                for name in names(tile_of.domain()):
+                    for access in self.program.statements[name].accesses:
+                        if access.array == array and access.kind is AccessKind.READ:
+                            reads = reads.union(isl.UnionMap.from_map(access.relation))
+                found += maps(tile_of.reverse().apply_range(reads).coalesce())
+            tile_of = tile_of.union(producer.extension.reverse())
+        return tuple(found)
 
     def _little_more(self, tile_of: isl.UnionMap, flow: isl.UnionMap, boxed: isl.UnionMap, tiles: isl.UnionSet) -> bool:
         """Whether tiles in the middle, of all and of those that have a part of the box, hold at most HULL_SLACK more

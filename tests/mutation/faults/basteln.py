@@ -13,6 +13,7 @@ import polyc.passes.clusters as clusters
 import polyc.passes.hazards as hazards
 import polyc.passes.neighbours as neighbours
 import polyc.passes.shapes as shapes
+import polyc.passes.tile_data as tile_data
 from polyc.model.program import Program
 from polyc.model.tree import Band, Member, Node, Role
 from polyc.passes.cluster import Cluster
@@ -277,7 +278,7 @@ add(
     "everything looks private to its nest",
     always(neighbours.Neighbours, "stays_inside", True),
 )
-add("basteln", "no buffers planned", "overlapping tiles write the array", always(clusters.Fuser, "_plan", None))
+add("basteln", "no buffers planned", "overlapping tiles write the array", always(tile_data.TileData, "plan", None))
 add(
     "basteln",
     "everything counts as dropped",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Protocol
 
 import islpy as isl
 
@@ -12,7 +13,7 @@ from polyc.codegen import Question, question_of
 from polyc.errors import InternalError
 from polyc.explain.nests import nests
 from polyc.machine import load_cpu
-from polyc.model.program import Compiled, Options, Program, operations_for
+from polyc.model.program import Compiled, Options, Pass, Program, operations_for
 from polyc.model.scop import Access, Region, Scop
 from polyc.model.tree import Band, Domain, Node, rewrite
 from polyc.passes.cost import sample_parameters
@@ -40,6 +41,41 @@ class Refused(Exception):
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.message)
         self.fault = fault
+
+
+class Compiler(Protocol):
+    """One region through all passes (`pipeline.py`)."""
+
+    def __call__(
+        self, region: Region, options: Options, told: Pass = ..., question: Question | None = None
+    ) -> Compiled:
+        """told: adds what is to be said of it before all else; question: what its data are asked first"""
+
+
+def inspected(region: Region, options: Options, compiled: Compiler) -> Compiled:
+    """A region whose model says something of the data: with a question before it, where that pays."""
+    scop = region.scop
+    assert scop.inspection is not None
+    plain, (words, statements) = replace(region, scop=scop.inspection.plain), asked_of(scop)
+    try:
+        question = question_for(region, options)
+    except Refused as refused:
+        message = f"the static check refused what would ask {words} ({refused})"
+        fault = refused.fault
+        faults = [{"kind": fault.kind, "message": fault.message, "witness": fault.witness}]
+        return compiled(
+            plain, options, lambda p: p.remark("verification-failed", "verify", message, statements, faults=faults)
+        )
+    except NotAsked as reason:
+        why = str(reason)
+    else:
+        message = f"it is asked {words}; where they do not, the original loops run"
+        asked = compiled(region, options, lambda p: p.remark("inspected", STAGE, message, statements), question)
+        if asked.verified == options.verify and pays(asked, compiled(plain, replace(options, verify=False))):
+            return asked
+        why = "no more nests would be parallel, joined, or look things up in vectors"
+    message = f"it is not asked {words}: {why}"
+    return compiled(plain, options, lambda p: p.remark("not-inspected", STAGE, message, statements))
 
 
 def question_for(region: Region, options: Options) -> Question:

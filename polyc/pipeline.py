@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-import islpy as isl
-
+from polyc import fallback
 from polyc.analysis.dependences import compute_dependences, no_dependences
-from polyc.analysis.order import runs
-from polyc.bounded import Started, isl_answer, isl_started, within
-from polyc.codegen import (
-    NotMappable,
-    Question,
-    Rendered,
-    cut_of,
-    generate,
-    obstacle,
-    render_as_written,
-    render_region,
-)
-from polyc.errors import InternalError
-from polyc.inspecting import STAGE as INSPECTION
-from polyc.inspecting import NotAsked, Refused, asked_of, pays, question_for
-from polyc.model.program import Compiled, Options, Program, Remark, Snapshot, operations_for
+from polyc.attempt import Attempt
+from polyc.codegen import Question, obstacle
+from polyc.inspecting import inspected
+from polyc.model.program import Compiled, Options, Pass, Program
 from polyc.model.scop import Region, Scop
 from polyc.model.tree import Mark, walk
 from polyc.passes.ahead import ask_ahead
@@ -61,26 +45,10 @@ from polyc.passes.temporaries import relocate_temporaries
 from polyc.passes.time_tiles import tile_time_loops
 from polyc.passes.unroll import unroll_loops
 from polyc.passes.vectorize import sink_vector_loops
-from polyc.passes.windows import in_strips, slide_windows
+from polyc.passes.windows import slide_windows
 from polyc.passes.wishes import tell_unhonoured
-from polyc.poly import OverBudget, budget
-from polyc.reread import (
-    FEWEST_STATEMENTS,
-    Begun,
-    NotComparable,
-    begin,
-    rewriting_faults,
-    shown_in_halves,
-    text_faults,
-)
 from polyc.stack import room_for_depth
-from polyc.verify import INLINING, RELOCATION, Fault, check
-from polyc.verify.expand import buffer_of
 from polyc.verify.inspected import inspection_faults
-
-Pass = Callable[[Program], Program]
-OVER_BUDGET = "budget"
-"""The kind of a fault that is none: the check did not end."""
 
 
 def passes_for(options: Options) -> list[tuple[str, Pass]]:
@@ -178,363 +146,87 @@ def compile_region(region: Region, options: Options) -> Compiled:
     """
     with room_for_depth():
         if region.scop.inspection is None:
-            return _Run(region, options).compiled()
-        return _inspected(region, options)
+            return _compiled(region, options)
+        return inspected(region, options, _compiled)
 
 
-def _inspected(region: Region, options: Options) -> Compiled:
-    """A region whose model says something of the data: with a question before it, where that pays."""
-    scop = region.scop
-    assert scop.inspection is not None
-    plain, (words, statements) = replace(region, scop=scop.inspection.plain), asked_of(scop)
-    try:
-        question = question_for(region, options)
-    except Refused as refused:
-        message = f"the static check refused what would ask {words} ({refused})"
-        fault = refused.fault
-        faults = [{"kind": fault.kind, "message": fault.message, "witness": fault.witness}]
-        return _Run(
-            plain, options, lambda p: p.remark("verification-failed", "verify", message, statements, faults=faults)
-        ).compiled()
-    except NotAsked as reason:
-        why = str(reason)
-    else:
-        message = f"it is asked {words}; where they do not, the original loops run"
-        asked = _Run(
-            region, options, lambda p: p.remark("inspected", INSPECTION, message, statements), question
-        ).compiled()
-        if asked.verified == options.verify and pays(asked, _Run(plain, replace(options, verify=False)).compiled()):
-            return asked
-        why = "no more nests would be parallel, joined, or look things up in vectors"
-    message = f"it is not asked {words}: {why}"
-    return _Run(plain, options, lambda p: p.remark("not-inspected", INSPECTION, message, statements)).compiled()
+def _compiled(
+    region: Region, options: Options, told: Pass = lambda program: program, question: Question | None = None
+) -> Compiled:
+    """One region, of which `told` has something to say, with a question before it or with none."""
+    with Attempt(region, options, told, question) as attempt:
+        return _attempted(attempt)
 
 
-class _Run:
-    """One region on its way through the compiler, with the time that each stage took."""
-
-    def __init__(
-        self, region: Region, options: Options, told: Pass = lambda program: program, question: Question | None = None
-    ) -> None:
-        self.region = region
-        self.told = told
-        self.question = question
-        self.asked = options if region.scop.tile == "auto" else replace(options, tile_sizes=region.scop.tile)
-        self.options = replace(self.asked, budget=operations_for(region.scop, options))
-        self.timings: list[tuple[str, float]] = []
-        self.snapshots: list[Snapshot] = []
-        self.ahead: _Ahead | None = None
-        self.unread = False
-        """Whether reading a printed text again took too long."""
-
-    def compiled(self) -> Compiled:
-        try:
-            return self._compiled()
-        finally:
-            self.end_ahead()
-
-    def _compiled(self) -> Compiled:
-        scop = self.region.scop
-        untouched = self.told(Program(scop, self.asked, no_dependences(scop), scop.tree, dict(scop.statements)))
-        with self.timed("dependences"):
-            initial = _declined_at_budget(
-                "dependences",
-                lambda p: replace(initial_program(p.scop, p.options), remarks=p.remarks),
-                untouched,
-                "finding the dependences took more isl operations than the budget allows; the region stays as it was",
-            )
-        self.snapshots.append(Snapshot("initial", initial.tree, self.timings[-1][1]))
-        if initial.dependences is untouched.dependences:
-            return self.as_written(initial, initial)
-        if self.options.verify and self.question is None and (wrong := self.bounded(initial)):
-            return self.as_written(_with_failure(initial, initial, wrong), initial)
-        if self.options.gpu and (reason := obstacle(scop)) is not None:
-            return self.as_written(_not_mapped(initial, reason), initial)
-        final, verified = self.transformed(initial)
-        if final.tree is initial.tree and any(p.code in ("inlined", "relocated") for p in final.remarks):
-            # Whatever it was: with the region as it was written there is less to go wrong, and to check.
-            chosen = replace(self.asked, inline=False, relocate=False)
-            left_out = replace(initial, options=chosen, remarks=(*initial.remarks, *_of_failure(final)))
-            del self.snapshots[1:]
-            final, verified = self.transformed(left_out)
-        if (self.options.verify and not verified) or (self.options.gpu and final.tree is initial.tree):
-            return self.as_written(final, initial)
-        result = self.printed(final, initial, verified)
-        if self.unread and self.options.strips is None and _nearly_as_good(result.program):
-            why = "with strips the printed text was not read again within the budget"
-            final, verified = self.without_strips(replace(initial, options=final.options), why)
-            result = self.printed(final, initial, verified)
-        return result
-
-    def bounded(self, initial: Program) -> list[Fault]:
-        """Subscripts that the model takes to stay in their rows, and nothing bounds them."""
-        with self.timed("verify"):
-            return inspection_faults(initial)
-
-    def transformed(self, initial: Program) -> tuple[Program, bool]:
-        """The program after the passes, or the last one that is right; whether that was shown."""
-        programs = [initial]
-        for name, run in passes_for(initial.options) if not initial.tree.domain.is_empty() else []:
-            with self.timed(name):
-                programs.append(_declined_at_budget(name, run, programs[-1]))
-            self.snapshots.append(Snapshot(name, programs[-1].tree, self.timings[-1][1]))
-            # What is in no tile now comes into none any more.
-            if name == "basteln" and initial.options.expand and in_memory(programs[-1]):
-                del self.snapshots[1:]
-                told = (*initial.remarks, *(r for r in programs[-1].remarks if r.code == "not-expanded"))
-                options = replace(initial.options, expand=False)
-                return self.transformed(replace(initial, options=options, remarks=told))
-            if name == "windows" and initial.options.strips is None and _stand_still(programs[-1]):
-                return self.without_strips(initial, "tiles that were chosen for strips cannot slide through them")
-        programs[-1] = tell_unhonoured(tell_unused(programs[-1]))
-        if not self.options.verify:
-            return programs[-1], False
-        with self.timed("verify"):
-            final, verified = _last_right(programs, lambda: self.print_ahead(programs[-1]))
-        if final.tree is not programs[-1].tree and initial.options.strips is None and _sliding(programs[-1]):
-            return self.without_strips(initial, "with strips the program was not shown to be right within the budget")
-        return final, verified
-
-    def without_strips(self, initial: Program, why: str) -> tuple[Program, bool]:
-        """The passes again, with tiles that stand by themselves."""
-        del self.snapshots[1:]
-        told = initial.remark("no-sliding-window", "windows", f"tiles stand by themselves: {why}")
-        return self.transformed(replace(told, options=replace(initial.options, strips=0)))
-
-    def printed(self, final: Program, initial: Program, verified: bool) -> Compiled:
-        """The program as C. One that is right and cannot be printed gives way to the original order."""
-        told = final
-        for program in (final, initial)[: 1 if self.options.gpu else 2]:
-            told = replace(program, remarks=told.remarks)
-            try:
-                with self.timed("codegen"):
-                    rendered = self.rendered(told, verified)
-                with self.timed("text"):
-                    reading = verified and not self.options.gpu
-                    told, right = self.reread(told, rendered) if reading else (told, True)
-                if right:
-                    return self.result(told, initial, verified, rendered)
-            except NotMappable as reason:
-                told = _not_mapped(told, str(reason))
-            except InternalError as error:
-                told = told.remark("not-printed", "codegen", f"the optimised program could not be printed ({error})")
-            except OverBudget:
-                told = told.remark("budget", "codegen", "printing took more isl operations than the budget allows")
-            except isl.Error as error:
-                told = told.remark("not-printed", "codegen", f"isl could not print the program ({_first(error)})")
-        return self.as_written(told, initial)
-
-    def print_ahead(self, program: Program, verified: bool = True) -> None:
-        """Print a program that is being checked, and begin to check its text: most programs are right."""
-        self.end_ahead()
-        reading = verified and not self.options.gpu
-        with self.timed("codegen"):
-            printing = self.start_printing(program, verified, reading)
-            try:
-                rendered = isl_answer(printing)
-                assert isinstance(rendered, Rendered)
-                self.ahead = _Ahead(program, rendered, printing if reading else None)
-            except (InternalError, NotMappable, isl.Error) as error:
-                self.ahead = _Ahead(program, error, None)
-            finally:
-                if self.ahead is None or self.ahead.text is None:
-                    printing.end()
-
-    def end_ahead(self) -> None:
-        """What was printed ahead is not asked for."""
-        if self.ahead is not None and self.ahead.text is not None:
-            self.ahead.text.end()
-        self.ahead = None
-
-    def rendered(self, program: Program, verified: bool) -> Rendered:
-        """The program's text. Raises InternalError, NotMappable, OverBudget, isl.Error."""
-        if self.options.budget == 0:
-            return render_region(program, self.region, verified, self.question)
-        if self.ahead is None or not verified or self.ahead.program.tree is not program.tree:  # remarks do not matter
-            self.print_ahead(program, verified)
-        assert self.ahead is not None
-        if isinstance(self.ahead.rendered, Exception):
-            raise self.ahead.rendered
-        return self.ahead.rendered
-
-    def start_printing(self, program: Program, verified: bool, reading: bool) -> Started[Rendered | bool | list[Fault]]:
-        """Print the program; where it will be read again, do so in the process that has its C tree."""
-        texts: list[Rendered] = []
-        later: list[Begun | None] = []
-
-        def printed() -> Rendered:
-            made = generate(program) if reading and not program.tree.domain.is_empty() else None
-            cut = None if made is None else cut_of(made, FEWEST_STATEMENTS)
-            later.append(None if made is None else begin(program, self.region, made, cut))
-            texts.append(render_region(program, self.region, verified, self.question, made, cut))
-            return replace(texts[0], body=(), guard=None, rewritten=())
-
-        def in_halves() -> bool:
-            (text,), (begun,) = texts, later
-            if begun is None:
-                return False
-            if rewriting_faults(program, text.rewritten):
-                begun.process.end()
-                return False
-            return shown_in_halves(program, self.region, text.halves, text.guard, begun)
-
-        def read_again() -> list[Fault]:
-            return self.text_faults(program, texts[0])
-
-        budget = self.options.budget  # to read it again takes less than the compile itself
-        steps: list[Callable[[], Rendered | bool | list[Fault]]] = [within(self.context, 2 * budget, printed)]
-        if reading:
-            steps += [within(self.context, budget, in_halves), within(self.context, budget, read_again)]
-        return isl_started(*steps, known=(InternalError, NotMappable, NotComparable))
-
-    def text_faults(self, program: Program, rendered: Rendered) -> list[Fault]:
-        faults = rewriting_faults(program, rendered.rewritten)
-        return faults or text_faults(program, self.region, rendered.body, rendered.guard)
-
-    def reread(self, program: Program, rendered: Rendered) -> tuple[Program, bool]:
-        """Whether the printed text, read again, is right; the program, with a remark where it is not, or is not known
-        to be."""
-        try:
-            if self.ahead is None or self.ahead.text is None:
-                faults = self.text_faults(program, rendered)
-            else:
-                faults = _faults_of_text(self.ahead.text)
-        except NotComparable as reason:
-            return program.remark("text-not-checked", "text", f"the printed text was not read again: {reason}"), True
-        except OverBudget:
-            self.unread = True
-            message = "reading the printed text again took more isl operations than the budget allows"
-            return program.remark("text-not-checked", "text", message), True
-        except isl.Error as error:
-            return program.remark("text-not-checked", "text", f"isl failed in reading it again ({_first(error)})"), True
-        if not faults:
-            return program, True
-        message = f"the printed text was refused ({faults[0].message}); a simpler one stands in its place"
-        found = [{"kind": f.kind, "message": f.message, "witness": f.witness} for f in faults]
-        return program.remark("verification-failed", "text", message, faults=found), False
-
-    def as_written(self, told: Program, initial: Program) -> Compiled:
-        """The region's own loops: right by themselves. `told` has the remarks that say why."""
-        kept = replace(initial, remarks=told.remarks)
-        return self.result(kept, initial, True, Rendered(render_as_written(self.region), "", (), None))
-
-    def result(self, final: Program, initial: Program, verified: bool, rendered: Rendered) -> Compiled:
-        passes, timings = tuple(self.snapshots), tuple(self.timings)
-        return Compiled(
-            final, initial, passes, verified, rendered.text, rendered.ast, rendered.device, timings, rendered.origins
-        )
-
-    @property
-    def context(self) -> isl.Context:
-        return self.region.scop.domain.get_ctx()
-
-    @contextmanager
-    def timed(self, name: str) -> Iterator[None]:
-        """Adds a stage to the timings, without what is timed inside of it."""
-        start, before = time.perf_counter(), len(self.timings)
-        try:
-            yield
-        finally:
-            inside = sum(seconds for _, seconds in self.timings[before:])
-            self.timings.append((name, time.perf_counter() - start - inside))
+def _attempted(attempt: Attempt) -> Compiled:
+    """Dependences, the passes and their check, the text and its check: what fails gives way to what was before it."""
+    scop, options = attempt.region.scop, attempt.options
+    untouched = attempt.told(Program(scop, attempt.asked, no_dependences(scop), scop.tree, dict(scop.statements)))
+    initial = _with_dependences(attempt, untouched)
+    if initial.dependences is untouched.dependences:
+        return attempt.as_written(initial, initial)
+    if options.verify and attempt.question is None:  # subscripts that stay in their rows for all that bounds them
+        with attempt.timed("verify"):
+            wrong = inspection_faults(initial)
+        if wrong:
+            return attempt.as_written(fallback.with_failure(initial, initial, wrong), initial)
+    if options.gpu and (reason := obstacle(scop)) is not None:
+        return attempt.as_written(fallback.not_mapped(initial, reason), initial)
+    final, verified = _transformed(attempt, initial)
+    if final.tree is initial.tree and any(p.code in ("inlined", "relocated") for p in final.remarks):
+        # Whatever it was: with the region as it was written there is less to go wrong, and to check.
+        chosen = replace(attempt.asked, inline=False, relocate=False)
+        left_out = replace(initial, options=chosen, remarks=(*initial.remarks, *fallback.of_failure(final)))
+        attempt.start_again()
+        final, verified = _transformed(attempt, left_out)
+    if (options.verify and not verified) or (options.gpu and final.tree is initial.tree):
+        return attempt.as_written(final, initial)
+    result = _printed(attempt, final, initial, verified)
+    if attempt.unread and options.strips is None and fallback.nearly_as_good(result.program):
+        why = "with strips the printed text was not read again within the budget"
+        final, verified = _without_strips(attempt, replace(initial, options=final.options), why)
+        result = _printed(attempt, final, initial, verified)
+    return result
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Ahead:
-    """A program that was printed before it was shown to be right."""
+def _with_dependences(attempt: Attempt, untouched: Program) -> Program:
+    """The region as it was written; with its dependences, unless finding them takes too long."""
+    message = "finding the dependences took more isl operations than the budget allows; the region stays as it was"
 
-    program: Program
-    rendered: Rendered | Exception
-    """Its text, or why it has none."""
-    text: Started[Rendered | bool | list[Fault]] | None
-    """The process that printed it, and checks its text; None where it does not."""
+    def found(program: Program) -> Program:
+        return replace(initial_program(program.scop, program.options), remarks=program.remarks)
 
-
-def _faults_of_text(reading: Started[Rendered | bool | list[Fault]]) -> list[Fault]:
-    """What is wrong with a text that is read in halves first, and as a whole where these do not show that it is right.
-    Raises as `isl_answer`, NotComparable."""
-    if isl_answer(reading) is True:
-        return []
-    faults = isl_answer(reading)
-    assert isinstance(faults, list)
-    return faults
+    return attempt.ran("dependences", found, untouched, message, shown="initial")
 
 
-def _sliding(program: Program) -> bool:
-    return any(buffer.window is not None for buffer in program.buffers.values())
+def _transformed(attempt: Attempt, initial: Program) -> tuple[Program, bool]:
+    """The program after the passes, or the last one that is right; whether that was shown."""
+    programs, options = [initial], initial.options
+    for name, run in passes_for(options) if not initial.tree.domain.is_empty() else []:
+        programs.append(attempt.ran(name, run, programs[-1]))
+        # What is in no tile now comes into none any more.
+        if name == "basteln" and options.expand and fallback.in_memory(programs[-1]):
+            attempt.start_again()
+            told = (*initial.remarks, *(r for r in programs[-1].remarks if r.code == "not-expanded"))
+            return _transformed(attempt, replace(initial, options=replace(options, expand=False), remarks=told))
+        if name == "windows" and options.strips is None and fallback.stand_still(programs[-1]):
+            return _without_strips(attempt, initial, "tiles that were chosen for strips cannot slide through them")
+    programs[-1] = tell_unhonoured(tell_unused(programs[-1]))
+    if not attempt.options.verify:
+        return programs[-1], False
+    with attempt.timed("verify"):
+        final, verified = fallback.last_right(programs, _finished, lambda: attempt.print_ahead(programs[-1]))
+    if final.tree is not programs[-1].tree and options.strips is None and fallback.sliding(programs[-1]):
+        why = "with strips the program was not shown to be right within the budget"
+        return _without_strips(attempt, initial, why)
+    return final, verified
 
 
-def _nearly_as_good(program: Program) -> bool:
-    """Whether strips were chosen that save little, of tiles that do without them."""
-    return _sliding(program) and any(r.code == "cpu-sizes" and "near" in r.data for r in program.remarks)
-
-
-def _stand_still(program: Program) -> bool:
-    """Whether tiles whose sizes were chosen for strips are in none."""
-    groups = (n for n in walk(program.tree.child) if isinstance(n, Mark) and n.kind == "group" and n.strips)
-    return any(not in_strips(group) for group in groups)
-
-
-def _not_mapped(program: Program, reason: str) -> Program:
-    message = f"the region stays on the CPU, as it was written: {reason}"
-    return program.remark("not-mapped", "codegen", message, tuple(program.scop.statements))
-
-
-def _declined_at_budget(name: str, run: Pass, program: Program, message: str = "") -> Program:
-    """The pass's program, or the one before with a remark where isl would take too long."""
-    context = program.scop.domain.get_ctx()
-    try:
-        with budget(context, program.operations):
-            return run(program)
-    except OverBudget:
-        why = f"the pass {name} took more isl operations than the budget allows and was left out"
-        return program.remark("budget", name, message or why)
-    except isl.Error as error:
-        return program.remark(
-            "isl-failed", name, f"isl failed in the pass {name}, which was left out ({_first(error)})"
-        )
-
-
-def _last_right(programs: list[Program], meanwhile: Callable[[], None]) -> tuple[Program, bool]:
-    """The last program that the static check accepts. Parallel marks and private copies belong together, so the
-    program without them is tried as a whole before passes are taken back one by one.
-
-    meanwhile: what to do beside the first check, which most often is the only one
-    """
-    initial, final = programs[0], programs[-1]
-    faults = _faults(final, initial.scop, meanwhile)
-    if not faults:
-        return final, True
-    tried = final
-    over = False
-    wrong_region = any(fault.kind in (INLINING, RELOCATION) for fault in faults)  # all later programs are orders of it
-    for candidate in reversed(programs[1:-1]) if not wrong_region else ():
-        if candidate.tree is tried.tree or candidate.tree is initial.tree or (over and candidate.groups):
-            continue
-        tried = candidate
-        remade = _declined_at_budget("privatize", _finished, candidate)
-        if remade.tree is final.tree or in_memory(remade):
-            continue
-        left = _faults(remade, initial.scop)
-        if not left:
-            return _with_failure(remade, final, faults), True
-        if _only_budget(left) and _only_budget(faults):
-            if over:
-                break
-            over = True  # a simpler program also takes too long; the next one would too while it has tiles
-    # What was written is right by itself.
-    return _with_failure(initial, final, faults), True
-
-
-def in_memory(program: Program) -> bool:
-    """Whether a temporary's new array is needed as a whole: it might be larger than the stack."""
-    step = program.relocated
-    made = set() if step is None else set(step.after.arrays) - set(step.before.arrays)
-    return bool(made) and any(
-        access.array in made and buffer_of(program, run, access) is None
-        for run in runs(program.tree)
-        for access in program.statements[run.statement].accesses
-    )
+def _without_strips(attempt: Attempt, initial: Program, why: str) -> tuple[Program, bool]:
+    """The passes again, with tiles that stand by themselves."""
+    attempt.start_again()
+    told = initial.remark("no-sliding-window", "windows", f"tiles stand by themselves: {why}")
+    return _transformed(attempt, replace(told, options=replace(initial.options, strips=0)))
 
 
 def _finished(program: Program) -> Program:
@@ -545,52 +237,11 @@ def _finished(program: Program) -> Program:
     return place_private_arrays(mark_loops(program))
 
 
-def _of_failure(program: Program) -> tuple[Remark, ...]:
-    """What is left to tell of a program that was given up: the remarks of the check."""
-    return tuple(remark for remark in program.remarks if remark.stage == "verify")
-
-
-def _faults(program: Program, original: Scop, meanwhile: Callable[[], None] = lambda: None) -> list[Fault]:
-    """What the check finds, in a child process: its operations may take any time."""
-    context, operations = program.scop.domain.get_ctx(), 5 * program.operations
-    try:
-        if operations == 0:
-            return check(program, original)
-        checking = isl_started(within(context, operations, lambda: check(program, original)))
-        try:
-            meanwhile()
-            return isl_answer(checking)
-        finally:
-            checking.end()
-    except OverBudget:
-        return [Fault(OVER_BUDGET, "the check did not end within its budget of isl operations", "")]
-    except isl.Error as error:
-        return [Fault("isl", f"isl failed in the check ({_first(error)})", "")]
-
-
-def _first(error: isl.Error) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]
-
-
-def _only_budget(faults: list[Fault]) -> bool:
-    return all(fault.kind == OVER_BUDGET for fault in faults)
-
-
-def _with_failure(program: Program, failed: Program, faults: list[Fault]) -> Program:
-    first = faults[0]
-    if _only_budget(faults):
-        message = (
-            "checking the optimised program took more isl operations than the budget allows; an earlier form stays"
-        )
-        told = program.remark("budget", "verify", message)
-        return replace(told, remarks=(*(r for r in failed.remarks if r not in told.remarks), *told.remarks))
-    told = program.remark(
-        "verification-failed",
-        "verify",
-        f"the static check refused the optimised program ({first.message}); "
-        "an earlier, less optimised one that it accepts was printed",
-        tuple(program.scop.statements),
-        faults=[{"kind": f.kind, "message": f.message, "witness": f.witness} for f in faults],
-    )
-    kept = [r for r in failed.remarks if r not in program.remarks]
-    return replace(told, remarks=(*program.remarks, *kept, told.remarks[-1]))
+def _printed(attempt: Attempt, final: Program, initial: Program, verified: bool) -> Compiled:
+    """The program as C. One that is right and cannot be printed gives way to the original order."""
+    told = final
+    for program in (final, initial)[: 1 if attempt.options.gpu else 2]:
+        text, told = attempt.text_of(replace(program, remarks=told.remarks), verified)
+        if text is not None:
+            return attempt.result(told, initial, verified, text)
+    return attempt.as_written(told, initial)

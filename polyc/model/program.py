@@ -342,6 +342,8 @@ def operations_for(scop: Scop, options: Options) -> int:
     return options.budget * max(MANY, len(scop.statements)) // MANY
 
 
+Pass: TypeAlias = Callable[[Program], Program]
+
 Origins: TypeAlias = tuple[tuple[int, Span], ...]
 """Lines of a printed text, from 1, that come from the user's source, with the place there; some have several."""
 

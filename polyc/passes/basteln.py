@@ -12,7 +12,8 @@ from polyc.analysis.witness import carried, first_of, in_loop
 from polyc.model.program import Buffer, ExtensionSchedule, Group, Program
 from polyc.model.tree import Band, Extension, Filter, Mark, Node, Sequence, restrict, rewrite
 from polyc.model.witness import Finder
-from polyc.passes.clusters import Cluster, Declined, Fuser, Producer, output_band
+from polyc.passes.cluster import Cluster, Declined, Producer, output_band
+from polyc.passes.clusters import Fuser
 from polyc.passes.cpu_sizes import Judged
 from polyc.passes.grouping import Choice, Grouping
 from polyc.passes.naming import fresh
@@ -128,9 +129,10 @@ class _Composer:
             cluster = self.grown(fuser, grouping, position, nest, band, waiting)
             fuser.dropped = fuser.dropped_with(cluster)
             fuser.served(cluster)
-            copied |= {fuser.copies[p.nest] for p in cluster.producers if p.nest.copied}
+            copied |= {fuser.copies.places[p.nest] for p in cluster.producers if p.nest.copied}
             if self.fusing and (cluster.producers or worth_tiling(self.program, band)):
-                cluster = replace(cluster, data=(*cluster.data, *fuser.internal_data(cluster)))
+                data = fuser.data.internal(cluster, fuser.dropped_with(cluster))
+                cluster = replace(cluster, data=(*cluster.data, *data))
             placed[position] = self.built(fuser, cluster, outer)
         return sequence([n for n in placed if n is not None], all_instances(nests)), stayed
 
@@ -495,7 +497,7 @@ class _Composer:
                 for m in maps(p.extension)
                 if out_name(m) in fused
             ),
-            partial(fuser.footprints, cluster),
+            partial(fuser.shapes.footprints, cluster),
             max((p.estimate.recompute_percent / 100.0 for p in cluster.producers), default=0.0),
         )
         self.program = replace(self.program, groups=(group, *self.program.groups))

@@ -1,92 +1,34 @@
-"""Tile shapes by upward-exposed data (Algorithm 2) and who may be fused with whom (Algorithm 4)."""
+"""Who may be fused with whom, of the nests of one sequence, and why not: the steps of Algorithm 2, and Algorithm 4."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
-from functools import lru_cache, reduce
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import islpy as isl
 
-from polyc.analysis.witness import carried, first_of, overwriting, value_out
-from polyc.machine import load_cpu, load_gpu
-from polyc.machine.gpu import STATIC_SHARED_BYTES
+from polyc.analysis.witness import carried, value_out
+from polyc.machine import load_cpu
 from polyc.model.program import Program
-from polyc.model.scop import Access, AccessKind, Statement
-from polyc.model.tree import Band, Member
+from polyc.model.scop import AccessKind, Statement
+from polyc.model.tree import Band
 from polyc.model.witness import Finder
-from polyc.passes.boxed import by_cells, count_at, has_remainders, is_ragged, is_simpler
-from polyc.passes.contract import kept_by_iterations
-from polyc.passes.cost import START_CYCLES, Estimate, Rates, estimate, middle_tile, sample_parameters, written_cells
+from polyc.passes.cluster import MOST_PIECES, Cluster, Declined, Producer, dropped_of
+from polyc.passes.copies import Copies, served, with_sources
+from polyc.passes.cost import START_CYCLES, Estimate, Rates, estimate, sample_parameters, written_cells
 from polyc.passes.cpu_sizes import Judged
+from polyc.passes.hazards import Hazards
 from polyc.passes.lookups import tables_of
 from polyc.passes.neighbours import Neighbours
-from polyc.passes.nests import Nest, Outer, all_instances, values
-from polyc.passes.promotion import DataTile, RefFlow, plan_buffer
+from polyc.passes.nests import Nest, Outer, values
+from polyc.passes.promotion import DataTile, RefFlow
 from polyc.passes.registers import contraction_sizes
-from polyc.passes.storage import STACK_BYTES, Life, bytes_for
+from polyc.passes.shapes import Shapes, irregular
+from polyc.passes.storage import STACK_BYTES
+from polyc.passes.tile_data import TileData
 from polyc.passes.tiling import tile_members, told_sizes
-from polyc.poly import empty_map, empty_set, maps, names, out_name, sets, union_of
-
-HULL_SLACK = 1.1
-MOST_PIECES = 2
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Producer:
-    """An intermediate iteration space that runs inside the tiles."""
-
-    nest: Nest
-    extension: isl.UnionMap
-    """(17): `{ [outer, tile] -> S[i] }`."""
-    reserved: isl.UnionSet
-    """(20): what still has to run where it was."""
-    estimate: Estimate
-    guard: isl.Set | None = None
-    """Sizes at which nothing is reserved, where only degenerate ones would need it: the rest runs as written."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Cluster:
-    """Output nests that share a tile band, and the producers pulled into it."""
-
-    position: int
-    outputs: tuple[Nest, ...]
-    tile: tuple[Member, ...]
-    """The coincident tile members."""
-    sizes: tuple[int, ...]
-    """Tile sizes of all members of the first output's band."""
-    tile_of: isl.UnionMap
-    """(11): `{ S[i] -> [outer, tile] }` for the outputs and, multi-valued, the producers."""
-    producers: tuple[Producer, ...] = ()
-    data: tuple[DataTile, ...] = ()
-    """Arrays whose values stay in the tile."""
-    known: isl.UnionSet | None = None
-    """The domain of `tile_of`, where it was found already: it is asked for with each nest that may join."""
-
-    @property
-    def instances(self) -> isl.UnionSet:
-        return self.tile_of.domain() if self.known is None else self.known
-
-    @property
-    def produced(self) -> isl.UnionSet:
-        start = empty_set(self.tile_of)
-        for producer in self.producers:
-            start = start.union(producer.extension.range())
-        return start
-
-
-@dataclass(frozen=True, slots=True)
-class Declined:
-    """Why a nest was not pulled into a cluster."""
-
-    code: str
-    message: str
-    data: dict[str, Any] = field(default_factory=dict)
-    dependence: Finder | None = None
-    """Finds two iterations that show it, where a dependence is the reason."""
-
+from polyc.poly import empty_set, names, sets
 
 _Asked = tuple[tuple[Cluster, ...], Cluster, Nest, tuple[Nest | None, ...], frozenset[str]]
 """The clusters that are built, the one that a nest may join, the nests that wait, and arrays that are torn."""
@@ -109,23 +51,17 @@ class Fuser:
         self.nests = nests
         self.outer = outer
         self.judge = judge
-        d = program.dependences
-        self.false = d.false.union(d.private_false)
         self.refs = RefFlow(program)
         self.typical = sample_parameters(program)
         self.measured: dict[Nest, dict[str, tuple[float, float, float]]] = {}
         """What `estimate` found of nests, whatever the tiles."""
-        self.copies: dict[Nest, int] = {}
-        """Nests as `copy_of` gives them, and their places."""
-        self._copy_of: dict[Nest, Nest] = {}
+        self.copies = Copies()
         self.tables: dict[int, tuple[Band, frozenset[str]]] = {}
         """`tables_of` bands, by their identity."""
         self._starts: dict[tuple[Nest, Band, tuple[int, ...]], Cluster] = {}
         """The answers of `cluster`."""
         self._answers: dict[_Asked, Cluster | Declined | None] = {}
         """Those of `extend`: a group is grown again where it did not come out as it was planned."""
-        self._extended: tuple[Cluster, isl.UnionSet, isl.UnionMap] | None = None
-        """The last `extension`, and what it is of: a copy that is asked about after its nest has the same."""
         self._given, self._near = program, Neighbours(program, nests)
         self.begin(set())
 
@@ -134,9 +70,7 @@ class Fuser:
 
         single: the places of nests that must not be copied; more come along
         """
-        self.program = self._given
-        """The dependences that are left to keep: see `served`."""
-        self.flow, self.near = self.program.dependences.flow, self._near
+        self._ask_of(self._given, self._near)
         self.single = single
         self.torn = set[str]()
         """Arrays with several writers, not all of which can be in one tile."""
@@ -146,6 +80,13 @@ class Fuser:
         """Instances that no tile runs and that run nowhere else, since nobody needs them."""
         self._built: tuple[Cluster, ...] = ()
         """From these follow the dependences that are left, and what is dropped."""
+
+    def _ask_of(self, program: Program, near: Neighbours) -> None:
+        """Take the dependences of a program for those that are left to keep: see `served`."""
+        self.program, self.near, self.flow = program, near, program.dependences.flow
+        self.shapes = Shapes(program, near, self.outer, self.typical)
+        self.hazards = Hazards(program, near, self.refs)
+        self.data = TileData(program, near, self.outer, self.refs, self.typical)
 
     def cluster(self, position: int, nest: Nest, band: Band, sizes: tuple[int, ...]) -> Cluster:
         """The output alone, its band tiled: relation (11)."""
@@ -165,30 +106,11 @@ class Fuser:
         options = self.program.options
         if position in self.single or options.gpu or options.max_recompute is not None or self.outer.members:
             return None
-        if nest not in self._copy_of:
-            self._copy_of[nest] = replace(nest, copied=True)
-            self.copies[self._copy_of[nest]] = position
-        return self._copy_of[nest]
+        return self.copies.of(position, nest)
 
     def without_sources(self, inside: list[Nest], waiting: list[Nest | None]) -> set[int]:
-        """The places of copied nests among some that are in a tile, of which a source would be stored just for them.
-
-        Else that source would be in its reader's tiles. It has to come along wherever a copy goes, or make so little
-        that it stays in a cache.
-        """
-        there = [n for n in waiting if n is not None]
-        own = [n for n in inside if not n.copied]
-        found = set()
-        for copy in (n for n in inside if n.copied):
-            for source in (waiting[q] for q in self.near.feeding(copy.statements)):
-                if source is None or source in own or self._copy_of.get(source) in inside:
-                    continue
-                if not self.near.reads_from(copy, source) or self._is_small(source):
-                    continue
-                others = (n for n in {*there, *own} if n.instances is not copy.instances and n is not source)
-                if not any(self.near.reads_from(n, source) for n in others):
-                    found.add(self.copies[copy])
-        return found
+        """The places of copied nests among some that are in a tile, of which a source would be stored just for them."""
+        return self.copies.without_sources(self.near, inside, waiting, self._is_small)
 
     def _is_small(self, nest: Nest) -> bool:
         """Whether all that a nest writes stays in a cache until it is read."""
@@ -201,114 +123,7 @@ class Fuser:
         cells = (written_cells(self.program, piece.intersect_params(self.typical)) for piece in sets(nest.instances))
         return size * sum(cells)
 
-    @property
-    def space(self) -> int:
-        """Bytes that the buffers of one tile may take."""
-        options = self.program.options
-        if not options.gpu:
-            return STACK_BYTES
-        return min(STATIC_SHARED_BYTES, load_gpu(options.machine).shared_bytes_per_block)
-
-    # --- Algorithm 2 ---------------------------------------------------------------------------------------------
-
-    def extension(self, cluster: Cluster, nest: Nest) -> isl.UnionMap | None:
-        """(15) and (17): which of the nest's instances a tile needs, whole iterations of its parallel loops.
-
-        math: h = t^-1 . flow^-1, the instances whose values the tile reads; e = h . b . b^-1, with b the values of
-              the nest's coincident loops, which plays the part of the grouping relation (16)
-        """
-        flow = self.outer.same_iteration(self.near.flow_from(nest.instances).intersect_range(cluster.instances))
-        if flow.is_empty():
-            return None
-        assert nest.band is not None
-        parallel = nest.band.members[: nest.band.coincident_prefix]
-        grouping = values(self.outer.members + parallel, nest.instances)
-        tiles = cluster.tile_of.intersect_domain(all_instances(cluster.outputs)).range()
-        boxed: isl.UnionMap | None = None
-        if has_remainders(flow):  # to describe exactly what is needed of each kind of cells may take isl too long
-            boxed = self._same_outer(by_cells(self.program, cluster.tile_of, tiles, nest, grouping))
-            if self._little_more(cluster.tile_of, flow, boxed, tiles):
-                return boxed
-        needed = cluster.tile_of.reverse().apply_range(flow.reverse())
-        iterations = needed.apply_range(grouping)
-        if len(nest.statements) > 1:  # at once for all of them, in the space of their loops
-            iterations = self._one_piece(cluster, iterations.coalesce(), grouping.range())
-        same = self._same_outer(iterations.apply_range(grouping.reverse()))
-        known = self.program.scop.context.intersect(self.program.scop.assumed)
-        found = self._joined_up(cluster, nest, same.intersect_params(known).coalesce())
-        if boxed is None and is_ragged(found):
-            boxed = self._same_outer(by_cells(self.program, cluster.tile_of, tiles, nest, grouping))
-            if is_simpler(boxed, found) and self._little_more(cluster.tile_of, flow, boxed, tiles):
-                return boxed
-        return found
-
-    def _extension_of(self, cluster: Cluster, nest: Nest) -> isl.UnionMap:
-        """`extension` of a nest that the cluster reads from."""
-        last = self._extended
-        if last is None or last[0] is not cluster or last[1] is not nest.instances:
-            extension = self.extension(cluster, nest)
-            assert extension is not None
-            last = self._extended = cluster, nest.instances, extension
-        return last[2]
-
-    def _little_more(self, tile_of: isl.UnionMap, flow: isl.UnionMap, boxed: isl.UnionMap, tiles: isl.UnionSet) -> bool:
-        """Whether tiles in the middle, of all and of those that have a part of the box, hold at most HULL_SLACK more
-        instances than the flow into them needs."""
-        for some in (tiles, boxed.domain()):
-            if some.is_empty():
-                return False
-            (every,) = sets(some)
-            tile = middle_tile(every.intersect_params(self.typical))
-            if tile is None:
-                return False
-            here = tile_of.intersect_range(isl.UnionSet.from_set(tile)).domain()
-            needed, more = (
-                flow.intersect_range(here).domain(),
-                boxed.intersect_domain(isl.UnionSet.from_set(tile)).range(),
-            )
-            least, most = (count_at(found, tile.params()) for found in (needed, more))
-            if least is None or most is None or most > HULL_SLACK * least:
-                return False
-        return True
-
-    def _joined_up(self, cluster: Cluster, nest: Nest, extension: isl.UnionMap) -> isl.UnionMap:
-        """One piece for each statement, so that tile shapes do not multiply from stage to stage.
-
-        Readers of shifted data leave gaps at sizes of an iteration or two, and corners that nobody reads. The hull
-        of the pieces is taken where it holds at most HULL_SLACK more instances than they do, in one interior tile;
-        what of the nest is in other tiles already is none of them.
-        """
-        return self._one_piece(cluster, extension, nest.instances)
-
-    def _one_piece(self, cluster: Cluster, relation: isl.UnionMap, within: isl.UnionSet) -> isl.UnionMap:
-        """Each map of a relation from tiles, or its hull where that is little larger, as far as it is `within`."""
-        found = empty_map(relation)
-        tiles = cluster.tile_of.intersect_domain(all_instances(cluster.outputs)).range()
-        for piece in maps(relation):
-            chosen = piece
-            if piece.n_basic_map() > 1:
-                hull = isl.Map.from_basic_map(piece.simple_hull())
-                (hull,) = maps(isl.UnionMap.from_map(hull).intersect_range(within).intersect_domain(tiles).coalesce())
-                if _hull_fits(piece.intersect_params(self.typical), hull.intersect_params(self.typical)):
-                    chosen = hull
-            found = found.union(isl.UnionMap.from_map(chosen))
-        return found
-
-    def _same_outer(self, extension: isl.UnionMap) -> isl.UnionMap:
-        """Keep the pairs whose tile and instance belong to one iteration of the outer loops."""
-        if not self.outer.members:
-            return extension
-        kept = empty_map(extension)
-        count = len(self.outer.members)
-        at = values(self.outer.members, extension.range())
-        for piece in maps(extension):
-            tiles = piece.domain()
-            first = isl.Map.identity(tiles.get_space().map_from_set()).intersect_domain(tiles)
-            total = first.dim(isl.dim_type.out)
-            first = first.project_out(isl.dim_type.out, count, total - count)
-            allowed = isl.UnionMap.from_map(first).apply_range(at.reverse())
-            kept = kept.union(isl.UnionMap.from_map(piece).intersect(allowed))
-        return kept
+    # --- who joins -----------------------------------------------------------------------------------------------
 
     def extend(
         self, cluster: Cluster, position: int, nest: Nest, waiting: list[Nest | None]
@@ -341,13 +156,13 @@ class Fuser:
             )
         if any(self._depends_on_data(nest, self.program.statements[s]) for s in nest.statements):
             return Declined("data-dependent", "what it writes depends on data, so that its tiles are not known")
-        extension = self._extension_of(cluster, nest)
-        if _irregular(extension, len(self.outer.members) + len(cluster.tile)):
+        extension = self.shapes.known(cluster, nest)
+        if irregular(extension, len(self.outer.members) + len(cluster.tile)):
             return Declined("irregular-tiles", "its tiles take too many pieces or remainders to describe")
         overlapping = not extension.reverse().is_single_valued()
         shared, ran = self._needed_before(between, nest), extension.range()
         if nest.copied:
-            shared = self._with_sources(nest, shared)
+            shared = with_sources(self.near, self.outer, nest, shared)
         twice = shared.intersect(ran)
         wanted = None if nest.copied else self._wanted(cluster, nest, extension, twice, overlapping)
         # Before buffers are planned: it is what keeps most nests out. Of an array that is updated, more is to say.
@@ -355,8 +170,9 @@ class Fuser:
             return wanted
         elsewhere = shared if nest.copied else empty_set(shared)
         producer_data: list[DataTile] = []
-        for array in self._written_arrays(nest):
-            plan = self._plan(cluster, nest, extension, array, overlapping, elsewhere)
+        dropped = self.dropped_with(cluster)
+        for array in self.near.written(nest):
+            plan = self.data.plan(cluster, nest, extension, array, overlapping, elsewhere, dropped)
             if isinstance(plan, Declined):
                 return plan
             if plan is not None:
@@ -382,15 +198,15 @@ class Fuser:
                 return Declined(
                     "irregular-tiles", f"the cells of {kept.array} to copy take too many pieces to describe"
                 )
-        clash = self._in_place(cluster, nest, producer_data)
+        clash = self.hazards.in_place(cluster, nest, producer_data)
         if clash is not None:
             return clash
-        stays_global = set(self._written_arrays(nest)) - {d.array for d in producer_data if d.copy_out is None}
+        stays_global = set(self.near.written(nest)) - {d.array for d in producer_data if d.copy_out is None}
         if wanted is not None:
             return wanted
         if not twice.is_empty() and stays_global:
             return self._shared(cluster, nest, twice, "earlier")
-        hazard = self._hazard(cluster, between, nest, extension, stays_global)
+        hazard = self.hazards.moving(cluster, between, nest, extension, stays_global)
         if hazard is not None:
             return hazard
         readers = [other for other in between if self.near.reads_from(other, nest)] if nest.copied else []
@@ -400,12 +216,12 @@ class Fuser:
         replaced = {d.array for d in producer_data}
         data = (*producer_data, *(d for d in cluster.data if d.array not in replaced))
         inside = [nest, *(p.nest for p in cluster.producers), *cluster.outputs]
-        bytes_used = self._bytes(data, inside)
-        if bytes_used > self.space:
+        bytes_used = self.data.bytes_of(data, inside)
+        if bytes_used > self.data.space:
             return Declined(
                 "tile-too-large",
                 f"the tile's buffers would take {bytes_used} bytes",
-                {"bytes": bytes_used, "limit": self.space},
+                {"bytes": bytes_used, "limit": self.data.space},
             )
         reserved, guard = self._guarded(self._reserved(cluster, nest, extension, shared))
         return replace(
@@ -448,7 +264,7 @@ class Fuser:
     def _may_be_whole(self, array: str, position: int, waiting: list[Nest | None]) -> bool:
         """Whether nests that are asked later write cells of an array that the tile would have to copy."""
         others = (n for n in waiting[:position] if n is not None)
-        return array not in self.torn and any(array in self._written_arrays(n) for n in others)
+        return array not in self.torn and any(array in self.near.written(n) for n in others)
 
     def torn_by(self, cluster: Cluster) -> set[str]:
         """Arrays of which a tile would copy cells in too many pieces: those that write them did not come along."""
@@ -456,7 +272,7 @@ class Fuser:
 
     def _single(self, cluster: Cluster, nest: Nest) -> Declined | None:
         """Why copies of a nest in the tiles of all its readers would not be all that is needed of it."""
-        if any(array in self.program.scop.live_out for array in self._written_arrays(nest)):
+        if any(array in self.program.scop.live_out for array in self.near.written(nest)):
             why = "others read the same values, which are needed after the region, too"
             return Declined("shared-producer", why, dependence=self._read_elsewhere(cluster, nest))
         if self._needed_later(cluster, nest, isl.UnionMap.from_domain(nest.instances).reverse()):
@@ -496,138 +312,11 @@ class Fuser:
         What it reads may: a read of any element of a row is one of the whole row.
         """
         return statement.opaque and any(
-            access.kind is AccessKind.MAY_WRITE and not self._stays_inside(nest, access.array)
+            access.kind is AccessKind.MAY_WRITE and not self.near.stays_inside(nest, access.array)
             for access in statement.accesses
         )
 
-    def footprints(self, cluster: Cluster) -> tuple[isl.Map, ...]:
-        """(13), for the arrays that the producers make: what those read of them that were in the tile before."""
-        found: list[isl.Map] = []
-        tile_of = cluster.tile_of.intersect_domain(all_instances(cluster.outputs))
-        for producer in reversed(cluster.producers):
-            for array in self._written_arrays(producer.nest):
-                reads = empty_map(tile_of)
-                for name in names(tile_of.domain()):
-                    for access in self.program.statements[name].accesses:
-                        if access.array == array and access.kind is AccessKind.READ:
-                            reads = reads.union(isl.UnionMap.from_map(access.relation))
-                found += maps(tile_of.reverse().apply_range(reads).coalesce())
-            tile_of = tile_of.union(producer.extension.reverse())
-        return tuple(found)
-
     # --- recomputation, and when it is right ---------------------------------------------------------------------
-
-    def _written_arrays(self, nest: Nest) -> list[str]:
-        """Arrays that the nest writes, but those that are private to its iterations."""
-        found: dict[str, None] = {}
-        for name in nest.statements:
-            for access in self.program.statements[name].accesses:
-                if access.kind is not AccessKind.READ and not self._stays_inside(nest, access.array):
-                    found[access.array] = None
-        return list(found)
-
-    def _stays_inside(self, nest: Nest, array: str) -> bool:
-        if array not in self.program.scop.privatizable:
-            return False
-        flow = self.program.dependences.flow_by_array.get(array)
-        if flow is None:
-            return True
-        out = flow.intersect_domain(nest.instances)
-        return bool(out.is_subset(out.intersect_range(nest.instances)))
-
-    def _plan(
-        self,
-        cluster: Cluster,
-        nest: Nest,
-        extension: isl.UnionMap,
-        array: str,
-        overlapping: bool,
-        elsewhere: isl.UnionSet,
-    ) -> DataTile | Declined | None:
-        """How the array's values stay in the tile; None: they go to the array itself, each by one tile only.
-
-        Producers that are in the tile already and write the array too share one data tile with the new one.
-        elsewhere: instances that run outside of the tiles as well, for others
-        """
-        dropped = self.dropped_with(cluster)
-        known = next((d for d in cluster.data if d.array == array), None)
-        also = [p for p in cluster.producers if array in self._written_arrays(p.nest)]
-        for producer in also:
-            if producer.nest.copied:
-                elsewhere = elsewhere.union(producer.reserved)
-            nest = Nest(nest.instances.union(producer.nest.instances), nest.node)
-            extension = extension.union(producer.extension)
-        plan = plan_buffer(
-            self.program,
-            self.refs,
-            cluster.tile_of,
-            nest,
-            extension,
-            array,
-            self.outer,
-            self.typical,
-            dropped,
-            elsewhere,
-            not overlapping and known is None and not also,
-        )
-        if also:
-            overlapping = not extension.reverse().is_single_valued()
-        if isinstance(plan, DataTile) and (plan.copy_out is None or overlapping):
-            return self._sized(plan, nest)
-        if overlapping or known is not None:
-            why = plan if isinstance(plan, str) else "its values are needed outside"
-            inside = cluster.instances, nest.instances
-            again = overwriting(self.program, nest.instances, cluster.instances, array)
-            outside = value_out(self.program, nest.instances, inside, array)
-            shown = first_of([again, outside] if "writes it" in why else [outside])
-            message = f"tiles overlap, and {array} cannot be kept in the tile: {why}"
-            return Declined("not-promotable", message, dependence=shown)
-        return None
-
-    def _sized(self, data: DataTile, nest: Nest) -> DataTile:
-        """The data tile with the size of one element, if it will be a variable of one iteration (`contract.py`)."""
-        if nest.band is None or data.array not in kept_by_iterations(self.program, nest.band, nest.instances):
-            return data
-        return replace(data, size_bytes=self.program.scop.arrays[data.array].element.size_bytes or 8)
-
-    def internal_data(self, cluster: Cluster) -> tuple[DataTile, ...]:
-        """Arrays that the outputs of a cluster make for themselves, tile by tile, and nobody else needs."""
-        every = Nest(all_instances(cluster.outputs), cluster.outputs[0].node)
-        extension = cluster.tile_of.intersect_domain(every.instances).reverse()
-        found: list[DataTile] = []
-        dropped = self.dropped_with(cluster)
-        inside = [*(p.nest for p in cluster.producers), *cluster.outputs]
-        for array in self._written_arrays(every):
-            flow = self.program.dependences.flow_by_array.get(array)
-            if array in self.program.scop.live_out or flow is None or flow.is_empty():
-                continue
-            plan = plan_buffer(
-                self.program, self.refs, cluster.tile_of, every, extension, array, self.outer, self.typical, dropped
-            )
-            if isinstance(plan, str) or plan.copy_out is not None or plan.fill is not None or plan.guard is not None:
-                continue
-            plan = self._sized(plan, every)
-            if self._bytes((*cluster.data, *found, plan), inside) <= self.space:
-                found.append(plan)
-        return tuple(found)
-
-    def _bytes(self, data: Iterable[DataTile], nests: list[Nest]) -> int:
-        """What the buffers of a tile take that runs these nests in their order."""
-        if self.program.options.gpu:
-            return sum(one.size_bytes for one in data)
-        lives = []
-        steps_of: dict[str, list[int]] = {}
-        for k, nest in enumerate(nests):
-            for name in nest.statements:
-                steps_of.setdefault(name, []).append(k)
-        for one in data:
-            element = self.program.scop.arrays[one.array].element
-            size = element.size_bytes or 8
-            extents = one.extents if one.size_bytes > size else (1,) * len(one.extents)  # a variable, see `_sized`
-            steps = [k for name, _ in one.accesses for k in steps_of.get(name, ())]
-            first = -1 if one.fill is not None else min(steps)  # all that is copied in is so first of all
-            lives.append(Life(one.array, (element.text,), size, extents, first, max(steps)))
-        return bytes_for(lives)
 
     def _needed_before(self, between: list[Nest], nest: Nest) -> isl.UnionSet:
         """Instances whose values are read by nests that stay between the nest's place and the cluster's."""
@@ -640,15 +329,6 @@ class Fuser:
             found = found.union(out.intersect_range(other.instances).domain())
         return found
 
-    def _with_sources(self, nest: Nest, needed: isl.UnionSet) -> isl.UnionSet:
-        """With all that runs in the same iterations of a nest's parallel loops, if these instances read some of it."""
-        own = self.outer.same_iteration(self.near.flow_from(nest.instances).intersect_range(needed))
-        if own.domain().is_subset(needed):
-            return needed
-        assert nest.band is not None
-        loops = values(self.outer.members + nest.band.members[: nest.band.coincident_prefix], nest.instances)
-        return needed.apply(loops).apply(loops.reverse()).coalesce()
-
     def _needed_later(self, cluster: Cluster, nest: Nest, extension: isl.UnionMap) -> bool:
         """Whether nests after the cluster, in the same iteration of the outer loops, read values of the tiles."""
         out = self.outer.same_iteration(self.near.flow_from(extension.range()))
@@ -657,106 +337,6 @@ class Fuser:
             return True
         later = [self.nests[place] for place in self.near.targets(out) if place > cluster.position]
         return any(not out.intersect_range(other.instances).is_empty() for other in later)
-
-    def _in_place(self, cluster: Cluster, nest: Nest, data: list[DataTile]) -> Declined | None:
-        """A tile that writes cells back must not be one that others still read the old values of."""
-        for kept in data:
-            if kept.copy_out is None:
-                continue
-            if kept.fill is not None and not kept.fill.range().intersect(kept.copy_out.range()).is_empty():
-                return Declined(
-                    "input-overwritten",
-                    f"{kept.array} is updated in place and needed afterwards, and tiles overlap",
-                    {"array": kept.array},
-                    overwriting(self.program, nest.instances, nest.instances, kept.array),
-                )
-            for name in (*nest.statements, *names(cluster.instances)):
-                for access in self.program.statements[name].accesses:
-                    from_array = access.array == kept.array and (name, access.ref) not in kept.accesses
-                    if from_array and access.kind is AccessKind.READ:
-                        return Declined(
-                            "input-overwritten",
-                            f"{kept.array} is updated in place, needed afterwards, and read by overlapping tiles",
-                            {"array": kept.array},
-                            overwriting(self.program, cluster.instances, nest.instances, kept.array),
-                        )
-        return None
-
-    def _tiles_clash(self, cluster: Cluster, nest: Nest, extension: isl.UnionMap, array: str) -> bool:
-        """Whether a tile of the nest writes a cell of the array itself that another tile of the cluster writes."""
-        own = extension.apply_range(self._writes(nest.instances, array))
-        others = cluster.tile_of.reverse().apply_range(self._writes(cluster.instances, array))
-        pairs = own.apply_range(others.reverse())
-        return not pairs.subtract(pairs.domain().identity()).is_empty()
-
-    def _writes(self, instances: isl.UnionSet, array: str) -> isl.UnionMap:
-        found = empty_map(self.flow)
-        for access in self._accesses(instances, array):
-            if access.kind is not AccessKind.READ:
-                found = found.union(isl.UnionMap.from_map(access.relation))
-        return found.intersect_domain(instances)
-
-    def _hazard(
-        self,
-        cluster: Cluster,
-        between: list[Nest],
-        nest: Nest,
-        extension: isl.UnionMap,
-        stays_global: set[str],
-    ) -> Declined | None:
-        """Whether moving the nest into the tiles lets it read what was overwritten, or overwrite what is read."""
-        moved = extension.range()
-        written = set(self._written_arrays(nest))
-        kept_inside = {d.array for d in cluster.data if d.copy_out is None}
-        for array in stays_global:
-            if self._tiles_clash(cluster, nest, extension, array):
-                return Declined(
-                    "order-of-writes",
-                    f"tiles of its consumer write cells of {array} that other tiles would write again",
-                    {"array": array},
-                    overwriting(self.program, nest.instances, cluster.instances, array),
-                )
-        members = [*cluster.outputs, *(p.nest for p in cluster.producers)]
-        for other in (*between, *members):
-            in_cluster = any(other is o for o in members)
-            both = self.near.both(nest, other)
-            for array in self.program.scop.arrays if both else ():
-                if array not in both:
-                    continue
-                if self._stays_inside(nest, array) and self.refs.reads_own_values(nest, array):
-                    continue
-                reads = self._cells(moved, array, write=False)
-                writes_other = self._cells(other.instances, array, write=True)
-                safe = in_cluster and array in kept_inside
-                overwritten = not safe and not reads.intersect(writes_other).is_empty()
-                if overwritten and not self.refs.reads_own_values(nest, array):
-                    return Declined(
-                        "input-overwritten",
-                        f"{array}, which it reads, is overwritten before its consumer's tiles run",
-                        {"array": array},
-                        overwriting(self.program, nest.instances, other.instances, array),
-                    )
-                if array in written and not in_cluster:
-                    touched = self._cells(other.instances, array, write=True)
-                    if not self._cells(moved, array, write=True).intersect(touched).is_empty():
-                        return Declined(
-                            "order-of-writes",
-                            f"another nest writes {array} between it and its consumer",
-                            {"array": array},
-                            overwriting(self.program, nest.instances, other.instances, array),
-                        )
-        return None
-
-    def _cells(self, instances: isl.UnionSet, array: str, write: bool) -> isl.UnionSet:
-        found = empty_set(instances)
-        for access in self._accesses(instances, array):
-            if (access.kind is not AccessKind.READ) == write:
-                relation = isl.UnionMap.from_map(access.relation).intersect_domain(instances)
-                found = found.union(relation.range())
-        return found
-
-    def _accesses(self, instances: isl.UnionSet, array: str) -> list[Access]:
-        return [a for s in names(instances) for a in self.program.statements[s].accesses if a.array == array]
 
     def _judged(
         self,
@@ -774,7 +354,7 @@ class Fuser:
         readers: other nests that would have to compute its values, too
         """
         saved, gone = 0.0, self.program.options.gpu
-        for array in self._written_arrays(nest):
+        for array in self.near.written(nest):
             size = self.program.scop.arrays[array].element.size_bytes or 8
             kept = next((d for d in data if d.array == array), None)
             # Kept in the tile: neither written (with the read for ownership) nor read again; else not read again.
@@ -841,30 +421,13 @@ class Fuser:
         return Rates(machine.lanes(8) * machine.fma_per_cycle, machine.bytes_per_cycle(machine.memory, cores))
 
     def served(self, cluster: Cluster) -> None:
-        """Forget the flow into a cluster that is built from nests that run elsewhere as well: tiles have their values.
-
-        What runs elsewhere as well itself still reads the values there. What its copies in the tiles read of others is
-        flow into a statement of another name, which no cluster to come can have inside.
-        """
+        """Forget the flow into a cluster that is built from nests of which its tiles have copies."""
         self._built += (cluster,)
-        copied = [p for p in cluster.producers if p.nest.copied]
-        if not copied:
-            return
-        inside = cluster.instances
-        once = reduce(isl.UnionSet.subtract, (p.reserved for p in copied), inside)
-        d, every = self.program.dependences, reduce(isl.UnionSet.union, (p.nest.instances for p in copied))
-        ran = reduce(isl.UnionSet.union, (p.extension.range() for p in copied))
-
-        def left(flow: isl.UnionMap) -> isl.UnionMap:
-            reading = [_into_copy(m) for m in maps(flow.intersect_range(ran).subtract_domain(inside))]
-            self.read_by_copies.update(map(out_name, reading))
-            still = flow.subtract(flow.intersect_domain(every).intersect_range(once))
-            return union_of(reading, still)
-
-        by_array = {array: left(flow) for array, flow in d.flow_by_array.items()}
-        known = replace(d, flow=left(d.flow), flow_by_array=by_array)
-        self.program = replace(self.program, dependences=known)
-        self.flow, self.near = known.flow, Neighbours(self.program, self.nests)
+        if any(producer.nest.copied for producer in cluster.producers):
+            known, read_by_copies = served(self.program.dependences, cluster)
+            self.read_by_copies |= read_by_copies
+            program = replace(self.program, dependences=known)
+            self._ask_of(program, Neighbours(program, self.nests))
 
     def _reserved(self, cluster: Cluster, nest: Nest, extension: isl.UnionMap, shared: isl.UnionSet) -> isl.UnionSet:
         """(20), unless nobody who runs needs a value of it.
@@ -896,66 +459,13 @@ class Fuser:
         """`dropped`, once the cluster is built as it is."""
         found = self.dropped
         for producer in cluster.producers:
-            if (dropped := _dropped_of(producer)) is not None:
+            if (dropped := dropped_of(producer)) is not None:
                 found = found.union(dropped)
         return found
-
-
-@lru_cache(maxsize=1000)
-def _dropped_of(producer: Producer) -> isl.UnionSet | None:
-    """The instances of a producer that nobody needs, None where there are none."""
-    found = producer.nest.instances.subtract(producer.extension.range()).subtract(producer.reserved)
-    return None if found.is_empty() else found
-
-
-def _into_copy(flow: isl.Map) -> isl.Map:
-    """The flow into a copy of a statement."""
-    name = isl.Id.read_from_str(flow.get_ctx(), f"{out_name(flow)}_copy")
-    return flow.set_tuple_id(isl.dim_type.out, name)
 
 
 def _is_torn(kept: DataTile) -> bool:
     return kept.fill is not None and kept.fill.n_basic_map() > MOST_PIECES
 
 
-def _irregular(extension: isl.UnionMap, outer: int) -> bool:
-    """Whether a tile's instances are scattered so that isl would take seconds to check what is made of them.
-
-    One remainder for each tile loop, and one for a step or a halved subscript in each dimension, are usual. Without the
-    latter, there may be a piece for each of the four sides of an image.
-    """
-    for piece in maps(extension):
-        basics = piece.get_basic_map_list()
-        remainders = max((basics.get_at(k).dim(isl.dim_type.div) for k in range(basics.n_basic_map())), default=0)
-        most = MOST_PIECES if remainders > outer else 2 * MOST_PIECES
-        if basics.n_basic_map() > most or remainders > 2 * outer:
-            return True
-    return False
-
-
-def _hull_fits(exact: isl.Map, hull: isl.Map) -> bool:
-    """Whether one interior tile of the hull is little larger than the exact one."""
-    if hull.is_subset(exact):
-        return True
-    tile = middle_tile(exact.domain())
-    if tile is None:
-        return False
-    more = hull.intersect_domain(tile).range()
-    least = exact.intersect_domain(tile).range()
-    if not (more.is_bounded() and least.is_bounded()):
-        return False
-    sizes = more.count_val(), least.count_val()
-    if not all(size.is_int() for size in sizes):
-        return False
-    return bool(sizes[0].to_python() <= HULL_SLACK * sizes[1].to_python())
-
-
-def output_band(nest: Nest) -> Band | None:
-    """The band that is tiled, if the nest can be an output: permutable, with a parallel loop."""
-    band = nest.band
-    if band is None or not band.permutable or band.coincident_prefix == 0:
-        return None
-    return band
-
-
-__all__ = ["Cluster", "Declined", "Fuser", "Producer", "out_name", "output_band"]
+__all__ = ["Declined", "Fuser"]

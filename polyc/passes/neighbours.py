@@ -88,6 +88,25 @@ class Neighbours:
             self._touched[nest] = reads, frozenset(a.array for a in accesses if a.kind is not AccessKind.READ)
         return self._touched[nest]
 
+    def written(self, nest: Nest) -> list[str]:
+        """Arrays that the nest writes, but those that are private to its iterations."""
+        found: dict[str, None] = {}
+        for name in nest.statements:
+            for access in self._program.statements[name].accesses:
+                if access.kind is not AccessKind.READ and not self.stays_inside(nest, access.array):
+                    found[access.array] = None
+        return list(found)
+
+    def stays_inside(self, nest: Nest, array: str) -> bool:
+        """Whether an array may be private, and whoever reads what a nest stores to it is of the nest itself."""
+        if array not in self._program.scop.privatizable:
+            return False
+        flow = self._program.dependences.flow_by_array.get(array)
+        if flow is None:
+            return True
+        out = flow.intersect_domain(nest.instances)
+        return bool(out.is_subset(out.intersect_range(nest.instances)))
+
 
 def _by_source(dependences: isl.UnionMap) -> dict[str, list[isl.Map]]:
     found: dict[str, list[isl.Map]] = {}

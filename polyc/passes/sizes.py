@@ -9,7 +9,7 @@ import islpy as isl
 
 from polyc.model.program import Program
 from polyc.model.tree import Band
-from polyc.passes.clusters import Cluster
+from polyc.passes.cluster import Cluster
 from polyc.passes.cost import sample_parameters
 from polyc.passes.cpu_model import Prediction
 from polyc.passes.cpu_sizes import GAIN, CpuSizes, Judged

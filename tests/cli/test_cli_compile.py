@@ -221,7 +221,7 @@ def test_a_failed_check_is_told_with_a_report(
     from polyc.verify import Fault
 
     answers = iter([[Fault("flow", "S2 reads what S0 did not write", "")]])
-    monkeypatch.setattr("polyc.pipeline.check", lambda program, original: next(answers, []))
+    monkeypatch.setattr("polyc.fallback.check", lambda program, original: next(answers, []))
     result = polyc("compile", inputs / "conv.c")
     assert result.exit_code == 0
     assert "warning: " in result.stderr
@@ -253,10 +253,10 @@ def test_what_cannot_be_printed_stays_as_it_was(
     polyc: Polyc, inputs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failures: int
 ) -> None:
     """The optimised program gives way to the original order, and this one to the text of the region."""
-    from polyc import pipeline
+    from polyc.attempt import Attempt
     from polyc.errors import InternalError
 
-    printed = pipeline._Run.rendered  # render_region itself runs in a child process
+    printed = Attempt.rendered  # render_region itself runs in a child process
     left = iter(range(failures))
 
     def failing(*words: Any) -> Any:
@@ -264,7 +264,7 @@ def test_what_cannot_be_printed_stays_as_it_was(
             raise InternalError("no such loop")
         return printed(*words)
 
-    monkeypatch.setattr(pipeline._Run, "rendered", failing)
+    monkeypatch.setattr(Attempt, "rendered", failing)
     result = polyc("compile", "--remarks", inputs / "conv.c")
     assert result.exit_code == 0
     assert "the optimised program could not be printed (no such loop) [not-printed, codegen]" in result.stderr

@@ -15,7 +15,7 @@ from .test_language import codes_of
 
 PAGE = ROOT / "docs" / "remarks.md"
 EXAMPLES = ROOT / "tests" / "remarks"
-PASSES = [*(ROOT / "polyc" / "passes").glob("*.py"), ROOT / "polyc" / "pipeline.py"]
+PASSES = [*(ROOT / "polyc" / "passes").glob("*.py"), *(ROOT / "polyc").glob("*.py")]
 
 HEAD = """# Remarks
 

@@ -72,7 +72,7 @@ def test_a_check_that_never_ends_is_ended(monkeypatch: pytest.MonkeyPatch) -> No
             pass
         raise OverBudget
 
-    monkeypatch.setattr("polyc.pipeline.check", endless)
+    monkeypatch.setattr("polyc.fallback.check", endless)
     monkeypatch.setattr("polyc.bounded.MOST_SECONDS", 1)
     (one,) = compiled("jacobi", Options().budget)
     assert [(r.code, r.stage) for r in one.program.remarks if r.code == "budget"] == [("budget", "verify")]

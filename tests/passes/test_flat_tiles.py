@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from polyc import pipeline
+from polyc.attempt import Attempt
 from polyc.model.program import Compiled, Options, Program
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check as differences
@@ -104,13 +104,13 @@ def test_tiles_stand_by_themselves_where_rows_are_left_over(rows: int, tmp_path:
 def test_strips_whose_text_takes_too_long_to_read_are_taken_back(tmp_path: Path, monkeypatch: Any) -> None:
     text = of(CORNERS, 404, 1507)
     plain = compiled(text, tmp_path, strips=0)
-    real = pipeline._Run.reread
+    real = Attempt.reread
 
     def reread(self: Any, program: Program, rendered: Any) -> tuple[Program, bool]:
         self.unread = bool(windows(program))
         return real(self, program, rendered)
 
-    monkeypatch.setattr(pipeline._Run, "reread", reread)
+    monkeypatch.setattr(Attempt, "reread", reread)
     found = compiled(text, tmp_path)
     assert "no-sliding-window" in {r.code for r in found.program.remarks}
     assert found.text == plain.text

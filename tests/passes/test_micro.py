@@ -9,7 +9,8 @@ import pytest
 from polyc.machine import load_cpu
 from polyc.model.program import Compiled, Options
 from polyc.model.tree import Band, walk
-from polyc.passes.clusters import Declined, Fuser
+from polyc.passes.cluster import Declined
+from polyc.passes.clusters import Fuser
 from polyc.passes.micro_sizes import micro_sizes
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check

@@ -11,7 +11,7 @@ from typing import Any
 import islpy as isl
 import pytest
 
-from polyc import pipeline
+from polyc import fallback
 from polyc.codegen import render_region
 from polyc.model.program import Buffer, Options, Program
 from polyc.model.scop import Region, Scop
@@ -325,12 +325,12 @@ def test_what_was_chosen_and_cannot_slide_stands_by_itself(tmp_path: Path, monke
 def test_strips_that_cannot_be_checked_are_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     region = region_of(TWO, tmp_path)
     plain = compile_region(region, Options(machine="zen4", strips=0))
-    real = pipeline.check
+    real = fallback.check
 
     def checked(program: Program, original: Scop) -> list[Fault]:
-        return [Fault(pipeline.OVER_BUDGET, "", "")] if windows(program) else real(program, original)
+        return [Fault(fallback.OVER_BUDGET, "", "")] if windows(program) else real(program, original)
 
-    monkeypatch.setattr(pipeline, "check", checked)
+    monkeypatch.setattr(fallback, "check", checked)
     result = compile_region(region, Options(machine="zen4"))
     assert result.verified
     assert "no-sliding-window" in {r.code for r in result.program.remarks}

@@ -32,7 +32,7 @@ from tests.docs.pages import ROOT
 from tests.docs.test_language import codes_of
 
 FOLDER = Path(__file__).parent
-PASSES = [*(ROOT / "polyc" / "passes").glob("*.py"), ROOT / "polyc" / "pipeline.py"]
+PASSES = [*(ROOT / "polyc" / "passes").glob("*.py"), *(ROOT / "polyc").glob("*.py")]
 NOT_SHOWN = {
     "isl-failed": "an error of isl that is known would be met before the pass",
     "not-printed": "an order that the printer cannot write would be a fault of polyc",

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-import polyc.pipeline as pipeline
+import polyc.attempt as attempt
 from polyc.codegen import Rendered, cut_of, generate, render_later, render_region
 from polyc.model import ctree as c
 from polyc.model.program import Options, Program
@@ -62,7 +62,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Printed:
     region = region_of(NESTS, tmp_path_factory.mktemp("halves"))
     program = compile_region(region, OPTIONS).program
     made = generate(program)
-    text = render_region(program, region, True, made, cut_of(made, 1))
+    text = render_region(program, region, True, None, made, cut_of(made, 1))
     assert [type(item) for item in text.halves[0]] == [c.Comment, c.For, c.If]
     return program, region, text
 
@@ -178,10 +178,10 @@ def test_a_fault_says_the_same_as_without_halves(tmp_path: Path, monkeypatch: py
         text = render_region(program, *rest)
         return text if not program.groups else replace(text, body=text.body[:-2])
 
-    monkeypatch.setattr(pipeline, "render_region", less)
+    monkeypatch.setattr(attempt, "render_region", less)
     found = []
     for fewest in (1, 1000):
-        monkeypatch.setattr(pipeline, "FEWEST_STATEMENTS", fewest)
+        monkeypatch.setattr(attempt, "FEWEST_STATEMENTS", fewest)
         compiled = compile_region(region_of(NESTS, tmp_path), OPTIONS)
         found.append([(r.code, r.message) for r in compiled.program.remarks])
     assert found[0] == found[1]
@@ -190,9 +190,9 @@ def test_a_fault_says_the_same_as_without_halves(tmp_path: Path, monkeypatch: py
 
 def test_a_whole_compile_in_halves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[bool] = []
-    monkeypatch.setattr(pipeline, "text_faults", lambda *_: [Fault("text", "read as a whole", "")])
+    monkeypatch.setattr(attempt, "text_faults", lambda *_: [Fault("text", "read as a whole", "")])
     for fewest in (1, 1000):
-        monkeypatch.setattr(pipeline, "FEWEST_STATEMENTS", fewest)
+        monkeypatch.setattr(attempt, "FEWEST_STATEMENTS", fewest)
         compiled = compile_region(region_of(NESTS, tmp_path), OPTIONS)
         read.append("verification-failed" in {r.code for r in compiled.program.remarks})
     assert read == [False, True]

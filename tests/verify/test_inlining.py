@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import islpy as isl
 import pytest
@@ -17,6 +18,7 @@ from polyc.model.program import Inlining, Options, Program, Use
 from polyc.model.scop import Access, Statement
 from polyc.passes.inline import inline_elementwise
 from polyc.pipeline import compile_region
+from polyc.poly import OverBudget
 from polyc.runtime.check import check as run_and_compare
 from polyc.verify import Fault, check
 from tests.programs import after, region_of
@@ -277,8 +279,8 @@ def test_a_reader_that_was_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyP
     text = text.replace("#pragma endscop", "for (int i = 0; i < n; i++) C[i] += T[i];\n#pragma endscop")
     whole = inline._Candidate.of
 
-    def first_reader_only(program: Program, name: str, order: isl.UnionMap) -> inline._Candidate:
-        found = whole(program, name, order)
+    def first_reader_only(program: Program, name: str, *known: Any) -> inline._Candidate:
+        found = whole(program, name, *known)
         return replace(found, reads=found.reads[:1])
 
     monkeypatch.setattr(inline._Candidate, "of", staticmethod(first_reader_only))
@@ -301,7 +303,7 @@ def test_what_is_printed_then(text: str, tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_check_that_takes_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def endless(*_args: object) -> list[Fault]:
-        raise pipeline.OverBudget("the budget of isl operations is used up")
+        raise OverBudget("the budget of isl operations is used up")
 
     monkeypatch.setattr(inlining, "dataflow_faults", endless)
     region = region_of(TRANSPOSED, tmp_path)

@@ -10,8 +10,13 @@ import islpy as isl
 
 import polyc.passes.basteln as basteln
 import polyc.passes.clusters as clusters
+import polyc.passes.hazards as hazards
+import polyc.passes.neighbours as neighbours
+import polyc.passes.shapes as shapes
+import polyc.passes.tile_data as tile_data
 from polyc.model.program import Program
 from polyc.model.tree import Band, Member, Node, Role
+from polyc.passes.cluster import Cluster
 from polyc.passes.nests import Nest
 from polyc.poly import empty_map, empty_set, maps, union_of
 from tests.mutation import edits as e
@@ -115,7 +120,7 @@ def extended_at_the_end(original: Any) -> Any:
 
     def extend(self: Any, *args: Any) -> Any:
         found = original(self, *args)
-        if not isinstance(found, clusters.Cluster):
+        if not isinstance(found, Cluster):
             return found
         return replace(found, producers=(*found.producers[1:], found.producers[0]))
 
@@ -220,13 +225,13 @@ add(
     "basteln",
     "first piece of a tile shape",
     "where several are needed",
-    patched(clusters.Fuser, "_joined_up", first_piece_only),
+    patched(shapes.Shapes, "_joined_up", first_piece_only),
 )
 add(
     "basteln",
     "halo forgotten",
     "each tile makes its own part only",
-    patched(clusters.Fuser, "extension", only_the_readers_row),
+    patched(shapes.Shapes, "extension", only_the_readers_row),
 )
 add("basteln", "producers after their readers", "in the tile", patched(clusters.Fuser, "extend", extended_at_the_end))
 add("basteln", "tile's steps reversed", "outputs first", patched(basteln._Composer, "_members", members_reversed))
@@ -258,22 +263,22 @@ add(
     patched(clusters.Fuser, "_needed_before", lambda o: lambda s, *a: empty_set(o(s, *a))),
 )
 add("basteln", "later readers forgotten", "(21), (22) for nests after", always(clusters.Fuser, "_needed_later", False))
-add("basteln", "in-place updates allowed", "old values are still read", always(clusters.Fuser, "_in_place", None))
-add("basteln", "hazards allowed", "inputs overwritten, writes reordered", always(clusters.Fuser, "_hazard", None))
+add("basteln", "in-place updates allowed", "old values are still read", always(hazards.Hazards, "in_place", None))
+add("basteln", "hazards allowed", "inputs overwritten, writes reordered", always(hazards.Hazards, "moving", None))
 add(
     "basteln",
     "hazards and in-place allowed",
     "both",
-    together(always(clusters.Fuser, "_hazard", None), always(clusters.Fuser, "_in_place", None)),
+    together(always(hazards.Hazards, "moving", None), always(hazards.Hazards, "in_place", None)),
 )
-add("basteln", "tiles may clash", "writes of one cell by two tiles", always(clusters.Fuser, "_tiles_clash", False))
+add("basteln", "tiles may clash", "writes of one cell by two tiles", always(hazards.Hazards, "_tiles_clash", False))
 add(
     "basteln",
     "arrays stay inside",
     "everything looks private to its nest",
-    always(clusters.Fuser, "_stays_inside", True),
+    always(neighbours.Neighbours, "stays_inside", True),
 )
-add("basteln", "no buffers planned", "overlapping tiles write the array", always(clusters.Fuser, "_plan", None))
+add("basteln", "no buffers planned", "overlapping tiles write the array", always(tile_data.TileData, "plan", None))
 add(
     "basteln",
     "everything counts as dropped",
@@ -310,5 +315,5 @@ add(
     "basteln",
     "outer iterations mixed up",
     "pairs of other iterations count",
-    patched(clusters.Fuser, "_same_outer", lambda _o: lambda _s, x: x),
+    patched(shapes.Shapes, "_same_outer", lambda _o: lambda _s, x: x),
 )

@@ -175,7 +175,7 @@ CODEGEN: list[tuple[str, str, Install]] = [
     ("extension shrunk", "without its last row", printed_tree(node_edit(e.extension_edit(e.range_shrunk(0, True))))),
     ("extension shifted", "by one", printed_tree(node_edit(e.extension_edit(e.range_shift(0, 1))))),
     ("tile corner moved", "by one", printed_tree(node_edit(e.band_edit(e.tile_corner_moved, Role.TILE)))),
-    ("guard not printed", "of the region", always(render, "_guard", None)),
+    ("guard not printed", "of the region", always(render, "guard_of", None)),
     ("buffer's subscripts shifted", "by one", patched(instances, "shift", shift_wrong)),
     ("buffers not used", "the array instead", always(loops.InstancePrinter, "_buffer", None)),
     ("division truncates", "instead of rounding down", patched(ExprPrinter, "_operation", division_truncates)),

@@ -8,7 +8,7 @@ from typing import Any
 
 import islpy as isl
 
-import polyc.pipeline as pipeline
+import polyc.inspecting as inspecting
 from polyc.model import ctree as c
 from polyc.model.program import Options
 from polyc.model.scop import Inspection, Region, Scop, Statement
@@ -32,7 +32,7 @@ def asked_as(change: Callable[[Inspection], Scop]) -> Install:
 
         return question_for
 
-    return patched(pipeline, "question_for", make)
+    return patched(inspecting, "question_for", make)
 
 
 def statements(change: Callable[[Statement], Statement]) -> Install:

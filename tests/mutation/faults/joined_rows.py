@@ -10,8 +10,8 @@ import islpy as isl
 
 import polyc.codegen.loops as loops
 import polyc.passes.boxed as boxed
-import polyc.passes.clusters as clusters
 import polyc.passes.interlaced as interlaced
+import polyc.passes.shapes as shapes
 import polyc.passes.unroll as unroll
 from polyc.model import ctree as c
 from polyc.model.program import Program
@@ -71,7 +71,7 @@ def wanted(change: Callable[[isl.Map], isl.Map]) -> Install:
 
         return by_cells
 
-    return patched(clusters, "by_cells", make)
+    return patched(shapes, "by_cells", make)
 
 
 def first_of(original: Any) -> Any:
@@ -89,7 +89,7 @@ add("boxed", "instances of a column less", "", wanted(e.range_shrunk(1, True)))
 add("boxed", "instances of two tiles", "", wanted(e.other_tile(10)))
 add("boxed", "the first reader", "", patched(boxed, "_cells_read", first_of))
 add("boxed", "the first writer", "", patched(boxed, "_box", lambda o: lambda pieces: o(pieces[:1])))
-add("boxed", "however much more", "", always(clusters.Fuser, "_little_more", True))
+add("boxed", "however much more", "", always(shapes.Shapes, "_little_more", True))
 
 # --- rows at once ----------------------------------------------------------------------------------------------------
 

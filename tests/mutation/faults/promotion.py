@@ -9,8 +9,8 @@ from typing import Any
 import islpy as isl
 
 import polyc.passes.basteln as basteln
-import polyc.passes.clusters as clusters
 import polyc.passes.promotion as promotion
+import polyc.passes.tile_data as tile_data
 from polyc.passes.boxes import Box
 from polyc.poly import empty_map, maps
 from tests.mutation import edits as e
@@ -64,7 +64,7 @@ def plan(change: Callable[[promotion.DataTile], promotion.DataTile]) -> Install:
 
         return plan_buffer
 
-    return patched(clusters, "plan_buffer", make)
+    return patched(tile_data, "plan_buffer", make)
 
 
 def every_tile_stores(original: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 import islpy as isl
 
+import polyc.fallback as fallback
 import polyc.passes.expansion as expansion
 import polyc.passes.kept_rows as kept_rows
 import polyc.pipeline as pipeline
@@ -131,7 +132,7 @@ ROWS: list[tuple[str, str, Install]] = [
         "that no tile keeps",
         together(
             patched(pipeline, "keep_rows", lambda _o: lambda program: program),
-            always(pipeline, "in_memory", False),
+            always(fallback, "in_memory", False),
         ),
     ),
 ]

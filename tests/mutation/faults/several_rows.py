@@ -110,9 +110,6 @@ def _served(patch: Any, everybody: bool) -> None:
 
 def _always_copied(patch: Any) -> None:
     def copy_of(self: Any, position: int, nest: Any) -> Any:
-        if nest not in self._copy_of:
-            self._copy_of[nest] = replace(nest, copied=True)
-            self.copies[self._copy_of[nest]] = position
-        return self._copy_of[nest]
+        return self.copies.of(position, nest)
 
     patch.setattr(clusters.Fuser, "copy_of", copy_of)

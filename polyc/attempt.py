@@ -1,0 +1,247 @@
+"""One region on its way through the compiler: what was seen and timed, and its text, printed and read again.
+
+Decides nothing of the order of the steps (`pipeline.py`): it says for a program what its text is, and whether that is
+right. While the check of a program runs in one child process, a second one prints it and reads the text again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import TracebackType
+
+import islpy as isl
+
+from polyc.bounded import Started, isl_answer, isl_started, within
+from polyc.codegen import (
+    NotMappable,
+    Question,
+    Rendered,
+    cut_of,
+    generate,
+    render_as_written,
+    render_region,
+)
+from polyc.errors import InternalError
+from polyc.fallback import declined_at_budget, first_line, not_mapped
+from polyc.model.program import Compiled, Options, Pass, Program, Snapshot, operations_for
+from polyc.model.scop import Region
+from polyc.poly import OverBudget
+from polyc.reread import (
+    FEWEST_STATEMENTS,
+    Begun,
+    NotComparable,
+    begin,
+    rewriting_faults,
+    shown_in_halves,
+    text_faults,
+)
+from polyc.verify import Fault
+
+
+class Attempt:
+    """One region on its way through the compiler, with the time that each stage took.
+
+    Used in a `with`, which ends the processes that nobody waits for any more.
+    """
+
+    def __init__(self, region: Region, options: Options, told: Pass, question: Question | None) -> None:
+        """told: adds what is to be said of the region before all else; question: what its data are asked first."""
+        self.region = region
+        self.told = told
+        self.question = question
+        self.asked = options if region.scop.tile == "auto" else replace(options, tile_sizes=region.scop.tile)
+        self.options = replace(self.asked, budget=operations_for(region.scop, options))
+        self.timings: list[tuple[str, float]] = []
+        self.snapshots: list[Snapshot] = []
+        self.ahead: _Ahead | None = None
+        self.unread = False
+        """Whether reading a printed text again took too long."""
+
+    def __enter__(self) -> Attempt:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.end_ahead()
+
+    @property
+    def context(self) -> isl.Context:
+        return self.region.scop.domain.get_ctx()
+
+    @property
+    def reads_again(self) -> bool:
+        """Whether the text of programs that are right is read again."""
+        return not self.options.gpu
+
+    # --- what was seen -------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """Adds a stage to the timings, without what is timed inside of it."""
+        start, before = time.perf_counter(), len(self.timings)
+        try:
+            yield
+        finally:
+            inside = sum(seconds for _, seconds in self.timings[before:])
+            self.timings.append((name, time.perf_counter() - start - inside))
+
+    def ran(self, name: str, run: Pass, program: Program, message: str = "", shown: str = "") -> Program:
+        """The program after a pass, or the same with a remark (`message`) where isl would take too long.
+
+        shown: the name of its tree for whoever wants to see all of them, if it is not that of the pass
+        """
+        with self.timed(name):
+            after = declined_at_budget(name, run, program, message)
+        self.snapshots.append(Snapshot(shown or name, after.tree, self.timings[-1][1]))
+        return after
+
+    def start_again(self) -> None:
+        """The passes run from the start: those that were run are not shown."""
+        del self.snapshots[1:]
+
+    def as_written(self, told: Program, initial: Program) -> Compiled:
+        """The region's own loops: right by themselves. `told` has the remarks that say why."""
+        kept = replace(initial, remarks=told.remarks)
+        return self.result(kept, initial, True, Rendered(render_as_written(self.region), "", (), None))
+
+    def result(self, final: Program, initial: Program, verified: bool, rendered: Rendered) -> Compiled:
+        passes, timings = tuple(self.snapshots), tuple(self.timings)
+        return Compiled(
+            final, initial, passes, verified, rendered.text, rendered.ast, rendered.device, timings, rendered.origins
+        )
+
+    # --- the text ------------------------------------------------------------------------------------------------
+
+    def text_of(self, program: Program, verified: bool) -> tuple[Rendered | None, Program]:
+        """The program's text, read again, and the program; None where it has none that is right, and a remark why."""
+        try:
+            with self.timed("codegen"):
+                rendered = self.rendered(program, verified)
+            with self.timed("text"):
+                told, right = self.reread(program, rendered) if verified and self.reads_again else (program, True)
+            return rendered if right else None, told
+        except NotMappable as reason:
+            return None, not_mapped(program, str(reason))
+        except InternalError as error:
+            message = f"the optimised program could not be printed ({error})"
+            return None, program.remark("not-printed", "codegen", message)
+        except OverBudget:
+            message = "printing took more isl operations than the budget allows"
+            return None, program.remark("budget", "codegen", message)
+        except isl.Error as error:
+            message = f"isl could not print the program ({first_line(error)})"
+            return None, program.remark("not-printed", "codegen", message)
+
+    def rendered(self, program: Program, verified: bool) -> Rendered:
+        """The program's text. Raises InternalError, NotMappable, OverBudget, isl.Error."""
+        if self.options.budget == 0:
+            return render_region(program, self.region, verified, self.question)
+        if self.ahead is None or not verified or self.ahead.program.tree is not program.tree:  # remarks do not matter
+            self.print_ahead(program, verified)
+        assert self.ahead is not None
+        if isinstance(self.ahead.rendered, Exception):
+            raise self.ahead.rendered
+        return self.ahead.rendered
+
+    def print_ahead(self, program: Program, verified: bool = True) -> None:
+        """Print a program that is being checked, and begin to check its text: most programs are right."""
+        self.end_ahead()
+        reading = verified and self.reads_again
+        with self.timed("codegen"):
+            printing = self.start_printing(program, verified, reading)
+            try:
+                rendered = isl_answer(printing)
+                assert isinstance(rendered, Rendered)
+                self.ahead = _Ahead(program, rendered, printing if reading else None)
+            except (InternalError, NotMappable, isl.Error) as error:
+                self.ahead = _Ahead(program, error, None)
+            finally:
+                if self.ahead is None or self.ahead.text is None:
+                    printing.end()
+
+    def end_ahead(self) -> None:
+        """What was printed ahead is not asked for."""
+        if self.ahead is not None and self.ahead.text is not None:
+            self.ahead.text.end()
+        self.ahead = None
+
+    def start_printing(self, program: Program, verified: bool, reading: bool) -> Started[Rendered | bool | list[Fault]]:
+        """Print the program; where it will be read again, do so in the process that has its C tree."""
+        texts: list[Rendered] = []
+        later: list[Begun | None] = []
+
+        def printed() -> Rendered:
+            made = generate(program) if reading and not program.tree.domain.is_empty() else None
+            cut = None if made is None else cut_of(made, FEWEST_STATEMENTS)
+            later.append(None if made is None else begin(program, self.region, made, cut))
+            texts.append(render_region(program, self.region, verified, self.question, made, cut))
+            return replace(texts[0], body=(), guard=None, rewritten=())
+
+        def in_halves() -> bool:
+            (text,), (begun,) = texts, later
+            if begun is None:
+                return False
+            if rewriting_faults(program, text.rewritten):
+                begun.process.end()
+                return False
+            return shown_in_halves(program, self.region, text.halves, text.guard, begun)
+
+        def read_again() -> list[Fault]:
+            return self.text_faults(program, texts[0])
+
+        budget = self.options.budget  # to read it again takes less than the compile itself
+        steps: list[Callable[[], Rendered | bool | list[Fault]]] = [within(self.context, 2 * budget, printed)]
+        if reading:
+            steps += [within(self.context, budget, in_halves), within(self.context, budget, read_again)]
+        return isl_started(*steps, known=(InternalError, NotMappable, NotComparable))
+
+    def reread(self, program: Program, rendered: Rendered) -> tuple[Program, bool]:
+        """Whether the printed text, read again, is right; the program, with a remark where it is not, or is not known
+        to be."""
+        try:
+            if self.ahead is None or self.ahead.text is None:
+                faults = self.text_faults(program, rendered)
+            else:
+                faults = _faults_of_text(self.ahead.text)
+        except NotComparable as reason:
+            return program.remark("text-not-checked", "text", f"the printed text was not read again: {reason}"), True
+        except OverBudget:
+            self.unread = True
+            message = "reading the printed text again took more isl operations than the budget allows"
+            return program.remark("text-not-checked", "text", message), True
+        except isl.Error as error:
+            return program.remark(
+                "text-not-checked", "text", f"isl failed in reading it again ({first_line(error)})"
+            ), True
+        if not faults:
+            return program, True
+        message = f"the printed text was refused ({faults[0].message}); a simpler one stands in its place"
+        found = [{"kind": f.kind, "message": f.message, "witness": f.witness} for f in faults]
+        return program.remark("verification-failed", "text", message, faults=found), False
+
+    def text_faults(self, program: Program, rendered: Rendered) -> list[Fault]:
+        faults = rewriting_faults(program, rendered.rewritten)
+        return faults or text_faults(program, self.region, rendered.body, rendered.guard)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ahead:
+    """A program that was printed before it was shown to be right."""
+
+    program: Program
+    rendered: Rendered | Exception
+    """Its text, or why it has none."""
+    text: Started[Rendered | bool | list[Fault]] | None
+    """The process that printed it, and checks its text; None where it does not."""
+
+
+def _faults_of_text(reading: Started[Rendered | bool | list[Fault]]) -> list[Fault]:
+    """What is wrong with a text that is read in halves first, and as a whole where these do not show that it is right.
+    Raises as `isl_answer`, NotComparable."""
+    if isl_answer(reading) is True:
+        return []
+    faults = isl_answer(reading)
+    assert isinstance(faults, list)
+    return faults

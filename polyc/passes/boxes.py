@@ -10,6 +10,9 @@ import islpy as isl
 
 from polyc.poly import at_sizes
 
+MOST_LARGER = 4
+"""Times an extent that depends on parameters, at the typical sizes: what one that does not may have to be better."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
@@ -216,5 +219,13 @@ def _extent(flat: isl.Set, bound: _Bound, outer: int, typical: isl.Set) -> isl.P
 
 
 def _smaller(a: isl.PwAff, b: isl.PwAff, typical: isl.Set) -> bool:
+    """Which of two extents is less at the typical sizes. One that depends on an image's size is a guess there, and an
+    image may be larger: one that holds for all is better, if it is not much more."""
     one, two = (value.intersect_params(typical).max_val() for value in (a, b))
-    return bool(one.is_int() and (not two.is_int() or one.lt(two)))
+    if not one.is_int() or not two.is_int():
+        return bool(one.is_int())
+    sure = constant_of(a) is not None, constant_of(b) is not None
+    first, second = int(one.to_python()), int(two.to_python())
+    if sure[0] != sure[1] and max(first, second) <= MOST_LARGER * min(first, second):
+        return sure[0]
+    return first < second

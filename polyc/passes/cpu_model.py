@@ -222,13 +222,26 @@ class TileModel:
         return tuple([n if t == WHOLE else min(t, n) for t, n in zip(tile, self.extents, strict=True)])
 
     def footprint(self, tile: tuple[int, ...]) -> float:
-        return self._touched(self.box(tile))[0]
+        return self._wider(tile) * self._touched(self.box(tile))[0]
 
     def kept_bytes(self, tile: tuple[int, ...]) -> float:
         if not self.kept:
             return 0.0
         box = self.box(tile)
-        return self._at_once(self._largest([nest.bytes_of(box) for nest in self.nests]))
+        return self._wider(tile) * self._at_once(self._largest([nest.bytes_of(box) for nest in self.nests]))
+
+    def made_bytes(self, tile: tuple[int, ...]) -> float:
+        """What producers write: what is read elsewhere as well may have a copy in the tile."""
+        written = {a.array for nest in self.nests[:-1] for a in nest.prints.arrays if a.written} - self.kept
+        box = self.box(tile)
+        sizes = self._largest([nest.bytes_of(box) for nest in self.nests])
+        shared = sum([size for size, name in zip(sizes, self._arrays, strict=True) if name in written])
+        return self.kept_bytes(tile) + self._wider(tile) * shared
+
+    def _wider(self, tile: tuple[int, ...]) -> float:
+        """Times what a tile has at the sample sizes: what it has of larger arrays, where it reaches beyond those."""
+        spans = zip(tile, self.extents, self.known, strict=True)
+        return prod([max(1.0, size / n) for size, n, known in spans if known is None])
 
     def _largest(self, each: list[tuple[float, ...]]) -> list[float]:
         """For each array the most of what the nests have of it."""
@@ -254,6 +267,11 @@ class TileModel:
     def is_near(self, tile: tuple[int, ...]) -> bool:
         """Whether all that a tile touches stays in the first level."""
         return self.footprint(tile) <= self._rooms[0][1]
+
+    def level(self, footprint: float) -> int:
+        """The number of the first level that keeps so many bytes; that of memory, where none does."""
+        rooms = enumerate(self._rooms)
+        return next((k for k, (_, room, _, _) in rooms if footprint <= room), len(self._rooms))
 
     def in_strips(self, tile: tuple[int, ...], strips: int) -> Prediction:
         """Of tiles that slide, so many in a strip."""
@@ -310,7 +328,7 @@ class TileModel:
             dealt = [ceil(n / t) for n, t in zip(self.extents, strip, strict=True)]
             seconds = alone * self._idle(tile, dealt) / self.cores + self.machine.parallel_region_us * 1e-6
         traffic = tuple([(name, moved) for name, moved, _ in moving])
-        footprint, kept = self._touched(box)[0], self.kept_bytes(tile)
+        footprint, kept = self.footprint(tile), self.kept_bytes(tile)
         return Prediction(tile, seconds, alone, computing, bound, traffic, footprint, kept, prod(parts), strips)
 
     # --- cores -------------------------------------------------------------------------------------------------------

@@ -13,6 +13,10 @@ TOP = 8
 AS_GOOD = 1.03
 """Times the least time: what is said to take less than that is as good, and the plainest of them is taken."""
 MOST_STEPS = 40
+WIDEST = 4
+"""Times a row of the sample: what is cut only since its length is unknown is cut into pieces of less than that."""
+LONG = 512
+"""Pieces of rows that are shorter are those of small arrays, with little to gain."""
 REPEATED = 1.02
 """Times the arithmetic: what tiles repeat along a loop, below which sliding saves nothing."""
 SHORT = 1.01
@@ -212,7 +216,58 @@ def constructed(model: TileModel, steps: tuple[int, ...], room: float) -> Constr
     if together := max(nest.rows for nest in model.nests):
         ranked = _with_few_rows(ranked, together, model.parallel - 1)
     why = builder.stopped.get(ranked[0].tile, "") if ranked else ""
-    return Construction(tuple(ranked[:TOP]), plain, why or _reason(ranked, model), len(builder.known))
+    best = ranked[:TOP]
+    if cut and best and (rows := _whole_rows(builder, best[0])) is not None:
+        best = [rows, *best]
+    return Construction(tuple(best), plain, why or _reason(ranked, model), len(builder.known))
+
+
+def _whole_rows(builder: Builder, standing: Prediction) -> Prediction | None:
+    """Tiles with rows of the sample as a whole, where these have to be cut since their length is unknown, if they are
+    as good as the best that cut them.
+
+    Pieces of rows take longer than the model says: the ends of vector loops, and streams that begin anew. What groups
+    are compared by stays what it was: what they would store instead takes new pages, of which the model knows nothing.
+    """
+    model, axes = builder.model, builder.axes
+    inner = model.nests[-1].inner
+    extent, size = model.extents[inner], axes[inner][-1]
+    if model.known[inner] is not None or inner == 0 or not LONG <= size < extent or size != standing.tile[inner]:
+        return None
+    wide = Builder(model, (*axes[:inner], (2 * size,), *axes[inner + 1 :]), builder.room)
+    now = [0 if k == inner else axis.index(t) for k, (axis, t) in enumerate(zip(axes, standing.tile, strict=True))]
+    while model.made_bytes(wide.judged(tuple(now)).tile) > builder.room:
+        highest = max((k for k in range(len(now)) if k != inner), key=lambda k: now[k])
+        if not now[highest]:
+            return None
+        now[highest] -= 1
+    found = wide.judged(tuple(now))
+    if model.dealt(found.tile) == inner or found.seconds > AS_GOOD * standing.seconds:
+        return None
+    tile, kept, footprint = _widened(found, model, builder.room)
+    return replace(
+        standing,
+        tile=tile,
+        traffic=found.traffic,
+        tiles=found.tiles,
+        strips=found.strips,
+        kept_bytes=kept,
+        footprint_bytes=footprint,
+    )
+
+
+def _widened(one: Prediction, model: TileModel, room: float) -> tuple[tuple[int, ...], float, float]:
+    """The widest of such tiles that have room for what they keep, in the level that the sample's have it in, and the
+    bytes that they keep and touch: rows of larger arrays are not cut then either."""
+    inner = model.nests[-1].inner
+    size, step = one.tile[inner], one.tile[inner] // 2
+    level = max(1, model.level(one.footprint_bytes))
+    for wide in range((WIDEST * model.extents[inner] - 1) // step * step, size, -step):
+        tile = (*one.tile[:inner], wide, *one.tile[inner + 1 :])
+        kept, footprint = model.kept_bytes(tile), model.footprint(tile)
+        if model.made_bytes(tile) <= room and model.level(footprint) <= level:
+            return tile, kept, footprint
+    return one.tile, one.kept_bytes, one.footprint_bytes
 
 
 def _reason(ranked: list[Prediction], model: TileModel) -> str:

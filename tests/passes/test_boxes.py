@@ -125,3 +125,24 @@ def test_the_corner_is_printed_as_people_write_it(tmp_path: Path) -> None:
     result = compile_region(region_of(CHAINS["up"], tmp_path), Options(tile_sizes=(16, 64), max_recompute=1e6))
     assert "float s_tile[9][33];" in result.text
     assert re.search(r"s_tile\[i - it / 2\]\[j - jt / 2\] = ", result.text)
+
+
+def test_a_buffer_that_is_large_enough_for_all_sizes_is_no_guess(tmp_path: Path) -> None:
+    """Tiles as wide as the sample's rows: an image that is wider runs in them as well."""
+    text = """
+void two(int n, int m, const float in[n][m + 4], float out[n][m], float a[n][m + 2])
+{
+#pragma polyc live-out(out)
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m + 2; j++)
+            a[i][j] = in[i][j] + in[i][j + 1] + in[i][j + 2];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            out[i][j] = a[i][j] * a[i][j + 1] * a[i][j + 2];
+#pragma endscop
+}
+"""
+    printed = compile_region(region_of(text, tmp_path), Options(tile_sizes=(8, 2048), max_recompute=1e6)).text
+    assert "a_tile[8][2050]" in printed
+    assert "m <=" not in printed

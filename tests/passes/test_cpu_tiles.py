@@ -208,5 +208,17 @@ def test_a_producer_is_fused_where_its_values_would_go_to_memory(tmp_path: Path)
     assert sizes.statements == ("S1",)
 
 
+def test_rows_of_unknown_length_stay_whole_at_the_sample_sizes(tmp_path: Path) -> None:
+    """Beside producers they have to be cut; the buffers are as wide as the tiles, and hold for every width."""
+    result = compiled(BLUR, tmp_path, machine="zen3")
+    (sizes,) = (r for r in result.program.remarks if r.code == "cpu-sizes")
+    (group,) = result.program.groups
+    rows, width = group.tile_sizes
+    assert width >= 2000
+    assert f"a_tile[{rows + 2}][{width}]" in result.text
+    assert " n <= " not in result.text.split("for (long")[0]
+    assert sizes.data["footprint_bytes"] > 0
+
+
 def test_the_limit_of_recomputation_overrides_the_model(tmp_path: Path) -> None:
     assert not remarks(BLUR, tmp_path, "fused", machine="zen3", max_recompute=0.0)

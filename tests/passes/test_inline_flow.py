@@ -10,7 +10,7 @@ from polyc.analysis.dependences import accesses_of
 from polyc.analysis.order import order_of
 from polyc.model.program import Options
 from polyc.model.scop import AccessKind
-from polyc.passes.inline import _flow_into, _flow_of, _through
+from polyc.passes.inline import _flow_of, _through, flow_into
 from polyc.pipeline import initial_program
 from tests.programs import region_of
 
@@ -41,7 +41,7 @@ def test_a_part_of_the_flow_is_that_of_a_reference(name: str, tmp_path: Path) ->
     assert whole is not None
     reads = [a for s in program.scop.statements.values() for a in s.accesses if a.kind is AccessKind.READ]
     for access in (a for a in reads if a.array == "T"):
-        part, alone = _through(access, everything, whole), _flow_into(access.relation, everything, order)
+        part, alone = _through(access, everything, whole), flow_into(access.relation, everything, order)
         assert part.dependence.is_equal(alone.dependence)
         assert part.live_in.is_equal(alone.live_in)
 

@@ -94,7 +94,7 @@ def test_passes(polyc: Polyc, inputs: Path) -> None:
         assert text in every
     wrong = polyc("explain", inputs / "conv.c", "--pass", "nothing")
     assert wrong.exit_code == 2
-    assert "there are: initial, inline, temporaries, schedule, " in wrong.stderr
+    assert "there are: initial, inline, chosen, temporaries, schedule, " in wrong.stderr
     assert polyc("explain", inputs / "conv.c", "--pass", "schedule", "--all-passes").exit_code == 2
 
 

@@ -166,7 +166,7 @@ def test_a_nest_tells_what_became_of_it() -> None:
 
 def test_passes_that_changed_nothing_are_only_named() -> None:
     text = page(CONV).text
-    assert '<b>inline, temporaries</b> <span class="dim">changed nothing</span>' in text
+    assert '<b>inline, chosen, temporaries</b> <span class="dim">changed nothing</span>' in text
     assert 'id="r0-pass-basteln"' in text
     assert 'id="r0-pass-jam"' not in text
 

@@ -34,7 +34,8 @@ ROW_BYTES = 16384
 """Of all rows of a loop, that they are kept whole up to: a third of a first level."""
 PART_BYTES = 8192
 """Of those of a part of a longer loop."""
-STREAMING = f"""#if (defined(__GNUC__) || defined(__clang__)) && defined(__SSE2__) \\
+STREAMING = f"""/* Writes a row to memory without reading its lines of 64 bytes into a cache first. */
+#if (defined(__GNUC__) || defined(__clang__)) && defined(__SSE2__) \\
     && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define {STREAM}(to, from, bytes) __extension__({{ \\
     typedef float polyc_line __attribute__((vector_size(polyc_bytes), may_alias)); \\

@@ -366,10 +366,11 @@ def _steps(access: Access, statement: Statement) -> tuple[Step, ...] | None:
 
 
 def _step(subscript: isl.Aff) -> Step | None:
+    if not subscript.get_denominator_val().is_one():
+        return None  # isl writes j % 3 of even j with halves
     divisions = [k for k, factor in enumerate(_factors(subscript, isl.dim_type.div)) if factor]
     loops = [k for k, factor in enumerate(_factors(subscript, isl.dim_type.in_)) if factor]
-    whole = subscript.get_denominator_val().is_one() and not any(_factors(subscript, isl.dim_type.param))
-    if not whole or len(divisions) + len(loops) != 1:
+    if any(_factors(subscript, isl.dim_type.param)) or len(divisions) + len(loops) != 1:
         return None
     constant = int(subscript.get_constant_val().to_python())
     if loops:

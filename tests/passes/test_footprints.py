@@ -49,3 +49,11 @@ def test_bounds_are_those_of_isl(columns: str, part: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize("columns", ["i + j", "j % 3", "i > 5 ? j : 0", "7", "n"])
 def test_others_are_left_to_isl(columns: str, tmp_path: Path) -> None:
     assert _steps(*read_of("i - 2", columns, tmp_path)) is None
+
+
+def test_halves_of_strides_are_left_to_isl(tmp_path: Path) -> None:
+    """isl writes j % 3 of an even j with j / 2: found by the fuzzer."""
+    region = region_of(PROGRAM.replace("j++", "j += 2").replace("j = 1", "j = 0").format("i", "j % 3"), tmp_path)
+    (statement,) = region.scop.statements.values()
+    (access,) = (a for a in statement.accesses if a.array == "A")
+    assert _steps(access, statement) is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
@@ -371,7 +371,7 @@ class _Rates:
         rate = machine.clock_ghz * 1e9 * cores
         return _Rates(lanes, machine.fma_per_cycle, load, store, LOOKUP_CYCLES, False, rate)
 
-    def cycles(self, statement: Statement, looked_up: set[str] = frozenset()) -> float:  # type: ignore[assignment]
+    def cycles(self, statement: Statement, looked_up: Set[str] = frozenset()) -> float:
         """Of the value of one instance."""
         reads = [a for a in statement.accesses if a.kind is AccessKind.READ and a.relation.dim(isl.dim_type.out)]
         lookups = sum(not a.exact or a.ref in looked_up for a in reads)

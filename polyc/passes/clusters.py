@@ -473,4 +473,4 @@ def _is_torn(kept: DataTile) -> bool:
     return kept.fill is not None and kept.fill.n_basic_map() > MOST_PIECES
 
 
-__all__ = ["Declined", "Fuser"]
+__all__ = ["Fuser"]

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from math import inf
 
-from polyc.passes.clusters import Declined, Fuser
+from polyc.passes.cluster import Declined
+from polyc.passes.clusters import Fuser
 from polyc.passes.nests import Nest
 from polyc.passes.sizes import Sizes
 

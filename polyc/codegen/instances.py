@@ -155,8 +155,11 @@ class InstancePrinter:
     def note(self, kind: str) -> c.Note:
         """The place `at` which the statement's text starts, or its `end`; the first has the instance."""
         name = f"{kind}_{self.statement.name}"
-        place = self.instance if kind == "at" else ()
-        return c.Note(kind, self.statement.name, (assigned(name, c.Literal("0"), place),))
+        if kind != "at":
+            return c.Note(kind, self.statement.name, (assigned(name, c.Literal("0")),))
+        loops = tuple((self.members[at], self.exprs.iterators.get(at)) for at in sorted(self.members, key=_depth))
+        stands_for = (assigned(name, c.Literal("0"), self.instance),)
+        return c.Note(kind, self.statement.name, stands_for, self.instance, loops)
 
     def _loops(self) -> dict[str, c.Expr]:
         """What each loop variable of the statement is, in the AST's iterators."""
@@ -418,6 +421,11 @@ class InstancePrinter:
         if len(tiles) != 1:
             raise InternalError("no tile runs an instance that isl prints")
         return project_range(tiles[0], depth)
+
+
+def _depth(iterator: str) -> int:
+    """The depth of the loop of one of isl's iterators, `c12_`."""
+    return int(iterator[1:-1])
 
 
 def _only_piece(function: isl.PwMultiAff) -> isl.MultiAff:

@@ -11,6 +11,7 @@ from dataclasses import field as dataclass_field
 from typing import TypeAlias, TypeVar
 
 from polyc.errors import Span
+from polyc.model.tree import Member as Member_
 
 # --- expressions -----------------------------------------------------------------------------------------------------
 
@@ -270,6 +271,11 @@ class Note:
     name: str = ""
     stands_for: tuple[Stmt, ...] = ()
     """What the checked text has in its place."""
+    instance: tuple[Expr, ...] = ()
+    """For `at`: the statement's loop variables, and the values of producers that were inlined into it."""
+    loops: tuple[tuple[Member_, Expr | None], ...] = ()
+    """For `at`: the band members above the statement, outermost first, each with the value that it has here; None where
+    isl printed no loop for it."""
     span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 

@@ -1,0 +1,369 @@
+"""Which instances of the program the text runs: all of them, each once, and no others.
+
+math: let t be an instance of the text, and g(t) the instance of the program's tree that its note claims: the
+      statement's loop variables i, below an extension node the tile o as well, and for each band member above the
+      statement the value v of its loop. With D the text's instances, E the tree's, and s(e) the band values of e,
+        (1) { (g(t), v(t)) : t in D } = { (e, s(e)) : e in E },
+        (2) t -> g(t) is injective.
+      Members whose loop isl left out (they have one value) are given what the tree says. Where v(t) and s(g(t)) are one
+      expression the member says nothing, and is left out of (1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from polyc.analysis.order import Run
+from polyc.model.program import Program
+from polyc.model.scop import AccessKind
+from polyc.model.tree import Member, Step
+from polyc.poly import affine_of, at_sizes, value_on
+from polyc.reread.affine import NotAffine, Reader, Value, piecewise
+from polyc.reread.parts import NotComparable, Part, Refused
+from polyc.verify.expand import buffer_of
+from polyc.verify.fault import Fault
+
+
+@dataclass(slots=True, eq=False)
+class Image:
+    """A part of the text as the tree's run that it claims to be."""
+
+    part: Part
+    run: Run
+    reader: Reader
+    domain: isl.Set
+    """`[n] -> { [x0, x1, …] }`, the instances of the text."""
+    instance: list[Value]
+    """The statement's loop variables, then the values of inlined producers."""
+    columns: list[int | Value]
+    """For each step of the run's path: the position in a sequence, or the value of a band member."""
+    plain: list[bool] = field(default_factory=list)
+    """For each step: whether the instance decides the value, by this very expression."""
+
+    @property
+    def members(self) -> list[Member]:
+        return [step for step in self.run.path.steps if isinstance(step, Member)]
+
+    @property
+    def loops(self) -> list[Value]:
+        """The values of the band members, outermost first."""
+        return [v for v, s in zip(self.columns, self.run.path.steps, strict=True) if isinstance(s, Member)]  # type: ignore[misc]
+
+
+def images_of(program: Program, every: Sequence[Run], parts: Sequence[Part]) -> list[Image]:
+    """Each part with the run of the tree that it stands for, `every` of them. Raises NotComparable, Refused."""
+    by_statement: dict[str, list[Run]] = {}
+    for run in every:
+        by_statement.setdefault(run.statement, []).append(run)
+    found: list[Image] = []
+    for part in parts:
+        above = [member for member, _ in part.note.loops]
+        same = [r for r in by_statement.get(part.statement, []) if _is_below(r, above)]
+        if not same:
+            raise Refused(f"{part.statement} stands below loops that the program does not have above it")
+        images = [image_of(program, part, run) for run in same]
+        if len(images) > 1:
+            images = [image for image in images if _is_here(program, image)]
+        if len(images) != 1:
+            raise NotComparable(f"it is not known which step of the program the text of {part.statement} is")
+        found += images
+    return found
+
+
+def _is_below(run: Run, members: list[Member]) -> bool:
+    mine = [step for step in run.path.steps if isinstance(step, Member)]
+    return len(mine) == len(members) and all(a is b for a, b in zip(mine, members, strict=True))
+
+
+def _is_here(program: Program, image: Image) -> bool:
+    """Whether the run has instances of the part."""
+    text, tree = _text_and_tree(program, image.run, [image])
+    return not text.is_disjoint(tree)
+
+
+def image_of(program: Program, part: Part, run: Run) -> Image:
+    """A part as one run. Raises NotComparable."""
+    reader = part.place.reader
+    statement = program.statements[run.statement]
+    try:
+        claimed = [None if value is None else reader.value(value) for _, value in part.note.loops]
+        instance = [reader.value(value) for value in part.note.instance]
+    except NotAffine as what:
+        raise NotComparable(f"an instance of {run.statement} is not affine ({what})") from None
+    loops = instance[: len(statement.loops)]
+    space = run.contraction.get_space().range().align_params(reader.space.params())
+    decided = _pulled_back(space, reader, loops)
+    columns: list[int | Value] = []
+    plain: list[bool] = []
+    outer = run.path.depth_of_extension if run.path.extension is not None else 0
+    missing: list[tuple[int, int]] = []
+    depth = 0
+    for step in run.path.steps:
+        if isinstance(step, Step):
+            columns.append(step.index)
+            plain.append(True)
+            continue
+        value = claimed[depth]
+        if depth < outer:
+            plain.append(False)
+            if value is None:
+                missing.append((len(columns), depth))
+                value = reader.constant(0)
+        else:
+            wanted = decided(value_on(step.schedule, space))
+            if value is None:
+                value = _by_outer_loops(part, wanted, columns)
+                plain.append(True)
+            else:
+                plain.append(agree_plainly(wanted, value))
+        columns.append(value)
+        depth += 1
+    image = Image(part, run, reader, part.place.domain, instance, columns, plain)
+    if missing:
+        _find(image, missing, outer)
+    return image
+
+
+def _by_outer_loops(part: Part, value: Value, before: Sequence[int | Value]) -> Value:
+    """The value of a loop that isl left out, by the loops around it: of a tile `i - i % 8` of loops that stay in it."""
+    reader = part.place.reader
+    depth = reader.space.dim(isl.dim_type.set)
+    loops = [d for d in range(depth) if any(agree_plainly(v, reader.loop(d)) for v in before if not isinstance(v, int))]
+    outer = max(loops, default=-1) + 1
+    if not value.involves_dims(isl.dim_type.in_, outer, depth - outer):
+        return value
+    relation = _map_to(reader, [value]).intersect_domain(part.place.domain)
+    relation = relation.project_out(isl.dim_type.in_, outer, depth - outer)
+    if not relation.is_single_valued():
+        return value
+    found = affine_of(isl.PwMultiAff.from_map(relation).get_pw_aff(0))
+    if found is None:
+        return value
+    return found.insert_dims(isl.dim_type.in_, outer, depth - outer)
+
+
+def _pulled_back(space: isl.Space, reader: Reader, loops: list[Value]):  # type: ignore[no-untyped-def]
+    """What makes a function of the statement's instances one of the text's."""
+    source = reader.space.align_params(space.params())
+    target = source.map_from_domain_and_range(space)
+    if all(isinstance(value, isl.Aff) for value in loops):
+        pieces = isl.AffList.alloc(source.get_ctx(), len(loops))
+        for value in loops:
+            pieces = pieces.add(value.align_params(source.params()))  # type: ignore[union-attr]
+        function = isl.MultiAff.from_aff_list(target, pieces)
+
+        def by_affine(value: isl.PwAff) -> Value:
+            value = value.align_params(source.params())
+            single = affine_of(value)  # what is claimed is asked of instances that the tree has
+            return value.pullback_multi_aff(function) if single is None else single.pullback_multi_aff(function)
+
+        return by_affine
+    many = isl.PwAffList.alloc(source.get_ctx(), len(loops))
+    for value in loops:
+        many = many.add(piecewise(value).align_params(source.params()))
+    pieces_of = isl.MultiPwAff.from_pw_aff_list(target, many)
+    return lambda value: value.align_params(source.params()).pullback_multi_pw_aff(pieces_of)
+
+
+def agree_plainly(one: Value, two: Value) -> bool:
+    """Whether two values are the same expression; False says nothing."""
+    if isinstance(one, isl.PwAff) and isinstance(two, isl.PwAff):
+        return bool(one.plain_is_equal(two.align_params(one.get_space().params())))
+    if isinstance(one, isl.Aff) and isinstance(two, isl.Aff):
+        return bool(one.align_params(two.get_space().params()).plain_is_equal(two.align_params(one.get_space().params())))
+    return False
+
+
+def agree(one: Value, two: Value, domain: isl.Set) -> isl.Set | None:
+    """Where in a domain two values differ, of what the first one is defined for; None where they never do."""
+    if agree_plainly(one, two):
+        return None
+    if isinstance(one, isl.Aff) and isinstance(two, isl.Aff):
+        equal = one.eq_set(two)
+    else:
+        domain = domain.intersect(piecewise(one).domain())
+        equal = piecewise(one).eq_set(piecewise(two))
+    return None if domain.is_subset(equal) else domain.subtract(equal)
+
+
+def _find(image: Image, missing: list[tuple[int, int]], outer: int) -> None:
+    """The values of tile loops that isl left out, which are those of the tree: there is one for each instance."""
+    run, reader = image.run, image.reader
+    lost = {depth for _, depth in missing}
+    tree = run.instances.unwrap().reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out).wrap().flatten()
+    kept = [d for d in range(outer) if d not in lost]
+    values = [image.loops[d] for d in kept] + image.instance[: tree.dim(isl.dim_type.set) - outer]
+    every = isl.Map.identity(tree.get_space().map_from_set()).intersect_domain(tree)
+    for d in sorted(lost, reverse=True):
+        every = every.project_out(isl.dim_type.out, d, 1)
+    here = _map_to(reader, values).intersect_domain(image.domain)
+    back = here.apply_range(every.reverse())
+    for column, depth in missing:
+        one = back.project_out(isl.dim_type.out, depth + 1, back.dim(isl.dim_type.out) - depth - 1)
+        one = one.project_out(isl.dim_type.out, 0, depth)
+        if not one.is_single_valued():
+            raise NotComparable(f"it is not known in which tile the text of {run.statement} runs")
+        found = isl.PwMultiAff.from_map(one).get_pw_aff(0)
+        image.columns[column] = affine_of(found) or found
+
+
+def _map_to(reader: Reader, values: list[Value]) -> isl.Map:
+    """`{ [x] -> [values] }`."""
+    target = reader.space.map_from_domain_and_range(reader.space.params().add_unnamed_tuple_ui(len(values)))
+    if all(isinstance(value, isl.Aff) for value in values):
+        affs = isl.AffList.alloc(reader.space.get_ctx(), len(values))
+        for value in values:
+            affs = affs.add(value.align_params(reader.space.params()))  # type: ignore[union-attr]
+        return isl.Map.from_multi_aff(isl.MultiAff.from_aff_list(target, affs))
+    pieces = isl.PwAffList.alloc(reader.space.get_ctx(), len(values))
+    for value in values:
+        pieces = pieces.add(piecewise(value).align_params(reader.space.params()))
+    return isl.Map.from_multi_pw_aff(isl.MultiPwAff.from_pw_aff_list(target, pieces))
+
+
+# --- (1) and (2)
+
+
+def instance_faults(program: Program, every: Sequence[Run], images: Sequence[Image]) -> list[Fault]:
+    """Instances that the text leaves out, runs twice, or runs though the tree has no such."""
+    by_run: dict[Run, list[Image]] = {run: [] for run in every}
+    for image in images:
+        by_run[image.run].append(image)
+    return [fault for run, mine in by_run.items() for fault in _run_faults(program, every, run, mine)]
+
+
+def _run_faults(program: Program, runs: Sequence[Run], run: Run, images: list[Image]) -> list[Fault]:
+    name, known = run.statement, program.scop.known
+    if not images:
+        lost = at_sizes(ran(program, run), known)
+        if lost.is_empty():
+            return []
+        return [Fault("text", f"the text leaves out instances of {name}", str(lost.sample_point()))]
+    extra = [k for k in range(len(run.columns)) if not all(image.plain[k] for image in images)]
+    extra = [k for k in extra if not _is_outer(run, k)]
+    tree = at_sizes(_tree_set(program, run, extra), known)
+    faults: list[Fault] = []
+    every: isl.Set | None = None
+    sets: list[isl.Set] = []
+    for image in images:
+        relation = _map_to(image.reader, _values(image, extra))
+        here = at_sizes(image.domain, known)
+        text = here.apply(relation)
+        if not text.is_subset(tree):
+            wrong = text.subtract(tree)
+            if not _are_dead(program, runs, run, wrong):
+                return [Fault("text", f"the text runs an instance of {name} that is none", str(wrong.sample_point()))]
+        if not _injective(image) and not relation.intersect_domain(here).is_injective():
+            faults.append(Fault("text", f"the text runs an instance of {name} twice", ""))
+        every = text if every is None else every.union(text)
+        sets.append(text)
+    for k, one in enumerate(sets):
+        for j, other in enumerate(sets[:k]):
+            if not _constant_apart(images[k], images[j]) and not one.is_disjoint(other):
+                twice = str(one.intersect(other).sample_point())
+                faults.append(Fault("text", f"the text runs an instance of {name} twice", twice))
+    assert every is not None
+    if not tree.is_subset(every):
+        lost = tree.subtract(every)
+        faults.append(Fault("text", f"the text leaves out instances of {name}", str(lost.sample_point())))
+    return faults
+
+
+def _are_dead(program: Program, runs: Sequence[Run], run: Run, extra: isl.Set) -> bool:
+    """Whether instances that the tree does not have only fill buffers of tiles in which nobody reads these.
+
+    isl adds what an extension node has wherever the loops above it may have an iteration. It can say so of more than
+    there are, where a tile is empty for reasons that take variables of their own.
+
+    extra: `{ [o, i, …] }`
+    """
+    statement = program.statements[run.statement]
+    outer = run.path.depth_of_extension if run.path.extension is not None else 0
+    count = statement.domain.dim(isl.dim_type.set)
+    last = extra.dim(isl.dim_type.set) - outer - count
+    instances = extra.project_out(isl.dim_type.set, outer + count, last).project_out(isl.dim_type.set, 0, outer)
+    if program.padded.get(run.statement, "guarded") == "guarded":
+        if not instances.is_subset(statement.domain.reset_tuple_id()):
+            return False
+    for access in statement.accesses:
+        if access.kind is AccessKind.READ:
+            continue
+        buffer = buffer_of(program, run, access)
+        if buffer is None or buffer.depth > outer:
+            return False
+        lives = extra.project_out(isl.dim_type.set, buffer.depth, extra.dim(isl.dim_type.set) - buffer.depth)
+        for other in runs:
+            reads = (a for a in program.statements[other.statement].accesses if a.kind is AccessKind.READ)
+            if any(buffer_of(program, other, a) is buffer for a in reads):
+                if not at_sizes(other.prefix(buffer.depth).range(), program.scop.known).is_disjoint(lives):
+                    return False
+    return True
+
+
+def ran(program: Program, run: Run) -> isl.Set:
+    """What a run has to execute: borders of whole tiles only where they are not left out by conditions."""
+    if program.padded.get(run.statement) != "guarded":
+        return run.instances
+    domain = program.statements[run.statement].domain
+    return run.contraction.intersect_range(domain).domain().intersect(run.instances)
+
+
+def _is_outer(run: Run, column: int) -> bool:
+    """Whether a column is a tile loop above an extension node, which is part of the instance."""
+    step = run.path.steps[column]
+    depth = sum(isinstance(s, Member) for s in run.path.steps[:column])
+    return isinstance(step, Member) and run.path.extension is not None and depth < run.path.depth_of_extension
+
+
+def _values(image: Image, extra: list[int]) -> list[Value]:
+    run = image.run
+    outer = run.path.depth_of_extension if run.path.extension is not None else 0
+    count = run.contraction.dim(isl.dim_type.out)
+    more: list[Value] = []
+    for k in extra:
+        column = image.columns[k]
+        assert not isinstance(column, int)
+        more.append(column)
+    return [*image.loops[:outer], *image.instance[:count], *more]
+
+
+def _tree_set(program: Program, run: Run, extra: list[int]) -> isl.Set:
+    """`{ [o, i, extra band values] }`."""
+    found = ran(program, run)
+    if extra:
+        relation = isl.Map.identity(found.get_space().map_from_set()).intersect_domain(found)
+        for k in extra:
+            relation = relation.range_product(run.columns[k].intersect_domain(found))
+        found = relation.range()
+    return found.flatten().reset_tuple_id()
+
+
+def _text_and_tree(program: Program, run: Run, images: list[Image]) -> tuple[isl.Set, isl.Set]:
+    (image,) = images
+    extra = [k for k in range(len(run.columns)) if not image.plain[k] and not _is_outer(run, k)]
+    known = program.scop.known
+    text = at_sizes(image.domain, known).apply(_map_to(image.reader, _values(image, extra)))
+    return text, at_sizes(_tree_set(program, run, extra), known)
+
+
+def _injective(image: Image) -> bool:
+    """Whether each loop of the text is a value of the instance, or of a band member, by itself."""
+    depth = len(image.part.place.loops)
+    values = [v for v in (*image.instance, *image.columns) if isinstance(v, isl.Aff)]
+    return all(any(agree_plainly(value, image.reader.loop(d)) for value in values) for d in range(depth))
+
+
+def _constant_apart(one: Image, two: Image) -> bool:
+    """Whether some value is one constant in one part, and another in the other."""
+    pairs = zip([*one.columns, *one.instance], [*two.columns, *two.instance], strict=False)
+    return any(
+        isinstance(a, isl.Aff)
+        and isinstance(b, isl.Aff)
+        and a.is_cst()
+        and b.is_cst()
+        and not a.get_constant_val().eq(b.get_constant_val())
+        for a, b in pairs
+    )

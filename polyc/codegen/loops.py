@@ -13,7 +13,7 @@ from polyc.codegen.exprs import MACROS, ExprPrinter
 from polyc.codegen.instances import InstancePrinter, Scope, Visit, assigned, block_of, c_name, is_single
 from polyc.codegen.naming import Namer
 from polyc.codegen.origins import LoopOrigins
-from polyc.codegen.printer import ATOMIC, UNROLL_ON_CPU, expression
+from polyc.codegen.printer import ATOMIC, UNROLL_ON_CPU
 from polyc.codegen.to_isl import to_isl
 from polyc.errors import InternalError
 from polyc.model import ctree as c
@@ -270,6 +270,7 @@ class LoopPrinter:
         condition = self.condition(node.for_get_cond(), inner_exprs)
         block = block_of(self.body(node.for_get_body(), inner))
         pragmas = self.pragmas(member, condition, block)
+        worth = self.worth(member) if pragmas and member is not None and member.parallel else None
         nontemporal, large = self.past_caches(member)
         if member is not None and member.role in (Role.REGISTER, Role.UNROLLED):
             if member.lanes:
@@ -281,14 +282,22 @@ class LoopPrinter:
             start_here = c.Decl("long", name, (), start)
             width = member.lookups.width
             return c.For(
-                start_here, condition, advance, block, pragmas, lookups=width, nontemporal=nontemporal, large=large
+                start_here,
+                condition,
+                advance,
+                block,
+                pragmas,
+                worth=worth,
+                lookups=width,
+                nontemporal=nontemporal,
+                large=large,
             )
         if member is not None and member.owned and pragmas and step > 1:
             ((_, array),) = member.owned
             block = c.Block((self.concurrent(member), block))
-            name_of, worth = c_name(self.program.scop.arrays[array]), self.worth(member)
+            name_of = c_name(self.program.scop.arrays[array])
             here = c.Decl("long", name, (), start)
-            return c.For(here, condition, advance, block, owned=name_of, owned_if=worth)
+            return c.For(here, condition, advance, block, owned=name_of, owned_if=self.worth(member))
         if member is not None and member.owned:
             return c.For(c.Decl("long", name, (), start), condition, advance, block)
         if pragmas and member is not None:
@@ -301,6 +310,7 @@ class LoopPrinter:
                     advance,
                     c.Block((note, body)),
                     pragmas,
+                    worth=worth,
                     nontemporal=nontemporal,
                     large=large,
                 )
@@ -313,6 +323,7 @@ class LoopPrinter:
             advance,
             block,
             pragmas,
+            worth=worth,
             nontemporal=nontemporal,
             large=large,
         )
@@ -339,7 +350,7 @@ class LoopPrinter:
         if not (isinstance(condition, c.Binary) and condition.op in ("<", "<=")):
             return ()  # not the canonical form that OpenMP asks for
         if member.parallel:
-            return ("omp parallel for" + self.worth(member) + _sharing(member) + self.reductions(member),)
+            return ("omp parallel for" + _sharing(member) + self.reductions(member),)
         # A vector loop may hold no other loop but one that is unrolled first: with a window unrolled inside, gcc alone
         # is faster than with the pragma (59 against 82 ms in the demo). Calls that it cannot turn into vector code
         # would make clang complain.
@@ -357,9 +368,9 @@ class LoopPrinter:
         )
         return c.Note(kind, "", (assigned(kind, c.Literal("0")), *reduced))
 
-    def worth(self, member: Member) -> str:
-        """`if (1.0 * n * m > 12000)`: a number with a fraction, since the product may be too large for an int."""
-        return "" if member.worth is None else f" if ({expression(self.more(member.worth))})"
+    def worth(self, member: Member) -> c.Expr | None:
+        """`1.0 * n * m > 12000`: a number with a fraction, since the product may be too large for an int."""
+        return None if member.worth is None else self.more(member.worth)
 
     def more(self, worth: Worth) -> c.Expr:
         """`1.0 * n * m > 12000`."""

@@ -17,7 +17,7 @@ from polyc.codegen.loops import print_later, print_loops
 from polyc.codegen.nontemporal import STREAM, STREAMING, with_rows, without_braces
 from polyc.codegen.origins import origins_in
 from polyc.codegen.owners import with_owners
-from polyc.codegen.printer import Line, allocation, expression, lines_of
+from polyc.codegen.printer import Line, allocation, broken, conjunction, lines_of
 from polyc.codegen.templating import IDENTIFIER, environment
 from polyc.codegen.vectors import VectorTypes, with_vectors
 from polyc.model import ctree as c
@@ -25,6 +25,8 @@ from polyc.model.program import Compiled, Options, Origins, Program
 from polyc.model.scop import Memory, Region, Scop, Source
 
 Body = tuple[c.Stmt, ...]
+_COLUMN = len("  if () {")
+"""Of a region's condition, together with what stands behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class Rendered:
     body: tuple[c.Stmt, ...]
     """The statements of the text, with notes for its check."""
     guard: c.Expr | None
-    """The condition under which they run."""
+    """The condition on the sizes under which they run."""
     device: tuple[str, ...] = ()
     """What belongs into the other files of a GPU target."""
     origins: tuple[Origins, ...] = ()
@@ -46,6 +48,12 @@ class Rendered:
     before flat arrays."""
     later: int = 0
     """How many statements of the body are before the cut."""
+    needed: c.Expr | None = None
+    """All that is asked before anything runs: `guard`, and what has to be apart in memory. A region that asks the data
+    begins with it, and so do its allocations."""
+    condition: c.Expr | None = None
+    """What the file's `if` says: `needed`, or the answer of the data, or the names of what was allocated under these.
+    None where there is no `if`."""
 
     @property
     def halves(self) -> tuple[tuple[c.Stmt, ...], tuple[c.Stmt, ...]]:
@@ -81,11 +89,11 @@ def render_region(
 
         program = within_arrays(program)
         kernels = render_kernels(program, region, Path(region.scop.span.file).stem)
-        condition = guard_of(program)
-        text, origins = _region_text(program, region, verified, kernels.call, condition, VectorTypes())
-        return Rendered(text, kernels.ast, (), condition, kernels.device, (origins, *kernels.origins))
+        whole = _region_text(program, region, verified, kernels.call, VectorTypes())
+        origins = (whole.origins, *kernels.origins)
+        guards = guard_of(program), kernels.device, origins, (), 0, whole.needed, whole.condition
+        return Rendered(whole.text, kernels.ast, (), *guards)
     printed = print_loops(program, made, cut)
-    condition = guard_of(program)
     types = VectorTypes()
     steps: list[tuple[str, Callable[[Body], Body]]] = [
         ("lookups", lambda body: with_lookups(body, program, types)),
@@ -100,9 +108,18 @@ def render_region(
             rewritten.append((name, body, after))
         body = after
     shown = without_braces(c.with_notes(body, False))
-    text, origins = _region_text(program, region, verified, shown, condition, types, question)
-    read = with_flat_arrays(printed.body, program.scop)
-    return Rendered(text, printed.ast, read, condition, (), (origins,), tuple(rewritten), printed.later)
+    whole = _region_text(program, region, verified, shown, types, question)
+    return Rendered(
+        whole.text,
+        printed.ast,
+        with_flat_arrays(printed.body, program.scop),
+        guard_of(program),
+        origins=(whole.origins,),
+        rewritten=tuple(rewritten),
+        later=printed.later,
+        needed=whole.needed,
+        condition=whole.condition,
+    )
 
 
 def render_later(program: Program, made: Generated, cut: Cut) -> tuple[tuple[c.Stmt, ...], c.Expr | None]:
@@ -118,34 +135,47 @@ def question_of(program: Program, answer: str) -> tuple[Question, Rendered]:
     return Question(answer, text), Rendered("", printed.ast, read, guard_of(program))
 
 
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """What stands in the region's place."""
+
+    text: str
+    origins: Origins
+    """Where its lines come from."""
+    needed: c.Expr | None
+    condition: c.Expr | None
+    """As in `Rendered`."""
+
+
 def _region_text(
     program: Program,
     region: Region,
     verified: bool,
     body: tuple[c.Stmt, ...],
-    condition: c.Expr | None,
     vectors: VectorTypes,
     question: Question | None = None,
-) -> tuple[str, Origins]:
-    """What stands in the region's place, and where its lines come from."""
+) -> _Whole:
+    """The text that stands in the region's place."""
     body = with_vectors(body, program, vectors)
     body, heap = without_heap(body)
     body = with_flat_arrays(body, program.scop)
-    conditions = ([] if condition is None else [expression(condition)]) + _apart(program.scop)
-    guard = "\n      && ".join(conditions)
+    sizes = guard_of(program)
+    needed = conjunction([*([] if sizes is None else [sizes]), *_apart(program.scop)])
     before: list[Line] = []
-    sizes = guard or "1"
+    condition = needed
     if question is not None:
         before = [line for item in question.body for line in lines_of(item, 2)]
-        guard = question.answer
-    allocations = [allocation(one, guard) for one in heap]
+        condition = c.Name(question.answer)
+    allocations = [allocation(one, condition) for one in heap]
     if heap:
-        guard = " && ".join(one.name for one in heap)
+        condition = conjunction(c.Name(one.name) for one in heap)
+    asked = broken(needed or c.Literal("1"), _COLUMN)
+    guard = "" if condition is None else broken(condition, _COLUMN)
     depth = 2 if guard else 1
     lines: list[Line] = [line for item in body for line in lines_of(item, depth)]
     code = "\n".join(line.text for line in lines)
     original = region.original.rstrip("\n")
-    ahead = "\n".join([*(line.text for line in before), *([sizes] if before else [])])
+    ahead = "\n".join([*(line.text for line in before), *([asked] if before else [])])
     everything = "\n".join([code, ahead, guard, *allocations, original if guard else ""])
     mentioned = set(IDENTIFIER.findall(everything))
     macros = [text for name, text in MACROS.items() if name in mentioned] + vectors.macros()
@@ -153,8 +183,8 @@ def _region_text(
     # The user's `i` is hidden by ours: it is used only where the original text stays as the other branch.
     kept = set(IDENTIFIER.findall("\n".join([ahead, guard, *allocations, original if guard else ""])))
     used, read = _names_used(body, False) | kept, _names_used(body, True) | kept
-    needed = program.scop.orphans_read
-    unused = [name for name in program.scop.orphans if name not in (read if name in needed else used)]
+    only_read = program.scop.orphans_read
+    unused = [name for name in program.scop.orphans if name not in (read if name in only_read else used)]
     unused += [name for name in program.scop.orphan_functions if name not in used]
     template = environment().get_template("openmp.c.j2" if program.options.target == "openmp" else "c.c.j2")
     text = template.render(
@@ -164,7 +194,7 @@ def _region_text(
         macros=macros,
         guard=guard,
         answer="" if question is None else question.answer,
-        sizes=sizes,
+        asked=asked,
         ahead="\n".join(line.text for line in before),
         types=vectors.types(),
         allocations=allocations,
@@ -173,7 +203,7 @@ def _region_text(
         original=original,
         unused=unused,
     )
-    return _indented(text, region.indent), origins_in(text, [before, lines])
+    return _Whole(_indented(text, region.indent), origins_in(text, [before, lines]), needed, condition)
 
 
 def without_heap(items: tuple[c.Stmt, ...]) -> tuple[tuple[c.Stmt, ...], list[c.Decl]]:
@@ -215,7 +245,7 @@ def render_as_written(region: Region) -> str:
             heap=[],
             guard="",
             answer="",
-            sizes="",
+            asked="",
             ahead="",
             code=region.original.rstrip("\n"),
             original="",
@@ -288,7 +318,7 @@ def guard_of(program: Program) -> c.Expr | None:
     return ExprPrinter(scop.parameters, {}).convert(build.expr_from_set(needed))
 
 
-def _apart(scop: Scop) -> list[str]:
+def _apart(scop: Scop) -> list[c.Expr]:
     """What has to be apart in memory, as conditions in C."""
     if not scop.apart:
         return []
@@ -297,20 +327,25 @@ def _apart(scop: Scop) -> list[str]:
     def bound(value: isl.PwAff) -> c.Expr:
         return ExprPrinter(scop.parameters, {}).convert(build.expr_from_pw_aff(value))
 
-    def place(memory: Memory, element: c.Expr) -> str:
+    def place(memory: Memory, element: c.Expr) -> c.Expr:
         if element == c.Literal("0"):
-            return expression(memory.base)
+            return memory.base
         offset = element if memory.row is None else c.Binary("*", element, memory.row)
-        return expression(c.Binary("+", memory.base, offset))
+        return c.Binary("+", memory.base, offset)
 
-    def ends(memory: Memory) -> tuple[str, str]:
+    def ends(memory: Memory) -> tuple[c.Expr, c.Expr]:
         if memory.low is None or memory.high is None:
-            start = expression(c.Unary("&", memory.base)).removeprefix("&*")
-            return start, f"{start} + 1"
+            start = _address(memory.base)
+            return start, c.Binary("+", start, c.Literal("1"))
         after = memory.high.add(_one(memory.high))
         return place(memory, bound(memory.low)), place(memory, bound(after))
 
-    return [f"{APART}({', '.join([*ends(pair.one), *ends(pair.two)])})" for pair in scop.apart]
+    return [c.Call(APART, (*ends(pair.one), *ends(pair.two))) for pair in scop.apart]
+
+
+def _address(place: c.Expr) -> c.Expr:
+    """`&x`; `p` of `*p`."""
+    return place.operand if isinstance(place, c.Unary) and place.op == "*" else c.Unary("&", place)
 
 
 def _one(like: isl.PwAff) -> isl.PwAff:

@@ -172,11 +172,12 @@ Expr: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class ExprStmt:
-    """`pragmas` are printed on lines of their own before it."""
+    """`pragmas` are printed on lines of their own before it, `worth` as the `if` clause of the first one."""
 
     expr: Expr
     span: Span | None = dataclass_field(default=None, compare=False, repr=False)
     pragmas: tuple[str, ...] = ()
+    worth: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +211,8 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """A C loop. `pragmas` are printed on lines of their own before it. `lanes`: one operation on vectors is to run all
+    """A C loop. `pragmas` are printed on lines of their own before it, `worth` as the `if` clause of the first one:
+    where threads pay for their start. `lanes`: one operation on vectors is to run all
     its iterations, from 0 to `lanes` (`codegen/vectors.py`). `lookups`: in so many iterations, from a multiple on,
     the rows of its tables are the same (`codegen/lookups.py`). `owned`: an array whose cells have owners among the
     threads, which run the iterations that update them (`codegen/owners.py`), `owned_if`: where threads are worth it.
@@ -223,10 +225,11 @@ class For:
     body: Stmt
     pragmas: tuple[str, ...] = ()
     span: Span | None = dataclass_field(default=None, compare=False, repr=False)
+    worth: Expr | None = None
     lanes: int = 0
     lookups: int = 0
     owned: str = ""
-    owned_if: str = ""
+    owned_if: Expr | None = None
     nontemporal: tuple[str, ...] = ()
     large: Expr | None = None
     runs: tuple[Span, ...] = dataclass_field(default=(), compare=False, repr=False)

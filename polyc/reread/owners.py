@@ -66,7 +66,7 @@ def owner_faults(_: Program, plain: tuple[c.Stmt, ...], printed: tuple[c.Stmt, .
 
 class _Comparison:
     def __init__(self, loop: c.For, block: c.Block) -> None:
-        self.loop = replace(loop, owned="", owned_if="")
+        self.loop = replace(loop, owned="", owned_if=None)
         self.array, self.block = loop.owned, block
         match loop:
             case c.For(

@@ -15,29 +15,14 @@ from types import TracebackType
 import islpy as isl
 
 from polyc.bounded import Started, isl_answer, isl_started, within
-from polyc.codegen import (
-    NotMappable,
-    Question,
-    Rendered,
-    cut_of,
-    generate,
-    render_as_written,
-    render_region,
-)
+from polyc.codegen import NotMappable, render_as_written, render_region
 from polyc.errors import InternalError
 from polyc.fallback import declined_at_budget, first_line, not_mapped
+from polyc.model.printed import Question, Rendered
 from polyc.model.program import Compiled, Options, Pass, Program, Snapshot, operations_for
 from polyc.model.scop import Region
 from polyc.poly import OverBudget
-from polyc.reread import (
-    FEWEST_STATEMENTS,
-    Begun,
-    NotComparable,
-    begin,
-    rewriting_faults,
-    shown_in_halves,
-    text_faults,
-)
+from polyc.reread import NotComparable, text_faults
 from polyc.verify import Fault
 
 
@@ -167,34 +152,21 @@ class Attempt:
             self.ahead.text.end()
         self.ahead = None
 
-    def start_printing(self, program: Program, verified: bool, reading: bool) -> Started[Rendered | bool | list[Fault]]:
-        """Print the program; where it will be read again, do so in the process that has its C tree."""
+    def start_printing(self, program: Program, verified: bool, reading: bool) -> Started[Rendered | list[Fault]]:
+        """Print the program; where its text will be checked, do so in the process that has its C tree."""
         texts: list[Rendered] = []
-        later: list[Begun | None] = []
 
         def printed() -> Rendered:
-            made = generate(program) if reading and not program.tree.domain.is_empty() else None
-            cut = None if made is None else cut_of(made, FEWEST_STATEMENTS)
-            later.append(None if made is None else begin(program, self.region, made, cut))
-            texts.append(render_region(program, self.region, verified, self.question, made, cut))
-            return replace(texts[0], body=(), guard=None, rewritten=())
-
-        def in_halves() -> bool:
-            (text,), (begun,) = texts, later
-            if begun is None:
-                return False
-            if rewriting_faults(program, text.rewritten):
-                begun.process.end()
-                return False
-            return shown_in_halves(program, self.region, text.halves, text.guard, begun)
+            texts.append(render_region(program, self.region, verified, self.question))
+            return replace(texts[0], body=(), guard=None, steps=(), question=None, heap=(), vectors={})
 
         def read_again() -> list[Fault]:
-            return self.text_faults(program, texts[0])
+            return text_faults(program, self.region, texts[0])
 
-        budget = self.options.budget  # to read it again takes less than the compile itself
-        steps: list[Callable[[], Rendered | bool | list[Fault]]] = [within(self.context, 2 * budget, printed)]
+        budget = self.options.budget
+        steps: list[Callable[[], Rendered | list[Fault]]] = [within(self.context, 2 * budget, printed)]
         if reading:
-            steps += [within(self.context, budget, in_halves), within(self.context, budget, read_again)]
+            steps.append(within(self.context, 2 * budget, read_again))
         return isl_started(*steps, known=(InternalError, NotMappable, NotComparable))
 
     def reread(self, program: Program, rendered: Rendered) -> tuple[Program, bool]:
@@ -202,9 +174,11 @@ class Attempt:
         to be."""
         try:
             if self.ahead is None or self.ahead.text is None:
-                faults = self.text_faults(program, rendered)
+                faults = text_faults(program, self.region, rendered)
             else:
-                faults = _faults_of_text(self.ahead.text)
+                answer = isl_answer(self.ahead.text)
+                assert isinstance(answer, list)
+                faults = answer
         except NotComparable as reason:
             return program.remark("text-not-checked", "text", f"the printed text was not read again: {reason}"), True
         except OverBudget:
@@ -221,10 +195,6 @@ class Attempt:
         found = [{"kind": f.kind, "message": f.message, "witness": f.witness} for f in faults]
         return program.remark("verification-failed", "text", message, faults=found), False
 
-    def text_faults(self, program: Program, rendered: Rendered) -> list[Fault]:
-        faults = rewriting_faults(program, rendered.rewritten)
-        return faults or text_faults(program, self.region, rendered.body, rendered.guard)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Ahead:
@@ -233,15 +203,5 @@ class _Ahead:
     program: Program
     rendered: Rendered | Exception
     """Its text, or why it has none."""
-    text: Started[Rendered | bool | list[Fault]] | None
+    text: Started[Rendered | list[Fault]] | None
     """The process that printed it, and checks its text; None where it does not."""
-
-
-def _faults_of_text(reading: Started[Rendered | bool | list[Fault]]) -> list[Fault]:
-    """What is wrong with a text that is read in halves first, and as a whole where these do not show that it is right.
-    Raises as `isl_answer`, NotComparable."""
-    if isl_answer(reading) is True:
-        return []
-    faults = isl_answer(reading)
-    assert isinstance(faults, list)
-    return faults

@@ -7,8 +7,9 @@ from dataclasses import replace
 from polyc import fallback
 from polyc.analysis.dependences import compute_dependences, no_dependences
 from polyc.attempt import Attempt
-from polyc.codegen import Question, obstacle
+from polyc.codegen import obstacle
 from polyc.inspecting import inspected
+from polyc.model.printed import Question
 from polyc.model.program import Compiled, Options, Pass, Program
 from polyc.model.scop import Region, Scop
 from polyc.model.tree import Mark, walk

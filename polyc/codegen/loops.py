@@ -8,8 +8,8 @@ from functools import reduce
 
 import islpy as isl
 
-from polyc.codegen.cut import Cut, Generated, children, marks_of, visit_at
 from polyc.codegen.exprs import MACROS, ExprPrinter
+from polyc.codegen.generated import Generated, children, marks_of, visit_at
 from polyc.codegen.instances import InstancePrinter, Scope, Visit, assigned, block_of, c_name, is_single
 from polyc.codegen.naming import Namer
 from polyc.codegen.origins import LoopOrigins
@@ -40,8 +40,6 @@ class Printed:
     """With notes for the check of the text."""
     ast: str
     """isl's own text of the AST, for `--emit ast`."""
-    later: int
-    """How many statements of the body are before the cut."""
 
 
 def generate(program: Program) -> Generated:
@@ -72,31 +70,18 @@ def generate(program: Program) -> Generated:
     return Generated(node, annotated, visits, kept[0])
 
 
-def print_loops(program: Program, made: Generated | None = None, cut: Cut | None = None) -> Printed:
+def print_loops(program: Program, made: Generated | None = None) -> Printed:
     """The program's tree as C statements.
 
-    made, cut: isl's AST of it and a cut, where they are there already
+    made: isl's AST of it, where it is there already
     requires: a tree that was verified; codegen decides nothing.
     """
     if program.tree.domain.is_empty():
-        return Printed((), "", 0)
+        return Printed((), "")
     made = made or generate(program)
     printer = LoopPrinter(program, made)
-    if cut is None:
-        parts = [printer.body(made.node, Scope())]
-    else:
-        parts = [printer.statements(child, Scope()) for child in children(made.node)]
-    body = tuple(item for part in parts for item in part)
-    declared = tuple(printer.declarations(body))
-    later = 0 if cut is None else len(declared) + sum(len(part) for part in parts[: cut.children])
-    return Printed(declared + body, made.node.to_C_str(), later)
-
-
-def print_later(program: Program, made: Generated, cut: Cut) -> tuple[c.Stmt, ...]:
-    """What `print_loops` prints behind the cut."""
-    printer = LoopPrinter(program, made)
-    later = children(made.node)[cut.children :]
-    return tuple(item for child in later for item in printer.statements(child, Scope()))
+    body = printer.body(made.node, Scope())
+    return Printed((*printer.declarations(body), *body), made.node.to_C_str())
 
 
 class LoopPrinter:

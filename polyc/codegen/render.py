@@ -9,11 +9,11 @@ from pathlib import Path
 import islpy as isl
 
 from polyc import __version__
-from polyc.codegen.cut import Cut, Generated
 from polyc.codegen.exprs import APART, MACROS, ExprPrinter
 from polyc.codegen.flat_arrays import with_flat_arrays
+from polyc.codegen.generated import Generated
 from polyc.codegen.lookups import with_lookups
-from polyc.codegen.loops import print_later, print_loops
+from polyc.codegen.loops import print_loops
 from polyc.codegen.nontemporal import STREAM, STREAMING, with_rows, without_braces
 from polyc.codegen.origins import origins_in
 from polyc.codegen.owners import with_owners
@@ -21,118 +21,94 @@ from polyc.codegen.printer import Line, allocation, broken, conjunction, lines_o
 from polyc.codegen.templating import IDENTIFIER, environment
 from polyc.codegen.vectors import VectorTypes, with_vectors
 from polyc.model import ctree as c
+from polyc.model.printed import Body, Question, Rendered
 from polyc.model.program import Compiled, Options, Origins, Program
 from polyc.model.scop import Memory, Region, Scop, Source
 
-Body = tuple[c.Stmt, ...]
 _COLUMN = len("  if () {")
 """Of a region's condition, together with what stands behind it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rendered:
-    text: str
-    """The C text that replaces the region."""
-    ast: str
-    """isl's text of the AST."""
-    body: tuple[c.Stmt, ...]
-    """The statements of the text, with notes for its check."""
-    guard: c.Expr | None
-    """The condition on the sizes under which they run."""
-    device: tuple[str, ...] = ()
-    """What belongs into the other files of a GPU target."""
-    origins: tuple[Origins, ...] = ()
-    """Of the text, and of each of `device`."""
-    rewritten: tuple[tuple[str, Body, Body], ...] = ()
-    """What was done to the printed loops as C, step by step: its name, and the statements before and after it, both
-    before flat arrays."""
-    later: int = 0
-    """How many statements of the body are before the cut."""
-    needed: c.Expr | None = None
-    """All that is asked before anything runs: `guard`, and what has to be apart in memory. A region that asks the data
-    begins with it, and so do its allocations."""
-    condition: c.Expr | None = None
-    """What the file's `if` says: `needed`, or the answer of the data, or the names of what was allocated under these.
-    None where there is no `if`."""
-
-    @property
-    def halves(self) -> tuple[tuple[c.Stmt, ...], tuple[c.Stmt, ...]]:
-        """The body before and after the cut."""
-        return self.body[: self.later], self.body[self.later :]
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What asks the data something before a region runs."""
-
-    answer: str
-    """The variable that is 0 at its end where they are not as they should be."""
-    body: tuple[c.Stmt, ...]
-
-
 def render_region(
-    program: Program,
-    region: Region,
-    verified: bool,
-    question: Question | None = None,
-    made: Generated | None = None,
-    cut: Cut | None = None,
+    program: Program, region: Region, verified: bool, question: Question | None = None, made: Generated | None = None
 ) -> Rendered:
     """The C text of a program. Raises NotMappable where a GPU cannot run it.
 
     question: for a region whose model says something of the data; for CPUs
-    made, cut: isl's AST of it and a cut, where they are there already
+    made: isl's AST of it, where it is there already
     """
     if program.options.gpu:
-        from polyc.codegen.gpu.memory import within_arrays
-        from polyc.codegen.gpu.render import render_kernels
-
-        program = within_arrays(program)
-        kernels = render_kernels(program, region, Path(region.scop.span.file).stem)
-        whole = _region_text(program, region, verified, kernels.call, VectorTypes())
-        origins = (whole.origins, *kernels.origins)
-        guards = guard_of(program), kernels.device, origins, (), 0, whole.needed, whole.condition
-        return Rendered(whole.text, kernels.ast, (), *guards)
-    printed = print_loops(program, made, cut)
+        return _render_kernels(program, region, verified)
+    printed = print_loops(program, made)
     types = VectorTypes()
-    steps: list[tuple[str, Callable[[Body], Body]]] = [
+    heap: list[c.Decl] = []
+
+    def allocated(body: Body) -> Body:
+        left, found = without_heap(body)
+        heap.extend(found)
+        return left
+
+    ways: list[tuple[str, Callable[[Body], Body]]] = [
         ("lookups", lambda body: with_lookups(body, program, types)),
         ("owners", lambda body: with_owners(body, program)),
         ("nontemporal", lambda body: with_rows(body, program)),
+        ("notes", lambda body: without_braces(c.with_notes(body, False))),
+        ("vectors", lambda body: with_vectors(body, program, types)),
+        ("heap", allocated),
+        ("flat", lambda body: with_flat_arrays(body, program.scop)),
     ]
     body = printed.body
-    rewritten: list[tuple[str, Body, Body]] = []
-    for name, step in steps:
-        after = step(body)
-        if after != body:
-            rewritten.append((name, body, after))
+    steps: list[tuple[str, Body, Body]] = []
+    for name, way in ways:
+        after = way(body)
+        steps.append((name, body, after))
         body = after
-    shown = without_braces(c.with_notes(body, False))
-    whole = _region_text(program, region, verified, shown, types, question)
+    whole = _region_text(program, region, verified, body, heap, types, question)
     return Rendered(
         whole.text,
         printed.ast,
-        with_flat_arrays(printed.body, program.scop),
+        printed.body,
         guard_of(program),
         origins=(whole.origins,),
-        rewritten=tuple(rewritten),
-        later=printed.later,
+        steps=tuple(steps),
+        needed=whole.needed,
+        condition=whole.condition,
+        question=question,
+        heap=tuple(heap),
+        vectors=dict(types.found),
+        unused=tuple(whole.unused),
+    )
+
+
+def _render_kernels(program: Program, region: Region, verified: bool) -> Rendered:
+    """The text of a program for a GPU."""
+    from polyc.codegen.gpu.memory import within_arrays
+    from polyc.codegen.gpu.render import render_kernels
+
+    program = within_arrays(program)
+    kernels = render_kernels(program, region, Path(region.scop.span.file).stem)
+    types = VectorTypes()
+    body, heap = without_heap(with_vectors(kernels.call, program, types))
+    whole = _region_text(program, region, verified, with_flat_arrays(body, program.scop), heap, types)
+    return Rendered(
+        whole.text,
+        kernels.ast,
+        (),
+        guard_of(program),
+        device=kernels.device,
+        origins=(whole.origins, *kernels.origins),
         needed=whole.needed,
         condition=whole.condition,
     )
 
 
-def render_later(program: Program, made: Generated, cut: Cut) -> tuple[tuple[c.Stmt, ...], c.Expr | None]:
-    """The `body` behind the cut, and the `guard`, of what `render_region` answers."""
-    return with_flat_arrays(print_later(program, made, cut), program.scop), guard_of(program)
-
-
 def question_of(program: Program, answer: str) -> tuple[Question, Rendered]:
     """What a program asks as text, and what its check reads. `program`: that of a region's inspection."""
     printed = print_loops(program)
-    read = with_flat_arrays(printed.body, program.scop)
-    text = with_flat_arrays(c.with_notes(printed.body, False), program.scop)
-    return Question(answer, text), Rendered("", printed.ast, read, guard_of(program))
+    plain = c.with_notes(printed.body, False)
+    text = with_flat_arrays(plain, program.scop)
+    steps = (("notes", printed.body, plain), ("flat", plain, text))
+    return Question(answer, text), Rendered("", printed.ast, printed.body, guard_of(program), steps=steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +121,7 @@ class _Whole:
     needed: c.Expr | None
     condition: c.Expr | None
     """As in `Rendered`."""
+    unused: list[str]
 
 
 def _region_text(
@@ -152,13 +129,11 @@ def _region_text(
     region: Region,
     verified: bool,
     body: tuple[c.Stmt, ...],
+    heap: list[c.Decl],
     vectors: VectorTypes,
     question: Question | None = None,
 ) -> _Whole:
-    """The text that stands in the region's place."""
-    body = with_vectors(body, program, vectors)
-    body, heap = without_heap(body)
-    body = with_flat_arrays(body, program.scop)
+    """The text that stands in the region's place, with final statements."""
     sizes = guard_of(program)
     needed = conjunction([*([] if sizes is None else [sizes]), *_apart(program.scop)])
     before: list[Line] = []
@@ -203,7 +178,7 @@ def _region_text(
         original=original,
         unused=unused,
     )
-    return _Whole(_indented(text, region.indent), origins_in(text, [before, lines]), needed, condition)
+    return _Whole(_indented(text, region.indent), origins_in(text, [before, lines]), needed, condition, unused)
 
 
 def without_heap(items: tuple[c.Stmt, ...]) -> tuple[tuple[c.Stmt, ...], list[c.Decl]]:

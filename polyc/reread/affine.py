@@ -6,17 +6,34 @@ Values are taken to fit their types: the printer computes in 64 bits (`codegen/e
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import islpy as isl
 
 from polyc.model import ctree as c
 from polyc.model.scop import Scop
+from polyc.poly import affine_of
 
 MIN, MAX, FLOORD = "polyc_min", "polyc_max", "polyc_floord"
-_WHOLE = frozenset({"long", "int", "unsigned", "signed", "size_t", "ptrdiff_t", "const"})
-_COMPARE = {"<": "lt_set", "<=": "le_set", ">": "gt_set", ">=": "ge_set", "==": "eq_set", "!=": "ne_set"}
+MOST_WHOLE = frozenset({"long", "int", "unsigned", "signed", "size_t", "ptrdiff_t", "const"})
+"""Words of types that are taken to hold each value that the text computes."""
+_COMPARE: dict[str, Callable[[isl.PwAff, isl.PwAff], isl.Set]] = {
+    "<": isl.PwAff.lt_set,
+    "<=": isl.PwAff.le_set,
+    ">": isl.PwAff.gt_set,
+    ">=": isl.PwAff.ge_set,
+    "==": isl.PwAff.eq_set,
+    "!=": isl.PwAff.ne_set,
+}
+_COMPARE_PLAIN: dict[str, Callable[[isl.Aff, isl.Aff], isl.Set]] = {
+    "<": isl.Aff.lt_set,
+    "<=": isl.Aff.le_set,
+    ">": isl.Aff.gt_set,
+    ">=": isl.Aff.ge_set,
+    "==": isl.Aff.eq_set,
+    "!=": isl.Aff.ne_set,
+}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 Value = isl.Aff | isl.PwAff
 
@@ -70,16 +87,16 @@ class Reader:
                 return self.constant(_number(text))
             case c.Name(name=name):
                 return self._named(name)
-            case c.Cast(type=kind, operand=operand) if set(kind.split()) <= _WHOLE:
+            case c.Cast(type=kind, operand=operand) if set(kind.split()) <= MOST_WHOLE:
                 return self.value(operand)
             case c.Unary(op="-", operand=operand):
                 return self.value(operand).neg()
             case c.Unary(op="+", operand=operand):
                 return self.value(operand)
             case c.Binary(op="+", left=left, right=right):
-                return _both(isl.Aff.add, isl.PwAff.add, self.value(left), self.value(right))
+                return _sum(self.value(left), self.value(right))
             case c.Binary(op="-", left=left, right=right):
-                return _both(isl.Aff.sub, isl.PwAff.sub, self.value(left), self.value(right))
+                return _sum(self.value(left), self.value(right).neg())
             case c.Binary(op="*", left=left, right=right):
                 return self._product(self.value(left), self.value(right))
             case c.Binary(op="/" | "%" as op, left=left, right=right):
@@ -87,11 +104,11 @@ class Reader:
             case c.Call(function=function, arguments=(one, two)) if function == FLOORD:
                 return self.value(one).scale_down_val(self._divisor(two)).floor()
             case c.Call(function=function, arguments=(one, two)) if function in (MIN, MAX):
-                first, second = _piecewise(self.value(one)), _piecewise(self.value(two))
+                first, second = piecewise(self.value(one)), piecewise(self.value(two))
                 return first.min(second) if function == MIN else first.max(second)
             case c.Ternary(condition=condition, then=then, otherwise=otherwise):
                 inside = self.condition(condition)
-                one_, two_ = _piecewise(self.value(then)), _piecewise(self.value(otherwise))
+                one_, two_ = piecewise(self.value(then)), piecewise(self.value(otherwise))
                 return one_.intersect_domain(inside).union_add(two_.intersect_domain(inside.complement()))
         raise NotAffine(type(expr).__name__)
 
@@ -126,8 +143,8 @@ class Reader:
             least = isl.Aff.zero_on_domain(self._local)
             if self.domain.is_subset(whole.ge_set(least)):
                 return whole.scale_down_val(divisor).floor() if op == "/" else whole.mod_val(divisor)
-        number = _piecewise(whole)
-        by = _piecewise(isl.Aff.val_on_domain(self._local, divisor))
+        number = piecewise(whole)
+        by = piecewise(isl.Aff.val_on_domain(self._local, divisor))
         return number.tdiv_q(by) if op == "/" else number.tdiv_r(by)
 
     # --- conditions
@@ -143,7 +160,7 @@ class Reader:
                 return self.condition(operand).complement()
             case c.Binary(op=op, left=left, right=right) if op in _COMPARE:
                 return self._compared(op, left, right)
-        return _piecewise(self.value(expr)).non_zero_set()
+        return piecewise(self.value(expr)).non_zero_set()
 
     def _compared(self, op: str, left: c.Expr, right: c.Expr) -> isl.Set:
         """Minima and maxima that are bounds become several conditions: sets stay convex."""
@@ -155,8 +172,73 @@ class Reader:
             return self._compared(op, parts[0], right).intersect(self._compared(op, parts[1], right))
         one, two = self.value(left), self.value(right)
         if isinstance(one, isl.Aff) and isinstance(two, isl.Aff):
-            return getattr(one, _COMPARE[op])(two)  # type: ignore[no-any-return]
-        return getattr(_piecewise(one), _COMPARE[op])(_piecewise(two))  # type: ignore[no-any-return]
+            return _COMPARE_PLAIN[op](one, two)
+        return _COMPARE[op](piecewise(one), piecewise(two))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Substitution:
+    """`{ [x] -> S[values] }`: values at a place of the text in the place of a set's dimensions."""
+
+    function: isl.MultiAff | isl.MultiPwAff
+    parameters: isl.Space
+
+    def of(self, value: isl.PwAff) -> Value:
+        """`S[i] -> [v]` as a function of x. The domain of one that is a single expression is left out."""
+        value = value.align_params(self.parameters)
+        single = affine_of(value)
+        if isinstance(self.function, isl.MultiPwAff):
+            return value.pullback_multi_pw_aff(self.function)
+        return value.pullback_multi_aff(self.function) if single is None else single.pullback_multi_aff(self.function)
+
+    def relation(self) -> isl.Map:
+        """The function as a map."""
+        if isinstance(self.function, isl.MultiPwAff):
+            return isl.Map.from_multi_pw_aff(self.function)
+        return isl.Map.from_multi_aff(self.function)
+
+
+def substitution(reader: Reader, values: Sequence[Value], space: isl.Space | None = None) -> Substitution:
+    """The values at a place for the dimensions of a set's space; of an anonymous one where it is None."""
+    source = reader.space
+    if space is None:
+        target = source.params().add_unnamed_tuple_ui(len(values))
+    else:
+        target = space.align_params(source.params())
+        source = source.align_params(target.params())
+    between = source.map_from_domain_and_range(target)
+    single = [value for value in values if isinstance(value, isl.Aff)]
+    if len(single) == len(values):
+        affs = isl.AffList.alloc(source.get_ctx(), len(single))
+        for one in single:
+            affs = affs.add(one.align_params(source.params()))
+        return Substitution(isl.MultiAff.from_aff_list(between, affs), source.params())
+    pieces = isl.PwAffList.alloc(source.get_ctx(), len(values))
+    for value in values:
+        pieces = pieces.add(piecewise(value).align_params(source.params()))
+    return Substitution(isl.MultiPwAff.from_pw_aff_list(between, pieces), source.params())
+
+
+def agree_plainly(one: Value, two: Value) -> bool:
+    """Whether two values are the same expression; False says nothing."""
+    if isinstance(one, isl.PwAff) and isinstance(two, isl.PwAff):
+        return bool(one.plain_is_equal(two.align_params(one.get_space().params())))
+    if isinstance(one, isl.Aff) and isinstance(two, isl.Aff):
+        other = two.align_params(one.get_space().params())
+        return bool(one.align_params(other.get_space().params()).plain_is_equal(other))
+    return False
+
+
+def agree(one: Value, two: Value, domain: isl.Set) -> isl.Set | None:
+    """Where in a domain two values differ, of what the first one is defined for; None where they never do."""
+    if agree_plainly(one, two):
+        return None
+    if isinstance(one, isl.Aff) and isinstance(two, isl.Aff):
+        equal = one.eq_set(two)
+    else:
+        domain = domain.intersect(piecewise(one).domain())
+        equal = piecewise(one).eq_set(piecewise(two))
+    return None if domain.is_subset(equal) else domain.subtract(equal)
 
 
 def _bounds(op: str, expr: c.Expr) -> tuple[c.Expr, c.Expr] | None:
@@ -168,13 +250,14 @@ def _bounds(op: str, expr: c.Expr) -> tuple[c.Expr, c.Expr] | None:
     return None
 
 
-def _both(plain, pieces, one: Value, two: Value) -> Value:  # type: ignore[no-untyped-def]
+def _sum(one: Value, two: Value) -> Value:
     if isinstance(one, isl.Aff) and isinstance(two, isl.Aff):
-        return plain(one, two)  # type: ignore[no-any-return]
-    return pieces(_piecewise(one), _piecewise(two))  # type: ignore[no-any-return]
+        return one.add(two)
+    return piecewise(one).add(piecewise(two))
 
 
-def _piecewise(value: Value) -> isl.PwAff:
+def piecewise(value: Value) -> isl.PwAff:
+    """The value as a function in pieces."""
     return isl.PwAff.from_aff(value) if isinstance(value, isl.Aff) else value
 
 
@@ -183,6 +266,3 @@ def _number(text: str) -> int:
         return int(text.rstrip("uUlL"), 0)
     except ValueError:
         raise NotAffine(text) from None
-
-
-piecewise = _piecewise

@@ -13,15 +13,16 @@ math: let t be an instance of the text, g(t) = (o, i) the program's, and P the p
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from typing import cast
 
 import islpy as isl
 
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
-from polyc.model.scop import Access, AccessKind, Array, CType, Statement, Storage
+from polyc.model.scop import Access, Array, CType, Statement, Storage
 from polyc.poly import at_sizes, function_of, in_name, maps, pinned
-from polyc.reread.affine import NotAffine, Value, piecewise
-from polyc.reread.instances import Image, _pulled_back, agree
+from polyc.reread.affine import NotAffine, Substitution, Value, agree, piecewise, substitution
+from polyc.reread.instances import Image
 from polyc.reread.parts import Declared, NotComparable, Refused
 
 
@@ -49,7 +50,9 @@ class Bodies:
         expected = statement.body
         for hoist in self.program.hoisted:
             expected = _with_hoist(self.program, image, expected, hoist)
-        found = tuple(item for item in image.part.items if not isinstance(item, c.Comment | c.Empty | c.Note))
+        found: tuple[c.Stmt, ...] = tuple(
+            item for item in image.part.items if not isinstance(item, c.Comment | c.Empty | c.Note)
+        )
         kind = self.program.padded.get(statement.name, "")
         if kind == "guarded" and len(found) == 1 and isinstance(found[0], c.If) and not isinstance(expected, c.If):
             found = self.inside(image, found[0])
@@ -99,7 +102,10 @@ class _Body:
 
     def __post_init__(self) -> None:
         statement = self.statement
-        named = [*zip(statement.loops, statement.loop_types, strict=True), *((v.name, v.type) for v in statement.values)]
+        named = [
+            *zip(statement.loops, statement.loop_types, strict=True),
+            *((v.name, v.type) for v in statement.values),
+        ]
         self.types = dict(named)
         self.positions = {name: k for k, (name, _) in enumerate(named)}
 
@@ -138,7 +144,7 @@ class _Body:
             return then == now
         if isinstance(then, c.Block) != isinstance(now, c.Block):
             then, now = _single(then), _single(now)
-        return self.same(then, now)  # type: ignore[arg-type]
+        return self.same(cast(c.Node, then), cast(c.Node, now))
 
     def same_loop(self, name: str, now: c.Node) -> bool:
         """Whether an expression is the value of one of the statement's loops, in its type."""
@@ -150,24 +156,23 @@ class _Body:
             pass  # a constant of the loop's type, declared beside the statement
         elif not (kind.signed and (kind.size_bytes == 8 or (isinstance(now, c.Literal) and kind.size_bytes == 4))):
             return False
-        return self.agrees(self.image.instance[position], value, position >= len(self.statement.loops))
+        return not isinstance(value, c.Stmt) and self.agrees(self.image.instance[position], value)
 
-    def agrees(self, wanted: Value, now: c.Node, anywhere: bool = False) -> bool:
+    def agrees(self, wanted: Value, now: c.Expr) -> bool:
         """Whether an expression of the text has a value in all instances."""
         try:
-            found = self.image.reader.value(now)  # type: ignore[arg-type]
+            found = self.image.reader.value(now)
         except NotAffine:
             return False
         known = self.program.scop.known
-        return agree(wanted, found, at_sizes(self.image.domain, known)) is None or (anywhere and False)
+        return agree(wanted, found, at_sizes(self.image.domain, known)) is None
 
     def check_values(self) -> None:
         """The values of inlined producers' loops are those of the program, where the program has one."""
         statement, image = self.statement, self.image
-        space = image.run.contraction.get_space().range().align_params(image.reader.space.params())
-        decided = _pulled_back(space, image.reader, image.instance[: len(statement.loops)])
+        decided = self.decided()
         for item, found in zip(statement.values, image.instance[len(statement.loops) :], strict=True):
-            wanted = decided(isl.PwMultiAff.from_map(item.relation).get_pw_aff(0))
+            wanted = decided.of(isl.PwMultiAff.from_map(item.relation).get_pw_aff(0))
             differ = agree(wanted, found, at_sizes(image.domain, self.program.scop.known))
             if differ is not None:
                 message = f"a producer in {statement.name} is computed for another iteration"
@@ -180,9 +185,9 @@ class _Body:
         domain = self.inside_domain()
         outside = at_sizes(self.image.domain, self.program.scop.known).subtract(domain)
         match found:
-            case [c.ExprStmt(expr=c.Assign(value=c.Ternary(condition=condition, then=then, otherwise=other)) as store)] if (
-                other == c.Literal("0")
-            ):
+            case [
+                c.ExprStmt(expr=c.Assign(value=c.Ternary(condition=condition, then=then, otherwise=other)) as store)
+            ] if other == c.Literal("0"):
                 try:
                     inside = self.image.reader.condition(condition)
                 except NotAffine:
@@ -200,8 +205,12 @@ class _Body:
 
     def inside_domain(self) -> isl.Set:
         """`{ [x] }`: where the instance is one of the statement's domain."""
-        relation = _map_of(self.image, self.statement)
-        return relation.intersect_range(self.statement.domain.reset_tuple_id()).domain()
+        return self.decided().relation().intersect_range(self.statement.domain).domain()
+
+    def decided(self) -> Substitution:
+        """The statement's loops at this place."""
+        space = self.image.run.contraction.get_space().range()
+        return substitution(self.image.reader, self.image.instance[: len(self.statement.loops)], space)
 
     # --- (2) and (3)
 
@@ -243,16 +252,14 @@ class _Body:
 
     def wanted(self, access: Access, buffer: Buffer | None) -> list[Value]:
         """The subscripts of the place, in the order of the array's dimensions."""
-        image = self.image
-        space = image.run.contraction.get_space().range().align_params(image.reader.space.params())
-        decided = _pulled_back(space, image.reader, image.instance[: len(self.statement.loops)])
+        decided = self.decided()
         function = self.whole.function(access)
         if buffer is not None and buffer.places is not None:
             mine = [m for m in maps(buffer.places) if in_name(m) == self.statement.name]
             if not mine:
                 raise Refused(f"{self.statement.name} has no place in {buffer.name}")
             function = isl.PwMultiAff.from_map(mine[0])
-        found = [decided(_piece(function, k)) for k in range(function.dim(isl.dim_type.out))]
+        found = [decided.of(_piece(function, k)) for k in range(function.dim(isl.dim_type.out))]
         if buffer is None or buffer.corner is None:
             return found
         corner = self.corner(buffer)
@@ -261,9 +268,9 @@ class _Body:
     def corner(self, buffer: Buffer) -> list[Value]:
         """The element of the array that the buffer begins with, in this tile."""
         assert buffer.corner is not None
-        space = buffer.corner.get_space().domain().align_params(self.image.reader.space.params())
-        decided = _pulled_back(space, self.image.reader, self.image.loops[: buffer.depth])
-        return [decided(_piece(buffer.corner, k)) for k in range(buffer.corner.dim(isl.dim_type.out))]
+        tile = self.image.loops[: buffer.depth]
+        decided = substitution(self.image.reader, tile, buffer.corner.get_space().domain())
+        return [decided.of(_piece(buffer.corner, k)) for k in range(buffer.corner.dim(isl.dim_type.out))]
 
     def at_place(self, access: Access, buffer: Buffer | None, now: c.ArrayRef) -> bool:
         wanted = self.wanted(access, buffer)
@@ -295,10 +302,11 @@ class _Body:
 
 def is_single(buffer: Buffer) -> bool:
     """Whether a data tile has one element: it is a variable in C."""
-    return buffer.corner is not None and all(_constant(extent) == 1 for extent in buffer.extents)
+    return buffer.corner is not None and all(constant(extent) == 1 for extent in buffer.extents)
 
 
-def _constant(extent: isl.PwAff) -> int | None:
+def constant(extent: isl.PwAff) -> int | None:
+    """A size that is one number."""
     found: list[isl.Aff] = []
     extent.foreach_piece(lambda _, aff: found.append(aff))
     if len(found) != 1 or not found[0].is_cst():
@@ -309,7 +317,7 @@ def _constant(extent: isl.PwAff) -> int | None:
 def _around(value: Value, buffer: Buffer) -> Value:
     """The place in a circular buffer."""
     assert buffer.window is not None
-    length = _constant(buffer.extents[buffer.window])
+    length = constant(buffer.extents[buffer.window])
     if length is None:
         raise NotComparable(f"the length of {buffer.name} is not known")
     return value.mod_val(isl.Val(length, value.get_ctx()))
@@ -325,13 +333,6 @@ def _piece(function: isl.MultiAff | isl.PwMultiAff, position: int) -> isl.PwAff:
     if isinstance(function, isl.PwMultiAff):
         return function.get_pw_aff(position)
     return isl.PwAff.from_aff(function.get_at(position))
-
-
-def _map_of(image: Image, statement: Statement) -> isl.Map:
-    """`{ [x] -> [i] }`."""
-    from polyc.reread.instances import _map_to
-
-    return _map_to(image.reader, image.instance[: len(statement.loops)])
 
 
 def _buffer(program: Program, image: Image, reference: c.ArrayRef) -> Buffer | None:
@@ -382,6 +383,3 @@ def _single(node: object) -> object:
     while isinstance(node, c.Block) and len(_flat(node)) == 1:
         (node,) = _flat(node)
     return node
-
-
-__all__ = ["AccessKind", "Bodies", "Use"]

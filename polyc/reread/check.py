@@ -11,25 +11,18 @@ from __future__ import annotations
 from polyc.analysis.order import runs
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import Scop
-from polyc.reread.affine import NotAffine, Reader, parameter_space
 from polyc.reread.bodies import Bodies
 from polyc.reread.concurrent import concurrency_faults
 from polyc.reread.instances import images_of, instance_faults
 from polyc.reread.order import order_faults
-from polyc.reread.parts import NotComparable, Refused, Walk
+from polyc.reread.parts import Refused, Walk
 from polyc.reread.storage import storage_faults
 from polyc.verify.fault import Fault
 
 
-def program_faults(program: Program, body: tuple[c.Stmt, ...], guard: c.Expr | None) -> list[Fault]:
-    """In what the printed statements differ from the program; empty means in nothing. Raises NotComparable.
-
-    body: the statements with their notes; guard: the condition on the sizes under which they run
-    """
-    weak = guard_faults(program.scop, guard)
-    if weak:
-        return weak
+def program_faults(program: Program, body: tuple[c.Stmt, ...]) -> list[Fault]:
+    """In what the printed statements, with their notes, differ from the program; empty means in nothing. Raises
+    NotComparable."""
     text = Walk(program, program.scop.known)
     every = runs(program.tree)
     bodies = Bodies(program)
@@ -46,26 +39,3 @@ def program_faults(program: Program, body: tuple[c.Stmt, ...], guard: c.Expr | N
     faults = order_faults(program, images)
     faults += storage_faults(program, bodies.uses, text.declared)
     return faults + concurrency_faults(program, text.loops, images)
-
-
-def guard_faults(scop: Scop, guard: c.Expr | None) -> list[Fault]:
-    """Sizes at which the text runs though the model does not hold."""
-    space = parameter_space(scop).add_unnamed_tuple_ui(0)
-    inside = isl_params(scop.context, space)
-    if guard is not None:
-        reader = Reader({p.expr: p.name for p in scop.parameters}, {}, space)
-        try:
-            inside = inside.intersect(reader.condition(guard))
-        except NotAffine as what:
-            raise NotComparable(f"the condition around the text is not affine ({what})") from None
-    wrong = inside.subtract(isl_params(scop.guard, space))
-    if wrong.is_empty():
-        return []
-    return [Fault("text", "the condition around the text is too weak", str(wrong.sample_point()))]
-
-
-def isl_params(sizes, space):  # type: ignore[no-untyped-def]
-    """Sizes as a set at a place without loops."""
-    import islpy as isl
-
-    return isl.Set.universe(space).intersect_params(sizes)

@@ -21,7 +21,7 @@ from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import Member, Step
 from polyc.poly import affine_of, at_sizes, value_on
-from polyc.reread.affine import NotAffine, Reader, Value, piecewise
+from polyc.reread.affine import NotAffine, Reader, Value, agree_plainly, substitution
 from polyc.reread.parts import NotComparable, Part, Refused
 from polyc.verify.expand import buffer_of
 from polyc.verify.fault import Fault
@@ -44,13 +44,9 @@ class Image:
     """For each step: whether the instance decides the value, by this very expression."""
 
     @property
-    def members(self) -> list[Member]:
-        return [step for step in self.run.path.steps if isinstance(step, Member)]
-
-    @property
     def loops(self) -> list[Value]:
         """The values of the band members, outermost first."""
-        return [v for v, s in zip(self.columns, self.run.path.steps, strict=True) if isinstance(s, Member)]  # type: ignore[misc]
+        return [value for value in self.columns if not isinstance(value, int)]
 
 
 def images_of(program: Program, every: Sequence[Run], parts: Sequence[Part]) -> list[Image]:
@@ -95,7 +91,7 @@ def image_of(program: Program, part: Part, run: Run) -> Image:
         raise NotComparable(f"an instance of {run.statement} is not affine ({what})") from None
     loops = instance[: len(statement.loops)]
     space = run.contraction.get_space().range().align_params(reader.space.params())
-    decided = _pulled_back(space, reader, loops)
+    decided = substitution(reader, loops, space)
     columns: list[int | Value] = []
     plain: list[bool] = []
     outer = run.path.depth_of_extension if run.path.extension is not None else 0
@@ -113,7 +109,7 @@ def image_of(program: Program, part: Part, run: Run) -> Image:
                 missing.append((len(columns), depth))
                 value = reader.constant(0)
         else:
-            wanted = decided(value_on(step.schedule, space))
+            wanted = decided.of(value_on(step.schedule, space))
             if value is None:
                 value = _by_outer_loops(part, wanted, columns)
                 plain.append(True)
@@ -135,7 +131,7 @@ def _by_outer_loops(part: Part, value: Value, before: Sequence[int | Value]) -> 
     outer = max(loops, default=-1) + 1
     if not value.involves_dims(isl.dim_type.in_, outer, depth - outer):
         return value
-    relation = _map_to(reader, [value]).intersect_domain(part.place.domain)
+    relation = substitution(reader, [value]).relation().intersect_domain(part.place.domain)
     relation = relation.project_out(isl.dim_type.in_, outer, depth - outer)
     if not relation.is_single_valued():
         return value
@@ -143,50 +139,6 @@ def _by_outer_loops(part: Part, value: Value, before: Sequence[int | Value]) -> 
     if found is None:
         return value
     return found.insert_dims(isl.dim_type.in_, outer, depth - outer)
-
-
-def _pulled_back(space: isl.Space, reader: Reader, loops: list[Value]):  # type: ignore[no-untyped-def]
-    """What makes a function of the statement's instances one of the text's."""
-    source = reader.space.align_params(space.params())
-    target = source.map_from_domain_and_range(space)
-    if all(isinstance(value, isl.Aff) for value in loops):
-        pieces = isl.AffList.alloc(source.get_ctx(), len(loops))
-        for value in loops:
-            pieces = pieces.add(value.align_params(source.params()))  # type: ignore[union-attr]
-        function = isl.MultiAff.from_aff_list(target, pieces)
-
-        def by_affine(value: isl.PwAff) -> Value:
-            value = value.align_params(source.params())
-            single = affine_of(value)  # what is claimed is asked of instances that the tree has
-            return value.pullback_multi_aff(function) if single is None else single.pullback_multi_aff(function)
-
-        return by_affine
-    many = isl.PwAffList.alloc(source.get_ctx(), len(loops))
-    for value in loops:
-        many = many.add(piecewise(value).align_params(source.params()))
-    pieces_of = isl.MultiPwAff.from_pw_aff_list(target, many)
-    return lambda value: value.align_params(source.params()).pullback_multi_pw_aff(pieces_of)
-
-
-def agree_plainly(one: Value, two: Value) -> bool:
-    """Whether two values are the same expression; False says nothing."""
-    if isinstance(one, isl.PwAff) and isinstance(two, isl.PwAff):
-        return bool(one.plain_is_equal(two.align_params(one.get_space().params())))
-    if isinstance(one, isl.Aff) and isinstance(two, isl.Aff):
-        return bool(one.align_params(two.get_space().params()).plain_is_equal(two.align_params(one.get_space().params())))
-    return False
-
-
-def agree(one: Value, two: Value, domain: isl.Set) -> isl.Set | None:
-    """Where in a domain two values differ, of what the first one is defined for; None where they never do."""
-    if agree_plainly(one, two):
-        return None
-    if isinstance(one, isl.Aff) and isinstance(two, isl.Aff):
-        equal = one.eq_set(two)
-    else:
-        domain = domain.intersect(piecewise(one).domain())
-        equal = piecewise(one).eq_set(piecewise(two))
-    return None if domain.is_subset(equal) else domain.subtract(equal)
 
 
 def _find(image: Image, missing: list[tuple[int, int]], outer: int) -> None:
@@ -199,7 +151,7 @@ def _find(image: Image, missing: list[tuple[int, int]], outer: int) -> None:
     every = isl.Map.identity(tree.get_space().map_from_set()).intersect_domain(tree)
     for d in sorted(lost, reverse=True):
         every = every.project_out(isl.dim_type.out, d, 1)
-    here = _map_to(reader, values).intersect_domain(image.domain)
+    here = substitution(reader, values).relation().intersect_domain(image.domain)
     back = here.apply_range(every.reverse())
     for column, depth in missing:
         one = back.project_out(isl.dim_type.out, depth + 1, back.dim(isl.dim_type.out) - depth - 1)
@@ -208,20 +160,6 @@ def _find(image: Image, missing: list[tuple[int, int]], outer: int) -> None:
             raise NotComparable(f"it is not known in which tile the text of {run.statement} runs")
         found = isl.PwMultiAff.from_map(one).get_pw_aff(0)
         image.columns[column] = affine_of(found) or found
-
-
-def _map_to(reader: Reader, values: list[Value]) -> isl.Map:
-    """`{ [x] -> [values] }`."""
-    target = reader.space.map_from_domain_and_range(reader.space.params().add_unnamed_tuple_ui(len(values)))
-    if all(isinstance(value, isl.Aff) for value in values):
-        affs = isl.AffList.alloc(reader.space.get_ctx(), len(values))
-        for value in values:
-            affs = affs.add(value.align_params(reader.space.params()))  # type: ignore[union-attr]
-        return isl.Map.from_multi_aff(isl.MultiAff.from_aff_list(target, affs))
-    pieces = isl.PwAffList.alloc(reader.space.get_ctx(), len(values))
-    for value in values:
-        pieces = pieces.add(piecewise(value).align_params(reader.space.params()))
-    return isl.Map.from_multi_pw_aff(isl.MultiPwAff.from_pw_aff_list(target, pieces))
 
 
 # --- (1) and (2)
@@ -249,7 +187,7 @@ def _run_faults(program: Program, runs: Sequence[Run], run: Run, images: list[Im
     every: isl.Set | None = None
     sets: list[isl.Set] = []
     for image in images:
-        relation = _map_to(image.reader, _values(image, extra))
+        relation = substitution(image.reader, _values(image, extra)).relation()
         here = at_sizes(image.domain, known)
         text = here.apply(relation)
         if not text.is_subset(tree):
@@ -345,7 +283,7 @@ def _text_and_tree(program: Program, run: Run, images: list[Image]) -> tuple[isl
     (image,) = images
     extra = [k for k in range(len(run.columns)) if not image.plain[k] and not _is_outer(run, k)]
     known = program.scop.known
-    text = at_sizes(image.domain, known).apply(_map_to(image.reader, _values(image, extra)))
+    text = at_sizes(image.domain, known).apply(substitution(image.reader, _values(image, extra)).relation())
     return text, at_sizes(_tree_set(program, run, extra), known)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import TypeAlias
 
 from pycparser import c_ast
@@ -17,6 +18,8 @@ from pycparser.c_parser import CParser, ParseError
 
 from polyc.frontend.parse import clean
 from polyc.model import ctree as c
+from polyc.model.printed import Rendered
+from polyc.model.scop import Region
 from polyc.reread.parts import NotComparable, Refused
 
 Form: TypeAlias = "tuple[Form | str, ...]"
@@ -24,62 +27,204 @@ Form: TypeAlias = "tuple[Form | str, ...]"
 
 TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|[A-Za-z_$][\w$]*|\.?\d(?:[eEpP][+-]|[\w.])*|\S')
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_HIDDEN = re.compile(r"^[ \t]*#[ \t]*(?!pragma\b)[^\n]*$", re.MULTILINE)
+_HIDDEN = re.compile(r"^[ \t]*#[ \t]*(?!pragma\b|[ \t])(?:[^\\\n]|\\.|\\\n)*$", re.MULTILINE)
 _KEYWORDS = frozenset(
-    "void char short int long float double signed unsigned _Bool const volatile register static extern struct union enum "
-    "restrict inline _Complex".split()
+    [
+        "void",
+        "char",
+        "short",
+        "int",
+        "long",
+        "float",
+        "double",
+        "signed",
+        "unsigned",
+        "_Bool",
+        "const",
+        "volatile",
+        "register",
+        "static",
+        "extern",
+        "struct",
+        "union",
+        "enum",
+        "restrict",
+        "inline",
+        "_Complex",
+    ]
 )
 _NUMBER = re.compile(r"-?(?:\.?\d(?:[eEpP][+-]|[\w.])*|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
+MEANINGS = {
+    "polyc_min": "#define polyc_min(a, b) ((a) < (b) ? (a) : (b))",
+    "polyc_max": "#define polyc_max(a, b) ((a) > (b) ? (a) : (b))",
+    "polyc_floord": "#define polyc_floord(n, d) ((n) < 0 ? -((-(n) + (d) - 1) / (d)) : (n) / (d))",
+    "polyc_apart": "#define polyc_apart(a, a_end, b, b_end) "
+    "((unsigned long)(a_end) <= (unsigned long)(b) || (unsigned long)(b_end) <= (unsigned long)(a))",
+}
+"""The macros that `affine.py` and the check of guards read as functions."""
+_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+([^\n]*)$", re.MULTILINE)
+_CALLED = "__called"
+"""Behind the name of a vector's type where its macro is used."""
+_MARK = "polyc_pragma"
+"""A call that stands for a pragma where C is parsed."""
 _ALIGNED = re.compile(r"__attribute__\s*\(\(aligned\(\d+\)\)\)")
 
 
-def tokens(text: str) -> list[str]:
-    """C tokens, without comments and without lines of the preprocessor other than pragmas."""
-    return TOKEN.findall(_HIDDEN.sub("", _COMMENT.sub(" ", text)))
-
-
-def literal_faults(text: str, tree: tuple[c.Stmt, ...]) -> None:
-    """Compare statements as they are printed with the tree that they were printed from. Raises NotComparable, Refused."""
-    found = parsed(text, tree)
-    wanted = form_of(tree)
-    if found != wanted:
-        one, other = _difference(wanted, found)
+def literal_faults(region: Region, rendered: Rendered) -> None:
+    """Compare what stands in the region's place with what was shown to be right. Raises NotComparable, Refused."""
+    _definitions(rendered)
+    text = _visible(rendered.text)
+    found = [(m.group(), m.start(), m.end()) for m in TOKEN.finditer(text)]
+    if [word for word, _, _ in (found[:1] + found[-1:])] != ["{", "}"]:
+        raise Refused("the printed text is no block")
+    start = _behind_types(rendered, found[1:])
+    pieces = [(found[start][1], found[-1][1])]
+    if rendered.condition is not None:
+        first, last = _other_branch(found)
+        if [word for word, _, _ in found[first:last]] != TOKEN.findall(_visible(region.original)):
+            raise Refused("the other branch of the condition is not the region as it was written")
+        pieces = [(found[start][1], found[first - 1][2]), (found[last][1], found[-1][1])]
+    ahead = () if rendered.question is None else rendered.question.body
+    shown = rendered.steps[-1][2]
+    statements = "".join(text[a:b] for a, b in pieces)
+    for name in rendered.vectors:  # a type, and a macro that looks like a call
+        statements = re.sub(rf"\b{name}\(", f"{name}{_CALLED}(", statements)
+    read = parsed(statements, types_in((*ahead, *rendered.heap, *shown)))
+    wanted = _whole(rendered, ahead, shown)
+    if read != wanted:
+        one, other = _difference(wanted, read)
         raise Refused("C reads the printed text as another program", f"{one} became {other}"[:300])
 
 
-def same_tokens(text: str, original: str) -> bool:
-    """Whether a piece of text has the user's own statements."""
-    return tokens(text) == tokens(original)
+def _visible(text: str) -> str:
+    """The text without comments, attributes, and lines of the preprocessor other than pragmas."""
+    return _HIDDEN.sub("", _COMMENT.sub(" ", _ALIGNED.sub("", text)))
+
+
+def _definitions(rendered: Rendered) -> None:
+    """The macros that the text uses are what the check takes them for. Raises Refused."""
+    lines = set(rendered.text.splitlines())
+    used = set(TOKEN.findall(_visible(rendered.text)))
+    wanted = [text for name, text in MEANINGS.items() if name in used]
+    wanted += [f"#define {name}(x) (*({name} *)&(x))" for name in rendered.vectors if name in used]
+    lost = [text for text in wanted if text not in lines]
+    if lost:
+        raise Refused("a macro of the text stands for something else", lost[0])
+
+
+def _behind_types(rendered: Rendered, found: list[tuple[str, int, int]]) -> int:
+    """Where the statements begin, behind the types of vectors. Raises Refused."""
+    words = [word for word, _, _ in found]
+    position = 0
+    wanted = {
+        f"typedef {element} {name} __attribute__((vector_size({lanes * size}), aligned({size}), may_alias));"
+        for name, (element, lanes, size) in rendered.vectors.items()
+    }
+    known = {tuple(TOKEN.findall(text)) for text in wanted}
+    while words[position] == "typedef":
+        end = words.index(";", position) + 1
+        if tuple(words[position:end]) not in known:
+            raise Refused("a type of the text stands for something else", " ".join(words[position:end]))
+        known.discard(tuple(words[position:end]))
+        position = end
+    if known:
+        raise Refused("a type of the text is not declared")
+    return position + 1
+
+
+def _other_branch(found: list[tuple[str, int, int]]) -> tuple[int, int]:
+    """The tokens between the braces of the only `else` right inside the block. Raises Refused."""
+    depth, begin, places = 0, 0, []
+    for number, (word, _, _) in enumerate(found):
+        if word == "{":
+            depth += 1
+            if depth == 2 and found[number - 1][0] == "else":
+                begin = number + 1
+        elif word == "}":
+            if depth == 2 and begin:
+                places.append((begin, number))
+                begin = 0
+            depth -= 1
+    if len(places) != 1:
+        raise Refused("the condition around the text has no other branch")
+    return places[0]
+
+
+def _whole(rendered: Rendered, ahead: tuple[c.Stmt, ...], shown: tuple[c.Stmt, ...]) -> Form:
+    """The form of the block: what is asked first, what is allocated, the condition, and the statements."""
+    items: list[Form] = []
+    if rendered.question is not None:
+        answer = rendered.question.answer
+        asked = rendered.needed or c.Literal("1")
+        items += form_of((c.Decl("int", answer, (), asked), c.If(c.Name(answer), c.Block(ahead))))  # type: ignore[arg-type]
+    under = rendered.needed if rendered.question is None else c.Name(rendered.question.answer)
+    items += [_allocation(one, under) for one in rendered.heap]
+    if rendered.condition is None:
+        items += form_of(shown)  # type: ignore[arg-type]
+    else:
+        items.append(("if", expression_form(rendered.condition), _one(form_of(shown)), ("block", ())))
+    items += [("do it", ("call", ("name", "__builtin_free"), (("name", one.name),))) for one in rendered.heap]
+    void: Form = ("type", "void")
+    unused = tuple(("cast", void, ("name", name)) for name in rendered.unused)
+    if unused:
+        items.append(("do it", unused[0] if len(unused) == 1 else ("comma", unused)))
+    return tuple(items)
+
+
+def _allocation(node: c.Decl, under: c.Expr | None) -> Form:
+    """`T (*a)[n] = under ? malloc(sizeof(T[m][n])) : 0`."""
+    size: Form = ("sizeof", _array_form(node.type, node.extents))
+    block: Form = ("call", ("name", "__builtin_malloc"), (size,))
+    value = block if under is None else ("choose", expression_form(under), block, ("number", "0"))
+    return ("decl", ("pointer", _array_form(node.type, node.extents[1:])), node.name, value)
 
 
 # --- from the text
 
 
-def parsed(text: str, tree: Iterable[c.Stmt]) -> Form:
-    """The statements of a piece of C text."""
-    plain = clean(_ALIGNED.sub("", _HIDDEN.sub("", _COMMENT.sub(" ", text))), [(0, len(text))])
-    types = sorted({name for item in tree for name in _types(item)})
-    head = "".join(f"typedef int {name};" for name in types)
+def parsed(text: str, types: Iterable[str]) -> Form:
+    """The statements of a piece of C text. `types`: names of types that C has not."""
+    plain = clean(_PRAGMA.sub(_call_for, text), [(0, len(text))])
+    file = _parse(f"{_typedefs(types)}\nvoid polyc_text(void)\n{{\n{plain}\n}}\n")
+    return _statements(file.ext[-1].body.block_items or [])
+
+
+def _call_for(pragma: re.Match[str]) -> str:
+    """A call with the words of a pragma, and the condition of its `if` clause."""
+    words = " ".join(pragma.group(1).split())
+    start = words.find(" if (")
+    if start < 0:
+        return f'{_MARK}("{words}");'
+    end, depth = start + 5, 1
+    while depth and end < len(words):
+        depth += {"(": 1, ")": -1}.get(words[end], 0)
+        end += 1
+    return f'{_MARK}("{words[:start]}{words[end:]}", {words[start + 4 : end]});'
+
+
+def _parse(text: str) -> c_ast.FileAST:
     try:
-        file = CParser().parse(f"{head}\nvoid polyc_text(void)\n{{\n{plain}\n}}\n", "")
+        return CParser().parse(text, "")
     except (ParseError, AssertionError, RecursionError) as problem:
         raise NotComparable(f"the printed text cannot be parsed ({problem})") from None
-    function = file.ext[-1]
-    return _statements(function.body.block_items or [])
 
 
-def _types(item: c.Node) -> Iterator[str]:
-    """Names of types that the statement uses and C has not."""
-    for node in c.walk(item):
+def _typedefs(types: Iterable[str]) -> str:
+    return "".join(f"typedef int {name};" for name in sorted(set(types)))
+
+
+def types_in(items: Iterable[c.Stmt]) -> Iterator[str]:
+    """Names of types that statements use and C has not."""
+    for node in (node for item in items for node in c.walk(item)):
         match node:
-            case c.Cast(type=text) | c.Decl(type=text) | c.SizeOf(text=text):
-                words = re.findall(r"[A-Za-z_]\w*", text)
-                tagged = {b for a, b in zip(words, words[1:], strict=False) if a in ("struct", "union", "enum")}
-                if isinstance(node, c.SizeOf) and not re.fullmatch(r"[\w\s*]+", text):
-                    continue
-                if isinstance(node, c.SizeOf) and len(words) == 1 and words[0] not in _KEYWORDS:
-                    continue  # read as a variable, which has the same form
-                yield from (word for word in words if word not in _KEYWORDS | tagged)
+            case c.Cast(type=text) | c.Decl(type=text):
+                yield from _unknown(re.findall(r"[A-Za-z_]\w*", text))
+
+
+def _unknown(words: list[str]) -> list[str]:
+    """The words of a type that are none of C's, and no tags."""
+    tagged = {b for a, b in zip(words, words[1:], strict=False) if a in ("struct", "union", "enum")}
+    return [word for word in words if word not in _KEYWORDS | tagged]
 
 
 def _statements(items: Iterable[c_ast.Node]) -> Form:
@@ -99,8 +244,8 @@ def _statement(node: c_ast.Node) -> Form:
             inner = _statements(node.block_items or [])
             one = _one(inner)
             return (one,)
-        case c_ast.Pragma():
-            return (("pragma", " ".join(node.string.split())),)
+        case c_ast.FuncCall(name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=[text, *worth])) if name == _MARK:
+            return (("pragma", text.value[1:-1], *map(_expr, worth)),)
         case c_ast.EmptyStatement():
             return ()
         case c_ast.Decl():
@@ -134,17 +279,27 @@ def _maybe(node: c_ast.Node | None) -> Form:
 
 
 def _declaration(node: c_ast.Decl) -> Form:
-    dims: list[Form] = []
-    inner = node.type
-    while isinstance(inner, c_ast.ArrayDecl):
-        dims.append(_maybe(inner.dim))
-        inner = inner.type
-    if not isinstance(inner, c_ast.TypeDecl):
-        raise NotComparable(f"{node.name} is declared in a way that is not known")
-    name, inner.declname = inner.declname, None
-    words = CGenerator().visit(c_ast.Typename(None, [], None, inner)).split()
-    inner.declname = name
-    return ("decl", _words(" ".join([*(node.storage or []), *words])), node.name, tuple(dims), _maybe(node.init))
+    """A declaration, its storage class among the words of its type."""
+    kind = _type(node.type)
+    storage = _words(" ".join(node.storage or []))
+    return ("decl", kind if not storage else ("storage", storage, kind), node.name, _maybe(node.init))
+
+
+def _type(node: c_ast.Node) -> Form:
+    """A type, from the outside: `("array", extent, ("type", "double"))`."""
+    match node:
+        case c_ast.ArrayDecl():
+            return ("array", _maybe(node.dim), _type(node.type))
+        case c_ast.PtrDecl():
+            return ("pointer", _type(node.type))
+        case c_ast.Typename():
+            return _type(node.type)
+        case c_ast.TypeDecl():
+            name, node.declname = node.declname, None
+            words = CGenerator().visit(c_ast.Typename(None, [], None, node))
+            node.declname = name
+            return ("type", _words(words))
+    raise NotComparable(f"a type of the printed text is not known ({type(node).__name__})")
 
 
 def _words(text: str) -> str:
@@ -155,7 +310,7 @@ def _words(text: str) -> str:
 def _expr(node: c_ast.Node) -> Form:
     match node:
         case c_ast.ID():
-            return ("name", node.name)
+            return ("name", node.name.removesuffix(_CALLED))
         case c_ast.Constant():
             return ("number", node.value)
         case c_ast.ArrayRef():
@@ -163,8 +318,7 @@ def _expr(node: c_ast.Node) -> Form:
         case c_ast.StructRef():
             return ("member", _expr(node.name), node.type, node.field.name)
         case c_ast.UnaryOp(op="sizeof" | "_Alignof"):
-            text = CGenerator().visit(node.expr)
-            return ("sizeof", _words(text) if isinstance(node.expr, c_ast.Typename) else "".join(text.split()))
+            return ("sizeof", _type(node.expr) if isinstance(node.expr, c_ast.Typename) else _expr(node.expr))
         case c_ast.UnaryOp(op="p++" | "p--" as op):
             return ("after", op[1:], _expr(node.expr))
         case c_ast.UnaryOp():
@@ -178,9 +332,9 @@ def _expr(node: c_ast.Node) -> Form:
         case c_ast.FuncCall():
             return ("call", _expr(node.name), tuple(map(_expr, node.args.exprs if node.args is not None else ())))
         case c_ast.Cast():
-            return ("cast", _words(CGenerator().visit(node.to_type)), _expr(node.expr))
+            return ("cast", _type(node.to_type), _expr(node.expr))
         case c_ast.CompoundLiteral():
-            return ("cast", _words(CGenerator().visit(node.type)), _expr(node.init))
+            return ("cast", _type(node.type), _expr(node.init))
         case c_ast.ExprList():
             return ("comma", tuple(map(_expr, node.exprs)))
         case c_ast.InitList():
@@ -198,8 +352,8 @@ def form_of(items: Iterable[c.Stmt]) -> Form:
 
 def _form(item: c.Stmt) -> Form:
     match item:
-        case c.ExprStmt(expr=expr, pragmas=pragmas):
-            return (*_pragmas(pragmas), ("do it", expression_form(expr)))
+        case c.ExprStmt(expr=expr, pragmas=pragmas, worth=worth):
+            return (*_pragmas(pragmas, worth), ("do it", expression_form(expr)))
         case c.Decl():
             return (_decl_form(item),)
         case c.Block(body=body):
@@ -207,12 +361,12 @@ def _form(item: c.Stmt) -> Form:
         case c.If(condition=condition, then=then, otherwise=otherwise):
             other = () if otherwise is None else _one(_form(otherwise))
             return (("if", expression_form(condition), _one(_form(then)), other),)
-        case c.For(init=init, condition=condition, step=step, body=body, pragmas=pragmas):
+        case c.For(init=init, condition=condition, step=step, body=body, pragmas=pragmas, worth=worth):
             first: Form = ()
             if init is not None:
                 first = (_decl_form(init),) if isinstance(init, c.Decl) else (expression_form(init),)
             head = first, _maybe_form(condition), _maybe_form(step)
-            return (*_pragmas(pragmas), ("for", *head, _one(_form(body))))
+            return (*_pragmas(pragmas, worth), ("for", *head, _one(_form(body))))
         case c.While(condition=condition, body=body, do_first=first_):
             return (("do" if first_ else "while", expression_form(condition), _one(_form(body))),)
         case c.Jump(kind=kind):
@@ -221,8 +375,10 @@ def _form(item: c.Stmt) -> Form:
             return ()
 
 
-def _pragmas(pragmas: tuple[str, ...]) -> Form:
-    return tuple(("pragma", " ".join(text.split())) for text in pragmas)
+def _pragmas(pragmas: tuple[str, ...], worth: c.Expr | None) -> Form:
+    """Pragmas; the first one has the condition on which threads start."""
+    clause = () if worth is None else (expression_form(worth),)
+    return tuple(("pragma", " ".join(text.split()), *(clause if k == 0 else ())) for k, text in enumerate(pragmas))
 
 
 def _maybe_form(expr: c.Expr | None) -> Form:
@@ -230,8 +386,24 @@ def _maybe_form(expr: c.Expr | None) -> Form:
 
 
 def _decl_form(node: c.Decl) -> Form:
-    dims = tuple(_maybe_form(None if e == c.Literal("") else e) for e in node.extents)
-    return ("decl", _words(node.type), node.name, dims, _maybe_form(node.init))
+    return ("decl", _array_form(node.type, node.extents), node.name, _maybe_form(node.init))
+
+
+def _array_form(element: str, extents: tuple[c.Expr, ...]) -> Form:
+    kind = _type_of_text(element)
+    for extent in reversed(extents):
+        kind = ("array", _maybe_form(None if extent == c.Literal("") else extent), kind)
+    return kind
+
+
+@cache
+def _type_of_text(text: str) -> Form:
+    """A type that stands in the tree as text."""
+    words = re.findall(r"[A-Za-z_]\w*", text)
+    if re.fullmatch(r"[\w\s]+", text):
+        return ("type", _words(text))
+    file = _parse(f"{_typedefs(_unknown(words))} int x = sizeof({text});")
+    return _type(file.ext[-1].init.expr)
 
 
 def expression_form(expr: c.Expr) -> Form:
@@ -265,21 +437,21 @@ def expression_form(expr: c.Expr) -> Form:
         case c.Call(function=function, arguments=arguments):
             return ("call", _of_text(function), tuple(map(expression_form, arguments)))
         case c.Cast(type=text, operand=operand):
-            return ("cast", _words(text), expression_form(operand))
+            return ("cast", _type_of_text(text), expression_form(operand))
         case c.SizeOf(text=text):
-            is_type = bool(re.fullmatch(r"[\w\s*]+", text)) and set(re.findall(r"\w+", text)) <= _KEYWORDS
-            return ("sizeof", _words(text) if is_type else "".join(text.split()))
+            return _of_text(f"sizeof({text})")
         case c.Comma(items=items):
             return ("comma", tuple(map(expression_form, items)))
         case c.InitList(items=items):
             return ("list", tuple(map(expression_form, items)))
 
 
+@cache
 def _of_text(text: str) -> Form:
     """What stands in the tree as text: a function's name, an expanded constant."""
     if re.fullmatch(r"[A-Za-z_$][\w$]*", text):
         return ("name", text)
-    (one,) = parsed(f"({text});", ())
+    (one,) = parsed(f"({text});", _unknown(re.findall(r"[A-Za-z_]\w*", text)) if text.startswith("sizeof(") else ())
     assert isinstance(one, tuple)
     inner = one[1]
     assert isinstance(inner, tuple)

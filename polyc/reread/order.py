@@ -20,9 +20,8 @@ from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import Member, Step
 from polyc.poly import at_sizes
-from polyc.reread.affine import Value, piecewise
-from polyc.reread.instances import Image, _map_to, agree_plainly
-from polyc.reread.parts import Loop
+from polyc.reread.affine import Value, agree_plainly, substitution
+from polyc.reread.instances import Image
 from polyc.verify.fault import Fault
 
 
@@ -253,13 +252,10 @@ def _later(first: Image, second: Image) -> Iterator[isl.Map]:
             continue
         assert not isinstance(mine, int)
         assert not isinstance(other, int)
-        x, y = _map_to(first.reader, [mine]), _map_to(second.reader, [other])
+        x, y = substitution(first.reader, [mine]).relation(), substitution(second.reader, [other]).relation()
         values = x.get_space().range()
         if not is_free(a):
             yield equal.intersect(x.apply_range(isl.Map.lex_gt(values)).apply_range(y.reverse()))
         equal = equal.intersect(x.apply_range(y.reverse()))
     if first is not second:
         yield equal  # at once, and yet one after the other
-
-
-__all__ = ["Loop", "is_free", "order_faults", "piecewise"]

@@ -257,4 +257,3 @@ def _uppers(condition: c.Expr | None, name: str) -> list[c.Expr]:
         case c.Binary(op="<" | "<=", left=c.Name(name=compared), right=end) if compared == name:
             return [end]
     raise NotComparable(f"the condition of loop {name} is of another form")
-

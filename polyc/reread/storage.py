@@ -13,13 +13,11 @@ from itertools import combinations
 
 import islpy as isl
 
-from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Storage
 from polyc.poly import at_sizes
-from polyc.reread.affine import NotAffine, Reader, Value, piecewise
+from polyc.reread.affine import NotAffine, Value, agree_plainly, piecewise, substitution
 from polyc.reread.bodies import Use, is_single
-from polyc.reread.instances import Image, _map_to, agree_plainly
 from polyc.reread.parts import Declared, NotComparable, Place
 from polyc.verify.fault import Fault
 
@@ -145,13 +143,17 @@ def _is_plain(use: Use) -> bool:
 def _life(use: Use, known: isl.Set) -> isl.Set:
     """`{ [u] }`."""
     image = use.image
-    return at_sizes(image.domain, known).apply(_map_to(image.reader, image.loops[: use.buffer.depth]))
+    return at_sizes(image.domain, known).apply(substitution(image.reader, image.loops[: use.buffer.depth]).relation())
 
 
 def _pairs(use: Use, known: isl.Set) -> isl.Map:
     """`{ [loops around the declaration] -> [u] }`."""
     image, around = use.image, len(use.declared.place.loops)
-    relation = _map_to(image.reader, image.loops[: use.buffer.depth]).intersect_domain(at_sizes(image.domain, known))
+    relation = (
+        substitution(image.reader, image.loops[: use.buffer.depth])
+        .relation()
+        .intersect_domain(at_sizes(image.domain, known))
+    )
     return relation.project_out(isl.dim_type.in_, around, relation.dim(isl.dim_type.in_) - around)
 
 
@@ -170,6 +172,3 @@ def _not_one_to_one(use: Use, pairs: isl.Map) -> Fault | None:
     if not pairs.is_injective():
         return Fault("text", f"{use.buffer.name} is declared anew while its values are needed", str(pairs.sample()))
     return None
-
-
-__all__ = ["Image", "Reader", "c", "storage_faults"]

@@ -8,8 +8,8 @@ from math import prod
 
 import islpy as isl
 
-from polyc.codegen.cut import Generated
 from polyc.codegen.exprs import MAX, ExprPrinter
+from polyc.codegen.generated import Generated
 from polyc.codegen.gpu.arith import at_most, divided, most_of, plus, product_of, times, trips_of
 from polyc.codegen.gpu.dialect import Dialect
 from polyc.codegen.gpu.flat import flat_instances

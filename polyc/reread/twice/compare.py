@@ -18,12 +18,12 @@ from __future__ import annotations
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Region
-from polyc.reread.flow import flow_faults
-from polyc.reread.local_arrays import local_faults
-from polyc.reread.places import place_faults, reference_faults, value_faults
-from polyc.reread.pragmas import pragma_faults, storage_faults
-from polyc.reread.program import NotComparable, Undeclared, read_again
-from polyc.reread.text import Text
+from polyc.reread.twice.flow import flow_faults
+from polyc.reread.twice.local_arrays import local_faults
+from polyc.reread.twice.places import place_faults, reference_faults, value_faults
+from polyc.reread.twice.pragmas import pragma_faults, storage_faults
+from polyc.reread.twice.program import NotComparable, Undeclared, read_again
+from polyc.reread.twice.text import Text
 from polyc.verify.fault import Fault
 
 

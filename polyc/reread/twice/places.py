@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import islpy as isl
 
 from polyc.poly import at_sizes
-from polyc.reread.program import NotComparable
-from polyc.reread.text import Part, Places, Text
+from polyc.reread.twice.program import NotComparable
+from polyc.reread.twice.text import Part, Places, Text
 from polyc.verify.fault import Fault
 
 

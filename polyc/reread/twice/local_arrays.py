@@ -18,9 +18,9 @@ from polyc.model.program import Buffer
 from polyc.model.scop import Array
 from polyc.passes.boxes import constant_of
 from polyc.poly import affine_map, everywhere, function_of
-from polyc.reread.places import plain
-from polyc.reread.program import NotComparable
-from polyc.reread.text import Local, Part, Places, Reference, Text, members
+from polyc.reread.twice.places import plain
+from polyc.reread.twice.program import NotComparable
+from polyc.reread.twice.text import Local, Part, Places, Reference, Text, members
 from polyc.verify.dataflow import below
 from polyc.verify.fault import Fault
 from polyc.verify.shared import lives_apart

@@ -13,9 +13,9 @@ from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Storage
 from polyc.model.tree import LEAF, Mark, Path
 from polyc.poly import empty_map, out_name
-from polyc.reread.local_arrays import window_of
-from polyc.reread.program import NotComparable
-from polyc.reread.text import Local, Part, Text, members
+from polyc.reread.twice.local_arrays import window_of
+from polyc.reread.twice.program import NotComparable
+from polyc.reread.twice.text import Local, Part, Text, members
 from polyc.verify.dataflow import dataflow_faults, is_panel
 from polyc.verify.expand import Expanded
 from polyc.verify.fault import Fault

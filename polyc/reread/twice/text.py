@@ -20,7 +20,7 @@ from polyc.model.scop import Access, AccessKind, Array, Parameter, Scop, Stateme
 from polyc.model.tree import Member
 from polyc.poly import at_sizes, function_of
 from polyc.reread.nodes import bare, flat
-from polyc.reread.program import NotComparable
+from polyc.reread.twice.program import NotComparable
 from polyc.runtime.csource import plain_name
 from polyc.verify.fault import Fault
 

@@ -1,8 +1,8 @@
 """Loops of the text that run at once are loops that the program's tree lets run at once.
 
-math: a loop of the text with a pragma, or that is printed as operations on vectors, has for all parts below it the value
-      of one band member m, the same, that the tree marks so; what stands before m on their paths is the same, and has
-      one value for given values of the loops around. So two of its iterations are two of m's (`verify/races.py`).
+math: a loop of the text with a pragma, or that is printed as operations on vectors, has for all parts below it the
+      value of one band member m that the tree marks so. What stands before m on their paths is the same, and has one
+      value for given values of the loops around. So two of its iterations are two of m's (`verify/races.py`).
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ def _member(loop: Loop, below: list[Image]) -> tuple[Member | None, int]:
     for image in below:
         mine: tuple[Member | None, int] = None, -1
         for position, (column, step) in enumerate(zip(image.columns, image.run.path.steps, strict=True)):
-            if isinstance(step, Member) and isinstance(column, isl.Aff):
-                if agree_plainly(column, image.reader.loop(loop.depth)):
-                    mine = step, position
-                    break
+            is_loop = isinstance(column, isl.Aff) and agree_plainly(column, image.reader.loop(loop.depth))
+            if isinstance(step, Member) and is_loop:
+                mine = step, position
+                break
         if mine[0] is None or (found[0] is not None and (mine[0] is not found[0] or mine[1] != found[1])):
             return None, -1
         found = mine

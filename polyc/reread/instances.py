@@ -223,9 +223,9 @@ def _are_dead(program: Program, runs: Sequence[Run], run: Run, extra: isl.Set) -
     count = statement.domain.dim(isl.dim_type.set)
     last = extra.dim(isl.dim_type.set) - outer - count
     instances = extra.project_out(isl.dim_type.set, outer + count, last).project_out(isl.dim_type.set, 0, outer)
-    if program.padded.get(run.statement, "guarded") == "guarded":
-        if not instances.is_subset(statement.domain.reset_tuple_id()):
-            return False
+    guarded = program.padded.get(run.statement, "guarded") == "guarded"
+    if guarded and not instances.is_subset(statement.domain.reset_tuple_id()):
+        return False
     for access in statement.accesses:
         if access.kind is AccessKind.READ:
             continue
@@ -235,9 +235,10 @@ def _are_dead(program: Program, runs: Sequence[Run], run: Run, extra: isl.Set) -
         lives = extra.project_out(isl.dim_type.set, buffer.depth, extra.dim(isl.dim_type.set) - buffer.depth)
         for other in runs:
             reads = (a for a in program.statements[other.statement].accesses if a.kind is AccessKind.READ)
-            if any(buffer_of(program, other, a) is buffer for a in reads):
-                if not at_sizes(other.prefix(buffer.depth).range(), program.scop.known).is_disjoint(lives):
-                    return False
+            if not any(buffer_of(program, other, a) is buffer for a in reads):
+                continue
+            if not at_sizes(other.prefix(buffer.depth).range(), program.scop.known).is_disjoint(lives):
+                return False
     return True
 
 

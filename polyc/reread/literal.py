@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import pairwise
 from typing import TypeAlias
 
 from pycparser import c_ast
@@ -223,7 +224,7 @@ def types_in(items: Iterable[c.Stmt]) -> Iterator[str]:
 
 def _unknown(words: list[str]) -> list[str]:
     """The words of a type that are none of C's, and no tags."""
-    tagged = {b for a, b in zip(words, words[1:], strict=False) if a in ("struct", "union", "enum")}
+    tagged = {b for a, b in pairwise(words) if a in ("struct", "union", "enum")}
     return [word for word in words if word not in _KEYWORDS | tagged]
 
 

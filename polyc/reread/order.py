@@ -171,8 +171,8 @@ def _is_less(one: int | Value, two: int | Value) -> bool:
 
 
 def _is_straight(one: _Timed, loops: int, steps: int) -> bool:
-    """Whether of two instances that differ in the outermost `loops` of the text, the earlier one is earlier by the tree's
-    first `steps` steps, or may be later.
+    """Whether of two instances that differ in the outermost `loops` of the text, the earlier one is earlier by the first
+    `steps` steps of the tree, or may be later.
 
     math: let p(d) be the step whose value is loop d. Then p is defined for all d, steps that are no loop's have one
           value for given values of the loops whose steps come before them, and p grows, but for loops whose steps are
@@ -208,7 +208,7 @@ def _is_straight(one: _Timed, loops: int, steps: int) -> bool:
 
 
 def _turned(program: Program, one: Image, two: Image, shared: int) -> str | None:
-    """Two instances, the one of the text that comes first being the later one of the tree; None where there are none."""
+    """Two instances of which the text runs first what the tree runs later; None where there are none."""
     known = program.scop.known
     pairs = [(one, two)] if one is two else [(one, two), (two, one)]
     for first, second in pairs:

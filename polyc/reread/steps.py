@@ -1,9 +1,9 @@
 """What is done to the printed loops as C, from their notes to the file: each step leaves the values as they are.
 
-A step is held against the statements that it started from, without the code that made it. Lookups, owners and streaming
-stores have readers of their own; here are vectors, and arrays that have one dimension in C.
-math: vectors: a loop of L lanes over statements `A[…][f + x] op= e` is a vector operation each: an operand is a vector of
-      the elements from f on, where its last subscript is f + x and no other one has x, or a scalar without x.
+A step is held against the statements that it started from, without the code that made it. Lookups, owners and
+streaming stores have readers of their own; here are vectors, and arrays that have one dimension in C.
+math: vectors: a loop of L lanes over statements `A[…][f + x] op= e` is a vector operation each: an operand is a vector
+      of the elements from f on, where its last subscript is f + x and no other one has x, or a scalar without x.
       flat arrays: `a[p]` stands for `a[s0]…[sk]` where p = sum of s_d * stride_d as polynomials.
 """
 

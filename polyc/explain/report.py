@@ -10,8 +10,9 @@ from itertools import groupby
 
 import islpy as isl
 
+from polyc.analysis.loop_facts import original_nests
 from polyc.explain.loops import Written, written
-from polyc.explain.nests import Nest, Part, Reason, Reasons, nests, original_nests
+from polyc.explain.nests import Nest, Part, Reason, Reasons, nests
 from polyc.explain.values import again, buffer_bytes
 from polyc.model.program import Buffer, Compiled, Group, Program
 from polyc.passes.tiling import told_sizes

@@ -17,6 +17,8 @@ from polyc.verify import Fault, check
 
 OVER_BUDGET = "budget"
 """The kind of a fault that is none: the check did not end."""
+NOT_MAPPED = "not-mapped"
+"""The code of a region that no kernel can run: no pass is at fault."""
 ALL = "all"
 """In the place of a pass's name: all passes are left out."""
 

@@ -57,6 +57,8 @@ from polyc.verify.inspected import inspection_faults
 
 FINISHING = ("mapping", "parallel", "privatize", "barriers")
 """The passes that any program needs before it is printed, whatever else is left out."""
+INSTEAD: dict[str, Pass] = {"schedule": with_coincident_loops}
+"""Stand-ins of passes that are left out: who else would say which loops carry no dependence?"""
 AS_WRITTEN = "the region stays as it was written"
 
 
@@ -188,10 +190,12 @@ def _attempted(attempt: Attempt) -> Compiled:
         attempt.start_again()
         tried = _tried(attempt, relaxation.relaxed(tried), search)
         first = first if first.refusal is not None else tried
-    if tried.rendered is not None and not (options.gpu and same_tree(tried.final, initial)):
-        final = fallback.with_losses(tried.final, first.final, scop)
-        return attempt.result(final, initial, options.verify, tried.rendered)
-    return _simpler(attempt, initial, tried, first)
+    if tried.rendered is None:
+        return _simpler(attempt, initial, tried, first)
+    if options.gpu and same_tree(tried.final, initial):
+        return attempt.as_written(tried.final, initial)
+    final = tried.final if first.refusal is None else fallback.with_losses(tried.final, first.final, scop)
+    return attempt.result(final, initial, options.verify, tried.rendered)
 
 
 def _with_dependences(attempt: Attempt, untouched: Program) -> Program:
@@ -208,7 +212,8 @@ def _tried(attempt: Attempt, initial: Program, search: Search) -> Outcome:
     """One run of the passes, its check, its text and the check of that, as far as they go."""
     program, passes = initial, list[tuple[str, Program]]()
     for name, run in passes_for(initial.options) if not initial.tree.domain.is_empty() else []:
-        program = attempt.ran(name, run if name not in initial.options.without else _unchanged, program)
+        left_out = name in initial.options.without
+        program = attempt.ran(name, INSTEAD.get(name, _unchanged) if left_out else run, program)
         passes.append((name, program))
         outcome = Outcome(name, initial, tuple(passes), program, search)
         if relaxation_for(outcome) is not None:
@@ -217,12 +222,13 @@ def _tried(attempt: Attempt, initial: Program, search: Search) -> Outcome:
     outcome = Outcome(DONE, initial, tuple(passes), final, search)
     attempt.unread = False
     if attempt.options.verify:
-        refusal = _refused_tree(attempt, final, lambda: attempt.print_ahead(final))
+        meanwhile = partial(attempt.print_ahead, final)  # most programs are right
+        refusal = search.refused(TREE, final, partial(_refused_tree, attempt, meanwhile=meanwhile))
         if refusal is not None:
             return replace(outcome, stage=TREE, refusal=refusal)
     rendered, told = attempt.text_of(final, attempt.options.verify)
     if rendered is None:
-        return replace(outcome, stage=TEXT, refusal=fallback.refused_text(told.remarks[-1]))
+        return replace(outcome, stage=TEXT, final=told, refusal=fallback.refused_text(told.remarks[-1]))
     return replace(outcome, stage=UNREAD if attempt.unread else DONE, final=told, rendered=rendered)
 
 
@@ -259,7 +265,9 @@ def _ready(tried: Outcome, done: int) -> Program:
 def _simpler(attempt: Attempt, initial: Program, tried: Outcome, first: Outcome) -> Compiled:
     """A program before the pass at fault, or the user's order with its parallel loops; else the region's own text."""
     verify, search, refusal = attempt.options.verify, tried.search, tried.refusal
-    if refusal is None or first.refusal is None:  # a region of which nothing runs on a GPU
+    assert refusal is not None
+    assert first.refusal is not None
+    if refusal.code == fallback.NOT_MAPPED:
         return attempt.as_written(tried.final, initial)
     blame = tried.blame
     choices = [(blame.right, f"the pass {blame.culprit} and those after it were left out", str(blame.culprit))]

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from polyc.analysis.order import runs
 from polyc.codegen import Rendered
-from polyc.fallback import Refusal
+from polyc.fallback import NOT_MAPPED, Refusal
 from polyc.model.program import Options, Program
 from polyc.model.same import changed
 from polyc.model.tree import Mark, walk
@@ -23,7 +23,7 @@ TREE, TEXT, UNREAD, DONE = "tree", "text", "unread", "done"
 """How the passes end: the check refuses the tree, the text is refused, reading the text takes too long, all is well."""
 MOST_LEFT_OUT = 2
 """Passes that are left out of one region for refusals; each costs all other passes again."""
-MOST_CHECKS = 7
+MOST_CHECKS = 8
 """Programs that are checked for one region in search of passes at fault."""
 MOST_OVER = 2
 """Checks over budget that end such a search."""
@@ -66,7 +66,8 @@ class Outcome:
     @cached_property
     def blame(self) -> Blame:
         """The pass at fault for the refusal."""
-        return NOBODY if self.refusal is None else self.search.blame(self)
+        known = self.refusal is None or self.refusal.code == NOT_MAPPED
+        return NOBODY if known else self.search.blame(self)
 
 
 @dataclass(slots=True)
@@ -79,16 +80,19 @@ class Search:
     """The program after so many passes, with what any program needs before it is printed."""
     finishing: tuple[str, ...]
     """The passes that it needs."""
-    left: int = MOST_CHECKS
+    left: int = field(default_factory=lambda: MOST_CHECKS)
     seen: list[tuple[str, Program, Refusal | None]] = field(default_factory=list)
 
-    def refused(self, stage: str, program: Program) -> Refusal | None:
-        """The refusal of a program, looked for once."""
+    def refused(self, stage: str, program: Program, verdict: Verdict | None = None) -> Refusal | None:
+        """The refusal of a program; one that differs in remarks only is not checked again.
+
+        verdict: how to check one that is no part of a search
+        """
         for known, other, refusal in self.seen:
-            if known == stage and other is program:
+            if known == stage and not changed(other, program):
                 return refusal
-        self.left -= 1
-        self.seen.append((stage, program, self.verdicts[stage](program)))
+        self.left -= verdict is None
+        self.seen.append((stage, program, (verdict or self.verdicts[stage])(program)))
         return self.seen[-1][2]
 
     def blame(self, tried: Outcome) -> Blame:
@@ -118,7 +122,7 @@ class Search:
             return Blame(tried.passes[places[low + 1] - 1][0], None if right is None or in_memory(right) else right)
         if tried.refusal.over or self.left <= 0:
             return NOBODY
-        left = [name for name in self.finishing if name not in tried.options.without]
+        left = [name for name, _ in tried.passes if name in self.finishing and name not in tried.options.without]
         if self.refused(tried.stage, self.ready(tried, 0)) is not None:
             return Blame(left[0], None) if left else NOBODY
         return Blame(tried.passes[places[1] - 1][0], None)

@@ -1,24 +1,26 @@
-"""What stands in the place of a step that failed: the program before it, or one that is right, and a remark why."""
+"""Steps that fail: the program before takes their place. Refusals of a check, and the remarks that tell of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import islpy as isl
 
-from polyc.analysis.order import runs
+from polyc.analysis.loop_facts import achieved
 from polyc.bounded import isl_answer, isl_started, within
 from polyc.model.program import Pass, Program, Remark
 from polyc.model.scop import Scop
-from polyc.model.tree import Mark, walk
-from polyc.passes.windows import in_strips
 from polyc.poly import OverBudget, budget
-from polyc.verify import INLINING, RELOCATION, Fault, check
-from polyc.verify.expand import buffer_of
+from polyc.verify import Fault, check
 
 OVER_BUDGET = "budget"
 """The kind of a fault that is none: the check did not end."""
+NOT_MAPPED = "not-mapped"
+"""The code of a region that no kernel can run: no pass is at fault."""
+ALL = "all"
+"""In the place of a pass's name: all passes are left out."""
 
 
 def declined_at_budget(name: str, run: Pass, program: Program, message: str = "") -> Program:
@@ -34,38 +36,6 @@ def declined_at_budget(name: str, run: Pass, program: Program, message: str = ""
         return program.remark(
             "isl-failed", name, f"isl failed in the pass {name}, which was left out ({first_line(error)})"
         )
-
-
-def last_right(programs: list[Program], finished: Pass, meanwhile: Callable[[], None]) -> tuple[Program, bool]:
-    """The last program that the static check accepts. Parallel marks and private copies belong together, so the
-    program without them is tried as a whole before passes are taken back one by one.
-
-    finished: the passes that a tree of any earlier one needs before it is printed
-    meanwhile: what to do beside the first check, which most often is the only one
-    """
-    initial, final = programs[0], programs[-1]
-    faults = faults_of(final, initial.scop, meanwhile)
-    if not faults:
-        return final, True
-    tried = final
-    over = False
-    wrong_region = any(fault.kind in (INLINING, RELOCATION) for fault in faults)  # all later programs are orders of it
-    for candidate in reversed(programs[1:-1]) if not wrong_region else ():
-        if candidate.tree is tried.tree or candidate.tree is initial.tree or (over and candidate.groups):
-            continue
-        tried = candidate
-        remade = declined_at_budget("privatize", finished, candidate)
-        if remade.tree is final.tree or in_memory(remade):
-            continue
-        left = faults_of(remade, initial.scop)
-        if not left:
-            return with_failure(remade, final, faults), True
-        if only_budget(left) and only_budget(faults):
-            if over:
-                break
-            over = True  # a simpler program also takes too long; the next one would too while it has tiles
-    # What was written is right by itself.
-    return with_failure(initial, final, faults), True
 
 
 def faults_of(program: Program, original: Scop, meanwhile: Callable[[], None] = lambda: None) -> list[Fault]:
@@ -90,60 +60,72 @@ def only_budget(faults: list[Fault]) -> bool:
     return all(fault.kind == OVER_BUDGET for fault in faults)
 
 
-def with_failure(program: Program, failed: Program, faults: list[Fault]) -> Program:
-    first = faults[0]
+@dataclass(frozen=True, slots=True, eq=False)
+class Refusal:
+    """Why a program is not printed: a check refused it or took too long, or it has no text."""
+
+    code: str
+    stage: str
+    why: str
+    data: dict[str, Any]
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is known to be wrong, but for the time that it takes."""
+        return self.code == OVER_BUDGET
+
+    def told(self, program: Program, consequence: str, left_out: str = ALL) -> Program:
+        """The program with a remark that says why there is no other one.
+
+        left_out: the pass that is left out for it, or ALL
+        """
+        statements = tuple(program.scop.statements) if self.stage == "verify" else ()
+        span = program.scop.span
+        if statements:
+            span = program.scop.statements[statements[0]].span
+        data = {**self.data, "left_out": left_out}
+        remark = Remark(self.code, self.stage, f"{self.why}; {consequence}", span, statements, data)
+        return replace(program, remarks=(*program.remarks, remark))
+
+
+def refused_tree(faults: list[Fault]) -> Refusal:
+    """The refusal of the static check."""
     if only_budget(faults):
-        message = (
-            "checking the optimised program took more isl operations than the budget allows; an earlier form stays"
-        )
-        told = program.remark("budget", "verify", message)
-        return replace(told, remarks=(*(r for r in failed.remarks if r not in told.remarks), *told.remarks))
-    told = program.remark(
-        "verification-failed",
-        "verify",
-        f"the static check refused the optimised program ({first.message}); "
-        "an earlier, less optimised one that it accepts was printed",
-        tuple(program.scop.statements),
-        faults=[{"kind": f.kind, "message": f.message, "witness": f.witness} for f in faults],
+        why = "checking the optimised program took more isl operations than the budget allows"
+        return Refusal(OVER_BUDGET, "verify", why, {})
+    why = f"the static check refused the optimised program ({faults[0].message})"
+    return Refusal("verification-failed", "verify", why, {"faults": [told_fault(one) for one in faults]})
+
+
+def refused_text(remark: Remark) -> Refusal:
+    """The refusal of a text that is wrong, or that a program does not have."""
+    faults = remark.data.get("faults")
+    why = f"the printed text was refused ({faults[0]['message']})" if faults else remark.message
+    return Refusal(remark.code, remark.stage, why, remark.data)
+
+
+def told_fault(fault: Fault) -> dict[str, str]:
+    return {"kind": fault.kind, "message": fault.message, "witness": fault.witness}
+
+
+def with_losses(final: Program, refused: Program, original: Scop) -> Program:
+    """The final program, whose remarks of refusals say what the first refused program had and this one lacks.
+
+    original: the region as it was written
+    """
+    statements = set(original.statements)
+    before, now = achieved(refused, statements), achieved(final, statements)
+    lost = {what: sorted(before[what] - now[what]) for what in before if before[what] - now[what]}
+    told = (
+        replace(one, data={**one.data, "lost": lost}) if lost and "left_out" in one.data else one
+        for one in final.remarks
     )
-    kept = [r for r in failed.remarks if r not in program.remarks]
-    return replace(told, remarks=(*program.remarks, *kept, told.remarks[-1]))
-
-
-def of_failure(program: Program) -> tuple[Remark, ...]:
-    """What is left to tell of a program that was given up: the remarks of the check."""
-    return tuple(remark for remark in program.remarks if remark.stage == "verify")
+    return replace(final, remarks=tuple(told))
 
 
 def not_mapped(program: Program, reason: str) -> Program:
     message = f"the region stays on the CPU, as it was written: {reason}"
     return program.remark("not-mapped", "codegen", message, tuple(program.scop.statements))
-
-
-def in_memory(program: Program) -> bool:
-    """Whether a temporary's new array is needed as a whole: it might be larger than the stack."""
-    step = program.relocated
-    made = set() if step is None else set(step.after.arrays) - set(step.before.arrays)
-    return bool(made) and any(
-        access.array in made and buffer_of(program, run, access) is None
-        for run in runs(program.tree)
-        for access in program.statements[run.statement].accesses
-    )
-
-
-def sliding(program: Program) -> bool:
-    return any(buffer.window is not None for buffer in program.buffers.values())
-
-
-def nearly_as_good(program: Program) -> bool:
-    """Whether strips were chosen that save little, of tiles that do without them."""
-    return sliding(program) and any(r.code == "cpu-sizes" and "near" in r.data for r in program.remarks)
-
-
-def stand_still(program: Program) -> bool:
-    """Whether tiles whose sizes were chosen for strips are in none."""
-    groups = (n for n in walk(program.tree.child) if isinstance(n, Mark) and n.kind == "group" and n.strips)
-    return any(not in_strips(group) for group in groups)
 
 
 def first_line(error: isl.Error) -> str:

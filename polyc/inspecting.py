@@ -8,10 +8,10 @@ from typing import Protocol
 import islpy as isl
 
 from polyc.analysis.dependences import compute_dependences
+from polyc.analysis.loop_facts import achieved, original_nests
 from polyc.bounded import isl_answer, isl_started, within
 from polyc.codegen import question_of
 from polyc.errors import InternalError
-from polyc.explain.nests import nests
 from polyc.machine import load_cpu
 from polyc.model.printed import Question
 from polyc.model.program import Compiled, Options, Pass, Program, operations_for
@@ -152,11 +152,14 @@ def pays(asked: Compiled, plain: Compiled) -> bool:
 
     A question reads its arrays once; what becomes parallel or is joined reads them, or others, fewer times.
     """
-    return _merits(asked) > _merits(plain)
+    return _merits(asked.program, asked.initial) > _merits(plain.program, plain.initial)
 
 
-def _merits(compiled: Compiled) -> tuple[int, int, int]:
-    found = nests(compiled)
-    threads = compiled.program.options.target == "openmp"
-    looked_up = sum(remark.code == "looked-up" for remark in compiled.program.remarks)
-    return sum(n.parallel for n in found) if threads else 0, looked_up, sum(n.fused for n in found)
+def _merits(program: Program, initial: Program) -> tuple[int, int, int]:
+    """Nests that are parallel, lookups in vectors, nests that are joined with others."""
+    done = achieved(program, set(initial.scop.statements))
+    found = [set(nest) for _, nest in original_nests(program.scop)]
+    threads = program.options.target == "openmp"
+    looked_up = sum(remark.code == "looked-up" for remark in program.remarks)
+    parallel, fused = (sum(bool(nest & done[what]) for nest in found) for what in ("parallel", "fused"))
+    return parallel if threads else 0, looked_up, fused

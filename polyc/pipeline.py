@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from polyc import fallback
+from polyc.analysis.coincident import with_coincident_loops
 from polyc.analysis.dependences import compute_dependences, no_dependences
 from polyc.attempt import Attempt
 from polyc.codegen import obstacle
+from polyc.fallback import Refusal
 from polyc.inspecting import inspected
 from polyc.model.printed import Question
 from polyc.model.program import Compiled, Options, Pass, Program
+from polyc.model.same import same, same_tree
 from polyc.model.scop import Region, Scop
-from polyc.model.tree import Mark, walk
 from polyc.passes.ahead import ask_ahead
 from polyc.passes.basteln import fuse_tiles
 from polyc.passes.blocking import block_updates
@@ -48,8 +52,15 @@ from polyc.passes.unroll import unroll_loops
 from polyc.passes.vectorize import sink_vector_loops
 from polyc.passes.windows import slide_windows
 from polyc.passes.wishes import tell_unhonoured
+from polyc.relaxations import DONE, TEXT, TREE, UNREAD, Outcome, Search, relaxation_for
 from polyc.stack import room_for_depth
 from polyc.verify.inspected import inspection_faults
+
+FINISHING = ("mapping", "parallel", "privatize", "barriers")
+"""The passes that any program needs before it is printed, whatever else is left out."""
+INSTEAD: dict[str, Pass] = {"schedule": with_coincident_loops}
+"""Stand-ins of passes that are left out: who else would say which loops carry no dependence?"""
+AS_WRITTEN = "the region stays as it was written"
 
 
 def passes_for(options: Options) -> list[tuple[str, Pass]]:
@@ -160,7 +171,7 @@ def _compiled(
 
 
 def _attempted(attempt: Attempt) -> Compiled:
-    """Dependences, the passes and their check, the text and its check: what fails gives way to what was before it."""
+    """Dependences, then passes, checks and text, again with less wherever `RELAXATIONS` has something that helps."""
     scop, options = attempt.region.scop, attempt.options
     untouched = attempt.told(Program(scop, attempt.asked, no_dependences(scop), scop.tree, dict(scop.statements)))
     initial = _with_dependences(attempt, untouched)
@@ -170,24 +181,22 @@ def _attempted(attempt: Attempt) -> Compiled:
         with attempt.timed("verify"):
             wrong = inspection_faults(initial)
         if wrong:
-            return attempt.as_written(fallback.with_failure(initial, initial, wrong), initial)
+            return attempt.as_written(fallback.refused_tree(wrong).told(initial, AS_WRITTEN), initial)
     if options.gpu and (reason := obstacle(scop)) is not None:
         return attempt.as_written(fallback.not_mapped(initial, reason), initial)
-    final, verified = _transformed(attempt, initial)
-    if final.tree is initial.tree and any(p.code in ("inlined", "relocated") for p in final.remarks):
-        # Whatever it was: with the region as it was written there is less to go wrong, and to check.
-        chosen = replace(attempt.asked, inline=False, relocate=False)
-        left_out = replace(initial, options=chosen, remarks=(*initial.remarks, *fallback.of_failure(final)))
+    search = Search({TREE: partial(_refused_tree, attempt), TEXT: partial(_refused_text, attempt)}, _ready, FINISHING)
+    tried = _tried(attempt, initial, search)
+    first = tried
+    while (relaxation := relaxation_for(tried)) is not None:  # each takes something away for good
         attempt.start_again()
-        final, verified = _transformed(attempt, left_out)
-    if (options.verify and not verified) or (options.gpu and final.tree is initial.tree):
-        return attempt.as_written(final, initial)
-    result = _printed(attempt, final, initial, verified)
-    if attempt.unread and options.strips is None and fallback.nearly_as_good(result.program):
-        why = "with strips the printed text was not read again within the budget"
-        final, verified = _without_strips(attempt, replace(initial, options=final.options), why)
-        result = _printed(attempt, final, initial, verified)
-    return result
+        tried = _tried(attempt, relaxation.relaxed(tried), search)
+        first = first if first.refusal is not None else tried
+    if tried.rendered is None:
+        return _simpler(attempt, initial, tried, first)
+    if options.gpu and same_tree(tried.final, initial):
+        return attempt.as_written(tried.final, initial)
+    final = tried.final if first.refusal is None else fallback.with_losses(tried.final, first.final, scop)
+    return attempt.result(final, initial, options.verify, tried.rendered)
 
 
 def _with_dependences(attempt: Attempt, untouched: Program) -> Program:
@@ -200,49 +209,78 @@ def _with_dependences(attempt: Attempt, untouched: Program) -> Program:
     return attempt.ran("dependences", found, untouched, message, shown="initial")
 
 
-def _transformed(attempt: Attempt, initial: Program) -> tuple[Program, bool]:
-    """The program after the passes, or the last one that is right; whether that was shown."""
-    programs, options = [initial], initial.options
-    for name, run in passes_for(options) if not initial.tree.domain.is_empty() else []:
-        programs.append(attempt.ran(name, run, programs[-1]))
-        # What is in no tile now comes into none any more.
-        if name == "basteln" and options.expand and fallback.in_memory(programs[-1]):
-            attempt.start_again()
-            told = (*initial.remarks, *(r for r in programs[-1].remarks if r.code == "not-expanded"))
-            return _transformed(attempt, replace(initial, options=replace(options, expand=False), remarks=told))
-        if name == "windows" and options.strips is None and fallback.stand_still(programs[-1]):
-            return _without_strips(attempt, initial, "tiles that were chosen for strips cannot slide through them")
-    programs[-1] = tell_unhonoured(tell_unused(programs[-1]))
-    if not attempt.options.verify:
-        return programs[-1], False
+def _tried(attempt: Attempt, initial: Program, search: Search) -> Outcome:
+    """One run of the passes, its check, its text and the check of that, as far as they go."""
+    program, passes = initial, list[tuple[str, Program]]()
+    for name, run in passes_for(initial.options) if not initial.tree.domain.is_empty() else []:
+        left_out = name in initial.options.without
+        program = attempt.ran(name, INSTEAD.get(name, _unchanged) if left_out else run, program)
+        passes.append((name, program))
+        outcome = Outcome(name, initial, tuple(passes), program, search)
+        if relaxation_for(outcome) is not None:
+            return outcome
+    final = tell_unhonoured(tell_unused(program))
+    outcome = Outcome(DONE, initial, tuple(passes), final, search)
+    attempt.unread = False
+    if attempt.options.verify:
+        meanwhile = partial(attempt.print_ahead, final)  # most programs are right
+        refusal = search.refused(TREE, final, partial(_refused_tree, attempt, meanwhile=meanwhile))
+        if refusal is not None:
+            return replace(outcome, stage=TREE, refusal=refusal)
+    rendered, told = attempt.text_of(final, attempt.options.verify)
+    if rendered is None:
+        return replace(outcome, stage=TEXT, final=told, refusal=fallback.refused_text(told.remarks[-1]))
+    return replace(outcome, stage=UNREAD if attempt.unread else DONE, final=told, rendered=rendered)
+
+
+def _unchanged(program: Program) -> Program:
+    """The place of a pass that is left out."""
+    return program
+
+
+def _refused_tree(attempt: Attempt, program: Program, meanwhile: Callable[[], None] = lambda: None) -> Refusal | None:
+    """The refusal of the static check."""
     with attempt.timed("verify"):
-        final, verified = fallback.last_right(programs, _finished, lambda: attempt.print_ahead(programs[-1]))
-    if final.tree is not programs[-1].tree and options.strips is None and fallback.sliding(programs[-1]):
-        why = "with strips the program was not shown to be right within the budget"
-        return _without_strips(attempt, initial, why)
-    return final, verified
+        faults = fallback.faults_of(program, attempt.region.scop, meanwhile)
+    return fallback.refused_tree(faults) if faults else None
 
 
-def _without_strips(attempt: Attempt, initial: Program, why: str) -> tuple[Program, bool]:
-    """The passes again, with tiles that stand by themselves."""
-    attempt.start_again()
-    told = initial.remark("no-sliding-window", "windows", f"tiles stand by themselves: {why}")
-    return _transformed(attempt, replace(told, options=replace(initial.options, strips=0)))
+def _refused_text(attempt: Attempt, program: Program) -> Refusal | None:
+    """The refusal of the text: what is wrong with it, or why there is none."""
+    rendered, told = attempt.text_of(program, attempt.options.verify)
+    return fallback.refused_text(told.remarks[-1]) if rendered is None else None
 
 
-def _finished(program: Program) -> Program:
-    """The passes that a tree of any earlier one needs before it is printed."""
-    if program.options.gpu:
-        mapped = any(isinstance(n, Mark) and n.kind == "kernel" for n in walk(program.tree.child))
-        return place_barriers(place_private_arrays(program if mapped else map_to_kernels(program)))
-    return place_private_arrays(mark_loops(program))
+def _ready(tried: Outcome, done: int) -> Program:
+    """The program after so many passes, with what any program needs before it is printed. Loops of the user's own
+    order run in parallel where they carry no dependence."""
+    program = tried.passes[done - 1][1] if done else tried.initial
+    if not program.options.gpu and same(program.tree, program.scop.tree):
+        program = fallback.declined_at_budget("coincidence", with_coincident_loops, program)
+    for name, run in passes_for(program.options)[done:]:
+        if name in FINISHING and name not in program.options.without:
+            program = fallback.declined_at_budget(name, run, program)
+    return program
 
 
-def _printed(attempt: Attempt, final: Program, initial: Program, verified: bool) -> Compiled:
-    """The program as C. One that is right and cannot be printed gives way to the original order."""
-    told = final
-    for program in (final, initial)[: 1 if attempt.options.gpu else 2]:
-        text, told = attempt.text_of(replace(program, remarks=told.remarks), verified)
-        if text is not None:
-            return attempt.result(told, initial, verified, text)
-    return attempt.as_written(told, initial)
+def _simpler(attempt: Attempt, initial: Program, tried: Outcome, first: Outcome) -> Compiled:
+    """A program before the pass at fault, or the user's order with its parallel loops; else the region's own text."""
+    verify, search, refusal = attempt.options.verify, tried.search, tried.refusal
+    assert refusal is not None
+    assert first.refusal is not None
+    if refusal.code == fallback.NOT_MAPPED:
+        return attempt.as_written(tried.final, initial)
+    blame = tried.blame
+    choices = [(blame.right, f"the pass {blame.culprit} and those after it were left out", str(blame.culprit))]
+    if not attempt.options.gpu:
+        order = _ready(replace(tried, initial=replace(initial, options=tried.options)), 0)
+        choices.append((order, "the order as written was kept", fallback.ALL))
+    for program, what, left_out in choices:
+        if program is None or (verify and search.refused(TREE, program) is not None):
+            continue
+        told = refusal.told(tell_unhonoured(tell_unused(program)), what, left_out)
+        rendered, told = attempt.text_of(told, verify)
+        if rendered is not None:
+            return attempt.result(fallback.with_losses(told, first.final, initial.scop), initial, verify, rendered)
+    left = fallback.with_losses(first.refusal.told(initial, AS_WRITTEN), first.final, initial.scop)
+    return attempt.as_written(left, initial)

@@ -118,7 +118,7 @@ def result_of(run: Run) -> Result:
     target = output.default_output(run.source.path)
     files = dict([(target, emitted(run, "source")), *other_files(run, target, "source")])
     remarks = tuple(one for done in run.compiled for one in messages.decisions(done.program))
-    for warning, _ in messages.fallbacks(run.compiled):
+    for warning, _ in messages.fallbacks(run):
         warnings.warn(warning, RuntimeWarning, stacklevel=3)
     verified = all(done.verified for done in run.compiled)
     return Result(run.source.path, run.options.target, files, verified, remarks, run.source.dependencies, run)

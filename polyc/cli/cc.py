@@ -323,7 +323,7 @@ class _Build:
         from polyc.explain.summary import summary
 
         if not self.context.params["quiet"]:
-            for warning, details in messages.fallbacks(run.compiled):
+            for warning, details in messages.fallbacks(run):
                 click.echo(warning, err=True)
                 with contextlib.suppress(OSError):
                     click.echo(f"polyc: a report is in {write_report(details, source.path)}", err=True)

@@ -133,7 +133,7 @@ def tell(file: str, run: Run, values: dict[str, Any]) -> None:
     from polyc.explain.summary import summary
 
     form = values["diagnostics_format"]
-    for warning, details in messages.fallbacks(run.compiled):
+    for warning, details in messages.fallbacks(run):
         if form == "text":
             click.echo(warning, err=True)
         with contextlib.suppress(OSError):
@@ -145,6 +145,7 @@ def tell(file: str, run: Run, values: dict[str, Any]) -> None:
     if values["timings"]:
         click.echo(messages.timings(run.watch), err=True, nl=False)
     if form != "text":
-        diagnostics.tell([*diagnostics.of_run(run.compiled), *run.source.left], form, run.source)
+        found = [*diagnostics.of_run(run), *run.source.left]
+        diagnostics.tell(found, form, run.source)
     elif not values["quiet"]:
         click.echo(summary(file, run.compiled, run.source.left), err=True)

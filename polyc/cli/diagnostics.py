@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polyc import __version__
+from polyc.cli.run import REFUSED, Run
 from polyc.errors import Diagnostic, Severity, Span, UserError
 
 if TYPE_CHECKING:
@@ -48,13 +49,14 @@ class Sources:
         return line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def of_run(compiled: Iterable[Compiled]) -> list[Diagnostic]:
-    """What there is to say of regions that were compiled: the frontend's notes, and each decision of a pass."""
+def of_run(run: Run) -> list[Diagnostic]:
+    """What there is to say of regions that were compiled: the frontend's notes, and each decision of a pass; and of
+    regions that stay since a check refused what came of them."""
     found: list[Diagnostic] = []
-    for one in compiled:
+    for one in run.compiled:
         found += one.program.scop.notes
         found += [of_remark(remark, one) for remark in one.program.remarks]
-    return found
+    return [*found, *(of_remark(m, one) for one in run.refused for m in one.program.remarks if m.code == REFUSED)]
 
 
 def of_remark(remark: Remark, compiled: Compiled) -> Diagnostic:
@@ -70,7 +72,7 @@ def of_remark(remark: Remark, compiled: Compiled) -> Diagnostic:
             if touch.statement in statements:
                 related.append((statements[touch.statement].span, text))
     advice = known.entry.advice if known.entry is not None else ""
-    severity = Severity.WARNING if remark.code == "verification-failed" else Severity.NOTE
+    severity = Severity.WARNING if remark.code == REFUSED else Severity.NOTE
     hint = "" if advice.startswith("Nothing:") else advice
     return Diagnostic(remark.code, remark.message, remark.span, hint, severity, tuple(related))
 

@@ -73,7 +73,7 @@ def command(file: str, target_file: str, **values: Any) -> None:
     else:
         output.write(target_file, text)
     if values["diagnostics_format"] != "text":
-        told = [*diagnostics.of_run(run.compiled), *run.source.left]
+        told = [*diagnostics.of_run(run), *run.source.left]
         diagnostics.tell(told, values["diagnostics_format"], run.source)
 
 

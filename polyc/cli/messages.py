@@ -7,22 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from polyc.cli.run import Run, Stopwatch
+from polyc.cli.run import REFUSED, Run, Stopwatch
 from polyc.errors import Diagnostic, Severity
 from polyc.frontend.report import render_all
 from polyc.model.program import Compiled, Program, Remark
 
-FALLBACK = "verification-failed"
 
-
-def fallbacks(compiled: list[Compiled]) -> list[tuple[str, str]]:
-    """A warning for each region whose transformed form did not pass the check, and what a report should hold."""
-    return [
-        (Diagnostic(FALLBACK, remark.message, remark.span, severity=Severity.WARNING).render(), details(one, remark))
-        for one in compiled
-        for remark in one.program.remarks
-        if remark.code == FALLBACK
-    ]
+def fallbacks(run: Run) -> list[tuple[str, str]]:
+    """A warning for each region of which a check refused a program, and what a report should hold."""
+    found: dict[str, str] = {}
+    for one in (*run.compiled, *run.refused):
+        for remark in one.program.remarks:
+            if remark.code == REFUSED:
+                told = Diagnostic(REFUSED, remark.message, remark.span, severity=Severity.WARNING)
+                found.setdefault(told.render(), details(one, remark))
+    return list(found.items())
 
 
 def details(compiled: Compiled, remark: Remark) -> str:

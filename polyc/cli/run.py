@@ -15,7 +15,7 @@ from polyc.errors import Diagnostic, Severity
 
 if TYPE_CHECKING:
     from polyc.cli.config import Config
-    from polyc.model.program import Compiled, InputOptions, Options
+    from polyc.model.program import Compiled, InputOptions, Options, Remark
     from polyc.model.scop import Region, Source
 
 
@@ -23,6 +23,8 @@ GAINS = frozenset(
     ["blocked", "inlined", "interleaved", "jammed", "register-tile", "row-blocks", "spread", "straightened"]
 )
 """Remarks of passes that make a region faster though it has no tiles and no parallel loop."""
+REFUSED = "verification-failed"
+"""The remark that a check refused a program: a fault of polyc, and a warning."""
 
 
 @dataclass(slots=True)
@@ -60,6 +62,8 @@ class Run:
     input: InputOptions
     options: Options
     watch: Stopwatch
+    refused: list[Compiled] = field(default_factory=list, kw_only=True)
+    """Regions that nobody marked, and that stay as they are since a check refused what polyc made of them."""
 
 
 def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", *, text: str | None = None) -> Run:
@@ -85,8 +89,16 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", *, t
         watch.add("other", max(0.0, spent - sum(seconds for _, seconds in done[region].timings)))
         return done[region]
 
+    def judged(region: Region) -> str | None:
+        found = compiled(region)
+        reason = no_gain(found)
+        if reason is not None and any(remark.code == REFUSED for remark in found.program.remarks):
+            refused.append(found)
+        return reason
+
+    refused: list[Compiled] = []
     before = time.perf_counter()
-    source = frontend.read(path, given, lambda region: no_gain(compiled(region)), text=text)
+    source = frontend.read(path, given, judged, text=text)
     spent = sum(watch.seconds.values()) - watch.seconds["start"]
     watch.put_second("read", time.perf_counter() - before - spent)
     if config is not None:
@@ -94,7 +106,8 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", *, t
         for told in unknown_labels(source, config):
             click.echo(told.render(), err=True)
     answer = [done[region] if region in done else compiled(region) for region in source.regions]
-    return Run(source, answer, given, wanted, watch, config=config.path if config is not None else None)
+    named = config.path if config is not None else None
+    return Run(source, answer, given, wanted, watch, config=named, refused=refused)
 
 
 def asked_of(region: Region, options: Options, config: Config | None) -> tuple[Region, Options]:
@@ -154,6 +167,11 @@ def unknown_labels(source: Source, config: Config) -> list[Diagnostic]:
     return found
 
 
+def refusal_of(compiled: Compiled) -> Remark | None:
+    """The refusal of a program, for which passes were left out; None where nothing was refused."""
+    return next((remark for remark in compiled.program.remarks if "left_out" in remark.data), None)
+
+
 def no_gain(compiled: Compiled) -> str | None:
     """Why a region that nobody marked is better left as it is; None where something was gained."""
     from polyc.explain.nests import Reasons, nests
@@ -163,6 +181,9 @@ def no_gain(compiled: Compiled) -> str | None:
         return None
     if GAINS & {remark.code for remark in compiled.program.remarks}:
         return None
+    refusal = refusal_of(compiled)
+    if refusal is not None:
+        return f"{refusal.message} [{refusal.code}]"
     reasons = Reasons(compiled.program)
     for nest in found:
         for what in ("parallel", "tiled"):

@@ -53,7 +53,7 @@ def command(file: str, quiet: bool, **values: Any) -> None:
         faults += [located(compiled, message) for message in problems(compiled, report)]
     form = values["diagnostics_format"]
     if form != "text":
-        diagnostics.tell([*diagnostics.of_run(run.compiled), *faults], form, run.source)
+        diagnostics.tell([*diagnostics.of_run(run), *faults], form, run.source)
     for fault in faults if form == "text" else ():
         click.echo(fault.render(), err=True)
     if faults:

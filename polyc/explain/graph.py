@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
+from polyc.analysis.loop_facts import original_nests
 from polyc.explain import relations as r
-from polyc.explain.nests import original_nests
 from polyc.model.program import Compiled, Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import paths

@@ -7,26 +7,16 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
+from polyc.analysis.loop_facts import Facts, is_fused, loop_facts, original_nests
 from polyc.explain import relations as r
-from polyc.model.program import Compiled, Program
+from polyc.fallback import ALL
+from polyc.model.program import Compiled, Program, Remark
 from polyc.model.scop import Scop
-from polyc.model.tree import Band, Extension, Leaf, Mark, Node, Role, Sequence, walk
+from polyc.model.tree import Band, walk
 
-GIVEN_UP = ("budget", "not-printed")
-LAST_STAGES = ("dependences", "verify", "codegen")
-"""A remark of these stages is about the whole region: what the passes did is not in what was printed."""
-
-
-@dataclass(slots=True)
-class Facts:
-    """What holds for the loops around one statement in a tree."""
-
-    tiled: bool = False
-    parallel: bool = False
-    vector: bool = False
-    loops: int = 0
-    widest_band: int = 0
-    """Loops of the widest permutable band."""
+GIVEN_UP = ("budget", "not-printed", "verification-failed")
+LAST_STAGES = ("dependences", "verify", "text", "codegen")
+"""Stages after which a program may be given up: what passes did is not in what was printed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +66,7 @@ def nests(compiled: Compiled) -> list[Nest]:
     facts = loop_facts(program)
     answer = []
     for line, names in original_nests(program.scop):
-        rest = set(compiled.initial.scop.statements) - set(names)
-        groups = [{*g.statements, *g.outputs, *g.fused} for g in program.groups]
-        fused = any(members & set(names) and members & rest for members in groups)
+        fused = is_fused(program, names, set(compiled.initial.scop.statements))
         answer.append(Nest(line, names, parts_of(names, program, facts), fused))
     return answer
 
@@ -98,29 +86,6 @@ def homes(name: str, program: Program) -> tuple[int | None, int | None]:
     own = [k for k, g in enumerate(program.groups) if name not in g.fused and name in (*g.statements, *g.outputs)]
     inside = [k for k, g in enumerate(program.groups) if name in g.fused]
     return (own[0] if own else None), (inside[0] if inside else None)
-
-
-def original_nests(scop: Scop) -> list[tuple[int, tuple[str, ...]]]:
-    """Line and statements of every outermost loop of the original order."""
-    found: list[tuple[int, tuple[str, ...]]] = []
-
-    def descend(node: Node, names: set[str]) -> None:
-        match node:
-            case Leaf():
-                return
-            case Band():
-                known = [name for name in scop.statements if name in names]
-                if known:
-                    line = min(scop.statements[name].span.line for name in known)
-                    found.append((line, tuple(known)))
-            case Mark() | Extension():
-                descend(node.child, names)
-            case Sequence():
-                for step in node.children:
-                    descend(step.child, names & tuple_names(r.sets_of(step.filter)))
-
-    descend(scop.tree.child, set(scop.statements))
-    return found
 
 
 def labelled_nests(scop: Scop) -> list[tuple[int, tuple[str, ...]]]:
@@ -146,37 +111,14 @@ def tuple_names(pieces: Iterable[isl.Set]) -> set[str]:
     return {r.tuple_name(piece, r.SET) for piece in pieces}
 
 
-def loop_facts(program: Program) -> dict[str, Facts]:
-    """What holds for the loops around each statement in the final tree; what holds on one path counts."""
-    facts: dict[str, Facts] = {}
-    threads = program.options.target != "c"
-
-    def descend(node: Node, names: set[str], bands: tuple[Band, ...]) -> None:
-        match node:
-            case Leaf():
-                for name in names:
-                    add(facts.setdefault(name, Facts()), bands, threads)
-            case Band():
-                descend(node.child, names, (*bands, node))
-            case Mark():
-                descend(node.child, names, bands)
-            case Extension():
-                descend(node.child, names | tuple_names(r.sets_of(node.relation.range())), bands)
-            case Sequence():
-                for step in node.children:
-                    descend(step.child, names & tuple_names(r.sets_of(step.filter)), bands)
-
-    descend(program.tree.child, tuple_names(r.sets_of(program.tree.domain)), ())
-    return facts
-
-
-def add(facts: Facts, bands: tuple[Band, ...], threads: bool) -> None:
-    members = [member for band in bands for member in band.members]
-    facts.tiled |= any(m.role is Role.TILE for m in members)
-    facts.parallel |= threads and any(m.parallel for m in members)
-    facts.vector |= any(m.vector for m in members)
-    facts.loops = max(facts.loops, len(members))
-    facts.widest_band = max([facts.widest_band, *(len(b.members) for b in bands if b.permutable)])
+def is_taken_back(remark: Remark, what: str, statements: tuple[str, ...]) -> bool:
+    """Whether a remark says that the passes were left out that would have, or had, `tiled`, `fused` or made `parallel`
+    one of some statements."""
+    if remark.code not in GIVEN_UP or remark.stage not in LAST_STAGES:
+        return False
+    whole = remark.stage == "dependences" or remark.data.get("left_out") == ALL
+    lost = remark.data.get("lost", {}).get(what, ())
+    return bool(set(lost) & set(statements)) or (whole and what != "fused")
 
 
 @dataclass(slots=True)
@@ -197,10 +139,10 @@ class Reasons:
         wishes = [self.program.scop.wishes[name] for name in statements if name in self.program.scop.wishes]
         if what == "parallel" and any(not wish.parallel for wish in wishes):
             return Reason("asked", "parallel(no) asks for that")
+        given_up = [m for m in self.program.remarks if is_taken_back(m, what, statements)]
         told = [m for m in self.program.remarks if m.code == f"not-{what}" and set(m.statements) & set(statements)]
-        if what != "fused":
-            told = told or [m for m in self.program.remarks if m.code in GIVEN_UP and m.stage in LAST_STAGES]
-        if told:
+        if given_up or told:
+            told = given_up or told
             return Reason(str(told[-1].data.get("reason", told[-1].code)), told[-1].message)
         found = [self.facts[name] for name in statements if name in self.facts]
         if not found or not any(fact.loops for fact in found):

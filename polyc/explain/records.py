@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from polyc.analysis.loop_facts import original_nests
 from polyc.explain.codes import Code, lookup
-from polyc.explain.nests import original_nests
 from polyc.model.program import Compiled, Remark
 from polyc.model.witness import Witness
 

@@ -10,8 +10,9 @@ from itertools import groupby
 
 import islpy as isl
 
+from polyc.analysis.loop_facts import original_nests
 from polyc.explain.loops import Written, written
-from polyc.explain.nests import Nest, Part, Reason, Reasons, nests, original_nests
+from polyc.explain.nests import GIVEN_UP, Nest, Part, Reason, Reasons, nests
 from polyc.explain.values import again, buffer_bytes
 from polyc.model.program import Buffer, Compiled, Group, Program
 from polyc.passes.tiling import told_sizes
@@ -61,6 +62,7 @@ def render(path: str, compiled: list[Compiled], width: int = WIDTH) -> str:
     lines: list[str] = []
     for one, some in zip(compiled, rows, strict=True):
         lines += folded(heading(one), width)
+        lines += [part for line in refusal_lines(one.program) for part in folded(line, width)]
         about = [*group_lines(one.program), *stored_lines(one.initial)]
         shown = [*row_lines(some, width), *(part for line in about for part in folded(line, width))]
         lines += shown[:left] if shown else ["  no loop nest"]
@@ -76,6 +78,11 @@ def heading(compiled: Compiled) -> str:
     count = sum(bool(one.loops) for one in written(compiled))
     state = "verified" if compiled.verified else "NOT verified"
     return f"{scop.span.file}:{scop.span.line}: region in {scop.function}(): {count} {plural(count, 'nest')}, {state}"
+
+
+def refusal_lines(program: Program) -> list[str]:
+    """A line for each refusal of a check, and what was left out for it."""
+    return [f"  {one.message} [{one.code}]" for one in program.remarks if "left_out" in one.data]
 
 
 def nest_rows(compiled: Compiled) -> list[Row]:
@@ -103,7 +110,7 @@ def outcome(one: Written, nest: Nest | None, reasons: Reasons, program: Program)
     words = next(iter(done))
     if len(done) > 1:
         words = ", ".join(f"{ranges(in_order(names))} {text}" for text, names in done.items())
-    missing = refused(nest, reasons)
+    missing = together(refused(nest, reasons))
     codes = ", ".join(f"not {what} [{reason.code}]" for what, reason in missing)
     told = "; ".join(f"not {what}: {in_words(what, reason)}" for what, reason in missing)
     return "; ".join(filter(None, (words, codes))), "; ".join(filter(None, (words, told)))
@@ -115,6 +122,17 @@ def refused(nest: Nest, reasons: Reasons) -> list[tuple[str, Reason]]:
     missing = {"tiled": not (nest.tiled or inside), "fused": not (nest.fused or inside), "parallel": not nest.parallel}
     found = [(what, reasons.why_not(what, nest.statements)) for what, holds in missing.items() if holds]
     return [(what, reason) for what, reason in found if reason is not None]
+
+
+def together(missing: list[tuple[str, Reason]]) -> list[tuple[str, Reason]]:
+    """What lacks for one refusal as one: `not tiled, not parallel [verification-failed]`."""
+    found: list[tuple[str, Reason]] = []
+    for what, reason in missing:
+        if found and reason.code in GIVEN_UP and reason == found[-1][1]:
+            found[-1] = f"{found[-1][0]}, not {what}", reason
+        else:
+            found.append((what, reason))
+    return found
 
 
 def in_words(what: str, reason: Reason) -> str:

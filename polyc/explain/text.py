@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 import islpy as isl
 
+from polyc.analysis.loop_facts import original_nests
 from polyc.explain import relations as r
-from polyc.explain.nests import Part, Reason, Reasons, label, nests, original_nests
+from polyc.explain.nests import Part, Reason, Reasons, label, nests
 from polyc.explain.tree_text import band_value_name, distinct, render_tree
 from polyc.explain.values import again, buffer_bytes, extent, figures
 from polyc.model.program import Buffer, Compiled, ExtensionSchedule, Group, Program, Remark, Snapshot

@@ -28,7 +28,7 @@ FOUND_IN_PASSING = ("text-not-checked", "not-time-tiled", "not-inlined")
 MOST = 4
 """Decisions of a kind that are told; --all-passes has all."""
 MOST_LOOPS, MOST_LINES = 5, 10
-SAID = ("reason", "into", "array", "m", "n")
+SAID = ("reason", "into", "array", "m", "n", "left_out")
 """Numbers that the messages have."""
 IN_WORDS = {
     "the dependences between them are quasi-identity relations (Definition 4.1)": (

@@ -48,9 +48,11 @@ class Options:
     inline: bool = True
     """Whether elementwise producers are computed at their readers."""
     relocate: bool = True
-    """Whether temporaries may live where their results go; nobody but the pipeline says no, after a failure."""
+    """Whether temporaries may live where their results go; cleared by a relaxation only (`polyc/relaxations.py`)."""
     expand: bool = True
-    """Whether they may have arrays of their own, of which tiles keep parts; the pipeline says no where they do not."""
+    """Whether they may have arrays of their own, of which tiles keep parts; cleared by a relaxation only."""
+    without: frozenset[str] = frozenset()
+    """Passes to leave out, by name; added by a relaxation only, after a check refused what they made."""
     budget: int = 2_000_000
     """isl operations that one pass may take before it declines, in a region of up to MANY statements; 0: as many as it
     takes."""

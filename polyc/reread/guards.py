@@ -1,8 +1,8 @@
 """The condition around the text is at least as strong as what the model takes for granted.
 
 math: with C what is known of the sizes, G the sizes that the condition lets through, and A those that the model holds
-      for, the intersection of C and G lies in A; and for each pair of pieces of memory that have to be apart, the condition
-      asks whether they are, with the first element of each and the one behind its last.
+      for, the intersection of C and G lies in A; and for each two pieces of memory that have to be apart, the condition
+      asks whether they are, by the first element of each and the one behind its last.
 """
 
 from __future__ import annotations

@@ -171,8 +171,8 @@ def _is_less(one: int | Value, two: int | Value) -> bool:
 
 
 def _is_straight(one: _Timed, loops: int, steps: int) -> bool:
-    """Whether of two instances that differ in the outermost `loops` of the text, the earlier one is earlier by the first
-    `steps` steps of the tree, or may be later.
+    """Whether of two instances that differ in the outermost `loops` of the text, the earlier one comes first by the
+    first `steps` steps of the tree, too, or may be later.
 
     math: let p(d) be the step whose value is loop d. Then p is defined for all d, steps that are no loop's have one
           value for given values of the loops whose steps come before them, and p grows, but for loops whose steps are

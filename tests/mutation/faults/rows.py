@@ -8,10 +8,10 @@ from typing import Any
 
 import islpy as isl
 
-import polyc.fallback as fallback
 import polyc.passes.expansion as expansion
 import polyc.passes.kept_rows as kept_rows
 import polyc.pipeline as pipeline
+import polyc.relaxations as relaxations
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Statement
@@ -132,7 +132,7 @@ ROWS: list[tuple[str, str, Install]] = [
         "that no tile keeps",
         together(
             patched(pipeline, "keep_rows", lambda _o: lambda program: program),
-            always(fallback, "in_memory", False),
+            always(relaxations, "in_memory", False),
         ),
     ),
 ]

@@ -8,8 +8,8 @@ from typing import Any
 
 import islpy as isl
 
-import polyc.fallback as fallback
 import polyc.passes.temporaries as temporaries
+import polyc.relaxations as relaxations
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind, Array, Scop, Statement, Storage
@@ -181,7 +181,7 @@ def made_global(array: Array) -> Array:
 
 
 def in_memory(patch: Patch) -> None:
-    patch.setattr(fallback, "in_memory", lambda _program: False)
+    patch.setattr(relaxations, "in_memory", lambda _program: False)
 
 
 _KEPT: dict[str, Any] = {}

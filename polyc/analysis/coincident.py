@@ -1,0 +1,50 @@
+"""Loops of a given order that carry no dependence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+
+from polyc.model.program import Program
+from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Member, Node, Sequence, partial_schedule
+
+
+def with_coincident_loops(program: Program) -> Program:
+    """Mark the loops of a program's order that carry no dependence: isl's scheduler, which would say so, has not run.
+
+    tree:     band[-] -> band[c]
+    math:     with v the loop's value, u those of the loops around it, D = flow + false, inside of the loop:
+              for all x -> y in D with u(x) = u(y): v(x) = v(y)
+    ensures:  no loop around is changed; anti and output dependences of arrays that can be private hold no loop, since
+              `privatize` gives each iteration a copy
+    """
+    scop, found = program.scop, program.dependences
+    order = found.flow.union(found.false).intersect_params(scop.context)
+
+    def below(node: Node, instances: isl.UnionSet, outer: tuple[Member, ...]) -> Node:
+        match node:
+            case Leaf():
+                return node
+            case Sequence(children=steps):
+                parts = [(s, instances.intersect(s.filter)) for s in steps]
+                return Sequence(tuple(replace(s, child=below(s.child, inside, outer)) for s, inside in parts))
+            case Band(members=members):
+                within = instances.intersect(members[0].schedule.domain())
+                around = order.intersect_domain(within).intersect_range(within)
+                marked: list[Member] = []
+                for position, member in enumerate(members):
+                    same = _same(around, outer + members[:position])
+                    marked.append(replace(member, coincident=bool(same.is_subset(_same(same, (member,))))))
+                return replace(node, members=tuple(marked), child=below(node.child, within, outer + members))
+            case Mark() | Extension():
+                return replace(node, child=below(node.child, instances, outer))
+
+    return replace(program, tree=Domain(program.tree.domain, below(program.tree.child, program.tree.domain, ())))
+
+
+def _same(relation: isl.UnionMap, members: tuple[Member, ...]) -> isl.UnionMap:
+    """The pairs within one iteration of some loops."""
+    if not members or relation.is_empty():
+        return relation
+    return relation.eq_at_multi_union_pw_aff(partial_schedule(members))

@@ -1,0 +1,99 @@
+"""What holds for the loops around each statement of a program, read off its tree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from polyc.model.program import Program
+from polyc.model.scop import Scop
+from polyc.model.tree import Band, Extension, Leaf, Mark, Node, Role, Sequence
+from polyc.poly import names
+
+
+@dataclass(slots=True)
+class Facts:
+    """What holds for the loops around one statement in a tree."""
+
+    tiled: bool = False
+    parallel: bool = False
+    vector: bool = False
+    loops: int = 0
+    widest_band: int = 0
+    """Loops of the widest permutable band."""
+
+
+def loop_facts(program: Program) -> dict[str, Facts]:
+    """What holds for the loops around each statement in the final tree; what holds on one path counts."""
+    facts: dict[str, Facts] = {}
+    threads = program.options.target != "c"
+
+    def descend(node: Node, here: set[str], bands: tuple[Band, ...]) -> None:
+        match node:
+            case Leaf():
+                for name in here:
+                    _add(facts.setdefault(name, Facts()), bands, threads)
+            case Band():
+                descend(node.child, here, (*bands, node))
+            case Mark():
+                descend(node.child, here, bands)
+            case Extension():
+                descend(node.child, here | set(names(node.relation.range())), bands)
+            case Sequence():
+                for step in node.children:
+                    descend(step.child, here & set(names(step.filter)), bands)
+
+    descend(program.tree.child, set(names(program.tree.domain)), ())
+    return facts
+
+
+def _add(facts: Facts, bands: tuple[Band, ...], threads: bool) -> None:
+    members = [member for band in bands for member in band.members]
+    facts.tiled |= any(m.role is Role.TILE for m in members)
+    facts.parallel |= threads and any(m.parallel for m in members)
+    facts.vector |= any(m.vector for m in members)
+    facts.loops = max(facts.loops, len(members))
+    facts.widest_band = max([facts.widest_band, *(len(b.members) for b in bands if b.permutable)])
+
+
+def original_nests(scop: Scop) -> list[tuple[int, tuple[str, ...]]]:
+    """Line and statements of every outermost loop of the original order."""
+    found: list[tuple[int, tuple[str, ...]]] = []
+
+    def descend(node: Node, here: set[str]) -> None:
+        match node:
+            case Leaf():
+                return
+            case Band():
+                known = [name for name in scop.statements if name in here]
+                if known:
+                    line = min(scop.statements[name].span.line for name in known)
+                    found.append((line, tuple(known)))
+            case Mark() | Extension():
+                descend(node.child, here)
+            case Sequence():
+                for step in node.children:
+                    descend(step.child, here & set(names(step.filter)))
+
+    descend(scop.tree.child, set(scop.statements))
+    return found
+
+
+def is_fused(program: Program, nest: tuple[str, ...], statements: set[str]) -> bool:
+    """Whether a group holds statements of a nest and others of the region's `statements`."""
+    own = set(nest)
+    groups = [{*g.statements, *g.outputs, *g.fused} for g in program.groups]
+    return any(members & own and members & (statements - own) for members in groups)
+
+
+def achieved(program: Program, statements: set[str]) -> dict[str, set[str]]:
+    """The statements that are `tiled`, `parallel`, and in a nest that is `fused` with others.
+
+    statements: those of the region as it was written
+    """
+    facts = loop_facts(program)
+    nests = [nest for _, nest in original_nests(program.scop)]
+    return {
+        "tiled": {name for name, fact in facts.items() if fact.tiled},
+        "parallel": {name for name, fact in facts.items() if fact.parallel},
+        "fused": {name for nest in nests if is_fused(program, nest, statements) for name in nest},
+    }

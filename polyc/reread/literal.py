@@ -17,6 +17,7 @@ from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 from pycparser.c_parser import CParser, ParseError
 
+from polyc.frontend.literals import without_widths
 from polyc.frontend.parse import clean
 from polyc.model import ctree as c
 from polyc.model.printed import Rendered
@@ -30,29 +31,8 @@ TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|[A-Za-z_$][\w$]*
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _HIDDEN = re.compile(r"^[ \t]*#[ \t]*(?!pragma\b|[ \t])(?:[^\\\n]|\\.|\\\n)*$", re.MULTILINE)
 _KEYWORDS = frozenset(
-    [
-        "void",
-        "char",
-        "short",
-        "int",
-        "long",
-        "float",
-        "double",
-        "signed",
-        "unsigned",
-        "_Bool",
-        "const",
-        "volatile",
-        "register",
-        "static",
-        "extern",
-        "struct",
-        "union",
-        "enum",
-        "restrict",
-        "inline",
-        "_Complex",
-    ]
+    ("void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "_Bool", "_Complex", "sizeof")
+    + ("const", "volatile", "register", "static", "extern", "inline", "restrict", "struct", "union", "enum")
 )
 _NUMBER = re.compile(r"-?(?:\.?\d(?:[eEpP][+-]|[\w.])*|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 MEANINGS = {
@@ -66,8 +46,8 @@ MEANINGS = {
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+([^\n]*)$", re.MULTILINE)
 _CALLED = "__called"
 """Behind the name of a vector's type where its macro is used."""
-_MARK = "polyc_pragma"
-"""A call that stands for a pragma where C is parsed."""
+_LABEL = "polyc_pragma_"
+"""A label that stands for a pragma where C is parsed: like a pragma it belongs to the statement behind it."""
 _ALIGNED = re.compile(r"__attribute__\s*\(\(aligned\(\d+\)\)\)")
 
 
@@ -185,22 +165,42 @@ def _allocation(node: c.Decl, under: c.Expr | None) -> Form:
 
 def parsed(text: str, types: Iterable[str]) -> Form:
     """The statements of a piece of C text. `types`: names of types that C has not."""
-    plain = clean(_PRAGMA.sub(_call_for, text), [(0, len(text))])
+    plain, pragmas = _without_pragmas(text)
+    plain = clean(plain, [(0, len(plain))])
     file = _parse(f"{_typedefs(types)}\nvoid polyc_text(void)\n{{\n{plain}\n}}\n")
-    return _statements(file.ext[-1].body.block_items or [])
+    return _with_pragmas(_statements(file.ext[-1].body.block_items or []), pragmas)
 
 
-def _call_for(pragma: re.Match[str]) -> str:
-    """A call with the words of a pragma, and the condition of its `if` clause."""
-    words = " ".join(pragma.group(1).split())
+def _with_pragmas(form: Form, pragmas: dict[str, Form]) -> Form:
+    """The form with pragmas in the place of the labels that stand for them."""
+    if len(form) == 2 and form[0] == "label":
+        assert isinstance(form[1], str)
+        return pragmas.get(form[1], form)
+    return tuple(_with_pragmas(part, pragmas) if isinstance(part, tuple) else part for part in form)
+
+
+def _without_pragmas(text: str) -> tuple[str, dict[str, Form]]:
+    """The text with a label in the place of each pragma, and the form of each."""
+    found: dict[str, Form] = {}
+
+    def label(pragma: re.Match[str]) -> str:
+        name = f"{_LABEL}{len(found)}"
+        found[name] = _pragma(" ".join(pragma.group(1).split()))
+        return f"{name}:"
+
+    return _PRAGMA.sub(label, text), found
+
+
+def _pragma(words: str) -> Form:
+    """The words of a pragma, and the condition of its `if` clause."""
     start = words.find(" if (")
     if start < 0:
-        return f'{_MARK}("{words}");'
+        return ("pragma", words)
     end, depth = start + 5, 1
     while depth and end < len(words):
         depth += {"(": 1, ")": -1}.get(words[end], 0)
         end += 1
-    return f'{_MARK}("{words[:start]}{words[end:]}", {words[start + 4 : end]});'
+    return ("pragma", words[:start] + words[end:], _of_text(words[start + 4 : end]))
 
 
 def _parse(text: str) -> c_ast.FileAST:
@@ -245,8 +245,8 @@ def _statement(node: c_ast.Node) -> Form:
             inner = _statements(node.block_items or [])
             one = _one(inner)
             return (one,)
-        case c_ast.FuncCall(name=c_ast.ID(name=name), args=c_ast.ExprList(exprs=[text, *worth])) if name == _MARK:
-            return (("pragma", text.value[1:-1], *map(_expr, worth)),)
+        case c_ast.Label():
+            return (("label", node.name), *_statement(node.stmt))
         case c_ast.EmptyStatement():
             return ()
         case c_ast.Decl():
@@ -413,7 +413,8 @@ def expression_form(expr: c.Expr) -> Form:
         case c.Literal(text=text):
             if not _NUMBER.fullmatch(text):
                 return _of_text(text)
-            return ("before", "-", ("number", text[1:])) if text.startswith("-") else ("number", text)
+            plain = without_widths(text.removeprefix("-")).strip()
+            return ("before", "-", ("number", plain)) if text.startswith("-") else ("number", plain)
         case c.Name(name=name):
             return ("name", name)
         case c.ArrayRef(array=array, subscripts=subscripts):

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import islpy as isl
 
 from polyc.model.program import Program
-from polyc.model.scop import AccessKind
+from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Member, Step
-from polyc.poly import at_sizes
+from polyc.poly import at_sizes, everywhere
 from polyc.reread.affine import Value, agree_plainly, substitution
 from polyc.reread.instances import Image
 from polyc.verify.fault import Fault
@@ -218,9 +219,32 @@ def _turned(program: Program, one: Image, two: Image, shared: int) -> str | None
         before = before.intersect_domain(at_sizes(first.domain, known)).intersect_range(at_sizes(second.domain, known))
         for later in _later(first, second):
             wrong = before.intersect(later)
-            if not wrong.is_empty():
-                return str(wrong.sample())
+            if wrong.is_empty():
+                continue
+            for together in _at_one_place(program, first, second):
+                found = wrong.intersect(together)
+                if not found.is_empty():
+                    return str(found.sample())
     return None
+
+
+def _at_one_place(program: Program, first: Image, second: Image) -> Iterator[isl.Map]:
+    """`{ x -> y }`: x and y touch one element of an array, one of them by writing. Copies of it in buffers of different
+    tiles count as one."""
+    touched: list[list[tuple[Access, isl.Map]]] = []
+    for image in (first, second):
+        statement = program.statements[image.run.statement]
+        instances = substitution(image.reader, image.instance[: len(statement.loops)], statement.domain.get_space())
+        relation = instances.relation()
+        touched.append([(a, relation.apply_range(_everywhere(program, a, statement.name))) for a in statement.accesses])
+    for (one, cells), (two, others) in product(*touched):
+        if one.array == two.array and (one.kind is not AccessKind.READ or two.kind is not AccessKind.READ):
+            yield cells.apply_range(others.reverse())
+
+
+def _everywhere(program: Program, access: Access, statement: str) -> isl.Map:
+    """The access, also outside of the domain of a statement that runs there."""
+    return access.relation if statement not in program.padded else everywhere(access.relation) or access.relation
 
 
 def _before(first: Image, second: Image, shared: int) -> isl.Map | None:

@@ -267,8 +267,21 @@ class _Flat:
         if len(one.subscripts) != array.rank or array.rank < 2:
             _inside(one, other, self.same)
             return
-        if len(other.subscripts) != 1 or polynomial(other.subscripts[0]) != self.place(array, one.subscripts):
+        if len(other.subscripts) != 1 or self.element(one) != self.element(other):
             raise _Other(f"a subscript of {one.array} is another element")
+
+    def element(self, node: c.ArrayRef) -> Polynomial:
+        """Where an element lies, in elements, whichever way it is written."""
+        subscripts = tuple(c.rewrite(subscript, self.named) for subscript in node.subscripts)
+        return polynomial(subscripts[0]) if len(subscripts) == 1 else self.place(self.arrays[node.array], subscripts)
+
+    def named(self, node: c.Node) -> c.Node | None:
+        """A name for an element of a flat array that stands in a subscript."""
+        if not isinstance(node, c.ArrayRef) or node.array not in self.arrays:
+            return None
+        if len(node.subscripts) not in (1, self.arrays[node.array].rank):
+            return None
+        return c.Name(f"{node.array} {sorted(self.element(node).items(), key=repr)}")
 
     def place(self, array: Array, subscripts: tuple[c.Expr, ...]) -> Polynomial:
         """Where an element lies, in elements."""

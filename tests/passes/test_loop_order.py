@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import islpy as isl
@@ -56,7 +57,7 @@ def disordered(tree: Domain, sizes: range) -> str:
         ran, wanted = list(run(node, {"n": size})), times(schedule, {"n": size})
         if sorted(ran) != sorted(wanted):
             return f"n = {size}: {sorted(set(ran) ^ set(wanted))[:3]}"
-        for one, other in zip(ran, ran[1:], strict=False):
+        for one, other in pairwise(ran):
             if wanted[one] > wanted[other]:
                 return f"n = {size}: {one} before {other}"
     return ""

@@ -81,11 +81,7 @@ def _last(
         if is_over_budget(error):
             raise
         return _by_subtraction(sinks, must, may, _Places(sinks, order))  # that maximum again, noticed by isl itself
-    maximal = (
-        checked
-        and not must.is_empty()
-        and any(has_remainders(piece) for one in (sinks, must, may, order) for piece in maps(one))
-    )
+    maximal = checked and not must.is_empty() and any(has_remainders(one) for one in (sinks, must, may, order))
     if maximal and not _is_last(pairs, none, sinks, must, may, _Places(sinks, order)):
         return _by_subtraction(sinks, must, may, _Places(sinks, order))
     return Flow(pairs.range_factor_domain().coalesce(), none)

@@ -65,7 +65,7 @@ def check_at_small_sizes(scop: Scop, found: Dependences) -> None:
     """Raise WrongFlow where running the region's accesses shows other dependences. Regions without remainders and
     large ones are not run."""
     accesses = [access.relation for statement in scop.statements.values() for access in statement.accesses]
-    if not any(has_remainders(relation) for relation in accesses):
+    if not any(has_remainders(isl.UnionMap.from_map(relation)) for relation in accesses):
         return
     for size in SIZES:
         sizes = sizes_near(scop, size)

@@ -49,7 +49,7 @@ class Crossing(Maker):
     def crossing_nests(self) -> None:
         arrays = [self.new_array(2, self.pick(("argument", "global"))) for _ in range(self.integer(2, 3))]
         size = self.size()
-        for _ in range(self.integer(2, 3)):
+        for _ in range(self.pick((2, 2, 3))):
             names = list(NAMES[: self.pick((2, 2, 1, 2))])
             loops = [self.stepping_loop(name, names[:k], size) for k, name in enumerate(names)]
             items = [item for _ in range(self.pick((1, 1, 2))) for item in self.crossing_items(arrays, names, size)]

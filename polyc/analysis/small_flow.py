@@ -27,8 +27,8 @@ SIZES = (7, 4)
 the region may have, and that is small enough, is taken."""
 MOST_ACCESSES = 1000
 """Those of all instances together; to list them, and the dependences, takes some 20 ms."""
-LARGEST_BOX = 1000
-"""Instances of a statement, in the smallest box around them."""
+LARGEST_BOXES = 3 * MOST_ACCESSES
+"""The same, where the smallest boxes around a statement's instances count: what is triangular is less."""
 
 
 class WrongFlow(isl.Error):
@@ -90,13 +90,13 @@ def sizes_near(scop: Scop, size: int) -> isl.Set | None:
 
 
 def is_small(scop: Scop, sizes: isl.Set) -> bool:
-    """Whether all can be listed: no statement has many instances, or touches a range of cells."""
+    """Whether all accesses can be listed, as far as the boxes around them tell."""
+    total = 0.0
     for statement in scop.statements.values():
-        if _box(statement.domain.intersect_params(sizes)) > LARGEST_BOX:
-            return False
+        instances = _box(statement.domain.intersect_params(sizes))
         for access in statement.accesses:
-            relation = access.relation.intersect_params(sizes)
-            if not access.exact and _box(relation.wrap().flatten()) > LARGEST_BOX:
+            total += instances if access.exact else _box(access.relation.intersect_params(sizes).wrap().flatten())
+            if total > LARGEST_BOXES:
                 return False
     return True
 

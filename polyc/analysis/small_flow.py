@@ -165,11 +165,9 @@ def differences(scop: Scop, found: Dependences, seen: Observed, sizes: isl.Set) 
     told += _unequal("the first reads", seen.live_in, set(pairs(maps(found.live_in), sizes)))
     last = {pair for array in found.flow_by_array if array in scop.live_out for pair in seen.last[array]}
     told += _unequal("the last writers", last, set(pairs(maps(found.last_writer), sizes)))
-    lasting = set(pairs(maps(found.false), sizes))
-    private = set(pairs(maps(found.private_false), sizes))
-    for array in found.flow_by_array:
-        missing = seen.false[array] - (private if array in scop.privatizable else lasting)
-        if missing:
+    lasting = set(pairs(maps(found.lasting_false), sizes))
+    for array in found.flow_by_array.keys() - scop.privatizable:  # of the others all pairs count, without a maximum
+        if missing := seen.false[array] - lasting:
             told.append(f"the order of what overwrites {array} is without {_shown(missing)}")
     return told
 

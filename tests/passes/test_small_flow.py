@@ -70,7 +70,7 @@ def test_a_wrong_maximum_of_isl_is_refused(tmp_path: Path, monkeypatch: pytest.M
     assert "the last writers" in result.program.remarks[0].message
 
 
-@pytest.mark.parametrize("part", ["flow", "live_in", "last_writer", "false"])
+@pytest.mark.parametrize("part", ["flow", "live_in", "last_writer", "lasting_false"])
 def test_a_dependence_that_is_missing(part: str, tmp_path: Path) -> None:
     scop = scop_of(UPDATES, tmp_path)
     found = compute_dependences(scop)

@@ -75,6 +75,12 @@ def at_sizes(relation: Sized, sizes: isl.Set) -> Sized:
     return relation if sizes.plain_is_universe() else relation.intersect_params(sizes)
 
 
+def has_remainders(relation: isl.UnionMap) -> bool:
+    """Whether a part of the relation has existentially quantified variables, as strides, divisions and modulo give."""
+    pieces = [piece.get_basic_map_list() for piece in maps(relation)]
+    return any(found.get_at(k).dim(isl.dim_type.div) for found in pieces for k in range(found.n_basic_map()))
+
+
 def project_range(relation: isl.Map, keep: int) -> isl.Map:
     """The relation to the first `keep` dimensions of its range, anonymous."""
     count = relation.dim(isl.dim_type.out)

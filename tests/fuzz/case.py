@@ -21,6 +21,7 @@ from polyc.model.tree import Band, Node, child_nodes
 from polyc.pipeline import compile_region
 from tests.fuzz import gpu
 from tests.fuzz.choose import Chooser, RandomChooser
+from tests.fuzz.crossing import EVERY, FUSIONS, draw_crossing
 from tests.fuzz.draw import draw_options, draw_program
 from tests.fuzz.emit import text_of
 from tests.fuzz.layout import lay_out
@@ -60,8 +61,8 @@ class Outcome:
     """What the program is, and what polyc did to it."""
 
 
-def drawn_case(chooser: Chooser, name: str, build: str) -> Case:
-    program = draw_program(chooser)
+def drawn_case(chooser: Chooser, name: str, build: str, draw: Callable[[Chooser], Program] = draw_program) -> Case:
+    program = draw(chooser)
     return Case(name, called_once(program), *draw_options(chooser, program), build)
 
 
@@ -75,8 +76,12 @@ def called_once(program: Program) -> Program:
 
 def numbered_case(seed: int, number: int, batch: int, targets: str = "cpu") -> Case:
     """The case of a seed and number, always the same. For a GPU it is that of the CPU with another target."""
-    name = f"{seed}:{number}"
-    return as_built(drawn_case(RandomChooser(name), name, ""), build_of(number // batch, targets))
+    name, build = f"{seed}:{number}", build_of(number // batch, targets)
+    turn, place = divmod(number, EVERY)
+    if place < EVERY - 1:
+        return as_built(drawn_case(RandomChooser(name), name, ""), build)
+    case = drawn_case(RandomChooser(name), name, "", draw_crossing)
+    return as_built(replace(case, options=replace(case.options, fuse=FUSIONS[turn % len(FUSIONS)])), build)
 
 
 def build_of(batch: int, targets: str = "cpu") -> str:

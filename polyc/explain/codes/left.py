@@ -128,7 +128,9 @@ LEFT: dict[str, Code] = {
     ),
     "isl-failed": Code(
         "isl failed in a pass",
-        "isl, the library of integer sets, gave up in this pass with an error of its own. The pass was left out.",
+        "isl, the library of integer sets, gave up in this pass with an error of its own, and the pass was left out. "
+        "In `dependences`: or it found other ones than the region has when it is run at a small size; the region stays "
+        "as it was.",
         REPORT,
     ),
     "not-mapped": Code(

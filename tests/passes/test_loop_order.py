@@ -1,0 +1,136 @@
+"""The loops that isl generates run the instances in the order of the schedule tree."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import islpy as isl
+import pytest
+
+from polyc.codegen.to_isl import to_isl
+from polyc.model.program import Options
+from polyc.model.tree import LEAF, Band, Domain, Filter, Member, Node, Sequence
+from polyc.pipeline import compile_region
+from polyc.runtime.check import check
+from tests.isl_ast import run, times
+from tests.programs import region_of
+
+SHARED = """
+double a[60][60], b[60][60], c[60][60];
+void f(int n) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n + 4; j += 2) {
+      a[i + 1][j] += 2;
+      if (j + j < n)
+        b[j + 1][i + 2] = a[j + 2][i] * 2 + i;
+      else
+        c[i + 1][j] = a[j + 1][i] + c[j + 2][i + 1];
+    }
+  for (int i = 1; i < n + 4; i++)
+    a[i + 1][n + 4 - i] = c[i % 2 + 2][2 * i + 2];
+  for (int i = 2; i < n + 4; i++)
+    for (int j = 0; j < n; j++)
+      c[i + 1][i + 3] = a[j + 2][n + 8 - i] - c[j][i];
+#pragma endscop
+}
+"""
+DOMAIN = (
+    "[n] -> { A[i, j] : j mod 2 = 0 and 0 <= i < n and 0 <= j <= 3 + n; "
+    "B[i, j] : j mod 2 = 0 and 0 <= i < n and 0 <= 2j < n; "
+    "C[i, j] : j mod 2 = 0 and 0 <= i < n and n <= 2j <= 6 + 2n }"
+)
+
+
+def member(values: str) -> Member:
+    return Member(isl.UnionPwAff(f"[n] -> {{ {values} }}"), False)
+
+
+def disordered(tree: Domain, sizes: range) -> str:
+    """What isl's loops run in another order than the tree, more than once, or not at all; "" if nothing."""
+    schedule = to_isl(tree).schedule
+    node = isl.AstBuild.from_context(isl.Set("[n] -> { : }")).node_from_schedule(schedule)
+    for size in sizes:
+        ran, wanted = list(run(node, {"n": size})), times(schedule, {"n": size})
+        if sorted(ran) != sorted(wanted):
+            return f"n = {size}: {sorted(set(ran) ^ set(wanted))[:3]}"
+        for one, other in pairwise(ran):
+            if wanted[one] > wanted[other]:
+                return f"n = {size}: {one} before {other}"
+    return ""
+
+
+def test_statements_that_meet_where_the_first_has_no_part() -> None:
+    """isl would compare B with C, and A with C; B and C have no iteration of the outer loops in common."""
+    outer = (
+        member("A[i, j] -> [(i)]; B[i, j] -> [(1 + j)]; C[i, j] -> [(j)]"),
+        member("A[i, j] -> [(1 + i + j)]; B[i, j] -> [(2 + i + j)]; C[i, j] -> [(1 + i + j)]"),
+    )
+    inner = Band((member("A[i, j] -> [(i - j)]; B[i, j] -> [(0)]; C[i, j] -> [(1 + i - j)]"),), False, LEAF)
+    assert not disordered(Domain(isl.UnionSet(DOMAIN), Band(outer, True, inner)), range(8))
+
+
+@pytest.mark.parametrize("seed", [*range(24), 74])
+def test_drawn_trees(seed: int) -> None:
+    assert not disordered(drawn_tree(random.Random(seed)), range(7))
+
+
+def test_nests_with_steps_of_two(tmp_path: Path) -> None:
+    region = region_of(SHARED, tmp_path)
+    result = compile_region(region, Options(fuse="max"))
+    assert "verification-failed" not in {remark.code for remark in result.program.remarks}
+    assert check(region, result, sizes=(2, 5, 6, 7, 13)) == []
+
+
+def drawn_tree(draw: random.Random) -> Domain:
+    """Two to four statements with steps, conditions and values of all kinds, in bands and sequences."""
+    names = [f"S{k}" for k in range(draw.randint(2, 4))]
+    domain = isl.UnionSet(f"[n] -> {{ {'; '.join(f'{name}[i, j] : {drawn_domain(draw)}' for name in names)} }}")
+    top = drawn_band(draw, names)
+    if draw.random() < 0.6:
+        return Domain(domain, replace(top, child=drawn_child(draw, names)))
+    cut = draw.randint(1, len(names) - 1)
+    steps = tuple(Filter(instances(part), drawn_child(draw, part)) for part in (names[:cut], names[cut:]))
+    return Domain(domain, replace(top, child=Sequence(steps)))
+
+
+def drawn_domain(draw: random.Random) -> str:
+    conditions = [f"0 <= i < n + {draw.randint(-1, 2)}"]
+    conditions.append(draw.choice((f"0 <= j < n + {draw.randint(0, 3)}", "i <= j < n", "0 <= j <= i", "1 <= j <= 2i")))
+    if draw.random() < 0.6:
+        conditions.append(f"(j + {draw.randint(0, 1)}) mod {draw.choice((2, 2, 3))} = 0")
+    if draw.random() < 0.4:
+        conditions.append(f"(i + {draw.randint(0, 1)}) mod {draw.choice((2, 2, 3))} = 0")
+    if draw.random() < 0.4:
+        conditions.append(draw.choice(("2j < n", "2j >= n", "2i < n", "i + j < n", "2i >= j", "3j <= n + i")))
+    return " and ".join(conditions)
+
+
+def drawn_child(draw: random.Random, names: list[str]) -> Node:
+    return drawn_band(draw, names) if draw.random() < 0.7 else LEAF
+
+
+def drawn_band(draw: random.Random, names: list[str]) -> Band:
+    members = [
+        member("; ".join(f"{name}[i, j] -> [({drawn_value(draw)})]" for name in names))
+        for _ in range(draw.randint(1, 2))
+    ]
+    return Band(tuple(members), False, LEAF)
+
+
+def drawn_value(draw: random.Random) -> str:
+    kind = draw.random()
+    if kind < 0.1:
+        return str(draw.randint(0, 3))
+    if kind < 0.2:
+        return f"floor(({draw.choice(('i', 'j', 'i + j'))})/{draw.choice((2, 3))})"
+    terms = [f"{factor}{name}" for name in "ij" if (factor := draw.choice((0, 0, 1, 1, -1, 2)))]
+    size = ["n"] if draw.random() < 0.2 else []
+    return " + ".join([*terms, *size, str(draw.randint(0, 3))])
+
+
+def instances(names: list[str]) -> isl.UnionSet:
+    return isl.UnionSet(f"{{ {'; '.join(f'{name}[i, j]' for name in names)} }}")

@@ -28,7 +28,7 @@ from polyc.replay.memory import (
 )
 from polyc.replay.outcome import Coverage, Difference, Outcome
 from polyc.replay.reading import NotUnderstood, Read, read_texts
-from polyc.replay.sizes import candidates
+from polyc.replay.sizes import Sizes
 from polyc.replay.taint import few_values
 from polyc.replay.translate import ARGUMENTS, Translation, translated
 from polyc.replay.values import PLAIN, RESIDUES, ZEROS, kind_of
@@ -36,10 +36,8 @@ from polyc.replay.witness import explained
 from polyc.runtime.csource import Unrunnable, free_names, is_rows, plain_name, size_text, with_names
 
 REGION, TEXT = "polyc_original", "polyc_printed"
-FUEL = 60_000
+FUEL = 40_000
 """Iterations of loops that all runs of a region may take together."""
-RUNS = 12
-"""Sizes that are run at most."""
 RANGES = (8, 3, 1)
 """Numbers that data choose subscripts with are less than the first of these with which the region stays in its arrays."""
 
@@ -92,6 +90,7 @@ class _Replay:
     sizes: list[dict[str, int]] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     most: int = RANGES[0]
+    too_large: int = 0
 
     def __post_init__(self) -> None:
         scop = self.scop
@@ -139,7 +138,7 @@ class _Replay:
         coverage = self.coverage()
         if difference is not None:
             return Outcome("differs", difference.message, difference, coverage, tuple(self.sizes))
-        if not self.sizes:
+        if not self.sizes or (coverage.total and not coverage.ran):
             return Outcome("not-run", self.skipped[0] if self.skipped else "no sizes", None, coverage)
         return Outcome("agrees", "", None, coverage, tuple(self.sizes))
 
@@ -149,27 +148,39 @@ class _Replay:
         return Coverage(sum(number in self.covered for number in mine), len(mine), tuple(missed))
 
     def all_sizes(self) -> Difference | None:
-        """Run sizes until all of the text has run, or the fuel is used up."""
+        """Run small sizes, and then some for what has not run, until the fuel is used up."""
+        sizes = Sizes(self.scop)
         left = self.fuel
-        for sizes in candidates(self.scop, self.text):
-            if left <= 0 or len(self.sizes) >= RUNS or (len(self.sizes) >= 4 and self.complete()):
-                break
-            spent, difference = self.compared(sizes, left // 2)
+        for one in self.wanted(sizes):
+            spent, difference = self.compared(one, min(left // 2, self.fuel // 4 if self.sizes else left))
             left -= spent
-            if difference is not None:
+            if difference is not None or left <= self.fuel // 50 or (self.too_large >= 2 and not self.covered):
                 return difference
         return None
 
-    def complete(self) -> bool:
-        return all(number in self.covered for number, line in self.both.blocks.items() if line.text == TEXT)
+    def wanted(self, sizes: Sizes) -> Iterator[dict[str, int]]:
+        """The sizes to run, which depend on what has not run so far."""
+        yield from sizes.first()
+        lines = self.text.split("\n")
+        tried: set[str] = set()
+        for number, block in self.both.blocks.items():
+            head = lines[block.line - 1] if 0 < block.line <= len(lines) else ""
+            if block.text != TEXT or number in self.covered or head in tried:
+                continue
+            tried.add(head)
+            for one in sizes.reaching(head):
+                yield one
+                if number in self.covered:
+                    break
 
     def compared(self, sizes: dict[str, int], fuel: int, overlap: Overlap | None = None) -> tuple[int, Difference | None]:
         """The fuel that was spent, and what differs."""
         try:
             wanted = self.original(sizes, fuel, overlap)
         except OutOfFuel:
-            self.skipped.append(f"it takes more than {fuel} iterations at the smallest sizes")
-            return fuel // 8, None
+            self.skipped.append(f"the region takes more than {fuel} iterations at small sizes")
+            self.too_large += 1
+            return fuel, None
         except (Outside, TypeError, KeyError, IndexError) as reason:
             self.skipped.append(f"the region itself leaves its arrays ({reason})")
             return 100, None

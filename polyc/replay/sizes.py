@@ -4,56 +4,63 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import islpy as isl
 
 from polyc.model.scop import Scop
+from polyc.runtime.csource import plain_name
 from polyc.runtime.sizes import as_dimensions, closest
 
-FEW = ((4, 5, 3, 6, 7), (1,), (2, 3), (3, 2, 4), (0, 2), (7,), (9, 11, 8, 10, 13))
+FEW = ((4, 5, 3, 6, 7), (1,), (2, 3), (0, 2), (9, 11, 8, 10, 13), (7, 3, 5))
 """Values for the parameters, in turn."""
-LARGE = (17, 34, 65, 130)
+OTHERS = (4, 3, 5)
+"""Values of the other parameters, where one is chosen so that something runs."""
+LARGEST = 700
 _NUMBER = re.compile(r"(?<![\w.])(\d+)L?(?![\w.])")
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
-def candidates(scop: Scop, text: str) -> Iterator[dict[str, int]]:
+@dataclass(slots=True, eq=False)
+class Sizes:
     """Values of the parameters that keep what is known of them, by their names in isl; each once."""
-    names = tuple(parameter.name for parameter in scop.parameters)
-    allowed = as_dimensions(scop.context.params(), names)
-    seen: set[tuple[int, ...]] = set()
-    for wanted in _wishes(len(names), text):
-        found = _allowed(allowed, wanted)
-        if found is not None and found not in seen:
-            seen.add(found)
-            yield dict(zip(names, found, strict=True))
 
+    scop: Scop
+    names: tuple[str, ...] = field(init=False)
+    printed: tuple[str, ...] = field(init=False)
+    allowed: isl.Set = field(init=False)
+    seen: set[tuple[int, ...]] = field(default_factory=set)
 
-def _wishes(count: int, text: str) -> Iterator[tuple[int, ...]]:
-    if not count:
-        yield ()
-        return
-    for few in FEW:
-        yield tuple(few[k % len(few)] for k in range(count))
-    tiles = tile_sizes(text)
-    yield tuple(LARGE[0] + k for k in range(count))
-    for size in tiles:
-        yield tuple(size + 1 + k for k in range(count))
-        for position in range(count if count > 1 else 0):
-            yield tuple(2 * size + 3 if k == position else 3 + k for k in range(count))
-    for large in LARGE[1:]:
-        yield tuple(large + k for k in range(count))
-    for size in tiles:
-        for position in range(count):
-            yield tuple(size + 5 if k != position else 3 for k in range(count))
+    def __post_init__(self) -> None:
+        self.names = tuple(parameter.name for parameter in self.scop.parameters)
+        self.printed = tuple(plain_name(parameter) for parameter in self.scop.parameters)
+        self.allowed = as_dimensions(self.scop.context.params(), self.names)
 
+    def first(self) -> Iterator[dict[str, int]]:
+        """Small ones."""
+        for few in FEW if self.names else ((),):
+            yield from self.near(tuple(few[k % len(few)] for k in range(len(self.names))))
 
-def tile_sizes(text: str) -> list[int]:
-    """Constants in the loops' heads and conditions of a text."""
-    found: set[int] = set()
-    for line in text.splitlines():
-        if "for (" in line or "if (" in line:
-            found |= {int(number) for number in _NUMBER.findall(line)}
-    return sorted(number for number in found if 3 < number <= 2048)[:12]
+    def reaching(self, line: str) -> Iterator[dict[str, int]]:
+        """Sizes with which a condition or a loop with that text may run."""
+        words = set(_WORD.findall(line))
+        wanted = [k for k, name in enumerate(self.printed) if name in words] or list(range(len(self.names)))
+        numbers = {int(number) for number in _NUMBER.findall(line)}
+        for number in sorted((n for n in numbers if 1 < n <= LARGEST), reverse=True)[:2]:
+            for large in (number + 1, 2 * number + 3):
+                if len(wanted) > 1:
+                    yield from self.near(self.filled(dict.fromkeys(wanted, large)))
+                for position in wanted:
+                    yield from self.near(self.filled({position: large}))
+
+    def filled(self, values: dict[int, int]) -> tuple[int, ...]:
+        return tuple(values.get(k, OTHERS[k % len(OTHERS)]) for k in range(len(self.names)))
+
+    def near(self, wanted: tuple[int, ...]) -> Iterator[dict[str, int]]:
+        found = _allowed(self.allowed, wanted)
+        if found is not None and found not in self.seen:
+            self.seen.add(found)
+            yield dict(zip(self.names, found, strict=True))
 
 
 def _allowed(allowed: isl.Set, wanted: tuple[int, ...]) -> tuple[int, ...] | None:

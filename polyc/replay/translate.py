@@ -103,7 +103,9 @@ def translated(
     known = Known(types, Arithmetic(mode), read.vectors, bodies, prototypes, others, read.pragmas)
     module = _Module(known)
     for name in names:
-        _Function(known, module, name, read.first_lines[name], aliased, kinds).region(read.functions[name])
+        function = _Function(known, module, name, read.first_lines[name], aliased, kinds)
+        function.checked = name in checked
+        function.region(read.functions[name])
     done = 0
     while done < len(known.wanted):
         name = known.wanted[done]
@@ -477,16 +479,16 @@ class _Function(Expressions):
     def branch(self, node: c_ast.If) -> None:
         condition = self.arithmetic.condition(self.value(node.cond))
         self.emit(f"if {condition}:")
-        self.branch_body(node.iftrue)
+        then = self.new_block()
+        otherwise = self.new_block() if node.iffalse is not None else 0
+        self.branch_body(node.iftrue, then)
         if node.iffalse is not None:
             self.emit_one("else:")
-            self.branch_body(node.iffalse)
+            self.branch_body(node.iffalse, otherwise)
 
-    def branch_body(self, node: c_ast.Node | None) -> None:
+    def branch_body(self, node: c_ast.Node | None, number_of_block: int) -> None:
         with self.inside(), self.block():
-            if node is not None:
-                self.at(node.block_items[0] if isinstance(node, c_ast.Compound) and node.block_items else node)
-            self.emit(f"covered({self.new_block()})")
+            self.emit(f"covered({number_of_block})")
             self.statement(node)
 
     def with_pragma(self, pragma: str, node: c_ast.Node) -> None:
@@ -603,7 +605,8 @@ class _Function(Expressions):
             return None
         changed = changed_names(node.stmt)
         mentioned = {n.name for n in walk(end) if isinstance(n, c_ast.ID)}
-        if name in changed | mentioned or changed & (mentioned | {f"{other}[]" for other in mentioned}):
+        arrays = {f"{other}[]" for other in mentioned if (known := self.find(other)) is not None and known.is_array}
+        if name in changed | mentioned or changed & (mentioned | arrays):
             return None
         variable = None if declared is not None else self.find(name)
         if declared is None and variable is None:

@@ -92,6 +92,12 @@ class Machine:
         """The value of a variable that is declared without one."""
         return self.initial(replace(kind, few=False), number_of(self.tag), number_of(name), f"unset {name}")
 
+    def unknown(self, name: str, kind: Kind, is_array: bool) -> Value:
+        """A variable of which only the name is known."""
+        if is_array:
+            return Cells(self, name, None, kind)
+        return self.initial(kind, number_of(name), 0, name)
+
     def buffer(self, name: str, size: int, kind: Kind) -> Buffer:
         """A local array, without values."""
         found = Buffer(self, name, size, kind) if self.races is None else WatchedBuffer(self, name, size, kind)
@@ -440,6 +446,7 @@ def operations(machine: Machine) -> dict[str, Any]:
         "buffer": machine.buffer,
         "allocated": machine.allocated,
         "unset": machine.unset,
+        "unknown": machine.unknown,
         "covered": machine.covered.add,
         "Record": Record,
         "M": machine,

@@ -33,7 +33,7 @@ from polyc.replay.taint import few_values
 from polyc.replay.translate import ARGUMENTS, Translation, translated
 from polyc.replay.values import PLAIN, RESIDUES, ZEROS, kind_of
 from polyc.replay.witness import explained
-from polyc.runtime.csource import Unrunnable, free_names, is_rows, plain_name, size_text, with_names
+from polyc.runtime.csource import Unrunnable, is_rows, plain_name, size_text, with_names
 
 REGION, TEXT = "polyc_original", "polyc_printed"
 FUEL = 40_000
@@ -161,6 +161,8 @@ class _Replay:
     def wanted(self, sizes: Sizes) -> Iterator[dict[str, int]]:
         """The sizes to run, which depend on what has not run so far."""
         yield from sizes.first()
+        if not self.sizes and not self.too_large:
+            yield from sizes.feasible()
         lines = self.text.split("\n")
         tried: set[str] = set()
         for number, block in self.both.blocks.items():
@@ -426,5 +428,7 @@ def opening(scop: Scop, arrays: dict[str, Array]) -> str:
             found.append(f"{element} {name}[{first}]{inner} = {ARGUMENTS};")
         else:
             found.append(f"{element} {name} = {ARGUMENTS};")
-    found += [f"{text} {name};" for name, text in free_names(scop).items() if name not in known]
+    loops = {name: t.text for s in scop.statements.values() for name, t in zip(s.loops, s.loop_types, strict=True)}
+    inside = {array.c_name for array in scop.arrays.values() if array.storage is Storage.REGION}
+    found += [f"{text} {name};" for name, text in loops.items() if name not in known | inside]
     return " ".join(found)

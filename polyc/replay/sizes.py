@@ -10,7 +10,7 @@ import islpy as isl
 
 from polyc.model.scop import Scop
 from polyc.runtime.csource import plain_name
-from polyc.runtime.sizes import as_dimensions, closest
+from polyc.runtime.sizes import as_dimensions, closest, feasible, near
 
 FEW = ((4, 5, 3, 6, 7), (1,), (2, 3), (0, 2), (9, 11, 8, 10, 13), (7, 3, 5))
 """Values for the parameters, in turn."""
@@ -40,6 +40,15 @@ class Sizes:
         """Small ones."""
         for few in FEW if self.names else ((),):
             yield from self.near(tuple(few[k % len(few)] for k in range(len(self.names))))
+
+    def feasible(self) -> Iterator[dict[str, int]]:
+        """Sizes with which each access stays in its array, as far as the model knows."""
+        found = feasible(self.scop)
+        for size in (4, 7, 12, 2):
+            values = near(found, size)
+            if values is not None and tuple(values.values()) not in self.seen:
+                self.seen.add(tuple(values.values()))
+                yield values
 
     def reaching(self, line: str) -> Iterator[dict[str, int]]:
         """Sizes with which a condition or a loop with that text may run."""

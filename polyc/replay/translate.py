@@ -16,9 +16,9 @@ from polyc.frontend.ctype import Shape, Types
 from polyc.frontend.functions import PURE
 from polyc.frontend.liveness import walk
 from polyc.replay.expressions import ADDRESS, Expressions, Known
-from polyc.replay.memory import THREADS, Kind, Machine, operations
+from polyc.replay.memory import FAR, THREADS, Kind, Machine, operations
 from polyc.replay.reading import LABEL, NotUnderstood, Read
-from polyc.replay.values import INT, Arithmetic, Target, Value, Variable, closed, kind_of, number
+from polyc.replay.values import INT, Arithmetic, Target, Value, Variable, closed, kind_of, number, summand
 
 ARGUMENTS = "polyc_args"
 _CLAUSE = re.compile(r"(\w+)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
@@ -210,6 +210,7 @@ class _Function(Expressions):
         self.module.lines.append(f"def {self.name}(S):")
         scalars: list[Variable] = []
         names: list[str] = []
+        self.unknown(function)
         for item in function.body.block_items or []:
             if isinstance(item, c_ast.Decl) and self.is_argument(item):
                 variable = self.argument(item)
@@ -220,6 +221,25 @@ class _Function(Expressions):
                 self.statement(item)
         pairs = ", ".join(f"{name!r}: {v.code}" for name, v in zip(names, scalars, strict=True))
         self.emit(f"return {{{pairs}}}")
+
+    def unknown(self, function: c_ast.FuncDef) -> None:
+        """Names that nobody declares: the model has no use for them, so that what runs should have none either."""
+        inside = list(walk(function.body))
+        declared = {n.name for n in inside if isinstance(n, c_ast.Decl)} | {*self.known.types.constants, *self.known.globals}
+        called = {n.name.name for n in inside if isinstance(n, c_ast.FuncCall) and isinstance(n.name, c_ast.ID)}
+        ranks: dict[str, int] = {}
+        for node in inside:
+            rank, base = 0, node
+            while isinstance(base, c_ast.ArrayRef):
+                rank, base = rank + 1, base.name
+            if isinstance(base, c_ast.ID) and base.name not in declared | called | {ARGUMENTS}:
+                ranks[base.name] = max(ranks.get(base.name, 0), rank)
+        for name, rank in ranks.items():
+            shape = self.known.types.shape(c_ast.IdentifierType(["double" if rank else "int"]))
+            variable = self.variable(name, shape)
+            variable.is_array, variable.extents = rank > 0, (str(FAR),) * rank
+            kind = self.known.kind(kind_of(shape, self.known.types, rank == 0))
+            self.emit(f"{variable.code} = unknown({name!r}, {kind}, {rank > 0})")
 
     def is_argument(self, node: c_ast.Decl) -> bool:
         return node.init is not None and any(isinstance(n, c_ast.ID) and n.name == ARGUMENTS for n in walk(node.init))
@@ -623,7 +643,7 @@ class _Function(Expressions):
             return None
         last = self.arithmetic.converted(last, common)
         offset = _COMPARE[op]
-        stop = f"{last.code}{offset:+d}" if offset else last.code
+        stop = f"{summand(last.code)}{offset:+d}" if offset else last.code
         if last.constant is not None:
             stop = str(int(last.constant) + offset)
         return name, f"range({first.code}, {stop}, {step})", declared

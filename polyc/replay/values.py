@@ -23,6 +23,7 @@ OPERATIONS = {"+": 3, "-": 4, "*": 5, "/": 6, "neg": 7, "round": 8}
 PLAIN, ZEROS, RESIDUES = "plain", "zeros", "residues"
 """How floating values are computed: as they are written; the same where sums of zeros add nothing; in any order."""
 _SIMPLE = re.compile(r"\w+")
+_SUM = re.compile(r"[\w +*-]+")
 _FLOATING = re.compile(r"(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][-+]?\d+)?|0[xX][\da-fA-F]*\.?[\da-fA-F]*[pP][-+]?\d+")
 
 
@@ -50,7 +51,7 @@ class Pointer:
             raise NotUnderstood("a subscript of what is no array")
         if self.checked and self.extents[0] != "0":
             index = f"within({index}, {self.extents[0]})"
-        whole = f"{closed(self.index)}*{self.extents[0]} + {index}" if self.index else index
+        whole = f"{closed(self.index)}*{self.extents[0]} + {summand(index)}" if self.index else index
         return replace(self, index=whole, extents=self.extents[1:])
 
     @property
@@ -60,12 +61,13 @@ class Pointer:
             return self.base
         row = "*".join(closed(extent) for extent in self.extents)
         here = f"{closed(self.index)}*{row}" if row else self.index
-        return here if self.base == "0" else f"{closed(self.base)} + {here}"
+        return here if self.base == "0" else f"{summand(self.base)} + {summand(here)}"
 
     def moved(self, by: str) -> Pointer:
         row = "*".join(closed(extent) for extent in self.extents[1:])
         step = f"{closed(by)}*{row}" if row else by
-        return replace(self, base=step if self.place == "0" else f"{self.place} + {step}", index="")
+        place = self.place
+        return replace(self, base=step if place == "0" else f"{summand(place)} + {summand(step)}", index="")
 
     def address(self) -> Pointer:
         """What `&` makes of an element or a row."""
@@ -123,6 +125,11 @@ class Variable:
     offset: str = "0"
     lanes: int = 0
     data: bool = True
+
+
+def summand(code: str) -> str:
+    """A part of a sum."""
+    return code if _SUM.fullmatch(code) else f"({code})"
 
 
 def closed(code: str) -> str:
@@ -395,5 +402,6 @@ __all__ = [
     "number_of",
     "product",
     "promoted",
+    "summand",
     "wrapped",
 ]

@@ -63,10 +63,10 @@ class Known:
         """How many elements a vector type has; 0 for another type."""
         while isinstance(node, c_ast.Typename | c_ast.TypeDecl | c_ast.PtrDecl):
             node = node.type
-        names = node.names if isinstance(node, c_ast.IdentifierType) else ()
-        if len(names) != 1 or names[0] not in self.vectors:
+        name = " ".join(node.names) if isinstance(node, c_ast.IdentifierType) else ""
+        if name not in self.vectors:
             return 0
-        return self.vectors[names[0]][1] // self.types.shape(node).element.size_bytes
+        return self.vectors[name][1] // self.types.shape(node).element.size_bytes
 
 
 @dataclass(slots=True, eq=False)
@@ -140,8 +140,9 @@ class Expressions:
             case c_ast.FuncCall():
                 return self.call(node)
             case c_ast.ExprList():
-                items = [self.value(item) for item in node.exprs]
-                return replace(items[-1], code=f"({', '.join(item.code for item in items)})[-1]", constant=None)
+                values = [self.value(item) for item in node.exprs]
+                code = f"({', '.join(value.code for value in values)})[-1]"
+                return replace(values[-1], code=code, constant=None)
         raise NotUnderstood(f"an expression ({type(node).__name__})")
 
     def constant(self, node: c_ast.Constant) -> Value:
@@ -154,11 +155,10 @@ class Expressions:
         if variable is None:
             if name in self.known.types.constants:
                 return number(self.known.types.constants[name])
-            outside = self.known.globals.get(name)
-            shape = None if outside is None else self.known.types.shape(outside.type)
-            if outside is None or shape is None or shape.dims or outside.init is None or "const" not in shape.qualifiers:
+            constant = self.known.globals.get(name)
+            if constant is None or constant.init is None or self.known.types.shape(constant.type).dims:
                 raise NotUnderstood(f"the name {name}")
-            return self.arithmetic.converted(self.value(outside.init), shape.element)
+            return self.arithmetic.converted(self.value(constant.init), self.known.types.shape(constant.type).element)
         if variable.is_array:
             return Value(variable.code, ADDRESS, pointer=self.pointer_of(variable))
         if variable.lanes:
@@ -297,7 +297,9 @@ class Expressions:
         if node.op == "-":
             return self.arithmetic.negated(inner)
         if node.op == "~":
-            return self.arithmetic.converted(replace(inner, code=f"~{closed(inner.code)}", constant=None, data=True), inner.type)
+            return self.arithmetic.converted(
+                replace(inner, code=f"~{closed(inner.code)}", constant=None, data=True), inner.type
+            )
         return inner
 
     def size_of(self, node: c_ast.Node) -> str:
@@ -419,12 +421,21 @@ class Expressions:
         plain = name.removeprefix("__builtin_")
         result = self.result_of(name)
         if plain in ("abs", "labs", "llabs"):
-            return Value(f"abs({values[0].code})", result if name in self.known.prototypes else values[0].type, values[0].data)
+            return Value(
+                f"abs({values[0].code})", result if name in self.known.prototypes else values[0].type, values[0].data
+            )
         if plain == "expect":
             return values[0]
         if any(value.floating for value in values) or result.kind == "float":
-            widest = result if result.kind == "float" else max((v.type for v in values if v.floating), key=lambda t: t.size_bytes)
-            values = [v if v.type.kind == "int" and plain[:2] in ("ld", "sc") else self.arithmetic.converted(v, widest) for v in values]
+            widest = (
+                result
+                if result.kind == "float"
+                else max((v.type for v in values if v.floating), key=lambda t: t.size_bytes)
+            )
+            values = [
+                v if v.type.kind == "int" and plain[:2] in ("ld", "sc") else self.arithmetic.converted(v, widest)
+                for v in values
+            ]
         codes = ", ".join(value.code for value in values)
         if plain in ("fmax", "fmin", "fmaxf", "fminf"):
             key = ", key=centred" if self.arithmetic.mode == "residues" else ""

@@ -1,7 +1,7 @@
 """Memory of a replay: cells by their place, values as numbers that say how they were computed.
 
-A floating value is a number that stands for the expression that computed it: `hash((operation, left, right))`, and for
-what was there before the region the hash of the array's name and the cell. Two computations have the same number if they
+A floating value is a number that stands for the expression that computed it, `hash((operation, left, right))`; for what
+was there before the region, the hash of the array's name and the cell. Two computations have the same number if they
 are the same operations on the same values. Where sums may be reassociated, values are residues modulo a prime instead:
 sums and products of residues are the same in any order. Whole numbers are whole numbers.
 """
@@ -81,7 +81,7 @@ class Machine:
         if kind.letter == "f":
             found = found % PRIME if self.residues else found
             if self.tracer is not None:
-                self.tracer.terms[found] = ("start", name, place)
+                self.tracer.terms[found] = ("start", name)
             return found
         if kind.few:
             return found % self.most
@@ -136,7 +136,7 @@ class Machine:
         """A local array that was written outside of its bounds."""
         for buffer in self.buffers:
             size = buffer.size
-            if buffer and not (0 <= min(buffer) and max(buffer) < size):
+            if buffer and not (min(buffer) >= 0 and max(buffer) < size):
                 return buffer
         return None
 
@@ -144,15 +144,25 @@ class Machine:
 class Cells(dict[int, Value]):
     """An array of the user's: its elements by their place, counted in elements."""
 
-    __slots__ = ("base", "kind", "machine", "name", "number", "size")
+    __slots__ = ("base", "kind", "machine", "name", "number", "rows", "size")
 
     def __init__(self, machine: Machine, name: str, size: int | None, kind: Kind, base: int = 0) -> None:
         super().__init__()
         self.machine, self.name, self.size, self.kind, self.base = machine, name, size, kind, base
         self.number = number_of(name)
+        self.rows: tuple[int, ...] = ()
+
+    def element(self, place: int) -> str:
+        """`A[3][4]`."""
+        found: list[int] = []
+        for length in reversed(self.rows):
+            place, last = divmod(place, length) if length else (place, 0)
+            found.append(last)
+        return self.name + "".join(f"[{k}]" for k in [place, *reversed(found)])
 
     def __missing__(self, place: int) -> Value:
-        value = self.machine.initial(self.kind, self.number, place, self.name)
+        name = self.name if self.machine.tracer is None else self.element(place)
+        value = self.machine.initial(self.kind, self.number, place, name)
         dict.__setitem__(self, place, value)
         return value
 
@@ -169,7 +179,7 @@ class Buffer(Cells):
 
     def __missing__(self, place: int) -> Value:
         if not 0 <= place < self.size:
-            self.machine.faults.append(f"{self.name}[{place}] is read, and has {self.size} elements")
+            self.machine.faults.append(f"{self.element(place)} is read, and has {self.size} elements")
         value = self.machine.unset(self.kind, f"{self.name}[{place}]")
         dict.__setitem__(self, place, value)
         return value
@@ -271,7 +281,7 @@ class TracedCells(Cells):
         if tracer is not None and writer is not None:
             tracer.writers[self.name, place] = writer
             if isinstance(value, int) and self.kind.letter == "f":
-                tracer.origins.setdefault(value, f"{self.name}[{place}] of {writer}")
+                tracer.origins.setdefault(value, f"{self.element(place)} of {writer}")
         super().__setitem__(place, value)
 
 
@@ -476,5 +486,3 @@ def put(cells: Any, place: Any, value: Value) -> Value:
     """An assignment inside of an expression."""
     cells[place] = value
     return value
-
-

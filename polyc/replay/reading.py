@@ -37,7 +37,7 @@ class NotUnderstood(Exception):
 
 
 class WrongText(Exception):
-    """A text that is wrong whatever it computes."""
+    """A text that defines a macro otherwise than it should."""
 
 
 @dataclass(slots=True, eq=False)
@@ -135,7 +135,7 @@ class _Directives:
         if vector is not None and vector[1] == name:
             return
         if not OTHERS.fullmatch(name) and MACROS.get(name) != rest.rstrip():
-            raise NotUnderstood(f"the macro {name} is another one")
+            raise WrongText(f"the macro {name} is another one")
 
 
 def _without_comments(text: str) -> str:
@@ -143,5 +143,3 @@ def _without_comments(text: str) -> str:
         return re.sub(r"[^\n]", " ", match[0]) if match[0][0] == "/" else match[0]
 
     return re.sub(r"""/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""", blank, text, flags=re.DOTALL)
-
-

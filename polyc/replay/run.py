@@ -10,7 +10,7 @@ from typing import Any
 from polyc.codegen.printer import expression
 from polyc.frontend.ctype import Types
 from polyc.model.program import Program
-from polyc.model.scop import Array, Apart, Region, Scop, Storage
+from polyc.model.scop import Apart, Array, Region, Scop, Storage
 from polyc.replay.memory import (
     APART,
     Cells,
@@ -27,7 +27,7 @@ from polyc.replay.memory import (
     same_value,
 )
 from polyc.replay.outcome import Coverage, Difference, Outcome
-from polyc.replay.reading import NotUnderstood, Read, read_texts
+from polyc.replay.reading import NotUnderstood, Read, WrongText, read_texts
 from polyc.replay.sizes import Sizes
 from polyc.replay.taint import few_values
 from polyc.replay.translate import ARGUMENTS, Translation, translated
@@ -39,7 +39,7 @@ REGION, TEXT = "polyc_original", "polyc_printed"
 FUEL = 40_000
 """Iterations of loops that all runs of a region may take together."""
 RANGES = (8, 3, 1)
-"""Numbers that data choose subscripts with are less than the first of these with which the region stays in its arrays."""
+"""Numbers that choose subscripts are less than the first of these with which the region stays in its arrays."""
 
 
 def replay(region: Region, program: Program, text: str, fuel: int = FUEL) -> Outcome:
@@ -51,6 +51,8 @@ def replay(region: Region, program: Program, text: str, fuel: int = FUEL) -> Out
         return _Replay(region, program, text, fuel).outcome()
     except (NotUnderstood, Unrunnable) as reason:
         return Outcome("not-run", str(reason))
+    except WrongText as reason:
+        return Outcome("differs", str(reason), Difference("text", str(reason), "", {}))
     except RecursionError:
         return Outcome("not-run", "expressions are nested too deeply")
 
@@ -166,16 +168,21 @@ class _Replay:
         lines = self.text.split("\n")
         tried: set[str] = set()
         for number, block in self.both.blocks.items():
-            head = lines[block.line - 1] if 0 < block.line <= len(lines) else ""
-            if block.text != TEXT or number in self.covered or head in tried:
+            if block.text != TEXT or number in self.covered:
                 continue
-            tried.add(head)
-            for one in sizes.reaching(head):
-                yield one
-                if number in self.covered:
-                    break
+            for line in (block.line, *reversed(block.around)):
+                head = lines[line - 1] if 0 < line <= len(lines) else ""
+                if head in tried or number in self.covered:
+                    continue
+                tried.add(head)
+                for one in sizes.reaching(head):
+                    yield one
+                    if number in self.covered:
+                        break
 
-    def compared(self, sizes: dict[str, int], fuel: int, overlap: Overlap | None = None) -> tuple[int, Difference | None]:
+    def compared(
+        self, sizes: dict[str, int], fuel: int, overlap: Overlap | None = None
+    ) -> tuple[int, Difference | None]:
         """The fuel that was spent, and what differs."""
         try:
             wanted = self.original(sizes, fuel, overlap)
@@ -215,7 +222,9 @@ class _Replay:
             self.most = RANGES[0]
         raise Outside("it does at these sizes")
 
-    def ran(self, name: str, sizes: dict[str, int], machine: Machine, overlap: Overlap | None = None) -> Ran | Difference:
+    def ran(
+        self, name: str, sizes: dict[str, int], machine: Machine, overlap: Overlap | None = None
+    ) -> Ran | Difference:
         """A run of the text, or what is wrong with it by itself. Raises OutOfFuel."""
         try:
             found = self.run(self.both, name, sizes, machine, overlap)
@@ -302,7 +311,7 @@ class _Replay:
             machine = Machine(fuel=1 << 30, tag="region" if name == REGION else "text")
             machine.tracer = Tracer(self.place_of)
             runs.append(self.run(self.both, name, sizes, machine, overlap))
-        return explained(difference, self.scop, runs[0], runs[1], sizes)
+        return explained(difference, runs[0], runs[1])
 
     def place_of(self, frame: FrameType) -> Place | None:
         """Where a run is."""
@@ -340,7 +349,9 @@ class _Replay:
         given = {plain_name(p): sizes[p.name] for p in self.scop.parameters}
         if machine.races.found:
             name, place = machine.races.found[0]
-            message = f"two iterations of a parallel loop touch element {place} of {name}{words}"
+            known = found.arrays.get(name) if isinstance(found, Ran) else None
+            element = f"{name}[{place}]" if known is None or overlap is not None else known.element(place)
+            message = f"two iterations of a parallel loop touch {element}{words}"
             return Difference("race", message, "", given, name, place)
         difference = found if isinstance(found, Difference) else self.difference(wanted, found)
         if difference is None or not self.is_defined(sizes, 1 << 30, overlap):
@@ -382,6 +393,7 @@ class _Replay:
         except (OutOfFuel, Outside):
             return None
         machine = Machine(fuel=4 * wanted.machine.used + 4000, tag="text", covered=self.covered, memory=False)
+        words = "where there is no memory on the heap"
         try:
             found = self.ran(TEXT, sizes, machine)
         except OutOfFuel:
@@ -389,15 +401,13 @@ class _Replay:
         difference = found if isinstance(found, Difference) else self.difference(wanted, found)
         if difference is None:
             return None
-        return replace(difference, message=f"{difference.message} where there is no memory on the heap", sizes=sizes)
+        return replace(difference, message=f"{difference.message} {words}", sizes=sizes)
 
 
 def first_difference(one: Cells, other: Cells) -> int | None:
     """The first element that differs."""
-    for place in sorted({*one, *other}):
-        if not same_value(one[place], other[place]):
-            return place
-    return None
+    places: list[int] = sorted({*one, *other})
+    return next((place for place in places if not same_value(one[place], other[place])), None)
 
 
 def names_of(pair: Apart) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from polyc.model.scop import Scop
 from polyc.runtime.csource import plain_name
 from polyc.runtime.sizes import as_dimensions, closest, feasible, near
 
-FEW = ((4, 5, 3, 6, 7), (1,), (2, 3), (0, 2), (9, 11, 8, 10, 13), (7, 3, 5))
+FEW = ((4, 5, 3, 6, 7), (1,), (2, 3), (0, 2), (9, 11, 8, 10, 13), (7, 3, 5), (2, 12, 9))
 """Values for the parameters, in turn."""
 OTHERS = (4, 3, 5)
 """Values of the other parameters, where one is chosen so that something runs."""
@@ -56,7 +56,7 @@ class Sizes:
         wanted = [k for k, name in enumerate(self.printed) if name in words] or list(range(len(self.names)))
         numbers = {int(number) for number in _NUMBER.findall(line)}
         for number in sorted((n for n in numbers if 1 < n <= LARGEST), reverse=True)[:2]:
-            for large in (number + 1, 2 * number + 3):
+            for large in (number + 1, 2 * number + 3, *([number - 1] if number < 20 else [])):
                 if len(wanted) > 1:
                     yield from self.near(self.filled(dict.fromkeys(wanted, large)))
                 for position in wanted:
@@ -91,5 +91,3 @@ def _has(allowed: isl.Set, values: tuple[int, ...]) -> bool:
     for position, value in enumerate(values):
         allowed = allowed.fix_val(isl.dim_type.set, position, isl.Val.int_from_si(context, value))
     return not allowed.is_empty()
-
-

@@ -35,6 +35,8 @@ class Line:
     line: int
     counters: tuple[tuple[str, str], ...]
     """Loop variables around it: in Python, and in C."""
+    around: tuple[int, ...] = ()
+    """Lines of the loops and branches around a block, the outermost one first."""
 
 
 @dataclass(slots=True, eq=False)
@@ -154,6 +156,8 @@ class _Function(Expressions):
     loops: list[Loop] = field(default_factory=list)
     counters: list[tuple[str, str]] = field(default_factory=list)
     pragmas: list[Pragma] = field(default_factory=list)
+    heads: list[int] = field(default_factory=list)
+    """Lines of the loops and branches around this place."""
 
     def __init__(
         self, known: Known, module: _Module, name: str, first_line: int, aliased: frozenset[str], few: dict[str, bool]
@@ -161,7 +165,7 @@ class _Function(Expressions):
         Expressions.__init__(self, known)
         self.module, self.name, self.first_line, self.aliased, self.few = module, name, first_line, aliased, few
         self.depth, self.line, self.declared = 1, 0, 0
-        self.loops, self.counters, self.pragmas = [], [], []
+        self.loops, self.counters, self.pragmas, self.heads = [], [], [], []
         self.written = self.stored_into
 
     # --- lines -------------------------------------------------------------------------------------------------------
@@ -180,10 +184,12 @@ class _Function(Expressions):
     def inside(self) -> Iterator[None]:
         """A block of Python, which is never empty."""
         self.depth += 1
+        self.heads.append(self.line)
         before = len(self.module.lines)
         yield
         if len(self.module.lines) == before:
             self.emit("pass")
+        self.heads.pop()
         self.depth -= 1
 
     @contextmanager
@@ -200,7 +206,7 @@ class _Function(Expressions):
 
     def new_block(self) -> int:
         found = len(self.module.blocks)
-        self.module.blocks[found] = Line(self.name, self.line, ())
+        self.module.blocks[found] = Line(self.name, self.line, (), tuple(self.heads))
         return found
 
     # --- functions ---------------------------------------------------------------------------------------------------
@@ -225,7 +231,8 @@ class _Function(Expressions):
     def unknown(self, function: c_ast.FuncDef) -> None:
         """Names that nobody declares: the model has no use for them, so that what runs should have none either."""
         inside = list(walk(function.body))
-        declared = {n.name for n in inside if isinstance(n, c_ast.Decl)} | {*self.known.types.constants, *self.known.globals}
+        constants = {name for name, node in self.known.globals.items() if self.is_constant(node)}
+        declared = {n.name for n in inside if isinstance(n, c_ast.Decl)} | {*self.known.types.constants} | constants
         called = {n.name.name for n in inside if isinstance(n, c_ast.FuncCall) and isinstance(n.name, c_ast.ID)}
         ranks: dict[str, int] = {}
         for node in inside:
@@ -235,11 +242,18 @@ class _Function(Expressions):
             if isinstance(base, c_ast.ID) and base.name not in declared | called | {ARGUMENTS}:
                 ranks[base.name] = max(ranks.get(base.name, 0), rank)
         for name, rank in ranks.items():
-            shape = self.known.types.shape(c_ast.IdentifierType(["double" if rank else "int"]))
+            known = self.known.globals.get(name)
+            written = known.type if known is not None else c_ast.IdentifierType(["long" if rank else "int"])
+            shape = self.known.types.shape(written)
             variable = self.variable(name, shape)
-            variable.is_array, variable.extents = rank > 0, (str(FAR),) * rank
+            variable.is_array = rank > 0
+            variable.extents = (str(FAR),) * rank if known is None else self.extents(written, variable.code)
             kind = self.known.kind(kind_of(shape, self.known.types, rank == 0))
             self.emit(f"{variable.code} = unknown({name!r}, {kind}, {rank > 0})")
+
+    def is_constant(self, node: c_ast.Decl) -> bool:
+        shape = self.known.types.shape(node.type)
+        return not shape.dims and node.init is not None and "const" in shape.qualifiers
 
     def is_argument(self, node: c_ast.Decl) -> bool:
         return node.init is not None and any(isinstance(n, c_ast.ID) and n.name == ARGUMENTS for n in walk(node.init))
@@ -251,6 +265,8 @@ class _Function(Expressions):
         if shape.dims:
             variable.is_array = True
             variable.extents = self.extents(node.type, variable.code)
+            if len(variable.extents) > 1:
+                self.emit(f"{variable.code}.rows = ({', '.join(variable.extents[1:])},)")
             if not shape.dims[0].pointer and shape.dims[0].extent is not None:
                 self.emit(f"{variable.code}.size = {'*'.join(closed(extent) for extent in variable.extents)}")
             if node.name in self.aliased:
@@ -476,7 +492,11 @@ class _Function(Expressions):
             self.hoisted.append(f"{key} = {target.key}")
             target = Target(target.code, key, target.type, target.node, target.pointer, target.variable)
         value = self.combined(node.op, target, value)
-        self.emit(f"{target.read} = {value.code}.copied()" if target.type.kind == "struct" else f"{target.read} = {value.code}")
+        self.emit(
+            f"{target.read} = {value.code}.copied()"
+            if target.type.kind == "struct"
+            else f"{target.read} = {value.code}"
+        )
 
     def vector_assignment(self, node: c_ast.Assignment, lanes: int) -> None:
         """All elements are computed before the first one is stored."""
@@ -501,7 +521,9 @@ class _Function(Expressions):
         self.emit(f"if {condition}:")
         then = self.new_block()
         otherwise = self.new_block() if node.iffalse is not None else 0
+        line = self.line
         self.branch_body(node.iftrue, then)
+        self.line = line
         if node.iffalse is not None:
             self.emit_one("else:")
             self.branch_body(node.iffalse, otherwise)
@@ -632,7 +654,11 @@ class _Function(Expressions):
         if declared is None and variable is None:
             return None
         shape = self.known.types.shape(declared.type) if declared is not None else variable.shape  # type: ignore[union-attr]
-        if shape.dims or shape.element.kind != "int" or (variable is not None and (variable.is_array or variable.lanes)):
+        if (
+            shape.dims
+            or shape.element.kind != "int"
+            or (variable is not None and (variable.is_array or variable.lanes))
+        ):
             return None
         first = self.arithmetic.converted(self.value(start), shape.element)
         last = self.value(end)
@@ -720,7 +746,11 @@ def changed_names(node: c_ast.Node) -> set[str]:
 
 def harmless(function: str) -> bool:
     """Whether a call changes nothing that has a name."""
-    return function in PURE or function == "__builtin_prefetch" or (function[:6] == "polyc_" and function != "polyc_stream")
+    return (
+        function in PURE
+        or function == "__builtin_prefetch"
+        or (function[:6] == "polyc_" and function != "polyc_stream")
+    )
 
 
 def base_names(node: c_ast.Node) -> set[str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from polyc.model.scop import Scop
-from polyc.replay.memory import NUMBER, Cells, Tracer
+from polyc.replay.memory import NUMBER, Tracer
 from polyc.replay.outcome import Difference
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 DEEPEST = 200
 
 
-def explained(difference: Difference, scop: Scop, wanted: Ran, found: Ran, sizes: dict[str, int]) -> Difference:
+def explained(difference: Difference, wanted: Ran, found: Ran) -> Difference:
     """The difference with its element's name, its writers, and the operands."""
     region, text = wanted.machine.tracer, found.machine.tracer
     assert region is not None
@@ -23,45 +22,32 @@ def explained(difference: Difference, scop: Scop, wanted: Ran, found: Ran, sizes
     name, place = difference.array, difference.place
     if place is None:
         return replace(difference, witness=operands(region, text, wanted.scalars[name], found.scalars[name]))
-    element = f"{name}{subscripts(wanted.arrays[name], place, scop, name, sizes)}"
-    writers = [str(one) if one is not None else "" for one in (region.writers.get((name, place)), text.writers.get((name, place)))]
+    element = wanted.arrays[name].element(place)
+    writers = [
+        str(one) if one is not None else ""
+        for one in (region.writers.get((name, place)), text.writers.get((name, place)))
+    ]
     told = [f"written last by {one}" if one else "never written" for one in writers]
     values = [ran.arrays[name][place] for ran in (wanted, found)]
     parts = [f"{element} is {told[0]} of the region, and {told[1]} of the text"]
     if all(isinstance(value, int) for value in values):
         parts.append(operands(region, text, *values))
-    return replace(difference, message=f"{element} has another value", witness="; ".join(part for part in parts if part))
-
-
-def subscripts(cells: Cells, place: int, scop: Scop, name: str, sizes: dict[str, int]) -> str:
-    """`[3][4]`, where the rows' lengths are constants or sizes."""
-    array = next(a for a in scop.arrays.values() if a.c_name == name)
-    lengths: list[int] = []
-    for extent in array.extents[1:] if not array.flat else ():
-        length = None if extent is None else value_at(str(extent), sizes)
-        if length is None:
-            return f"[{place}]"
-        lengths.append(length)
-    found: list[int] = []
-    for length in reversed(lengths):
-        place, last = divmod(place, length) if length else (place, 0)
-        found.append(last)
-    return "".join(f"[{k}]" for k in [place, *reversed(found)])
-
-
-def value_at(extent: str, sizes: dict[str, int]) -> int | None:
-    """A length that isl prints as a number, or as one of the sizes."""
-    inside = extent.rsplit("[(", 1)[-1].split(")]", 1)[0].strip("()")
-    if inside.lstrip("-").isdigit():
-        return int(inside)
-    return sizes.get(inside)
+    return replace(
+        difference, message=f"{element} has another value", witness="; ".join(part for part in parts if part)
+    )
 
 
 def operands(region: Tracer, text: Tracer, one: Any, other: Any) -> str:
     """The first operands that differ, on the way down from two values."""
     for _ in range(DEEPEST):
         here, there = region.terms.get(one), text.terms.get(other)
-        if here is None or there is None or here[0] != there[0] or len(here) != len(there) or here[0] in ("start", "number"):
+        if (
+            here is None
+            or there is None
+            or here[0] != there[0]
+            or len(here) != len(there)
+            or here[0] in ("start", "number")
+        ):
             break
         pair = next(((a, b) for a, b in zip(here, there, strict=True) if a != b), None)
         if pair is None:
@@ -73,16 +59,16 @@ def operands(region: Tracer, text: Tracer, one: Any, other: Any) -> str:
 def told(tracer: Tracer, value: Any) -> str:
     """Where a value comes from."""
     term = tracer.terms.get(value)
-    if value in tracer.origins:
-        return tracer.origins[value]
-    if term is None:
-        return str(value)
     match term:
-        case ("start", str(name), int(place)):
-            return f"{name}[{place}] as it was before" if not name.startswith("unset") else f"a value that was never set ({name[6:]})"
+        case ("start", str(name)):
+            return f"{name} as it was before" if not name.startswith("unset") else f"{name[6:]}, which was never set"
         case ("number", number):
             return str(number)
         case (kind, *_) if kind == NUMBER:
             return "a constant"
+        case None:
+            return str(value)
+        case _ if value in tracer.origins:
+            return tracer.origins[value]
         case _:
             return "an intermediate result"

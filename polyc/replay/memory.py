@@ -63,6 +63,8 @@ class Machine:
     tag: str = ""
     """Tells cells that were never set in one run from those of another."""
     covered: set[int] = field(default_factory=set)
+    wide: set[int] = field(default_factory=set)
+    """Loops with pragmas that had several iterations."""
     buffers: list[Buffer] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     tracer: Tracer | None = None
@@ -126,7 +128,9 @@ class Machine:
 
     def parallel(self, values: range, number: int, shared: tuple[object, ...]) -> Iterable[int]:
         """The iterations of a loop with a pragma: in their order, or the other way round where races are looked for."""
-        return values if self.races is None else self.races.iterations(values, number, shared)
+        if len(values) > 1:
+            self.wide.add(number)
+        return values if self.races is None else self.races.iterations(values, shared)
 
     def atomic(self, begins: bool) -> None:
         if self.races is not None:
@@ -302,7 +306,7 @@ class Races:
     atomic: bool = False
     found: list[tuple[str, int]] = field(default_factory=list)
 
-    def iterations(self, values: range, number: int, shared: tuple[object, ...]) -> Iterator[int]:
+    def iterations(self, values: range, shared: tuple[object, ...]) -> Iterator[int]:
         around, self.runs = self.stamp, self.runs + 1
         run = self.runs
         self.shared += shared

@@ -36,6 +36,8 @@ from polyc.replay.witness import explained
 from polyc.runtime.csource import Unrunnable, is_rows, plain_name, size_text, with_names
 
 REGION, TEXT = "polyc_original", "polyc_printed"
+CHEAP = 4_000
+"""Iterations of loops up to which a run is repeated to look for races: each access is slower then."""
 FUEL = 40_000
 """Iterations of loops that all runs of a region may take together."""
 RANGES = (8, 3, 1)
@@ -91,6 +93,8 @@ class _Replay:
     covered: set[int] = field(default_factory=set)
     sizes: list[dict[str, int]] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    wide: list[tuple[dict[str, int], set[int], int]] = field(default_factory=list)
+    """For each of the sizes the parallel loops with several iterations, and what it took."""
     most: int = RANGES[0]
     too_large: int = 0
 
@@ -201,6 +205,7 @@ class _Replay:
             return machine.fuel, None
         if overlap is None:
             self.sizes.append(sizes)
+            self.wide.append((sizes, machine.wide, max(wanted.machine.used, machine.used)))
         spent = wanted.machine.used + (machine.used if not isinstance(found, Difference) else 0)
         difference = found if isinstance(found, Difference) else self.difference(wanted, found)
         if difference is None:
@@ -208,6 +213,7 @@ class _Replay:
         if not self.is_defined(sizes, fuel, overlap):
             if overlap is None:
                 self.sizes.pop()
+                self.wide.pop()
             self.skipped.append("the region itself leaves its arrays, or reads what nobody wrote")
             return spent, None
         return spent, self.told(difference, sizes, overlap)
@@ -326,16 +332,16 @@ class _Replay:
     # --- other ways to run it ----------------------------------------------------------------------------------------
 
     def races(self) -> Difference | None:
-        """Run the text with its parallel loops the other way round, at the largest sizes that are cheap."""
-        if "parallel(" not in self.both.source:
-            return None
-        least = 3000
-        for sizes in sorted(self.sizes, key=lambda one: -sum(one.values()))[:6]:
-            try:
-                wanted = self.original(sizes, least)
-            except (OutOfFuel, Outside):
+        """Run the text with its parallel loops the other way round, at sizes at which each has several iterations."""
+        seen: set[int] = set()
+        cheap = [(sizes, wide, used) for sizes, wide, used in self.wide if used <= CHEAP]
+        for sizes, wide, used in sorted(cheap, key=lambda one: (-len(one[1]), -one[2])):
+            if wide <= seen:
                 continue
-            return self.raced(wanted, sizes, None)
+            seen |= wide
+            difference = self.raced(self.original(sizes, 2 * used + 100), sizes, None)
+            if difference is not None:
+                return difference
         return None
 
     def raced(self, wanted: Ran, sizes: dict[str, int], overlap: Overlap | None) -> Difference | None:

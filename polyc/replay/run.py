@@ -160,7 +160,20 @@ class _Replay:
         for one in self.wanted(sizes):
             spent, difference = self.compared(one, min(left // 2, self.fuel // 4 if self.sizes else left))
             left -= spent
-            if difference is not None or left <= self.fuel // 50 or (self.too_large >= 2 and not self.covered):
+            if difference is not None or (self.too_large >= 2 and not self.covered):
+                return difference
+            if left <= self.fuel // 50:
+                break
+        return self.more_sizes(sizes, min(left, self.fuel // 4))
+
+    def more_sizes(self, sizes: Sizes, left: int) -> Difference | None:
+        """Run larger ones with what is left."""
+        for one in sizes.more():
+            if left <= self.fuel // 50:
+                break
+            spent, difference = self.compared(one, left // 2)
+            left -= spent
+            if difference is not None:
                 return difference
         return None
 

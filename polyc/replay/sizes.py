@@ -14,6 +14,7 @@ from polyc.runtime.sizes import as_dimensions, closest, feasible, near
 
 FEW = ((4, 5, 3, 6, 7), (1,), (2, 3), (0, 2), (9, 11, 8, 10, 13), (7, 3, 5), (2, 12, 9))
 """Values for the parameters, in turn."""
+MORE = ((13, 14, 12), (17, 11, 15), (23, 19, 21), (35, 37, 34))
 OTHERS = (4, 3, 5)
 """Values of the other parameters, where one is chosen so that something runs."""
 LARGEST = 700
@@ -39,6 +40,11 @@ class Sizes:
     def first(self) -> Iterator[dict[str, int]]:
         """Small ones."""
         for few in FEW if self.names else ((),):
+            yield from self.near(tuple(few[k % len(few)] for k in range(len(self.names))))
+
+    def more(self) -> Iterator[dict[str, int]]:
+        """Larger ones, with several tiles and with parts of them, where they cost little."""
+        for few in MORE if self.names else ():
             yield from self.near(tuple(few[k % len(few)] for k in range(len(self.names))))
 
     def feasible(self) -> Iterator[dict[str, int]]:

@@ -137,6 +137,8 @@ class Expressions:
                 self.lane = lane
                 self.hoisted.append(f"{name} = [{', '.join(items)}]")
                 return Value(f"{name}[{lane}]", element, True)
+            case c_ast.CompoundLiteral():
+                return self.record(self.known.types.shape(node.type), node.init)
             case c_ast.FuncCall():
                 return self.call(node)
             case c_ast.ExprList():
@@ -144,6 +146,25 @@ class Expressions:
                 code = f"({', '.join(value.code for value in values)})[-1]"
                 return replace(values[-1], code=code, constant=None)
         raise NotUnderstood(f"an expression ({type(node).__name__})")
+
+    def record(self, shape: Shape, init: c_ast.Node) -> Value:
+        """A struct from the values of its members."""
+        if shape.element.kind != "struct" or shape.dims or shape.node is None or not isinstance(init, c_ast.InitList):
+            raise NotUnderstood("a list of values")
+        kind = kind_of(shape, self.known.types)
+        pairs: list[str] = []
+        for item, (name, _, count) in zip(init.exprs, kind.fields, strict=False):
+            value = item
+            if isinstance(item, c_ast.NamedInitializer):
+                if len(item.name) != 1 or not isinstance(item.name[0], c_ast.ID):
+                    raise NotUnderstood("a list of values")
+                name, value = item.name[0].name, item.expr
+            field_shape = self.known.types.field(shape.node, name)
+            if field_shape is None or count or field_shape.element.kind == "struct":
+                raise NotUnderstood("a list of values")
+            pairs.append(f"{name!r}: {self.arithmetic.converted(self.value(value), field_shape.element).code}")
+        code = f"record({self.known.kind(kind)}, {{{', '.join(pairs)}}})"
+        return Value(code, shape.element, True, node=shape.node)
 
     def constant(self, node: c_ast.Constant) -> Value:
         if node.type == "string":

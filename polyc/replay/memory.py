@@ -100,6 +100,13 @@ class Machine:
             return Cells(self, name, None, kind)
         return self.initial(kind, number_of(name), 0, name)
 
+    def record(self, kind: Kind, values: dict[str, Value]) -> Record:
+        """A struct with values for its members; 0 for the others."""
+        found = Record(self, kind, 0, "record")
+        found.update({name: 0 for name, inner, count in kind.fields if inner.letter != "s" and not count})
+        found.update(values)
+        return found
+
     def buffer(self, name: str, size: int, kind: Kind) -> Buffer:
         """A local array, without values."""
         found = Buffer(self, name, size, kind) if self.races is None else WatchedBuffer(self, name, size, kind)
@@ -460,6 +467,7 @@ def operations(machine: Machine) -> dict[str, Any]:
         "buffer": machine.buffer,
         "allocated": machine.allocated,
         "unset": machine.unset,
+        "record": machine.record,
         "unknown": machine.unknown,
         "covered": machine.covered.add,
         "Record": Record,

@@ -405,7 +405,9 @@ class _Function(Expressions):
         shape, lanes = self.known.types.shape(node.type), self.known.lanes(node.type)
         if not shape.dims:
             init = None
-            if node.init is not None and not lanes:
+            if isinstance(node.init, c_ast.InitList):
+                init = self.record(shape, node.init).code
+            elif node.init is not None and not lanes:
                 init = self.stored(self.value(node.init), shape.element)
             variable = self.variable(node.name, shape)
             variable.lanes = lanes
@@ -427,13 +429,24 @@ class _Function(Expressions):
         if shape.dims[0].pointer:
             self.pointer_variable(node, shape, code, extents)
             return
-        if node.init is not None:
-            raise NotUnderstood(f"the values of '{node.name}'")
         kind = self.known.kind(kind_of(shape, self.known.types, self.few.get(node.name, False)))
         size = "*".join(closed(extent) for extent in extents)
         self.emit(f"{code} = buffer({node.name!r}, {size}, {kind})")
         variable = self.variable(node.name, shape)
         variable.code, variable.is_array, variable.extents = code, True, extents
+        if node.init is not None:
+            self.filled(node, shape, code)
+
+    def filled(self, node: c_ast.Decl, shape: Shape, code: str) -> None:
+        """An array of one dimension with a list of values, and zeros after them."""
+        items = node.init.exprs if isinstance(node.init, c_ast.InitList) else [node.init]
+        plain = not any(isinstance(item, c_ast.InitList | c_ast.NamedInitializer) for item in items)
+        if not plain or len(shape.dims) != 1 or shape.dims[0].size is None or shape.element.kind == "struct":
+            raise NotUnderstood(f"the values of '{node.name}'")
+        values = [self.arithmetic.converted(self.value(item), shape.element).code for item in items]
+        values += ["0"] * (shape.dims[0].size - len(values))
+        for place, value in enumerate(values):
+            self.emit(f"{code}[{place}] = {value}")
 
     def pointer_variable(self, node: c_ast.Decl, shape: Shape, code: str, extents: tuple[str, ...]) -> None:
         """A pointer to somewhere in an array, or to memory on the heap."""

@@ -72,6 +72,8 @@ class Machine:
     memory: bool = True
     """Whether there is memory on the heap."""
     used: int = 0
+    weights: dict[int, int] = field(default_factory=dict)
+    """What an iteration of each loop costs."""
     world: int = 0
     """What calls with effects did so far."""
 
@@ -121,7 +123,7 @@ class Machine:
         count = len(values)
         if count:
             self.covered.add(number)
-            self.used += count
+            self.used += count * self.weights[number]
             if self.used > self.fuel:
                 raise OutOfFuel
         return values

@@ -21,6 +21,8 @@ from polyc.replay.reading import LABEL, NotUnderstood, Read
 from polyc.replay.values import INT, Arithmetic, Target, Value, Variable, closed, kind_of, number, summand
 
 ARGUMENTS = "polyc_args"
+LINE = 160
+"""Characters of a statement of Python that costs as much as a plain one."""
 _CLAUSE = re.compile(r"(\w+)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
 _COMPARE = {"<": 0, "<=": 1, ">": 0, ">=": -1}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -53,9 +55,12 @@ class Translation:
     constants: dict[str, Fraction]
     shared: tuple[tuple[int, str], ...]
     """Variables from outside of a loop with a pragma that its iterations write: the line, and the variable."""
+    weights: dict[int, int]
+    """What an iteration of a loop costs, without the loops inside of it: in plain statements."""
 
     def functions(self, machine: Machine) -> dict[str, Any]:
         """The module for one run."""
+        machine.weights = self.weights
         found = operations(machine)
         found |= self.kinds
         found |= {name: found["F"][value] for name, value in self.constants.items()}
@@ -127,6 +132,7 @@ def translated(
         {name: what for what, name in known.unset.items()},
         {name: value for value, name in known.arithmetic.constants.items()},
         tuple(module.shared),
+        module.weights,
     )
 
 
@@ -139,6 +145,9 @@ class _Module:
     places: dict[int, Line] = field(default_factory=dict)
     blocks: dict[int, Line] = field(default_factory=dict)
     shared: list[tuple[int, str]] = field(default_factory=list)
+    weights: dict[int, int] = field(default_factory=dict)
+    inner: int = 0
+    """Characters of the loops inside of the one that is translated."""
 
 
 @dataclass(slots=True, eq=False)
@@ -604,9 +613,14 @@ class _Function(Expressions):
             self.pragmas.append(Pragma(self.declared, own | {variable.code}, self.line))
         self.emit(f"for {variable.code} in {number_found}:")
         self.loops.append(Loop([]))
+        before, inner = len(self.module.lines), self.module.inner
+        self.module.inner = 0
         with self.inside(), self.block():
             self.statement(node.stmt)
         self.loops.pop()
+        size = sum(len(line) + 80 * line.count("f_") for line in self.module.lines[before:])
+        self.module.weights[block] = 1 + (size - self.module.inner) // LINE
+        self.module.inner = inner + size
         if outer:
             self.emit_one("else:")
             self.emit_one(f"\t{variable.code} = {counted}.start + len({counted})*{counted}.step")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 
 import pytest
@@ -84,7 +85,7 @@ def test_a_loop_that_is_not_parallel(pragma: str) -> None:
     text = f"#pragma {pragma}\nfor (long i = 1; i < n; i++)\n  a[i] = a[i - 1] + s[i];"
     found = with_text(SUMS, text)
     assert found.kind == "differs"
-    assert found.reason == "two iterations of a parallel loop touch a[7]"
+    assert re.fullmatch(r"two iterations of a parallel loop touch a\[\d+\]", found.reason)
     assert with_text(SUMS, text.split("\n", 1)[1]).kind == "agrees"
 
 

@@ -18,6 +18,7 @@ import polyc.runtime.cuda_shim.library as library
 from polyc.frontend import read
 from polyc.model.program import Compiled, InputOptions, Options, Program
 from polyc.model.scop import Region
+from polyc.replay import replay
 from polyc.runtime import compare
 
 FOLDER = Path(__file__).parent / "programs"
@@ -26,6 +27,8 @@ SIZES, LARGE_SIZES = (1, 4, 9, 23, 40), (1, 9, 23, 137, 300)
 MORE_ROWS = {"streams": (1, 9, 67, 135), "solve": (1, 9, 67, 135), "filter": (1, 9, 67)}
 """Sizes around those of their blocks."""
 SEEDS = (0, 1)
+REPLAY_FUEL = 200_000
+"""Iterations of loops: more than a compile has time for, since what it misses is looked at."""
 UNINITIALISED = "-ftrivial-auto-var-init=pattern"
 """What nobody wrote is not by chance what stood there in the iteration before."""
 REASSOCIATED = frozenset({"reduction", "sums", "begun"})
@@ -252,6 +255,36 @@ def outcome_of(fault: Fault, name: str, run: bool = True) -> Outcome:
         return Outcome(Verdict.HARMLESS, "not run")
     wrong = differences(name, compiled)
     return Outcome(Verdict.MISSED, wrong) if wrong else Outcome(Verdict.HARMLESS)
+
+
+def outcome_of_replay(fault: Fault, name: str, run: bool = True) -> Outcome:
+    """What a replay alone would say of a program that polyc compiles with the fault, and with neither of its checks.
+    For CPUs. `run=False`: programs that it accepts are not run, and count as harmless."""
+    target = target_of(fault)
+    if target != "openmp":
+        return Outcome(Verdict.NOT_APPLICABLE)
+    region, options = region_of(name), replace(options_for(name, target), verify=False)
+    with Patch.context() as patch:
+        fault.install(patch)
+        try:
+            compiled = pipeline.compile_region(region, options)
+        except Exception as error:
+            return Outcome(Verdict.REFUSED, type(error).__name__)
+    if code_of(printed(compiled)) == code_of(printed(unchecked(name))):
+        return Outcome(Verdict.NOT_APPLICABLE)
+    found = replay(region, unchecked(name).program, compiled.text, REPLAY_FUEL)
+    if found.kind == "differs":
+        return Outcome(Verdict.CAUGHT, found.difference.kind if found.difference is not None else "")
+    if not run:
+        return Outcome(Verdict.HARMLESS, f"not run; {found.kind}")
+    wrong = differences(name, compiled)
+    return Outcome(Verdict.MISSED, f"{found.kind}: {wrong}") if wrong else Outcome(Verdict.HARMLESS)
+
+
+@cache
+def unchecked(name: str) -> Compiled:
+    """The program as it is compiled without checks, and without faults."""
+    return pipeline.compile_region(region_of(name), replace(options_for(name), verify=False))
 
 
 def printed(compiled: Compiled) -> str:

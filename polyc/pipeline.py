@@ -196,7 +196,7 @@ def _attempted(attempt: Attempt) -> Compiled:
     if options.gpu and same_tree(tried.final, initial):
         return attempt.as_written(tried.final, initial)
     final = tried.final if first.refusal is None else fallback.with_losses(tried.final, first.final, scop)
-    return attempt.result(final, initial, options.verify, tried.rendered)
+    return attempt.result(final, initial, tried.rendered)
 
 
 def _with_dependences(attempt: Attempt, untouched: Program) -> Program:
@@ -281,6 +281,6 @@ def _simpler(attempt: Attempt, initial: Program, tried: Outcome, first: Outcome)
         told = refusal.told(tell_unhonoured(tell_unused(program)), what, left_out)
         rendered, told = attempt.text_of(told, verify)
         if rendered is not None:
-            return attempt.result(fallback.with_losses(told, first.final, initial.scop), initial, verify, rendered)
+            return attempt.result(fallback.with_losses(told, first.final, initial.scop), initial, rendered)
     left = fallback.with_losses(first.refusal.told(initial, AS_WRITTEN), first.final, initial.scop)
     return attempt.as_written(left, initial)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from polyc.analysis.order import runs
-from polyc.model.printed import Rendered
 from polyc.fallback import NOT_MAPPED, Refusal
+from polyc.model.printed import Rendered
 from polyc.model.program import Options, Program
 from polyc.model.same import changed
 from polyc.model.tree import Mark, walk

@@ -2,6 +2,7 @@
 
 from polyc.codegen.gpu.words import NotMappable, obstacle
 from polyc.codegen.render import (
+    certified,
     question_of,
     render_as_written,
     render_file,
@@ -11,6 +12,7 @@ from polyc.codegen.render import (
 
 __all__ = [
     "NotMappable",
+    "certified",
     "obstacle",
     "question_of",
     "render_as_written",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import islpy as isl
@@ -21,6 +21,7 @@ from polyc.codegen.printer import Line, allocation, broken, conjunction, lines_o
 from polyc.codegen.templating import IDENTIFIER, environment
 from polyc.codegen.vectors import VectorTypes, with_vectors
 from polyc.model import ctree as c
+from polyc.model.certificate import NOT_SHOWN, SHOWN, Certificate
 from polyc.model.printed import Body, Question, Rendered
 from polyc.model.program import Compiled, Options, Origins, Program
 from polyc.model.scop import Memory, Region, Scop, Source
@@ -77,6 +78,7 @@ def render_region(
         heap=tuple(heap),
         vectors=dict(types.found),
         unused=tuple(whole.unused),
+        certificate=promised(program, verified),
     )
 
 
@@ -99,7 +101,22 @@ def _render_kernels(program: Program, region: Region, verified: bool) -> Rendere
         origins=(whole.origins, *kernels.origins),
         needed=whole.needed,
         condition=whole.condition,
+        certificate=promised(program, verified),
     )
+
+
+def promised(program: Program, verified: bool) -> Certificate:
+    """What the text's first line says, where the checks that are made show what they can: kernels are not read."""
+    if not verified:
+        return Certificate()
+    return Certificate(SHOWN, NOT_SHOWN if program.options.gpu else SHOWN)
+
+
+def certified(rendered: Rendered, certificate: Certificate) -> Rendered:
+    """The text with a first line that says what was shown of it."""
+    first, rest = rendered.text.split("\n", 1)
+    first = first.replace(f", {rendered.certificate.word} */", f", {certificate.word} */")
+    return replace(rendered, text=f"{first}\n{rest}", certificate=certificate)
 
 
 def question_of(program: Program, answer: str) -> tuple[Question, Rendered]:
@@ -134,6 +151,7 @@ def _region_text(
     question: Question | None = None,
 ) -> _Whole:
     """The text that stands in the region's place, with final statements."""
+    certificate = promised(program, verified)
     sizes = guard_of(program)
     needed = conjunction([*([] if sizes is None else [sizes]), *_apart(program.scop)])
     before: list[Line] = []
@@ -165,7 +183,7 @@ def _region_text(
     text = template.render(
         part="region",
         version=__version__,
-        summary=_summary(program, verified),
+        summary=_summary(program, certificate),
         macros=macros,
         guard=guard,
         answer="" if question is None else question.answer,
@@ -328,14 +346,14 @@ def _one(like: isl.PwAff) -> isl.PwAff:
     return isl.PwAff.val_on_domain(like.domain(), isl.Val.int_from_si(like.get_ctx(), 1))
 
 
-def _summary(program: Program, verified: bool) -> str:
+def _summary(program: Program, certificate: Certificate) -> str:
     groups = len(program.groups)
     fused = sum(bool(g.fused) for g in program.groups)
     count = len(program.scop.statements)
     words = [f"{count} statement{'s' if count != 1 else ''} in {groups} group{'s' if groups != 1 else ''}"]
     if fused:
         words.append(f"{fused} fused tile by tile")
-    words.append("checked" if verified else "NOT checked")
+    words.append(certificate.word)
     return f"{program.scop.function}: {', '.join(words)}"
 
 

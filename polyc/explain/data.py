@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from polyc.explain import relations as r
@@ -43,6 +44,7 @@ def scop(compiled: Compiled) -> dict[str, Any]:
             {"name": s.name, "tree": render_tree(s.tree), "seconds": round(s.seconds, 6)} for s in stages(compiled)
         ],
         "verified": compiled.verified,
+        "certificate": asdict(compiled.certificate),
     }
 
 

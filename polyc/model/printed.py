@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from polyc.model import ctree as c
+from polyc.model.certificate import Certificate
 from polyc.model.program import Origins
 
 Body = tuple[c.Stmt, ...]
@@ -38,6 +39,8 @@ class Rendered:
     """Arrays that are allocated before anything runs."""
     vectors: dict[str, tuple[str, int, int]] = field(default_factory=dict)
     """The vector types that the text declares: name -> element type, lanes, bytes of an element."""
+    certificate: Certificate = field(default_factory=Certificate)
+    """What its first line says was shown of it."""
     unused: tuple[str, ...] = ()
     """The user's names that only the original loops used."""
 

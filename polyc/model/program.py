@@ -10,6 +10,7 @@ import islpy as isl
 
 from polyc.errors import Span
 from polyc.model import ctree as c
+from polyc.model.certificate import Certificate
 from polyc.model.scop import Scop, Statement
 from polyc.model.tree import Domain
 from polyc.model.witness import Finder
@@ -358,7 +359,8 @@ class Compiled:
     """The last program that passed the static check."""
     initial: Program
     passes: tuple[Snapshot, ...]
-    verified: bool
+    certificate: Certificate
+    """What was shown of it."""
     text: str
     """The C text that replaces the region."""
     ast: str
@@ -369,3 +371,8 @@ class Compiled:
     origins: tuple[Origins, ...] = ()
     """Of `text`, and of each of `device`: which statement or loops of the source a line runs. () where the region was
     left."""
+
+    @property
+    def verified(self) -> bool:
+        """Whether the tree and the text were shown to be right."""
+        return self.certificate.checked

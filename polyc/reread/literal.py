@@ -30,10 +30,11 @@ Form: TypeAlias = "tuple[Form | str, ...]"
 TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|[A-Za-z_$][\w$]*|\.?\d(?:[eEpP][+-]|[\w.])*|\S')
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _HIDDEN = re.compile(r"^[ \t]*#[ \t]*(?!pragma\b|[ \t])(?:[^\\\n]|\\.|\\\n)*$", re.MULTILINE)
-_KEYWORDS = frozenset(
-    ("void", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "_Bool", "_Complex", "sizeof")
-    + ("const", "volatile", "register", "static", "extern", "inline", "restrict", "struct", "union", "enum")
-)
+_TYPE_WORDS = """
+void char short int long float double signed unsigned _Bool _Complex const volatile register static extern inline
+restrict struct union enum sizeof
+"""
+_KEYWORDS = frozenset(_TYPE_WORDS.split())
 _NUMBER = re.compile(r"-?(?:\.?\d(?:[eEpP][+-]|[\w.])*|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 MEANINGS = {
     "polyc_min": "#define polyc_min(a, b) ((a) < (b) ? (a) : (b))",

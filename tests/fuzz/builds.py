@@ -37,8 +37,8 @@ class Compiler:
 
 PLAIN = Compiler("gcc", ("-O0",))
 GCC = Compiler("gcc", ("-O2", "-fopenmp", "-fno-tree-slp-vectorize"))
-"""gcc 12 vectorises unrolled loops in which a float becomes a double so that other values come out: with -O3 those of the
-original, too."""
+"""gcc 12 vectorises unrolled loops in which a float becomes a double so that other values come out, with -O3 of the
+original as well."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,8 @@ FOR_A_GPU = 10
 RACING = (1, 16)
 """Of seed 3: without barriers one reads shared memory that nobody wrote, the other one races."""
 FRESH = 16
-TOLERATED = ("verification-failed",)
-"""Until the second check compares the text with the program instead of with the region."""
+TOLERATED = ("verification-failed", "not-printed")
+"""What polyc refused itself, until nothing is refused by mistake: a long run counts it as a failure."""
 DRAWN = 400
 SHARES = {
     "regions found by polyc": 0.2,

@@ -92,6 +92,8 @@ class Maker(Ordinary):
                 self.add_nest()
             if self.chance(75):
                 self.result_nest()
+        if self.detected and self.chance(25):
+            self.nests.insert(self.pick((0, len(self.nests))), self.rows_nest())
         drawn = Program(
             tuple(self.arrays.values()),
             tuple(self.nests),

@@ -167,7 +167,23 @@ class Ordinary(Nests):
             found.append(Linear(((name, 1),), self.pick((0, 0, 0, 0, 1))))
         return tuple(found)
 
-    # Rows of flat arrays.
+    # Rows.
+
+    def rows_nest(self) -> Item:
+        """An element of one array from that of another one, in rows of a constant length that a size may exceed."""
+        loops = [Loop(name, Linear(), self.size(), 1, (), "<", self.outside) for name in ("i", "j")]
+        own: tuple[Index, ...] = tuple(Linear(((loop.name, 1),)) for loop in loops)
+        type_ = self.pick(self.types)
+        both: list[Array] = []
+        for _ in range(2):
+            made = self.new_array(2, "argument")
+            narrow = replace(made, type=type_, parameters=("", ""), pair=False, narrow=True)
+            both.append(narrow)
+            self.arrays[made.name] = narrow
+        source, target = both
+        value = Op(self.pick(("+", "-", "*")), Read(Access(source.name, own)), Number(self.integer(0, 6)))
+        self.wrote(target)
+        return self.around(loops, (Assign(Access(target.name, own), self.pick(("=", "=", "+=")), value),))
 
     def histogram_nest(self) -> Item:
         """Elements of flat rows at places that data tell: they have to be asked whether they stay in the row."""

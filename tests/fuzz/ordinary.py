@@ -112,14 +112,17 @@ class Ordinary(Nests):
         target = self.target(rank)
         body: tuple[Item, ...] = (self.assign(target, self.place(target, names), value),)
         body = self.guarded(names, body, 8)
-        deepest = [let for let in lets if self.loop_of(let, loops) is loops[-1] or self.chance(50)]
-        for let in reversed(deepest):
-            body = (replace(let, body=body),)
+        return self.with_temporaries(loops, lets, body)
+
+    def with_temporaries(self, loops: list[Loop], lets: list[Let], body: tuple[Item, ...]) -> Item:
+        """The loops around a body, each temporary in the loop that it depends on or in the innermost one."""
+        deepest = loops[-1]
+        own = [self.loop_of(let, loops) for let in lets]
+        places = [loop if loop is deepest or not self.chance(50) else deepest for loop in own]
         for loop in reversed(loops):
+            for let in reversed([let for let, place in zip(lets, places, strict=True) if place is loop]):
+                body = (replace(let, body=body),)
             body = (replace(loop, body=body),)
-            if loop is loops[-1] and len(loops) > 1:
-                for let in [let for let in lets if let not in deepest]:
-                    body = (replace(let, body=body),)
         return body[0]
 
     def loop_of(self, let: Let, loops: list[Loop]) -> Loop:

@@ -1,4 +1,4 @@
-/* A sum of what it writes, in skewed tiles: the printed loops lose iterations, which only the check of the text sees. */
+/* A sum of what it writes, in skewed tiles: the loops that isl makes of a right schedule leave out iterations. */
 void f(short n, double b1[39], double b2[n + 12])
 {
 #pragma scop

@@ -2,6 +2,7 @@
 
 python -m tests.peers FOLDER [--jobs 2] [--time 60] [--verify] [--complete] [--accepted LIST] [--json] [--cases]
                              [--include DIR] [--define NAME] [--modes MODE ...] [--run] [--with FILE]
+                             [--argument WORD]
 
 The files are somebody else's: nothing of them is part of polyc. `--complete` declares what a fragment leaves
 undeclared (Clan, the frontend of pluto, reads loops without a function and without declarations). LIST names files
@@ -40,6 +41,7 @@ def main(words: list[str]) -> int:
     parser.add_argument("--modes", nargs="+", choices=(*MODES, "all"), default=["default"], help="compile in each")
     parser.add_argument("--run", action="store_true", help="build and run whole programs, and compare what they print")
     parser.add_argument("--with", dest="sources", action="append", default=[], metavar="FILE", help="link with it")
+    parser.add_argument("--argument", dest="arguments", action="append", default=[], metavar="WORD", help="run with it")
     given = parser.parse_args(words)
     if not given.folder.is_dir():
         parser.error(f"{given.folder} is no folder")
@@ -52,6 +54,7 @@ def main(words: list[str]) -> int:
         tuple(given.define),
         tuple(given.sources),
         given.run,
+        tuple(given.arguments),
     )
     linked = {Path(file).resolve() for file in given.sources}
     files = [file for file in sorted(given.folder.rglob("*.c")) if file.resolve() not in linked]

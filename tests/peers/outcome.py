@@ -21,6 +21,8 @@ class Settings:
     """C files that each program is linked with."""
     run: bool = False
     """Whether whole programs are built and run."""
+    arguments: tuple[str, ...] = ()
+    """Words on the command line of whole programs."""
     mode: str = "default"
     """One of MODES."""
 

@@ -134,9 +134,12 @@ def test_what_the_suite_itself_holds_does_not_count(suite: Path, capsys: pytest.
 PROGRAM = """#include <stdio.h>
 #include "size.h"
 double start(int);
-int main(void)
+int main(int count, char **words)
 {
     double a[SIZE], b[SIZE];
+    if (count < 2)
+        return 1;
+    fprintf(stderr, "%s\\n", words[1]);
     for (int i = 0; i < SIZE; i++)
         a[i] = start(i);
 #pragma scop
@@ -160,7 +163,17 @@ def programs(tmp_path: Path) -> list[str]:
     (tmp_path / "headers").mkdir()
     (tmp_path / "headers" / "size.h").write_text("#define SIZE 40\n")
     words = [str(tmp_path / "suite"), "--run", "--with", str(tmp_path / "suite" / "start.c"), "--jobs", "1"]
-    return [*words, "--memory", "0", "--include", str(tmp_path / "headers"), "--define", "FACTOR=2"]
+    return [
+        *words,
+        "--memory",
+        "0",
+        "--include",
+        str(tmp_path / "headers"),
+        "--define",
+        "FACTOR=2",
+        "--argument",
+        "all",
+    ]
 
 
 @pytest.mark.slow
@@ -179,7 +192,7 @@ def test_a_program_that_prints_something_else_is_a_bug(
 ) -> None:
     monkeypatch.setattr("tests.peers.one.same_output", partial(with_another_factor, same_output))
     assert main([*programs, "--json"]) == 1
-    assert told(capsys)["program.c"].detail == "the result prints another line 2"
+    assert told(capsys)["program.c"].detail == "the result prints another line 3"
 
 
 def with_another_factor(
@@ -189,4 +202,4 @@ def with_another_factor(
     text: str,
     settings: Settings,
 ) -> Outcome:
-    return check(outcome, file, text.replace("fprintf", "b[i] *= 3, fprintf"), settings)
+    return check(outcome, file, text.replace('fprintf(stderr, "%g', 'b[i] *= 3, fprintf(stderr, "%g'), settings)

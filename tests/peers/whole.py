@@ -58,7 +58,7 @@ def built(file: Path, program: Path, level: str, beside: Path, settings: Setting
 
 def printed(program: Path, settings: Settings) -> tuple[int, bytes] | None:
     """The exit status and what is printed, on standard error too; None where it takes too long."""
-    done = run([str(program)], settings.seconds / 4)
+    done = run([str(program), *settings.arguments], settings.seconds / 4)
     return None if done is None else (done.returncode, done.stdout)
 
 

@@ -388,6 +388,8 @@ class InstancePrinter:
         values = partial_schedule(tuple(self.members[f"c{k}_"] for k in range(depth)))
         reached = isl.UnionMap.from_multi_union_pw_aff(values).intersect_domain(self.program.tree.domain)
         tiles = isl.Set.from_union_set(reached.range())
+        if self.statement.name in self.program.copies:  # they also run in tiles that compute nothing
+            tiles = tiles.union(self._tiles(depth).range())
         whole = isl.Map.identity(tiles.get_space().map_from_set()).intersect_domain(tiles)
         for k in reversed(range(depth)):
             if k not in kept:

@@ -361,10 +361,15 @@ class LoopPrinter:
         """`1.0 * n * m > 12000`."""
         printer = ExprPrinter(self.program.scop.parameters, {})
         factors = [printer.convert(self.build.expr_from_pw_aff(extent)) for extent in worth.extents]
-        if len(factors) > 1:
+        if len(factors) > 1 or self.never_above(factors[0], worth.least):
             factors.insert(0, c.Literal("1.0"))
         amount = reduce(lambda left, right: c.Binary("*", left, right), factors)
         return c.Binary(">", amount, c.Literal(str(worth.least)))
+
+    def never_above(self, size: c.Expr, least: int) -> bool:
+        """Whether a size has a type whose numbers are no larger, of which compilers warn in a comparison."""
+        types = [p.type for p in self.program.scop.parameters if p.expr == size]
+        return any(0 < t.size_bytes < 4 and least >= 1 << (8 * t.size_bytes - t.signed) for t in types)
 
     def reductions(self, member: Member) -> str:
         names = ((op, section(self.program.scop.arrays[array])) for op, array in member.reductions)
@@ -460,8 +465,11 @@ def _used(declared: tuple[c.Stmt, ...], inside: list[c.Node]) -> tuple[c.Stmt, .
 
 
 def _mentioned(declared: tuple[c.Stmt, ...], inside: list[c.Node]) -> Iterator[c.Stmt]:
-    """`(void)t;` for what is written and not read: where the readers run in no iteration of this part of the loops."""
-    written = {id(n.target) for n in inside if isinstance(n, c.Assign) and n.op == "="}
+    """`(void)t;` for what is written and not read: where the readers run in no iteration of this part of the loops.
+
+    Neither is what is only added up: clang warns of that, too.
+    """
+    written = {id(n.target) for n in inside if isinstance(n, c.Assign)}
     references = [n for n in inside if isinstance(n, c.ArrayRef)]
     mentioned = {n.array for n in references}
     read = {n.array for n in references if id(n) not in written}

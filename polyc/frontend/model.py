@@ -105,7 +105,7 @@ class Modeller:
             check_loops(region, after, body)
         statements = self.extracted(region, body, needed, span)
         if self.unasked:
-            self.stay_in_rows(region, statements)
+            self.stay_in_rows(region, statements, converter)
         statements = needed_exits(statements, region, live)
         if region.problems:
             raise UserError(unique(region.problems))
@@ -186,7 +186,7 @@ class Modeller:
     ) -> tuple[Apart, ...]:
         return apart(region, after, arrays, statements, known) if self.unasked else ()
 
-    def stay_in_rows(self, region: Region, items: list[Item]) -> None:
+    def stay_in_rows(self, region: Region, items: list[Item], converter: Converter) -> None:
         """Subscripts have to stay inside their dimension: C says so, and not all who write it do."""
         for item in drafts(tuple(items)):
             for raw in item.accesses:
@@ -195,10 +195,14 @@ class Modeller:
                     continue
                 values = isl.PwMultiAff.from_map(raw.relation)
                 for position in range(1, symbol.rank):
-                    size = region.sizes(symbol, position)
+                    if symbol.shape.dims[position].extent is None:
+                        continue  # a row that a pointer leads to has no length
+                    size, _ = extent(symbol, position, region, converter, self.parsed.function, asking=True)
+                    if size is None:
+                        message = f"polyc cannot tell how long the rows of '{symbol.c_name}' are"
+                        raise refused(message, span=item.span)
                     value = values.get_at(position)
-                    wrong = value.lt_set(number(0))
-                    wrong = wrong if size is None else wrong.union(value.ge_set(size))
+                    wrong = value.lt_set(number(0)).union(value.ge_set(size))
                     if not region.holds(wrong, item.env):
                         message = f"a subscript of '{symbol.c_name}' may leave its row"
                         raise refused(message, span=item.span)

@@ -85,6 +85,7 @@ class _Replay:
     text: str
     fuel: int
     read: Read = field(init=False)
+    types: Types = field(default_factory=Types)
     both: Translation = field(init=False)
     few: dict[str, bool] = field(init=False)
     arrays: dict[str, Array] = field(init=False)
@@ -106,6 +107,8 @@ class _Replay:
         original, printed = (with_names(text, scop.parameters) for text in (self.region.original, self.text))
         texts = {REGION: original, TEXT: printed}
         self.read = read_texts(self.region.preamble, opening(scop, self.arrays), texts)
+        for item in self.read.tree.ext:
+            self.types.add_all(item)
         self.few = few_values(self.read.functions[REGION], self.arrays)
         self.kinds = {name: self.kind(array) for name, array in self.arrays.items()}
         self.both = self.translation()
@@ -121,16 +124,13 @@ class _Replay:
         return ZEROS if "neutral" in self.program.padded.values() else PLAIN
 
     def translation(self, checked: tuple[str, ...] = ()) -> Translation:
-        return translated(self.read, (REGION, TEXT), self.mode, self.aliased, self.few, checked)
+        return translated(self.read, self.types, (REGION, TEXT), self.mode, self.aliased, self.few, checked)
 
     def kind(self, array: Array) -> Kind:
-        types = Types()
-        for item in self.read.tree.ext:
-            types.add_all(item)
         declared = self.read.functions[REGION].body.block_items
         for item in declared:
             if getattr(item, "name", None) == array.c_name:
-                return kind_of(types.shape(item.type), types, self.few.get(array.c_name, False))
+                return kind_of(self.types.shape(item.type), self.types, self.few.get(array.c_name, False))
         raise NotUnderstood(f"the array {array.c_name}")
 
     # --- runs --------------------------------------------------------------------------------------------------------

@@ -89,6 +89,7 @@ class Pragma:
 
 def translated(
     read: Read,
+    types: Types,
     names: tuple[str, ...],
     mode: str,
     aliased: frozenset[str],
@@ -100,9 +101,6 @@ def translated(
     aliased: arrays that may begin inside of others; kinds: the arrays of whole numbers in which only small ones stand
     checked: texts of which each subscript is compared with its extent
     """
-    types = Types()
-    for item in read.tree.ext:
-        types.add_all(item)
     bodies = {name: f for name, f in read.functions.items() if name not in names}
     declared = [item for item in read.tree.ext if isinstance(item, c_ast.Decl) and item.name]
     prototypes = {d.name: d for d in declared if isinstance(d.type, c_ast.FuncDecl)}
@@ -240,8 +238,9 @@ class _Function(Expressions):
     def unknown(self, function: c_ast.FuncDef) -> None:
         """Names that nobody declares: the model has no use for them, so that what runs should have none either."""
         inside = list(walk(function.body))
-        constants = {name for name, node in self.known.globals.items() if self.is_constant(node)}
-        declared = {n.name for n in inside if isinstance(n, c_ast.Decl)} | {*self.known.types.constants} | constants
+        declared = {item.name for item in function.body.block_items or [] if isinstance(item, c_ast.Decl)}
+        declared |= {*self.known.types.constants}
+        declared |= {name for name, node in self.known.globals.items() if self.is_constant(node)}
         called = {n.name.name for n in inside if isinstance(n, c_ast.FuncCall) and isinstance(n.name, c_ast.ID)}
         ranks: dict[str, int] = {}
         for node in inside:

@@ -138,9 +138,8 @@ class _Replay:
     def outcome(self) -> Outcome:
         difference = self.all_sizes() or self.races() or self.overlapping() or self.without_memory()
         if self.both.shared and difference is None:
-            line, name = self.both.shared[0]
-            message = f"iterations of a parallel loop share '{name}'"
-            difference = Difference("race", message, f"it is written in line {line} of the text", {})
+            line, message = self.both.shared[0]
+            difference = Difference("race", message, f"in line {line} of the text", {})
         coverage = self.coverage()
         if difference is not None:
             return Outcome("differs", difference.message, difference, coverage, tuple(self.sizes))
@@ -347,9 +346,10 @@ class _Replay:
     def races(self) -> Difference | None:
         """Run the text with its parallel loops the other way round, at sizes at which each has several iterations."""
         seen: set[int] = set()
-        cheap = [(sizes, wide, used) for sizes, wide, used in self.wide if used <= CHEAP]
-        for sizes, wide, used in sorted(cheap, key=lambda one: (-len(one[1]), -one[2])):
-            if wide <= seen:
+        cheap = sorted((run for run in self.wide if run[2] <= CHEAP), key=lambda run: (-len(run[1]), -run[2]))
+        others = sorted((run for run in self.wide if run[2] > CHEAP), key=lambda run: run[2])
+        for sizes, wide, used in [*cheap, *others]:
+            if wide <= seen or used > 5 * CHEAP:
                 continue
             seen |= wide
             difference = self.raced(self.original(sizes, 2 * used + 100), sizes, None)

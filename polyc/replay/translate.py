@@ -54,7 +54,8 @@ class Translation:
     unset: dict[str, tuple[str, str]]
     constants: dict[str, Fraction]
     shared: tuple[tuple[int, str], ...]
-    """Variables from outside of a loop with a pragma that its iterations write: the line, and the variable."""
+    """What loops with pragmas do that is wrong by itself: the line, and what. They write variables from outside, or
+    combine values otherwise than their clause says."""
     weights: dict[int, int]
     """What an iteration of a loop costs, without the loops inside of it: in plain statements."""
 
@@ -533,7 +534,8 @@ class _Function(Expressions):
         """A variable is written: no other iteration of a loop with a pragma may have it."""
         for pragma in self.pragmas:
             if variable.number <= pragma.start and variable.code not in pragma.own:
-                self.module.shared.append((self.line, variable.code.split("_", 1)[1].rsplit("_", 1)[0]))
+                name = variable.code.split("_", 1)[1].rsplit("_", 1)[0]
+                self.module.shared.append((self.line, f"iterations of a parallel loop share '{name}'"))
 
     # --- control -----------------------------------------------------------------------------------------------------
 
@@ -606,6 +608,7 @@ class _Function(Expressions):
             self.emit(f"{variable.code} = {counted}.start")
             number_found = f"rounds({counted}, {block})"
         if pragma:
+            self.check_reductions(pragma, node.stmt)
             reduced = [v.code for v in self.reduced(pragma) if v.is_array]
             arrays = "".join(f"{code}, " for code in reduced)
             number_found = f"parallel({number_found}, {block}, ({arrays}))"
@@ -637,6 +640,24 @@ class _Function(Expressions):
                     variable = self.find(name)
                     found |= {variable.code} if variable is not None else set()
         return frozenset(found)
+
+    def check_reductions(self, pragma: str, body: c_ast.Node) -> None:
+        """Whether a loop's body combines values as its clause says."""
+        for match in _CLAUSE.finditer(pragma):
+            operator, _, names = match[2].partition(":")
+            if match[1] != "reduction" or operator.strip() in ("min", "max"):
+                continue
+            reduced = {*re.findall(r"[A-Za-z_]\w*", names)}
+            allowed = {"+": ("+", "-"), "-": ("+", "-")}.get(operator.strip(), (operator.strip(),))
+            for inner in walk(body):
+                if not isinstance(inner, c_ast.Assignment) or not base_names(inner.lvalue) & reduced:
+                    continue
+                used = inner.op[:-1]
+                if inner.op == "=" and isinstance(inner.rvalue, c_ast.BinaryOp):
+                    used = inner.rvalue.op
+                if used not in allowed:
+                    message = f"a reduction with {operator.strip()} combines values with {used or '='}"
+                    self.module.shared.append((self.line, message))
 
     def reduced(self, pragma: str) -> list[Variable]:
         found: list[Variable] = []

@@ -9,6 +9,7 @@ from typing import Any
 
 from polyc.codegen.printer import expression
 from polyc.frontend.ctype import Types
+from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Apart, Array, Region, Scop, Storage
 from polyc.replay.memory import (
@@ -85,6 +86,7 @@ class _Replay:
     text: str
     fuel: int
     read: Read = field(init=False)
+    types: Types = field(default_factory=Types)
     both: Translation = field(init=False)
     few: dict[str, bool] = field(init=False)
     arrays: dict[str, Array] = field(init=False)
@@ -100,12 +102,16 @@ class _Replay:
 
     def __post_init__(self) -> None:
         scop = self.scop
+        if any(isinstance(parameter.expr, c.Binary) for parameter in scop.parameters):
+            raise NotUnderstood("a size that is a product of others")
         found = [array for array in scop.arrays.values() if array.storage is not Storage.REGION]
         self.arrays = {array.c_name: array for array in found}
         self.aliased = frozenset(name for pair in scop.apart for name in names_of(pair)) & set(self.arrays)
         original, printed = (with_names(text, scop.parameters) for text in (self.region.original, self.text))
         texts = {REGION: original, TEXT: printed}
         self.read = read_texts(self.region.preamble, opening(scop, self.arrays), texts)
+        for item in self.read.tree.ext:
+            self.types.add_all(item)
         self.few = few_values(self.read.functions[REGION], self.arrays)
         self.kinds = {name: self.kind(array) for name, array in self.arrays.items()}
         self.both = self.translation()
@@ -121,16 +127,13 @@ class _Replay:
         return ZEROS if "neutral" in self.program.padded.values() else PLAIN
 
     def translation(self, checked: tuple[str, ...] = ()) -> Translation:
-        return translated(self.read, (REGION, TEXT), self.mode, self.aliased, self.few, checked)
+        return translated(self.read, self.types, (REGION, TEXT), self.mode, self.aliased, self.few, checked)
 
     def kind(self, array: Array) -> Kind:
-        types = Types()
-        for item in self.read.tree.ext:
-            types.add_all(item)
         declared = self.read.functions[REGION].body.block_items
         for item in declared:
             if getattr(item, "name", None) == array.c_name:
-                return kind_of(types.shape(item.type), types, self.few.get(array.c_name, False))
+                return kind_of(self.types.shape(item.type), self.types, self.few.get(array.c_name, False))
         raise NotUnderstood(f"the array {array.c_name}")
 
     # --- runs --------------------------------------------------------------------------------------------------------
@@ -138,9 +141,8 @@ class _Replay:
     def outcome(self) -> Outcome:
         difference = self.all_sizes() or self.races() or self.overlapping() or self.without_memory()
         if self.both.shared and difference is None:
-            line, name = self.both.shared[0]
-            message = f"iterations of a parallel loop share '{name}'"
-            difference = Difference("race", message, f"it is written in line {line} of the text", {})
+            line, message = self.both.shared[0]
+            difference = Difference("race", message, f"in line {line} of the text", {})
         coverage = self.coverage()
         if difference is not None:
             return Outcome("differs", difference.message, difference, coverage, tuple(self.sizes))
@@ -347,9 +349,10 @@ class _Replay:
     def races(self) -> Difference | None:
         """Run the text with its parallel loops the other way round, at sizes at which each has several iterations."""
         seen: set[int] = set()
-        cheap = [(sizes, wide, used) for sizes, wide, used in self.wide if used <= CHEAP]
-        for sizes, wide, used in sorted(cheap, key=lambda one: (-len(one[1]), -one[2])):
-            if wide <= seen:
+        cheap = sorted((run for run in self.wide if run[2] <= CHEAP), key=lambda run: (-len(run[1]), -run[2]))
+        others = sorted((run for run in self.wide if run[2] > CHEAP), key=lambda run: run[2])
+        for sizes, wide, used in [*cheap, *others]:
+            if wide <= seen or used > 5 * CHEAP:
                 continue
             seen |= wide
             difference = self.raced(self.original(sizes, 2 * used + 100), sizes, None)

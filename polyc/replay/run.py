@@ -225,7 +225,7 @@ class _Replay:
         difference = found if isinstance(found, Difference) else self.difference(wanted, found)
         if difference is None:
             return spent, None
-        if not self.is_defined(sizes, fuel, overlap):
+        if not self.is_defined(sizes, overlap):
             if overlap is None:
                 self.sizes.pop()
                 self.wide.pop()
@@ -307,15 +307,15 @@ class _Replay:
             return Difference("value", "calls with effects are other ones, or in another order", "", {})
         return None
 
-    def is_defined(self, sizes: dict[str, int], fuel: int, overlap: Overlap | None) -> bool:
+    def is_defined(self, sizes: dict[str, int], overlap: Overlap | None) -> bool:
         """Whether the region itself stays in its arrays, row by row, and leaves behind nothing that was never set."""
         if overlap is None:
             checked = self.translation((REGION,))
             try:
-                self.run(checked, REGION, sizes, Machine(fuel=fuel, tag="region"))
+                self.run(checked, REGION, sizes, Machine(tag="region"))
             except Outside:
                 return False
-        one, other = (self.original(sizes, fuel, overlap, tag) for tag in ("region", "another"))
+        one, other = (self.original(sizes, 1 << 60, overlap, tag) for tag in ("region", "another"))
         return self.difference(one, other) is None
 
     def told(self, difference: Difference, sizes: dict[str, int], overlap: Overlap | None) -> Difference:
@@ -369,14 +369,14 @@ class _Replay:
         assert machine.races is not None
         words = "" if overlap is None else f" where {overlap.other} begins {overlap.by} elements after {overlap.one}"
         given = {plain_name(p): sizes[p.name] for p in self.scop.parameters}
-        if machine.races.found:
+        if machine.races.found and self.is_defined(sizes, overlap):
             name, place = machine.races.found[0]
             known = found.arrays.get(name) if isinstance(found, Ran) else None
             element = f"{name}[{place}]" if known is None or overlap is not None else known.element(place)
             message = f"two iterations of a parallel loop touch {element}{words}"
             return Difference("race", message, "", given, name, place)
         difference = found if isinstance(found, Difference) else self.difference(wanted, found)
-        if difference is None or not self.is_defined(sizes, 1 << 30, overlap):
+        if difference is None or not self.is_defined(sizes, overlap):
             return None
         message = f"{difference.message} with the iterations of parallel loops in another order{words}"
         return replace(difference, message=message, sizes=given)

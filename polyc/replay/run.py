@@ -41,6 +41,8 @@ CHEAP = 4_000
 """Iterations of loops up to which a run is repeated to look for races: each access is slower then."""
 FUEL = 40_000
 """Iterations of loops that all runs of a region may take together."""
+LONG_TEXT = 500
+"""Lines of a text above which translating it would take longer than its other checks."""
 RANGES = (8, 3, 1)
 """Numbers that choose subscripts are less than the first of these with which the region stays in its arrays."""
 
@@ -50,6 +52,8 @@ def replay(region: Region, program: Program, text: str, fuel: int = FUEL) -> Out
 
     text: what stands in the region's place in the file
     """
+    if text.count("\n") > LONG_TEXT:
+        return Outcome("not-run", f"the text has more than {LONG_TEXT} lines")
     try:
         return _Replay(region, program, text, fuel).outcome()
     except (NotUnderstood, Unrunnable) as reason:

@@ -114,18 +114,18 @@ def _fenced(item: c.Stmt) -> Iterator[c.Stmt]:
     Stores past the caches are seen in no order; the end of a parallel loop does not wait for them.
     """
     fence = c.ExprStmt(c.Call(FENCE, ()))
-    apart = False
+
+    def is_parallel(node: c.Node) -> bool:
+        return isinstance(node, c.For) and any(p.startswith(PARALLEL) for p in node.pragmas)
 
     def change(node: c.Node) -> c.Node | None:
-        nonlocal apart
-        if not isinstance(node, c.For) or not any(p.startswith(PARALLEL) for p in node.pragmas) or not streams(node):
+        if not isinstance(node, c.For) or not is_parallel(node) or not streams(node):
             return None
-        apart = True
         inside = node.body.body if isinstance(node.body, c.Block) else (node.body,)
         return replace(node, body=c.Block((*inside, fence)))
 
     yield c.rewrite(item, change)
-    if not apart and streams(item):
+    if streams(c.rewrite(item, lambda node: c.Empty() if is_parallel(node) else None)):  # by the thread that is left
         yield fence
 
 

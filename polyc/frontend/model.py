@@ -22,7 +22,7 @@ from polyc.frontend.delinear import is_linearised, shaped_items
 from polyc.frontend.effects import Effects
 from polyc.frontend.extract import Extractor, Item
 from polyc.frontend.facts import assigned_scalars, lvalues, reads, writes
-from polyc.frontend.flow import needed_exits, written_first
+from polyc.frontend.flow import needed_exits, without_unread, written_first
 from polyc.frontend.inspection import Asking, asking
 from polyc.frontend.live_out import After
 from polyc.frontend.liveness import Path, declared_on_the_way, walk
@@ -103,7 +103,7 @@ class Modeller:
         needed, live = after.needed_loops(body)
         if self.unasked:
             check_loops(region, after, body)
-        statements = self.extracted(region, body, needed, span)
+        statements = without_unread(self.extracted(region, body, needed, span))
         if self.unasked:
             self.stay_in_rows(region, statements, converter)
         statements = needed_exits(statements, region, live)

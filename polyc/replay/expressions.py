@@ -521,12 +521,21 @@ class Expressions:
                 raise NotUnderstood("a row of another type")
             return Value(f"stream({to.cells}, {to.place}, {source.cells}, {source.place}, {count})", INT)
         if name.startswith("polyc_lookup") and self.lane:
-            row = self.pointer(arguments[0])
-            index = self.value(arguments[-1 if name.startswith("polyc_lookup_") else 1]).code
-            if not name.startswith("polyc_lookup_"):
-                index = f"{closed(index)} % 128 + 128*{closed(self.value(arguments[2]).code)}"
-            return self.of_target(self.element(row, index))
+            return self.looked_up(name, arguments)
         raise NotUnderstood(f"a call of {name}")
+
+    def looked_up(self, name: str, arguments: list[c_ast.Node]) -> Value:
+        """One element of what a permutation of two vectors finds."""
+        row = self.pointer(arguments[0])
+        element = row.shape.element
+        if name.startswith("polyc_lookup_"):
+            size, index = self.value(arguments[1]).code, self.value(arguments[2]).code
+            lanes = self.known.vectors[f"polyc_{name.removeprefix('polyc_lookup_')}"][1] // element.size_bytes
+            return Value(f"looked_up({row.cells}, {row.place}, {size}, {index}, {lanes})", element, True)
+        index, part = self.value(arguments[1]).code, self.value(arguments[2]).code
+        parts = int(name.removeprefix("polyc_lookup").split("_")[0]) // 128
+        place = f"{closed(index)} % 128 + 128*({closed(part)} & {parts - 1})"
+        return self.of_target(self.element(row, place))
 
 
 __all__ = ["ADDRESS", "Expressions", "Known", "extents_of", "kind_of", "product"]

@@ -460,6 +460,7 @@ def operations(machine: Machine) -> dict[str, Any]:
         "quotient": quotient,
         "remainder": remainder,
         "put": put,
+        "looked_up": looked_up,
         "within": within,
         "P": PRIME,
         "rounds": machine.rounds,
@@ -487,6 +488,12 @@ def quotient(one: int, other: int) -> int:
 
 def remainder(one: int, other: int) -> int:
     return one - quotient(one, other) * other
+
+
+def looked_up(cells: Cells, row: int, size: int, index: int, lanes: int) -> Value:
+    """An element of two vectors, the first and the last ones of a row, as the permutation of gcc finds it."""
+    index = (index + (2 * lanes - size if index > lanes - 1 else 0)) % (2 * lanes)
+    return cells[row + (index if index < lanes else size - 2 * lanes + index)]
 
 
 def within(index: int, extent: int) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 
 from polyc.codegen.printer import expression
 from polyc.frontend.ctype import Types
+from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Apart, Array, Region, Scop, Storage
 from polyc.replay.memory import (
@@ -40,6 +41,8 @@ CHEAP = 4_000
 """Iterations of loops up to which a run is repeated to look for races: each access is slower then."""
 FUEL = 40_000
 """Iterations of loops that all runs of a region may take together."""
+LONG_TEXT = 500
+"""Lines of a text above which translating it would take longer than its other checks."""
 RANGES = (8, 3, 1)
 """Numbers that choose subscripts are less than the first of these with which the region stays in its arrays."""
 
@@ -49,6 +52,8 @@ def replay(region: Region, program: Program, text: str, fuel: int = FUEL) -> Out
 
     text: what stands in the region's place in the file
     """
+    if text.count("\n") > LONG_TEXT:
+        return Outcome("not-run", f"the text has more than {LONG_TEXT} lines")
     try:
         return _Replay(region, program, text, fuel).outcome()
     except (NotUnderstood, Unrunnable) as reason:
@@ -85,6 +90,7 @@ class _Replay:
     text: str
     fuel: int
     read: Read = field(init=False)
+    types: Types = field(default_factory=Types)
     both: Translation = field(init=False)
     few: dict[str, bool] = field(init=False)
     arrays: dict[str, Array] = field(init=False)
@@ -100,12 +106,16 @@ class _Replay:
 
     def __post_init__(self) -> None:
         scop = self.scop
+        if any(isinstance(parameter.expr, c.Binary) for parameter in scop.parameters):
+            raise NotUnderstood("a size that is a product of others")
         found = [array for array in scop.arrays.values() if array.storage is not Storage.REGION]
         self.arrays = {array.c_name: array for array in found}
         self.aliased = frozenset(name for pair in scop.apart for name in names_of(pair)) & set(self.arrays)
         original, printed = (with_names(text, scop.parameters) for text in (self.region.original, self.text))
         texts = {REGION: original, TEXT: printed}
         self.read = read_texts(self.region.preamble, opening(scop, self.arrays), texts)
+        for item in self.read.tree.ext:
+            self.types.add_all(item)
         self.few = few_values(self.read.functions[REGION], self.arrays)
         self.kinds = {name: self.kind(array) for name, array in self.arrays.items()}
         self.both = self.translation()
@@ -121,16 +131,13 @@ class _Replay:
         return ZEROS if "neutral" in self.program.padded.values() else PLAIN
 
     def translation(self, checked: tuple[str, ...] = ()) -> Translation:
-        return translated(self.read, (REGION, TEXT), self.mode, self.aliased, self.few, checked)
+        return translated(self.read, self.types, (REGION, TEXT), self.mode, self.aliased, self.few, checked)
 
     def kind(self, array: Array) -> Kind:
-        types = Types()
-        for item in self.read.tree.ext:
-            types.add_all(item)
         declared = self.read.functions[REGION].body.block_items
         for item in declared:
             if getattr(item, "name", None) == array.c_name:
-                return kind_of(types.shape(item.type), types, self.few.get(array.c_name, False))
+                return kind_of(self.types.shape(item.type), self.types, self.few.get(array.c_name, False))
         raise NotUnderstood(f"the array {array.c_name}")
 
     # --- runs --------------------------------------------------------------------------------------------------------
@@ -138,9 +145,8 @@ class _Replay:
     def outcome(self) -> Outcome:
         difference = self.all_sizes() or self.races() or self.overlapping() or self.without_memory()
         if self.both.shared and difference is None:
-            line, name = self.both.shared[0]
-            message = f"iterations of a parallel loop share '{name}'"
-            difference = Difference("race", message, f"it is written in line {line} of the text", {})
+            line, message = self.both.shared[0]
+            difference = Difference("race", message, f"in line {line} of the text", {})
         coverage = self.coverage()
         if difference is not None:
             return Outcome("differs", difference.message, difference, coverage, tuple(self.sizes))
@@ -223,7 +229,7 @@ class _Replay:
         difference = found if isinstance(found, Difference) else self.difference(wanted, found)
         if difference is None:
             return spent, None
-        if not self.is_defined(sizes, fuel, overlap):
+        if not self.is_defined(sizes, overlap):
             if overlap is None:
                 self.sizes.pop()
                 self.wide.pop()
@@ -305,15 +311,15 @@ class _Replay:
             return Difference("value", "calls with effects are other ones, or in another order", "", {})
         return None
 
-    def is_defined(self, sizes: dict[str, int], fuel: int, overlap: Overlap | None) -> bool:
+    def is_defined(self, sizes: dict[str, int], overlap: Overlap | None) -> bool:
         """Whether the region itself stays in its arrays, row by row, and leaves behind nothing that was never set."""
         if overlap is None:
             checked = self.translation((REGION,))
             try:
-                self.run(checked, REGION, sizes, Machine(fuel=fuel, tag="region"))
+                self.run(checked, REGION, sizes, Machine(tag="region"))
             except Outside:
                 return False
-        one, other = (self.original(sizes, fuel, overlap, tag) for tag in ("region", "another"))
+        one, other = (self.original(sizes, 1 << 60, overlap, tag) for tag in ("region", "another"))
         return self.difference(one, other) is None
 
     def told(self, difference: Difference, sizes: dict[str, int], overlap: Overlap | None) -> Difference:
@@ -347,9 +353,10 @@ class _Replay:
     def races(self) -> Difference | None:
         """Run the text with its parallel loops the other way round, at sizes at which each has several iterations."""
         seen: set[int] = set()
-        cheap = [(sizes, wide, used) for sizes, wide, used in self.wide if used <= CHEAP]
-        for sizes, wide, used in sorted(cheap, key=lambda one: (-len(one[1]), -one[2])):
-            if wide <= seen:
+        cheap = sorted((run for run in self.wide if run[2] <= CHEAP), key=lambda run: (-len(run[1]), -run[2]))
+        others = sorted((run for run in self.wide if run[2] > CHEAP), key=lambda run: run[2])
+        for sizes, wide, used in [*cheap, *others]:
+            if wide <= seen or used > 5 * CHEAP:
                 continue
             seen |= wide
             difference = self.raced(self.original(sizes, 2 * used + 100), sizes, None)
@@ -366,14 +373,14 @@ class _Replay:
         assert machine.races is not None
         words = "" if overlap is None else f" where {overlap.other} begins {overlap.by} elements after {overlap.one}"
         given = {plain_name(p): sizes[p.name] for p in self.scop.parameters}
-        if machine.races.found:
+        if machine.races.found and self.is_defined(sizes, overlap):
             name, place = machine.races.found[0]
             known = found.arrays.get(name) if isinstance(found, Ran) else None
             element = f"{name}[{place}]" if known is None or overlap is not None else known.element(place)
             message = f"two iterations of a parallel loop touch {element}{words}"
             return Difference("race", message, "", given, name, place)
         difference = found if isinstance(found, Difference) else self.difference(wanted, found)
-        if difference is None or not self.is_defined(sizes, 1 << 30, overlap):
+        if difference is None or not self.is_defined(sizes, overlap):
             return None
         message = f"{difference.message} with the iterations of parallel loops in another order{words}"
         return replace(difference, message=message, sizes=given)

@@ -54,7 +54,8 @@ class Translation:
     unset: dict[str, tuple[str, str]]
     constants: dict[str, Fraction]
     shared: tuple[tuple[int, str], ...]
-    """Variables from outside of a loop with a pragma that its iterations write: the line, and the variable."""
+    """What loops with pragmas do that is wrong by itself: the line, and what. They write variables from outside, or
+    combine values otherwise than their clause says."""
     weights: dict[int, int]
     """What an iteration of a loop costs, without the loops inside of it: in plain statements."""
 
@@ -89,6 +90,7 @@ class Pragma:
 
 def translated(
     read: Read,
+    types: Types,
     names: tuple[str, ...],
     mode: str,
     aliased: frozenset[str],
@@ -100,9 +102,6 @@ def translated(
     aliased: arrays that may begin inside of others; kinds: the arrays of whole numbers in which only small ones stand
     checked: texts of which each subscript is compared with its extent
     """
-    types = Types()
-    for item in read.tree.ext:
-        types.add_all(item)
     bodies = {name: f for name, f in read.functions.items() if name not in names}
     declared = [item for item in read.tree.ext if isinstance(item, c_ast.Decl) and item.name]
     prototypes = {d.name: d for d in declared if isinstance(d.type, c_ast.FuncDecl)}
@@ -240,8 +239,9 @@ class _Function(Expressions):
     def unknown(self, function: c_ast.FuncDef) -> None:
         """Names that nobody declares: the model has no use for them, so that what runs should have none either."""
         inside = list(walk(function.body))
-        constants = {name for name, node in self.known.globals.items() if self.is_constant(node)}
-        declared = {n.name for n in inside if isinstance(n, c_ast.Decl)} | {*self.known.types.constants} | constants
+        declared = {item.name for item in function.body.block_items or [] if isinstance(item, c_ast.Decl)}
+        declared |= {*self.known.types.constants}
+        declared |= {name for name, node in self.known.globals.items() if self.is_constant(node)}
         called = {n.name.name for n in inside if isinstance(n, c_ast.FuncCall) and isinstance(n.name, c_ast.ID)}
         ranks: dict[str, int] = {}
         for node in inside:
@@ -534,7 +534,8 @@ class _Function(Expressions):
         """A variable is written: no other iteration of a loop with a pragma may have it."""
         for pragma in self.pragmas:
             if variable.number <= pragma.start and variable.code not in pragma.own:
-                self.module.shared.append((self.line, variable.code.split("_", 1)[1].rsplit("_", 1)[0]))
+                name = variable.code.split("_", 1)[1].rsplit("_", 1)[0]
+                self.module.shared.append((self.line, f"iterations of a parallel loop share '{name}'"))
 
     # --- control -----------------------------------------------------------------------------------------------------
 
@@ -607,6 +608,7 @@ class _Function(Expressions):
             self.emit(f"{variable.code} = {counted}.start")
             number_found = f"rounds({counted}, {block})"
         if pragma:
+            self.check_reductions(pragma, node.stmt)
             reduced = [v.code for v in self.reduced(pragma) if v.is_array]
             arrays = "".join(f"{code}, " for code in reduced)
             number_found = f"parallel({number_found}, {block}, ({arrays}))"
@@ -638,6 +640,24 @@ class _Function(Expressions):
                     variable = self.find(name)
                     found |= {variable.code} if variable is not None else set()
         return frozenset(found)
+
+    def check_reductions(self, pragma: str, body: c_ast.Node) -> None:
+        """Whether a loop's body combines values as its clause says."""
+        for match in _CLAUSE.finditer(pragma):
+            operator, _, names = match[2].partition(":")
+            if match[1] != "reduction" or operator.strip() in ("min", "max"):
+                continue
+            reduced = {*re.findall(r"[A-Za-z_]\w*", names)}
+            allowed = {"+": ("+", "-"), "-": ("+", "-")}.get(operator.strip(), (operator.strip(),))
+            for inner in walk(body):
+                if not isinstance(inner, c_ast.Assignment) or not base_names(inner.lvalue) & reduced:
+                    continue
+                used = inner.op[:-1]
+                if inner.op == "=" and isinstance(inner.rvalue, c_ast.BinaryOp):
+                    used = inner.rvalue.op
+                if used not in allowed:
+                    message = f"a reduction with {operator.strip()} combines values with {used or '='}"
+                    self.module.shared.append((self.line, message))
 
     def reduced(self, pragma: str) -> list[Variable]:
         found: list[Variable] = []

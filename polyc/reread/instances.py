@@ -1,18 +1,17 @@
 """Which instances of the program the text runs: all of them, each once, and no others.
 
 math: let t be an instance of the text, and g(t) the instance of the program's tree that its note claims: the
-      statement's loop variables i, below an extension node the tile o as well, and for each band member above the
-      statement the value v of its loop. With D the text's instances, E the tree's, and s(e) the band values of e,
-        (1) { (g(t), v(t)) : t in D } = { (e, s(e)) : e in E },
+      statement's loop variables i, and below an extension node the tile o as well. With D the text's instances, and E
+      the tree's,
+        (1) { g(t) : t in D } = E,
         (2) t -> g(t) is injective.
-      Members whose loop isl left out (they have one value) are given what the tree says. Where v(t) and s(g(t)) are one
-      expression the member says nothing, and is left out of (1).
+      What the tree's steps are at g(t), the tree says; where the loops of the text are these, they stand for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import islpy as isl
 
@@ -21,7 +20,7 @@ from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import Member, Step
 from polyc.poly import affine_of, at_sizes, value_on
-from polyc.reread.affine import NotAffine, Reader, Value, agree_plainly, substitution
+from polyc.reread.affine import NotAffine, Reader, Value, agree, agree_plainly, substitution
 from polyc.reread.parts import NotComparable, Part, Refused
 from polyc.verify.expand import buffer_of
 from polyc.verify.fault import Fault
@@ -40,8 +39,6 @@ class Image:
     """The statement's loop variables, then the values of inlined producers."""
     columns: list[int | Value]
     """For each step of the run's path: the position in a sequence, or the value of a band member."""
-    plain: list[bool] = field(default_factory=list)
-    """For each step: whether the instance decides the value, by this very expression."""
 
     @property
     def loops(self) -> list[Value]:
@@ -93,31 +90,26 @@ def image_of(program: Program, part: Part, run: Run) -> Image:
     space = run.contraction.get_space().range().align_params(reader.space.params())
     decided = substitution(reader, loops, space)
     columns: list[int | Value] = []
-    plain: list[bool] = []
     outer = run.path.depth_of_extension if run.path.extension is not None else 0
     missing: list[tuple[int, int]] = []
+    domain = at_sizes(part.place.domain, program.scop.known)
     depth = 0
     for step in run.path.steps:
         if isinstance(step, Step):
             columns.append(step.index)
-            plain.append(True)
             continue
         value = claimed[depth]
         if depth < outer:
-            plain.append(False)
             if value is None:
                 missing.append((len(columns), depth))
                 value = reader.constant(0)
         else:
             wanted = decided.of(value_on(step.schedule, space))
-            if value is None:
-                value = _by_outer_loops(part, wanted, columns)
-                plain.append(True)
-            else:
-                plain.append(agree_plainly(wanted, value))
+            if value is None or agree(wanted, value, domain) is not None:
+                value = _by_outer_loops(part, wanted, columns)  # isl left the loop out, or counts from elsewhere
         columns.append(value)
         depth += 1
-    image = Image(part, run, reader, part.place.domain, instance, columns, plain)
+    image = Image(part, run, reader, part.place.domain, instance, columns)
     if missing:
         _find(image, missing, outer)
     return image
@@ -180,14 +172,12 @@ def _run_faults(program: Program, runs: Sequence[Run], run: Run, images: list[Im
         if lost.is_empty():
             return []
         return [Fault("text", f"the text leaves out instances of {name}", str(lost.sample_point()))]
-    extra = [k for k in range(len(run.columns)) if not all(image.plain[k] for image in images)]
-    extra = [k for k in extra if not _is_outer(run, k)]
-    tree = at_sizes(_tree_set(program, run, extra), known)
+    tree = at_sizes(_tree_set(program, run), known)
     faults: list[Fault] = []
     every: isl.Set | None = None
     sets: list[isl.Set] = []
     for image in images:
-        relation = substitution(image.reader, _values(image, extra)).relation()
+        relation = substitution(image.reader, _values(image)).relation()
         here = at_sizes(image.domain, known)
         text = here.apply(relation)
         if not text.is_subset(tree):
@@ -250,46 +240,27 @@ def ran(program: Program, run: Run) -> isl.Set:
     return run.contraction.intersect_range(domain).domain().intersect(run.instances)
 
 
-def _is_outer(run: Run, column: int) -> bool:
-    """Whether a column is a tile loop above an extension node, which is part of the instance."""
-    step = run.path.steps[column]
-    depth = sum(isinstance(s, Member) for s in run.path.steps[:column])
-    return isinstance(step, Member) and run.path.extension is not None and depth < run.path.depth_of_extension
-
-
-def _values(image: Image, extra: list[int]) -> list[Value]:
+def _values(image: Image) -> list[Value]:
+    """The tile of an extension node, and the statement's loop variables."""
     run = image.run
     outer = run.path.depth_of_extension if run.path.extension is not None else 0
-    count = run.contraction.dim(isl.dim_type.out)
-    more: list[Value] = []
-    for k in extra:
-        column = image.columns[k]
-        assert not isinstance(column, int)
-        more.append(column)
-    return [*image.loops[:outer], *image.instance[:count], *more]
+    return [*image.loops[:outer], *image.instance[: run.contraction.dim(isl.dim_type.out)]]
 
 
-def _tree_set(program: Program, run: Run, extra: list[int]) -> isl.Set:
-    """`{ [o, i, extra band values] }`."""
-    found = ran(program, run)
-    if extra:
-        relation = isl.Map.identity(found.get_space().map_from_set()).intersect_domain(found)
-        for k in extra:
-            relation = relation.range_product(run.columns[k].intersect_domain(found))
-        found = relation.range()
-    return found.flatten().reset_tuple_id()
+def _tree_set(program: Program, run: Run) -> isl.Set:
+    """`{ [o, i] }`."""
+    return ran(program, run).flatten().reset_tuple_id()
 
 
 def _text_and_tree(program: Program, run: Run, images: list[Image]) -> tuple[isl.Set, isl.Set]:
     (image,) = images
-    extra = [k for k in range(len(run.columns)) if not image.plain[k] and not _is_outer(run, k)]
     known = program.scop.known
-    text = at_sizes(image.domain, known).apply(substitution(image.reader, _values(image, extra)).relation())
-    return text, at_sizes(_tree_set(program, run, extra), known)
+    text = at_sizes(image.domain, known).apply(substitution(image.reader, _values(image)).relation())
+    return text, at_sizes(_tree_set(program, run), known)
 
 
 def _injective(image: Image) -> bool:
-    """Whether each loop of the text is a value of the instance, or of a band member, by itself."""
+    """Whether each loop of the text is a value of the instance, or of a band member that it decides, by itself."""
     depth = len(image.part.place.loops)
     values = [v for v in (*image.instance, *image.columns) if isinstance(v, isl.Aff)]
     return all(any(agree_plainly(value, image.reader.loop(d)) for value in values) for d in range(depth))

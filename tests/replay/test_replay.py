@@ -226,3 +226,15 @@ def test_sizes_that_are_too_large() -> None:
 
 def test_statements_that_are_not_understood() -> None:
     assert with_text(SCALED, 'for (long i = 0; i < n; i++)\n  __asm__("nop");').kind == "not-run"
+
+
+def test_sizes_with_which_the_region_itself_leaves_a_row_prove_nothing() -> None:
+    region = marked(
+        "void f(int n, int m, double a[n][20])",
+        "for (int i = 0; i < n; i++)\n  for (int j = 0; j < m; j++)\n    a[i][j] = i;",
+    )
+    text = (
+        "#pragma omp parallel for\nfor (long i = 0; i < n; i++)\n  for (long j = 0; j < m; j++)\n    a[i][j] = (int)i;"
+    )
+    found = with_text(region, text)
+    assert found.kind == "agrees"

@@ -14,7 +14,7 @@ from polyc.codegen.instances import InstancePrinter, Scope, Visit, assigned, blo
 from polyc.codegen.naming import Namer
 from polyc.codegen.origins import LoopOrigins
 from polyc.codegen.printer import ATOMIC, UNROLL_ON_CPU
-from polyc.codegen.to_isl import to_isl
+from polyc.codegen.to_isl import MOST_SHIFTED, to_isl
 from polyc.errors import InternalError
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
@@ -44,7 +44,7 @@ class Printed:
 
 def generate(program: Program) -> Generated:
     """Let isl make the loops of the program's tree."""
-    annotated = to_isl(program.tree)
+    annotated = to_isl(program.tree, MOST_SHIFTED if program.options.shifted else 1)
     context = program.scop.known
     visits: list[Visit] = []
     failures: list[BaseException] = []
@@ -64,7 +64,12 @@ def generate(program: Program) -> Generated:
         ids = ids.add(isl.Id.read_from_str(context.get_ctx(), f"c{k}_"))
     # The pair that set_at_each_domain answers has to live as long as the AST is made.
     kept = build.set_iterators(ids).set_at_each_domain(at_each_domain)
-    node = kept[0].node_from_schedule(annotated.schedule)
+    scaled = context.get_ctx().get_ast_build_scale_strides()
+    context.get_ctx().set_ast_build_scale_strides(scaled and not program.options.spaced)
+    try:
+        node = kept[0].node_from_schedule(annotated.schedule)
+    finally:
+        context.get_ctx().set_ast_build_scale_strides(scaled)
     if failures:
         raise failures[0]
     return Generated(node, annotated, visits, kept[0])

@@ -52,8 +52,11 @@ class Annotated:
     """What stands right below loops whose iterations are printed one by one."""
 
 
-def to_isl(tree: Domain) -> Annotated:
-    """The tree as an isl schedule, with a mark above each band."""
+def to_isl(tree: Domain, shifted: int = MOST_SHIFTED) -> Annotated:
+    """The tree as an isl schedule, with a mark above each band.
+
+    shifted: so many statements of a band may be shifted against each other
+    """
     bands: dict[str, tuple[Band, int]] = {}
     marks: dict[str, tuple[Mark, int]] = {}
     deepest = barriers = 0
@@ -72,7 +75,7 @@ def to_isl(tree: Domain) -> Annotated:
                 coincident = ", ".join("1" if m.coincident else "0" for m in node.members)
                 inside = met if node.members[-1].barrier else below
                 here = inside(node.child, depth + len(node.members))
-                if _may_be_shifted(node):
+                if _may_be_shifted(node, shifted):
                     here = _without_shifts(node, depth + len(node.members), here)
                 inner = (
                     f'schedule: "{partial_schedule(node.members)}", permutable: {int(node.permutable)}, '
@@ -154,7 +157,7 @@ def with_tiles(instances: isl.UnionSet, node: Node, regions: dict[int, isl.Set])
     return instances
 
 
-def _may_be_shifted(band: Band) -> bool:
+def _may_be_shifted(band: Band, most: int) -> bool:
     """Whether isl could shift the values of some of the band's statements in the generation of loops, and be wrong.
 
     isl wants the loops of {A[i] -> 2i; B[i] -> 2i + 1} to have one stride. It compares each statement S with one of
@@ -166,13 +169,13 @@ def _may_be_shifted(band: Band) -> bool:
 
     It does nothing of the kind above an extension, or a band with an isolated part.
     """
-    if band.members[0].schedule.domain().n_set() <= MOST_SHIFTED:
+    if band.members[0].schedule.domain().n_set() <= most:
         return False
     below = [node for child in child_nodes(band) for node in walk(child)]
     if band.whole is not None or any(isinstance(n, Extension) for n in below):
         return False
     inner = [node for node in below if isinstance(node, Band)]
-    return all(n.whole is None and n.members[0].schedule.domain().n_set() <= MOST_SHIFTED for n in inner)
+    return all(n.whole is None and n.members[0].schedule.domain().n_set() <= most for n in inner)
 
 
 def _without_shifts(band: Band, depth: int, inside: str) -> str:

@@ -54,6 +54,11 @@ class Options:
     """Whether they may have arrays of their own, of which tiles keep parts; cleared by a relaxation only."""
     without: frozenset[str] = frozenset()
     """Passes to leave out, by name; added by a relaxation only, after a check refused what they made."""
+    shifted: bool = True
+    """Whether isl may shift the values of a loop's statements (`codegen/to_isl.py`); cleared only after its loops were
+    refused."""
+    spaced: bool = False
+    """Whether loops keep values that lie apart (`passes/spaced.py`); set only after isl's loops were refused."""
     budget: int = 2_000_000
     """isl operations that one pass may take before it declines, in a region of up to MANY statements; 0: as many as it
     takes."""

@@ -101,11 +101,6 @@ class InputOptions:
     """Words that stand before `cc`: `ccache`."""
     flags: tuple[str, ...] = ()
     """Options of the C compiler, as its user gives them."""
-    inspect: bool = True
-    """Whether the text may ask the data whether subscripts that they decide stay in their rows."""
-    private: bool = True
-    """Whether to find out which arrays each thread may have for itself: nobody asks that of a text that is only
-    compared."""
 
 
 @dataclass(frozen=True, slots=True)

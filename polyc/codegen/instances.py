@@ -16,8 +16,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, AccessKind, Array, CType, Statement, Storage, Value
 from polyc.model.tree import Member, partial_schedule, paths
-from polyc.passes.boxes import constant_of
-from polyc.poly import at_sizes, empty_map, everywhere, in_name, maps, pinned, project_range
+from polyc.poly import at_sizes, constant_of, empty_map, everywhere, in_name, maps, pinned, project_range
 from polyc.verify.expand import shift
 
 NOTED = "polyc_"

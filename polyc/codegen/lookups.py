@@ -33,7 +33,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Array
 from polyc.model.tree import Band, walk
-from polyc.passes.boxes import constant_of
+from polyc.poly import constant_of
 
 LOOKUP = "polyc_lookup"
 """What the macros are called, before the number of elements of a row of bytes, and their vector type."""

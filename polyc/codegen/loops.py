@@ -20,8 +20,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Array, Storage
 from polyc.model.tree import Mark, Member, Role, Worth
-from polyc.passes.boxes import constant_of
-from polyc.poly import kind_of, maps, operation_of
+from polyc.poly import constant_of, kind_of, maps, operation_of
 
 LINE_BYTES = 64
 """What vectors are aligned to, so that none lies in two lines of a cache."""

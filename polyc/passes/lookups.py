@@ -14,12 +14,11 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Array, Statement, Storage
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Lookups, Mark, Member, Node, Role, Sequence, walk
-from polyc.passes.boxes import constant_of
 from polyc.passes.nests import values
 from polyc.passes.sums import streams
 from polyc.passes.unroll import Cut, cut_members, deepened, part_of, reach_of
 from polyc.passes.vectorize import UNROLLED, dimension_of, gain_of, in_rows, iterations
-from polyc.poly import maps, names, pinned, value_on
+from polyc.poly import constant_of, maps, names, pinned, value_on
 
 STAGE = "lookups"
 STRIP = 64

@@ -16,8 +16,8 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Array, Storage
 from polyc.model.tree import Member, Step
+from polyc.poly import constant_of
 from polyc.reread.affine import agree_plainly
-from polyc.reread.bodies import constant
 from polyc.reread.instances import Image
 from polyc.reread.parts import Loop
 from polyc.verify.fault import Fault
@@ -131,5 +131,5 @@ def name_of(array: Array) -> str:
 
 def section(array: Array) -> str:
     """All of an array, as a clause of OpenMP names it: `s`, `h[:256]`."""
-    extents = "".join(f"[:{constant(extent)}]" for extent in array.extents if extent is not None)
+    extents = "".join(f"[:{constant_of(extent)}]" for extent in array.extents if extent is not None)
     return name_of(array) + extents

@@ -22,8 +22,8 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Array
 from polyc.model.tree import Band, walk
-from polyc.passes.boxes import constant_of
 from polyc.passes.lookups import row_extent
+from polyc.poly import constant_of
 from polyc.verify.fault import Fault
 
 PREFIX = "polyc_lookup"

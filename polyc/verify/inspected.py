@@ -20,8 +20,7 @@ from polyc.frontend.ranges import bounds_of, spare_of
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Inspection, Scop, Statement
-from polyc.passes.boxes import constant_of
-from polyc.poly import in_name, maps
+from polyc.poly import constant_of, in_name, maps
 from polyc.verify.fault import Fault
 
 KIND = "inspection"

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from polyc.model import ctree as c
 from polyc.model.scop import Array, Statement, Storage
-from polyc.passes.boxes import constant_of
+from polyc.poly import constant_of
 
 _UPDATES = {"+": ("+=", "-="), "*": ("*=",), "&": ("&=",), "|": ("|=",), "^": ("^=",), "max": (), "min": ()}
 """The assignments that a reduction with an operator may combine."""

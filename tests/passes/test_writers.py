@@ -15,8 +15,8 @@ import pytest
 
 from polyc.model.program import Compiled, Options
 from polyc.passes.boxed import is_ragged, is_simpler
-from polyc.passes.boxes import constant_of
 from polyc.pipeline import compile_region
+from polyc.poly import constant_of
 from polyc.runtime.check import check
 from tests.programs import after, region_in, region_of
 

@@ -19,9 +19,6 @@ from polyc.model.tree import Member, partial_schedule, paths
 from polyc.poly import at_sizes, constant_of, empty_map, everywhere, in_name, maps, pinned, project_range
 from polyc.verify.expand import shift
 
-NOTED = "polyc_"
-"""What the variables that notes assign are called, before what they note."""
-
 
 @dataclass(slots=True)
 class Visit:
@@ -153,12 +150,10 @@ class InstancePrinter:
 
     def note(self, kind: str) -> c.Note:
         """The place `at` which the statement's text starts, or its `end`; the first has the instance."""
-        name = f"{kind}_{self.statement.name}"
         if kind != "at":
-            return c.Note(kind, self.statement.name, (assigned(name, c.Literal("0")),))
+            return c.Note(kind, self.statement.name)
         loops = tuple((self.members[at], self.exprs.iterators.get(at)) for at in sorted(self.members, key=_depth))
-        stands_for = (assigned(name, c.Literal("0"), self.instance),)
-        return c.Note(kind, self.statement.name, stands_for, self.instance, loops)
+        return c.Note(kind, self.statement.name, self.instance, loops)
 
     def _loops(self) -> dict[str, c.Expr]:
         """What each loop variable of the statement is, in the AST's iterators."""
@@ -530,11 +525,6 @@ def is_single(buffer: Buffer) -> bool:
 def c_name(array: Array) -> str:
     """How the array is spelled in the printed code."""
     return array.name if array.storage is Storage.REGION else array.c_name
-
-
-def assigned(what: str, value: c.Expr, place: tuple[c.Expr, ...] = ()) -> c.Stmt:
-    """`polyc_what[place] = value;`, for a note."""
-    return c.ExprStmt(c.Assign("=", c.ArrayRef(f"{NOTED}{what}", place), value))
 
 
 def block_of(items: tuple[c.Stmt, ...]) -> c.Stmt:

@@ -121,8 +121,7 @@ def _fenced(item: c.Stmt) -> Iterator[c.Stmt]:
     def change(node: c.Node) -> c.Node | None:
         if not isinstance(node, c.For) or not is_parallel(node) or not streams(node):
             return None
-        inside = node.body.body if isinstance(node.body, c.Block) else (node.body,)
-        return replace(node, body=c.Block((*inside, fence)))
+        return replace(node, body=c.Block((node.body, fence)))  # `without_braces` opens it
 
     yield c.rewrite(item, change)
     if streams(c.rewrite(item, lambda node: c.Empty() if is_parallel(node) else None)):  # by the thread that is left

@@ -348,13 +348,7 @@ def index_below(program: Program, statement: Statement, access: Access) -> int |
     extent = row_extent(program.scop.arrays[access.array])
     known = None if extent is None else constant_of(extent)
     (reference,) = (n for n in c.walk(statement.body) if isinstance(n, c.ArrayRef) and n.ref == access.ref)
-
-    def unlabelled(node: c.Node) -> c.Node | None:
-        if isinstance(node, c.ArrayRef) and node.ref:
-            return c.rewrite(replace(node, ref=""), unlabelled)
-        return None
-
-    low, high = bounds_of(c.rewrite(reference.subscripts[-1], unlabelled), lambda _name: None)
+    low, high = bounds_of(c.unlabelled(reference.subscripts[-1]), lambda _name: None)
     if low is None or high is None:
         return known
     return high + 1 if known is None else min(known, high + 1)

@@ -429,16 +429,14 @@ def _number(expr: c.Expr) -> int:
 
 
 def _bare(node: c.N) -> c.N:
-    """Without the labels of references, and without pragmas."""
+    """The tree without the labels of references, and without pragmas."""
 
     def change(part: c.Node) -> c.Node | None:
-        if isinstance(part, c.ArrayRef) and part.ref:
-            return c.rewrite(replace(part, ref=""), change)
         if isinstance(part, c.For) and part.pragmas:
             return c.rewrite(replace(part, pragmas=()), change)
         return None
 
-    return c.rewrite(node, change)
+    return c.rewrite(c.unlabelled(node), change)
 
 
 __all__ = ["lookup_faults"]

@@ -14,7 +14,7 @@ from polyc.codegen.tidy import simpler
 from polyc.errors import InternalError
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
-from polyc.model.scop import Access, AccessKind, Array, CType, Statement, Storage, Value
+from polyc.model.scop import Access, AccessKind, Array, CType, Statement, Value
 from polyc.model.tree import Member, partial_schedule, paths
 from polyc.poly import at_sizes, constant_of, empty_map, everywhere, in_name, maps, pinned, project_range
 from polyc.verify.expand import shift
@@ -222,9 +222,9 @@ class InstancePrinter:
         array = self.program.scop.arrays[node.array]
         access = self.accesses.get(node.ref)
         buffer = self._buffer(node)
-        name = c_name(array) if buffer is None else buffer.name
+        name = array.printed_name if buffer is None else buffer.name
         if access is not None and access.exact and len(node.subscripts) == array.rank:
-            if buffer is not None and is_single(buffer):
+            if buffer is not None and buffer.is_single:
                 return self.cell(array, buffer, name, (), node.ref)
             place = self._place(buffer)
             if array.rank == 0 and (buffer is None or buffer.places is None):
@@ -253,7 +253,7 @@ class InstancePrinter:
         if buffer is not None and buffer.corner is not None:
             if access is None or not access.loose or len(written) != array.rank:
                 raise InternalError(f"an access to {array.c_name} that is not affine goes to a buffer")
-            if is_single(buffer):
+            if buffer.is_single:
                 return self.cell(array, buffer, name, (), node.ref)
             written = _around(buffer, self._partly(access, buffer, written))
         return self.cell(array, buffer, name, written, node.ref)
@@ -515,16 +515,6 @@ def _in_planes(buffer: Buffer) -> bool:
     whole = (buffer.corner.get_aff(d) for d in range(buffer.corner.dim(isl.dim_type.out)))
     ones = [constant_of(extent) == 1 for extent in buffer.extents]
     return any(ones) and all(one or aff.plain_is_zero() for one, aff in zip(ones, whole, strict=True))
-
-
-def is_single(buffer: Buffer) -> bool:
-    """Whether a data tile has one element: it is a variable then."""
-    return buffer.corner is not None and all(constant_of(extent) == 1 for extent in buffer.extents)
-
-
-def c_name(array: Array) -> str:
-    """How the array is spelled in the printed code."""
-    return array.name if array.storage is Storage.REGION else array.c_name
 
 
 def block_of(items: tuple[c.Stmt, ...]) -> c.Stmt:

@@ -10,7 +10,7 @@ import islpy as isl
 
 from polyc.codegen.exprs import MACROS, ExprPrinter
 from polyc.codegen.generated import Generated, children, marks_of, visit_at
-from polyc.codegen.instances import InstancePrinter, Scope, Visit, block_of, c_name, is_single
+from polyc.codegen.instances import InstancePrinter, Scope, Visit, block_of
 from polyc.codegen.naming import Namer
 from polyc.codegen.origins import LoopOrigins
 from polyc.codegen.printer import ATOMIC, UNROLL_ON_CPU
@@ -204,7 +204,7 @@ class LoopPrinter:
     def extents(self, buffer: Buffer) -> tuple[c.Expr, ...]:
         if buffer.storage == "private":
             return tuple(e for e in self.program.scop.arrays[buffer.array].extents_c if e is not None)
-        if is_single(buffer):
+        if buffer.is_single:
             return ()
         printer = ExprPrinter(self.program.scop.parameters, {})
         return tuple(printer.convert(self.build.expr_from_pw_aff(e)) for e in buffer.extents)
@@ -215,9 +215,9 @@ class LoopPrinter:
         used = {n.array for n in inside if isinstance(n, c.ArrayRef)}
         found: list[c.Decl] = []
         for array in self.program.scop.arrays.values():
-            if array.storage is Storage.REGION and c_name(array) in used:
+            if array.storage is Storage.REGION and array.printed_name in used:
                 extents = tuple(e for e in array.extents_c if e is not None)
-                found.append(c.Decl(array.element.text, c_name(array), extents))
+                found.append(c.Decl(array.element.text, array.printed_name, extents))
         return [*found, *_mentioned(tuple(found), inside)]
 
     # --- loops and branches --------------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ class LoopPrinter:
             if not pragmas or step == 1:
                 return c.For(counter, condition, advance, block)
             ((_, array),) = member.owned
-            owned = c_name(self.program.scop.arrays[array])
+            owned = self.program.scop.arrays[array].printed_name
             return c.For(counter, condition, advance, block, owned=owned, owned_if=self.worth(member))
         nontemporal, large = self.past_caches(member)
         width = 0 if member is None or member.lookups is None else member.lookups.width
@@ -286,7 +286,7 @@ class LoopPrinter:
         """The arrays that a loop stores past the caches, and where only a run knows that it should, the condition."""
         if member is None or member.past_caches is None:
             return (), None
-        arrays = tuple(c_name(self.program.scop.arrays[name]) for name in member.past_caches.arrays)
+        arrays = tuple(self.program.scop.arrays[name].printed_name for name in member.past_caches.arrays)
         worth = member.past_caches.worth
         return arrays, None if worth is None else self.more(worth)
 
@@ -361,7 +361,7 @@ class LoopPrinter:
     def atomic(self, body: c.Stmt, scope: Scope) -> c.Stmt:
         """The statement, with a pragma where it updates a cell that other iterations of a loop above update, too."""
         pairs = (pair for member in scope.members.values() for pair in member.atomics)
-        shared = {c_name(self.program.scop.arrays[array]) for _, array in pairs}
+        shared = {self.program.scop.arrays[array].printed_name for _, array in pairs}
         if not shared or not any(isinstance(n, c.ArrayRef) and n.array in shared for n in c.walk(body)):
             return body
         assert isinstance(body, c.ExprStmt)
@@ -398,7 +398,7 @@ def by_rows(body: c.Stmt, name: str, around: Callable[[c.Stmt], c.Stmt]) -> c.St
 def section(array: Array) -> str:
     """All of an array, as a clause of OpenMP names it: `s`, `h[:256]`."""
     extents = "".join(f"[:{constant_of(extent)}]" for extent in array.extents if extent is not None)
-    return c_name(array) + extents
+    return array.printed_name + extents
 
 
 def _sharing(member: Member) -> str:

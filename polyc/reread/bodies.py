@@ -224,7 +224,7 @@ class _Body:
             return False
         access = self.access(then)
         exact = access is not None and access.exact and len(then.subscripts) == array.rank
-        if buffer is not None and buffer.corner is not None and is_single(buffer):
+        if buffer is not None and buffer.is_single:
             return not now.subscripts
         if access is not None and exact:
             return self.at_place(access, buffer, now)
@@ -298,11 +298,6 @@ class _Body:
             elif not self.agrees(_around(wanted[d], buffer) if d == buffer.window else wanted[d], subscript):
                 return False
         return True
-
-
-def is_single(buffer: Buffer) -> bool:
-    """Whether a data tile has one element: it is a variable in C."""
-    return buffer.corner is not None and all(constant_of(extent) == 1 for extent in buffer.extents)
 
 
 def _around(value: Value, buffer: Buffer) -> Value:

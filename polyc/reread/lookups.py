@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from polyc.codegen.instances import c_name
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Array
@@ -229,7 +228,7 @@ class _Block:
 
     def index_of(self, table: str, vector: str, function: str, given: list[c.Expr]) -> c.Expr:
         """The index that a permutation is given, if it is one in rows of the table's length."""
-        array = next((a for a in self.program.scop.arrays.values() if c_name(a) == table), None)
+        array = next((a for a in self.program.scop.arrays.values() if a.printed_name == table), None)
         width = self.loop.lookups
         if array is None or vector != f"polyc_{array.element.text.replace(' ', '_')}{width}":
             raise _Other("a vector has other elements")

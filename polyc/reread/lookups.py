@@ -17,11 +17,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from polyc.analysis.tables import row_extent
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Array
 from polyc.model.tree import Band, walk
-from polyc.passes.lookups import row_extent
 from polyc.poly import constant_of
 from polyc.verify.fault import Fault
 

@@ -1,7 +1,7 @@
-"""One region on its way through the compiler: what was seen and timed, and its text, printed and read again.
+"""One region on its way through the compiler: what was seen and timed, and its text, printed and compared with it.
 
 Decides nothing of the order of the steps (`pipeline.py`): it says for a program what its text is, and whether that is
-right. While the check of a program runs in one child process, a second one prints it and reads the text again.
+right. While the check of a program runs in one child process, a second one prints it and compares the text.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Attempt:
         self.snapshots: list[Snapshot] = []
         self.ahead: _Ahead | None = None
         self.unread = False
-        """Whether reading a printed text again took too long."""
+        """Whether comparing a printed text took too long."""
 
     def __enter__(self) -> Attempt:
         return self
@@ -58,8 +58,8 @@ class Attempt:
         return self.region.scop.domain.get_ctx()
 
     @property
-    def reads_again(self) -> bool:
-        """Whether the text of programs that are right is read again."""
+    def compares_text(self) -> bool:
+        """Whether the text of programs that are right is compared with them."""
         return not self.options.gpu
 
     # --- what was seen -------------------------------------------------------------------------------------------
@@ -110,11 +110,11 @@ class Attempt:
     # --- the text ------------------------------------------------------------------------------------------------
 
     def text_of(self, program: Program, verified: bool) -> tuple[Rendered | None, Program]:
-        """The program's text, read again, and the program; None where it has none that is right, and a remark why."""
+        """The program's text, compared with it, and the program; None where none is right, and a remark why."""
         try:
             with self.timed("codegen"):
                 rendered = self.rendered(program, verified)
-            if not verified or not self.reads_again:
+            if not verified or not self.compares_text:
                 return rendered, program
             with self.timed("text"):
                 return self.reread(program, rendered)
@@ -144,7 +144,7 @@ class Attempt:
     def print_ahead(self, program: Program, verified: bool = True) -> None:
         """Print a program that is being checked, and begin to check its text: most programs are right."""
         self.end_ahead()
-        reading = verified and self.reads_again
+        reading = verified and self.compares_text
         with self.timed("codegen"):
             printing = self.start_printing(program, verified, reading)
             try:
@@ -188,9 +188,9 @@ class Attempt:
             found = look(program, self.region, rendered) if self.ahead is None else self.ahead.look()
         except OverBudget:
             self.unread = True
-            found, reason = Look(), "reading it again took more isl operations than the budget allows"
+            found, reason = Look(), "comparing it took more isl operations than the budget allows"
         except isl.Error as error:
-            found, reason = Look(), f"isl failed in reading it again ({first_line(error)})"
+            found, reason = Look(), f"isl failed in comparing it ({first_line(error)})"
         if found.faults:
             first = found.faults[0]
             message = f"the printed text was refused ({first.message}); a simpler one stands in its place"

@@ -164,6 +164,15 @@ def affine_of(value: isl.PwAff) -> isl.Aff | None:
     return affs[0]
 
 
+def constant_of(value: isl.PwAff) -> int | None:
+    """The value of an expression that is one integer, or None."""
+    if value.n_piece() != 1 or not value.is_cst():
+        return None
+    affs: list[isl.Aff] = []
+    value.foreach_piece(lambda _domain, aff: affs.append(aff))
+    return int(affs[0].get_constant_val().to_python())
+
+
 def affine_map(space: isl.Space, values: list[isl.Aff]) -> isl.Map:
     """`{ S[i] -> [v0, v1] }` everywhere, for affine expressions on a set space."""
     for value in values:

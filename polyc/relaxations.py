@@ -247,7 +247,7 @@ RELAXATIONS = (
         "strips that save little, and whose text takes too long to read",
         UNREAD,
         lambda tried: nearly_as_good(tried.final),
-        "with strips the printed text was not read again within the budget",
+        "with strips the printed text was not compared within the budget",
     ),
     Relaxation(
         "another region than the one that was written, in which no program can be checked",

@@ -10,7 +10,7 @@ import islpy as isl
 
 from polyc.codegen.exprs import MACROS, ExprPrinter
 from polyc.codegen.generated import Generated, children, marks_of, visit_at
-from polyc.codegen.instances import InstancePrinter, Scope, Visit, assigned, block_of, c_name, is_single
+from polyc.codegen.instances import InstancePrinter, Scope, Visit, block_of
 from polyc.codegen.naming import Namer
 from polyc.codegen.origins import LoopOrigins
 from polyc.codegen.printer import ATOMIC, UNROLL_ON_CPU
@@ -20,8 +20,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Array, Storage
 from polyc.model.tree import Mark, Member, Role, Worth
-from polyc.passes.boxes import constant_of
-from polyc.poly import kind_of, maps, operation_of
+from polyc.poly import constant_of, kind_of, maps, operation_of
 
 LINE_BYTES = 64
 """What vectors are aligned to, so that none lies in two lines of a cache."""
@@ -183,12 +182,12 @@ class LoopPrinter:
         _is_filled(chosen, inside)
         return (c.Block((*_used(declared, inside), *_mentioned(declared, inside), *_opened(body, declared))),)
 
-    def declarations_of(self, buffers: Iterable[Buffer]) -> tuple[c.Stmt, ...]:
+    def declarations_of(self, buffers: Iterable[Buffer]) -> tuple[c.Decl, ...]:
         """One for each name: buffers that follow each other in one place share it."""
         by_name = {buffer.name: buffer for buffer in buffers}
-        return tuple(item for buffer in by_name.values() for item in self.declare(buffer))
+        return tuple(self.declare(buffer) for buffer in by_name.values())
 
-    def declare(self, buffer: Buffer) -> tuple[c.Stmt, ...]:
+    def declare(self, buffer: Buffer) -> c.Decl:
         extents = self.extents(buffer)
         ordered = bool(buffer.order and extents)  # a buffer of one cell has no dimensions
         if ordered:
@@ -196,14 +195,12 @@ class LoopPrinter:
             innermost = extents[-1]
             assert isinstance(innermost, c.Literal)
             extents = (*extents[:-1], c.Literal(str(int(innermost.text) + buffer.pad)))
-        return declared_here(
-            c.Decl(
-                self.element(buffer),
-                buffer.name,
-                extents,
-                aligned=LINE_BYTES if ordered else 0,
-                heap=buffer.storage == "heap",
-            )
+        return c.Decl(
+            self.element(buffer),
+            buffer.name,
+            extents,
+            aligned=LINE_BYTES if ordered else 0,
+            heap=buffer.storage == "heap",
         )
 
     def element(self, buffer: Buffer) -> str:
@@ -212,7 +209,7 @@ class LoopPrinter:
     def extents(self, buffer: Buffer) -> tuple[c.Expr, ...]:
         if buffer.storage == "private":
             return tuple(e for e in self.program.scop.arrays[buffer.array].extents_c if e is not None)
-        if is_single(buffer):
+        if buffer.is_single:
             return ()
         printer = ExprPrinter(self.program.scop.parameters, {})
         return tuple(printer.convert(self.build.expr_from_pw_aff(e)) for e in buffer.extents)
@@ -221,11 +218,11 @@ class LoopPrinter:
         """Arrays that the region itself declared and that are used where no mark declares them: at the top."""
         inside = _in_scope(body)
         used = {n.array for n in inside if isinstance(n, c.ArrayRef)}
-        found: list[c.Stmt] = []
+        found: list[c.Decl] = []
         for array in self.program.scop.arrays.values():
-            if array.storage is Storage.REGION and c_name(array) in used:
+            if array.storage is Storage.REGION and array.printed_name in used:
                 extents = tuple(e for e in array.extents_c if e is not None)
-                found += declared_here(c.Decl(array.element.text, c_name(array), extents))
+                found.append(c.Decl(array.element.text, array.printed_name, extents))
         return [*found, *_mentioned(tuple(found), inside)]
 
     # --- loops and branches --------------------------------------------------------------------------------------
@@ -248,11 +245,10 @@ class LoopPrinter:
         outer_exprs, inner_exprs = self.printer(scope), self.printer(inner)
         start = outer_exprs.convert(node.for_get_init())
         if node.for_is_degenerate():
-            value = c.Decl("const long", name, (), start)
             body = self.statements(node.for_get_body(), inner)
             if any(isinstance(n, c.Name) and n.name == name for s in body for n in c.walk(s)):
-                return c.Block((value, *body))
-            return c.Block((c.Note("value", name, (value,)), *body))
+                return c.Block((c.Decl("const long", name, (), start), *body))
+            return c.Block((c.Note("value", name, value=start), *body))
         step = int(node.for_get_inc().get_val().to_python())
         advance: c.Expr = c.Postfix("++", c.Name(name))
         if step != 1:
@@ -261,68 +257,41 @@ class LoopPrinter:
         block = block_of(self.body(node.for_get_body(), inner))
         pragmas = self.pragmas(member, condition, block)
         worth = self.worth(member) if pragmas and member is not None and member.parallel else None
-        nontemporal, large = self.past_caches(member)
+        counter = c.Decl("long", name, (), start)
         if member is not None and member.role in (Role.REGISTER, Role.UNROLLED):
             if member.lanes:
-                block = c.Block((self.concurrent(member), block))
-                return c.For(c.Decl("long", name, (), start), condition, advance, block, lanes=member.lanes)
-            return c.For(c.Decl("long", name, (), start), condition, advance, block, (UNROLLED,))
-        if member is not None and member.lookups is not None:
-            block = c.Block((self.concurrent(member), block))
-            start_here = c.Decl("long", name, (), start)
-            width = member.lookups.width
+                return c.For(counter, condition, advance, block, lanes=member.lanes)
+            return c.For(counter, condition, advance, block, (UNROLLED,))
+        if member is not None and member.owned and member.lookups is None:
+            if not pragmas or step == 1:
+                return c.For(counter, condition, advance, block)
+            ((_, array),) = member.owned
+            owned = self.program.scop.arrays[array].printed_name
+            return c.For(counter, condition, advance, block, owned=owned, owned_if=self.worth(member))
+        nontemporal, large = self.past_caches(member)
+        width = 0 if member is None or member.lookups is None else member.lookups.width
+
+        def around(body: c.Stmt) -> c.For:
             return c.For(
-                start_here,
+                counter,
                 condition,
                 advance,
-                block,
+                body,
                 pragmas,
                 worth=worth,
                 lookups=width,
                 nontemporal=nontemporal,
                 large=large,
             )
-        if member is not None and member.owned and pragmas and step > 1:
-            ((_, array),) = member.owned
-            block = c.Block((self.concurrent(member), block))
-            name_of = c_name(self.program.scop.arrays[array])
-            here = c.Decl("long", name, (), start)
-            return c.For(here, condition, advance, block, owned=name_of, owned_if=self.worth(member))
-        if member is not None and member.owned:
-            return c.For(c.Decl("long", name, (), start), condition, advance, block)
-        if pragmas and member is not None:
-            note = self.concurrent(member)
 
-            def vectors(body: c.Stmt) -> c.For:
-                return c.For(
-                    c.Decl("long", name, (), start),
-                    condition,
-                    advance,
-                    c.Block((note, body)),
-                    pragmas,
-                    worth=worth,
-                    nontemporal=nontemporal,
-                    large=large,
-                )
-
-            rows = by_rows(block, name, vectors) if member.vector else None
-            return vectors(block) if rows is None else rows
-        return c.For(
-            c.Decl("long", name, (), start),
-            condition,
-            advance,
-            block,
-            pragmas,
-            worth=worth,
-            nontemporal=nontemporal,
-            large=large,
-        )
+        rows = by_rows(block, name, around) if pragmas and member is not None and member.vector and not width else None
+        return around(block) if rows is None else rows
 
     def past_caches(self, member: Member | None) -> tuple[tuple[str, ...], c.Expr | None]:
         """The arrays that a loop stores past the caches, and where only a run knows that it should, the condition."""
         if member is None or member.past_caches is None:
             return (), None
-        arrays = tuple(c_name(self.program.scop.arrays[name]) for name in member.past_caches.arrays)
+        arrays = tuple(self.program.scop.arrays[name].printed_name for name in member.past_caches.arrays)
         worth = member.past_caches.worth
         return arrays, None if worth is None else self.more(worth)
 
@@ -347,16 +316,6 @@ class LoopPrinter:
         if member.vector and not any(_keeps_scalar(n) for n in c.walk(body)):
             return ("omp simd" + self.reductions(member),)
         return ()
-
-    def concurrent(self, member: Member) -> c.Note:
-        """Says in a loop's body that its iterations run at once, and which arrays they reduce into."""
-        kind = "parallel" if member.parallel else "vector"
-        arrays = self.program.scop.arrays
-        reduced = (
-            assigned("reduced", c.ArrayRef(c_name(arrays[array]), (c.Literal("0"),) * arrays[array].rank))
-            for _, array in member.reductions + member.atomics + member.owned
-        )
-        return c.Note(kind, "", (assigned(kind, c.Literal("0")), *reduced))
 
     def worth(self, member: Member) -> c.Expr | None:
         """`1.0 * n * m > 12000`: a number with a fraction, since the product may be too large for an int."""
@@ -407,7 +366,7 @@ class LoopPrinter:
     def atomic(self, body: c.Stmt, scope: Scope) -> c.Stmt:
         """The statement, with a pragma where it updates a cell that other iterations of a loop above update, too."""
         pairs = (pair for member in scope.members.values() for pair in member.atomics)
-        shared = {c_name(self.program.scop.arrays[array]) for _, array in pairs}
+        shared = {self.program.scop.arrays[array].printed_name for _, array in pairs}
         if not shared or not any(isinstance(n, c.ArrayRef) and n.array in shared for n in c.walk(body)):
             return body
         assert isinstance(body, c.ExprStmt)
@@ -444,7 +403,7 @@ def by_rows(body: c.Stmt, name: str, around: Callable[[c.Stmt], c.Stmt]) -> c.St
 def section(array: Array) -> str:
     """All of an array, as a clause of OpenMP names it: `s`, `h[:256]`."""
     extents = "".join(f"[:{constant_of(extent)}]" for extent in array.extents if extent is not None)
-    return c_name(array) + extents
+    return array.printed_name + extents
 
 
 def _sharing(member: Member) -> str:
@@ -454,22 +413,16 @@ def _sharing(member: Member) -> str:
     return " schedule(dynamic)" if member.role is Role.TILE else f" schedule(dynamic, {ITERATIONS_AT_ONCE})"
 
 
-def declared_here(declaration: c.Decl) -> tuple[c.Stmt, ...]:
-    """A declaration, and a note of where it stands."""
-    first = c.ArrayRef(declaration.name, (c.Literal("0"),) * len(declaration.extents))
-    return declaration, c.Note("declared", declaration.name, (assigned("declared", first),))
-
-
-def _used(declared: tuple[c.Stmt, ...], inside: list[c.Node]) -> tuple[c.Stmt, ...]:
+def _used(declared: tuple[c.Decl, ...], inside: list[c.Node]) -> tuple[c.Decl, ...]:
     """The declarations that the statements need: isl also prints a mark above a part of the tree without its users.
 
     inside: `_in_scope` of the statements
     """
     mentioned = {n.array for n in inside if isinstance(n, c.ArrayRef)}
-    return tuple(d for d in declared if isinstance(d, c.Decl | c.Note) and d.name in mentioned)
+    return tuple(d for d in declared if d.name in mentioned)
 
 
-def _mentioned(declared: tuple[c.Stmt, ...], inside: list[c.Node]) -> Iterator[c.Stmt]:
+def _mentioned(declared: tuple[c.Decl, ...], inside: list[c.Node]) -> Iterator[c.Stmt]:
     """`(void)t;` for what is written and not read: where the readers run in no iteration of this part of the loops.
 
     Neither is what is only added up: clang warns of that, too.
@@ -478,16 +431,16 @@ def _mentioned(declared: tuple[c.Stmt, ...], inside: list[c.Node]) -> Iterator[c
     references = [n for n in inside if isinstance(n, c.ArrayRef)]
     mentioned = {n.array for n in references}
     read = {n.array for n in references if id(n) not in written}
-    for name in dict.fromkeys(d.name for d in declared if isinstance(d, c.Decl)):
+    for name in dict.fromkeys(d.name for d in declared):
         if name in mentioned and name not in read:
             yield c.ExprStmt(c.Cast("void", c.Name(name)))
 
 
-def _opened(body: tuple[c.Stmt, ...], declared: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:
+def _opened(body: tuple[c.Stmt, ...], declared: tuple[c.Decl, ...]) -> tuple[c.Stmt, ...]:
     """What is in a block that is all of a block: buffers of two passes stand side by side."""
     if len(body) != 1 or not isinstance(body[0], c.Block):
         return body
-    names = {item.name for item in declared if isinstance(item, c.Decl)}
+    names = {item.name for item in declared}
     inner = {item.name for item in body[0].body if isinstance(item, c.Decl)}
     return body if names & inner else body[0].body
 

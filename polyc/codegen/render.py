@@ -53,7 +53,7 @@ def render_region(
         ("lookups", lambda body: with_lookups(body, program, types)),
         ("owners", lambda body: with_owners(body, program)),
         ("nontemporal", lambda body: with_rows(body, program)),
-        ("notes", lambda body: without_braces(c.with_notes(body, False))),
+        ("notes", lambda body: without_braces(c.without_notes(body))),
         ("vectors", lambda body: with_vectors(body, program, types)),
         ("heap", allocated),
         ("flat", lambda body: with_flat_arrays(body, program.scop)),
@@ -122,7 +122,7 @@ def certified(rendered: Rendered, certificate: Certificate) -> Rendered:
 def question_of(program: Program, answer: str) -> tuple[Question, Rendered]:
     """What a program asks as text, and what its check reads. `program`: that of a region's inspection."""
     printed = print_loops(program)
-    plain = c.with_notes(printed.body, False)
+    plain = c.without_notes(printed.body)
     text = with_flat_arrays(plain, program.scop)
     steps = (("notes", printed.body, plain), ("flat", plain, text))
     return Question(answer, text), Rendered("", printed.ast, printed.body, guard_of(program), steps=steps)

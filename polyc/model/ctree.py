@@ -264,21 +264,19 @@ class Comment:
 class Note:
     """What codegen knows of the statements beside it. Users never see it; the check of the printed text does.
 
-    `kind`: `at` and `end` around a statement's text (`name` is the statement, `stands_for` assigns the values of its
-    loop variables to an array), `parallel` or `vector` first in a loop body, `declared` after a declaration,
-    `value` for a variable that only notes use, `lookups`, `owners` and `nontemporal` first in the block that stands for
-    a loop with such.
+    `kind`: `at` and `end` around a statement's text (`name` is the statement), `value` for a variable that only notes
+    use, `lookups`, `owners` and `nontemporal` first in the block that stands for a loop with such.
     """
 
     kind: str
     name: str = ""
-    stands_for: tuple[Stmt, ...] = ()
-    """What the checked text has in its place."""
     instance: tuple[Expr, ...] = ()
     """For `at`: the statement's loop variables, and the values of producers that were inlined into it."""
     loops: tuple[tuple[Member_, Expr | None], ...] = ()
     """For `at`: the band members above the statement, outermost first, each with the value that it has here; None where
     isl printed no loop for it."""
+    value: Expr | None = None
+    """For `value`: that of the variable."""
     span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
@@ -376,22 +374,29 @@ def renamed(node: N, names: dict[str, str]) -> N:
     return rewrite(node, change)
 
 
-def with_notes(statements: tuple[Stmt, ...], noted: bool) -> tuple[Stmt, ...]:
-    """The statements with what their notes stand for and no comments, or without notes."""
+def unlabelled(node: N) -> N:
+    """The tree without the labels that tell its references apart."""
+
+    def change(part: Node) -> Node | None:
+        return rewrite(replace(part, ref=""), change) if isinstance(part, ArrayRef) and part.ref else None
+
+    return rewrite(node, change)
+
+
+def without_notes(statements: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The statements as they are printed."""
     found: list[Stmt] = []
     for item in statements:
         match item:
-            case Note(stands_for=inner):
-                found += inner if noted else ()
-            case Comment() if noted:
+            case Note():
                 pass
             case Block(body=body):
-                found.append(replace(item, body=with_notes(body, noted)))
+                found.append(replace(item, body=without_notes(body)))
             case For(body=body) | While(body=body):
-                found.append(replace(item, body=_single(with_notes((body,), noted))))
+                found.append(replace(item, body=_single(without_notes((body,)))))
             case If(then=then, otherwise=otherwise):
-                other = None if otherwise is None else _single(with_notes((otherwise,), noted))
-                found.append(replace(item, then=_single(with_notes((then,), noted)), otherwise=other))
+                other = None if otherwise is None else _single(without_notes((otherwise,)))
+                found.append(replace(item, then=_single(without_notes((then,))), otherwise=other))
             case _:
                 found.append(item)
     return tuple(found)

@@ -14,6 +14,7 @@ from polyc.model.certificate import Certificate
 from polyc.model.scop import Scop, Statement
 from polyc.model.tree import Domain
 from polyc.model.witness import Finder
+from polyc.poly import constant_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +107,6 @@ class InputOptions:
     """Words that stand before `cc`: `ccache`."""
     flags: tuple[str, ...] = ()
     """Options of the C compiler, as its user gives them."""
-    inspect: bool = True
-    """Whether the text may ask the data whether subscripts that they decide stay in their rows."""
-    private: bool = True
-    """Whether to find out which arrays each thread may have for itself: nobody asks that of a text that is only
-    compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +212,11 @@ class Buffer:
     window: int | None = None
     """The dimension in which the buffer is circular, with as many places as its extent: the first loop below its
     declaration slides along it."""
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it has one element of its array: it is a variable in C."""
+        return self.corner is not None and all(constant_of(extent) == 1 for extent in self.extents)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,7 +20,7 @@ import islpy as isl
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, Array, CType, Statement, Storage
-from polyc.poly import at_sizes, function_of, in_name, maps, pinned
+from polyc.poly import at_sizes, constant_of, function_of, in_name, maps, pinned
 from polyc.reread.affine import NotAffine, Substitution, Value, agree, piecewise, substitution
 from polyc.reread.instances import Image
 from polyc.reread.parts import Declared, NotComparable, Refused
@@ -224,7 +224,7 @@ class _Body:
             return False
         access = self.access(then)
         exact = access is not None and access.exact and len(then.subscripts) == array.rank
-        if buffer is not None and buffer.corner is not None and is_single(buffer):
+        if buffer is not None and buffer.is_single:
             return not now.subscripts
         if access is not None and exact:
             return self.at_place(access, buffer, now)
@@ -300,24 +300,10 @@ class _Body:
         return True
 
 
-def is_single(buffer: Buffer) -> bool:
-    """Whether a data tile has one element: it is a variable in C."""
-    return buffer.corner is not None and all(constant(extent) == 1 for extent in buffer.extents)
-
-
-def constant(extent: isl.PwAff) -> int | None:
-    """A size that is one number."""
-    found: list[isl.Aff] = []
-    extent.foreach_piece(lambda _, aff: found.append(aff))
-    if len(found) != 1 or not found[0].is_cst():
-        return None
-    return int(found[0].get_constant_val().to_python())
-
-
 def _around(value: Value, buffer: Buffer) -> Value:
     """The place in a circular buffer."""
     assert buffer.window is not None
-    length = constant(buffer.extents[buffer.window])
+    length = constant_of(buffer.extents[buffer.window])
     if length is None:
         raise NotComparable(f"the length of {buffer.name} is not known")
     return value.mod_val(isl.Val(length, value.get_ctx()))

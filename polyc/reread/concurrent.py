@@ -14,10 +14,10 @@ import islpy as isl
 
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import Array, Storage
+from polyc.model.scop import Array
 from polyc.model.tree import Member, Step
+from polyc.poly import constant_of
 from polyc.reread.affine import agree_plainly
-from polyc.reread.bodies import constant
 from polyc.reread.instances import Image
 from polyc.reread.parts import Loop
 from polyc.verify.fault import Fault
@@ -88,7 +88,7 @@ def _wrong(program: Program, node: c.For, marked: list[str], member: Member) -> 
     said = {pair for pragma in marked for pair in _CLAUSE.findall(pragma)}
     allowed = {(operator, section(arrays[array])) for operator, array in member.reductions}
     if node.owned:
-        names = {name_of(arrays[array]) for _, array in member.owned}
+        names = {arrays[array].printed_name for _, array in member.owned}
         return "" if node.owned in names and not marked else "has other owners than in the program"
     if member.owned and marked:
         return "runs at once, and updates cells that have owners"
@@ -111,8 +111,8 @@ def _wrong(program: Program, node: c.For, marked: list[str], member: Member) -> 
         return "reduces into other arrays than in the program"
     if any(pragma.startswith("omp parallel") for pragma in marked):
         for _, array in member.atomics:
-            if not _is_atomic(name_of(arrays[array]), node.body):
-                return f"updates {name_of(arrays[array])} without care"
+            if not _is_atomic(arrays[array].printed_name, node.body):
+                return f"updates {arrays[array].printed_name} without care"
     return ""
 
 
@@ -124,12 +124,7 @@ def _is_atomic(name: str, body: c.Stmt) -> bool:
     return all(id(n) in inside for n in uses)
 
 
-def name_of(array: Array) -> str:
-    """An array's name in the printed code."""
-    return array.name if array.storage is Storage.REGION else array.c_name
-
-
 def section(array: Array) -> str:
     """All of an array, as a clause of OpenMP names it: `s`, `h[:256]`."""
-    extents = "".join(f"[:{constant(extent)}]" for extent in array.extents if extent is not None)
-    return name_of(array) + extents
+    extents = "".join(f"[:{constant_of(extent)}]" for extent in array.extents if extent is not None)
+    return array.printed_name + extents

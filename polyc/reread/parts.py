@@ -114,7 +114,7 @@ class Walk:
                     end = _end(items, position, item.name)
                     self.part(Part(item, items[position:end], here))
                     position = end + 1
-                case c.Note(kind="value", stands_for=(c.Decl(name=name, init=value),)) if value is not None:
+                case c.Note(kind="value", name=name, value=value) if value is not None:
                     names[self.fresh(name)] = value
                 case c.Decl(name=name, extents=(), init=value) if value is not None:
                     if not set(item.type.split()) & {"const"}:

@@ -18,7 +18,6 @@ from typing import cast
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Array
-from polyc.reread.concurrent import name_of
 from polyc.reread.literal import form_of
 from polyc.reread.lookups import lookup_faults
 from polyc.reread.nontemporal import row_faults
@@ -63,7 +62,7 @@ def _faults(program: Program, step: Step, vectors: Mapping[str, tuple[str, int, 
         "notes": lambda: _note_faults(step),
         "vectors": lambda: _pairs(step, _Vectors(program, vectors).same),
         "heap": lambda: _heap_faults(step),
-        "flat": lambda: _pairs(step, _Flat({name_of(a): a for a in program.scop.arrays.values() if a.flat}).same),
+        "flat": lambda: _pairs(step, _Flat({a.printed_name: a for a in program.scop.arrays.values() if a.flat}).same),
     }
     if step.name not in checks:
         return [Fault("text", f"nobody knows what {step.name} does", "")]

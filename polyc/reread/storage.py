@@ -17,7 +17,7 @@ from polyc.model.program import Buffer, Program
 from polyc.model.scop import Storage
 from polyc.poly import at_sizes
 from polyc.reread.affine import NotAffine, Value, agree_plainly, piecewise, substitution
-from polyc.reread.bodies import Use, is_single
+from polyc.reread.bodies import Use
 from polyc.reread.parts import Declared, NotComparable, Place
 from polyc.verify.fault import Fault
 
@@ -60,7 +60,7 @@ def _declaration_faults(program: Program, buffer: Buffer, declared: Declared) ->
         if node.extents != tuple(e for e in array.extents_c if e is not None):
             return [Fault("text", f"{node.name} has other extents than its array", "")]
         return []
-    if is_single(buffer):
+    if buffer.is_single:
         return [Fault("text", f"{node.name} has dimensions", "")] if node.extents else []
     order = buffer.order or tuple(range(len(buffer.extents)))
     if len(node.extents) != len(order):

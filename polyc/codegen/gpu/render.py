@@ -48,7 +48,7 @@ def render_kernels(program: Program, region: Region, stem: str) -> RenderedKerne
     made = generate(program)
     name = f"{scop.function}_{scop.span.line}"
     printer = KernelPrinter(program, made, dialect, arrays, name)
-    host = c.with_notes(printer.body(made.node, Scope()), False)
+    host = c.without_notes(printer.body(made.node, Scope()))
     words = Words(scop)
     sizes = tuple(Parameter(p.name, words.type(p.type.text)) for p in scop.parameters)
     values = tuple(

@@ -120,9 +120,9 @@ LEFT: dict[str, Code] = {
         "Split the region in two where its nests do not need each other.",
     ),
     "text-not-checked": Code(
-        "The printed text was not read again",
-        "The optimised program was checked, but its printed text was not read again and compared: it has a form "
-        "that cannot be, or it takes too many steps.",
+        "The printed text was not shown to be right",
+        "The optimised program was shown to be right, but its printed text was not shown to be that program: it has a "
+        "form that cannot be compared, or that takes too many steps.",
         "`polyc verify` runs both programs and compares; `--budget` allows more steps.",
         "trust.md",
     ),

@@ -22,7 +22,6 @@ OPTIONS = {
     "skewed": Options(tile_sizes=(4, 3, 16), threads="always"),
 }
 REFUSED = {
-    "skewed": "the printed text was refused (the text leaves out instances of S1",
     "producers": "the optimised program could not be printed (isl left out a loop",
     "transposed": "the optimised program could not be printed (isl took a step out of the tile",
 }

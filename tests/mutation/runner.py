@@ -31,6 +31,8 @@ REPLAY_FUEL = 200_000
 """Iterations of loops: more than a compile has time for, since what it misses is looked at."""
 UNINITIALISED = "-ftrivial-auto-var-init=pattern"
 """What nobody wrote is not by chance what stood there in the iteration before."""
+DETECTED = frozenset({"apart", "bounded", "pieces"})
+"""Programs without a marked region, whose arrays may overlap."""
 REASSOCIATED = frozenset({"reduction", "sums", "begun"})
 LARGE = ("triangle_sums", "sums_in_place", "two_products", "made_operand", "factors")
 """Programs that run at the large sizes: with several panels and several blocks of what the pass chooses itself."""
@@ -77,6 +79,10 @@ WHERE = {
     "reductions": ("reduction", "private"),
     "privatize": ("private", "conv_relu"),
     "codegen": ("conv_relu", "stencil_chain"),
+    "guards": ("apart", "pieces", "bounded", "matmul_chain"),
+    "padding": ("two_products", "triangle_sums"),
+    "vectors": ("two_products", "product"),
+    "blocks": ("looked_up", "scattered", "past_caches", "pieces"),
     "rowblocks": ("streams", "solve"),
     "jam": ("streams", "solve"),
     "spread": ("filter",),
@@ -213,7 +219,7 @@ def programs_for(fault: Fault) -> tuple[str, ...]:
 
 @cache
 def region_of(name: str) -> Region:
-    (region,) = read(str(FOLDER / f"{name}.c"), InputOptions()).regions
+    (region,) = read(str(FOLDER / f"{name}.c"), InputOptions(detect=name in DETECTED)).regions
     return region
 
 

@@ -398,6 +398,11 @@ def _stays(statement: Statement, access: Access, along: Member, width: int) -> b
         return False
     others = isl.Map.identity(space.map_from_set()).reset_tuple_id(isl.dim_type.out)
     others = others.project_out(isl.dim_type.out, position, 1)
+    for d in reversed(range(others.dim(isl.dim_type.out))):  # a condition may tie another loop to this one
+        one = others.project_out(isl.dim_type.out, d + 1, others.dim(isl.dim_type.out) - d - 1)
+        one = one.project_out(isl.dim_type.out, 0, d).intersect_domain(statement.domain)
+        if isl.Map.from_pw_aff(value).intersect_domain(statement.domain).reverse().apply_range(one).is_single_valued():
+            others = others.project_out(isl.dim_type.out, d, 1)
     group = isl.Map.from_pw_aff(value.scale_down_val(isl.Val.int_from_si(space.get_ctx(), width)).floor())
     together = others.flat_range_product(group).intersect_domain(statement.domain)
     return bool(together.reverse().apply_range(pinned(access.relation, access.loose)).is_single_valued())

@@ -23,7 +23,6 @@ OPTIONS = {
 }
 REFUSED = {
     "skewed": "the printed text was refused (the text leaves out instances of S1",
-    "diagonal": "the static check refused the optimised program (",
     "producers": "the optimised program could not be printed (isl left out a loop",
     "transposed": "the optimised program could not be printed (isl took a step out of the tile",
 }

@@ -226,7 +226,7 @@ def region_of(name: str) -> Region:
 @cache
 def unbroken(name: str, target: str = "openmp") -> Compiled:
     compiled = pipeline.compile_region(region_of(name), options_for(name, target))
-    assert compiled.verified
+    assert compiled.passed
     assert not any(r.code in ("verification-failed", "not-printed") for r in compiled.program.remarks)
     return compiled
 
@@ -248,7 +248,7 @@ def outcome_of(fault: Fault, name: str, run: bool = True) -> Outcome:
             )
     for remark in compiled.program.remarks:
         if remark.code in ("verification-failed", "not-printed") and remark not in before.program.remarks:
-            if not compiled.verified:
+            if not compiled.passed:
                 return Outcome(Verdict.MISSED, "the fallback was not verified")
             words = remark.data["faults"][0]["kind"] if "faults" in remark.data else remark.code
             return Outcome(Verdict.CAUGHT, words)

@@ -192,7 +192,7 @@ for name_, what_, install_ in (
     ("either pair", "for both of them", conjoined(lambda conditions: _any_apart(conditions))),
     ("no condition on sizes", "", always(render, "guard_of", None)),
     ("sizes one wider", "each bound", sizes(bounds_one_wider)),
-    ("either size as both", "|| for &&", sizes(other("&&", "||"))),
+    ("sizes at least", "for at most", sizes(other("<=", ">="))),
     ("only one size", "the first", sizes(first_part)),
     ("a condition for none", "conjunction says nothing", conjoined(lambda _conditions: [])),
     ("conditions without the last", "in the conjunction", conjoined(lambda conditions: conditions[:-1])),

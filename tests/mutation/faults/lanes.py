@@ -9,7 +9,7 @@ from typing import Any
 import polyc.codegen.render as render
 import polyc.codegen.vectors as vectors
 from polyc.model import ctree as c
-from tests.mutation.install import Install, adding_to, always, patched
+from tests.mutation.install import Install, adding_to, always, patched, together
 from tests.mutation.runner import Fault
 
 FAULTS: list[Fault] = []
@@ -140,8 +140,11 @@ def macros(change: Callable[[str], str]) -> Install:
     return patched(vectors.VectorTypes, "macros", lambda o: lambda self: [change(one) for one in o(self)])
 
 
-def last_dropped(original: Any) -> Any:
-    return lambda body: original(body)[:-1] or original(body)
+def to_scalar(node: c.Node) -> c.Node | None:
+    match node:
+        case c.Assign(target=c.Call(arguments=(first,)) as target) if is_vector(target):
+            return replace(node, target=first)
+    return None
 
 
 def twice(original: Any) -> Any:
@@ -152,17 +155,19 @@ def twice(original: Any) -> Any:
     return change
 
 
-def lanes_as_they_come(original: Any) -> Any:
-    """A vector of four for a loop of any length."""
+def wider_vectors(original: Any) -> Any:
+    """Vectors of twice as many lanes as their loops have iterations."""
 
     def change(body: Any, program: Any, found: Any) -> Any:
-        def four(node: c.Node) -> c.Node | None:
+        def wider(node: c.Node) -> c.Node | None:
             return replace(node, lanes=2 * node.lanes) if isinstance(node, c.For) and node.lanes else None
 
-        return original(tuple(c.rewrite(item, four) for item in body), program, found)
+        return original(tuple(c.rewrite(item, wider) for item in body), program, found)
 
     return change
 
+
+MORE_LANES = patched(render, "with_vectors", wider_vectors)
 
 for name_, what_, install_ in (
     ("offsets lost", "the row's first elements", first_lane(offset_lost)),
@@ -170,19 +175,18 @@ for name_, what_, install_ in (
     ("the next elements", "of each vector", statements(next_elements)),
     ("scalars for vectors", "the first lane's", operands(scalar)),
     ("vectors for scalars", "neighbours of what is one element", operands(as_vector)),
-    ("stored in one element", "the first lane", statements(lambda n: scalar(n) if isinstance(n, c.ArrayRef) else None)),
+    ("stored in one element", "the first lane", statements(to_scalar)),
     ("- for +", "", statements(turned("+", "-"))),
     ("+ for *", "", statements(turned("*", "+"))),
     ("half as wide", "the type", names(half_as_wide)),
     ("of integers", "the type", names(of_integers)),
     ("of larger elements", "the type", names(of_larger_elements)),
-    ("of other lanes", "than the loop has", always(vectors, "_runs", True)),
-    ("twice the lanes", "of each loop", patched(render, "with_vectors", lanes_as_they_come)),
+    ("twice the lanes", "of each loop", together(always(vectors, "_runs", True), MORE_LANES)),
     ("types of other sizes", "half", types(lambda t: t.replace("vector_size(", "vector_size(2 * "))),
     ("no alias", "", types(lambda t: t.replace(", may_alias", ""))),
     ("aligned elements", "of whole vectors", types(lambda t: t.replace("aligned(", "aligned(8 * "))),
     ("from the next element", "the macro", macros(lambda m: m.replace("&(x))", "(&(x) + 1))"))),
-    ("a statement dropped", "the last one of each loop", patched(vectors, "_statements", last_dropped)),
+    ("no statements", "in a loop over lanes", always(vectors, "_statements", ())),
     ("twice", "each operation", patched(vectors._Vectors, "change", twice)),
 ):
     add("vectors", name_, what_, install_)

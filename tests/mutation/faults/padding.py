@@ -62,15 +62,15 @@ def one_wide(condition: c.Expr) -> c.Expr:
 
 
 def part(which: int) -> Callable[[c.Expr], c.Expr]:
-    """Only one side of a conjunction."""
+    """Only one side of each conjunction."""
 
-    def side(condition: c.Expr) -> c.Expr:
-        match condition:
+    def change(node: c.Node) -> c.Node | None:
+        match node:
             case c.Binary(op="&&", left=left, right=right):
                 return (left, right)[which]
-        return condition
+        return None
 
-    return side
+    return lambda condition: c.rewrite(condition, change)
 
 
 def swapped(operator: str, instead: str) -> Callable[[c.Expr], c.Expr]:
@@ -120,7 +120,7 @@ for name_, what_, install_ in (
     ("the first bounds lost", "of a conjunction", conditions(part(1))),
     ("either bound", "|| for &&", conditions(swapped("&&", "||"))),
     ("both pieces", "&& for ||", conditions(swapped("||", "&&"))),
-    ("equal as less", "< for <=", conditions(swapped("<=", "<"))),
+    ("equal as less", "> for >=", conditions(swapped(">=", ">"))),
     ("the values outside", "zeros inside", other_value(lambda v: replace(v, then=v.otherwise, otherwise=v.then))),
     ("ones outside", "for zeros", other_value(lambda v: replace(v, otherwise=c.Literal("1")))),
     ("zeros everywhere", "", other_value(lambda v: v.otherwise)),

@@ -31,13 +31,6 @@ def answered(target: Any, name: str, change: Change) -> Install:
     return patched(target, name, lambda original: lambda *arguments: c.rewrite(original(*arguments), change))
 
 
-def body(way: str, change: Change) -> Install:
-    """The statements after one of the printer's steps changed."""
-    return patched(
-        render, way, lambda original: lambda *arguments: tuple(c.rewrite(i, change) for i in original(*arguments))
-    )
-
-
 def literal(old: str, new: str) -> Change:
     return lambda node: c.Literal(new) if node == c.Literal(old) else None
 
@@ -114,11 +107,6 @@ def fewer_groups(node: c.Node) -> c.Node | None:
     return None
 
 
-def unguarded(original: Any) -> Any:
-    del original
-    return lambda _self, block: block
-
-
 def from_other_index(original: Any) -> Any:
     """A scalar that is an index is read from the iteration before."""
 
@@ -150,7 +138,6 @@ for name_, what_, install_ in (
     ("a group lost", "the last one", answered(lookups._Loop, GROUPS, fewer_groups)),
     ("the first group's rows", "in all groups", patched(lookups._Loop, "of_group", first_group)),
     ("all in one place", "the first", patched(lookups._Table, "subscripts", same_place)),
-    ("no condition on rows", "of any length", patched(lookups._Loop, "guarded", unguarded)),
     ("the first iteration's index", "in all of them", patched(lookups._Loop, "from_index", from_other_index)),
     ("elements loaded wrong", "the macro, without gcc", macro("_lookup", "(row)[(k)[", "(row)[1 + (k)[")),
     ("permutations wrong", "the macro, of gcc", macro("_lookup", "__builtin_shuffle(", "-__builtin_shuffle(")),
@@ -200,7 +187,6 @@ for name_, what_, install_ in (
     ("the lowest cell twice", "for the highest", patched(owners._Owners, "bound", first_cell)),
     ("a block less", "in the table", patched(owners._Owners, "blocks", one_block_less)),
     ("no other branch", "of any condition", answered(owners._Owners, "printed", no_else)),
-    ("nobody needs scalars", "that cells are computed from", always(owners, "needed_for", set())),
     ("in order", "no pragma", answered(owners._Owners, "printed", pragma_lost)),
     ("not shared", "one part has all", answered(owners._Owners, "shared", literal("1", "0"))),
 ):
@@ -349,7 +335,6 @@ for name_, what_, install_ in (
     ("rows longer", "by an element", patched(flat_arrays, "product", wider_rows)),
     ("the next element", "", subscripts(lambda own: (*own[:-1], c.Binary("+", own[-1], c.Literal("1"))))),
     ("signs lost", "- as +", patched(flat_arrays, "joined", lambda o: lambda i, s: o(i, plus_only(s)))),
-    ("in 32 bits", "", always(flat_arrays, "is_wide", True)),
 ):
     add("blocks", f"flat: {name_}", what_, install_, "pieces")
 
@@ -417,8 +402,7 @@ for name_, what_, install_ in (
     ("a row", "where all of them are needed", allocated(shorter)),
     ("shorter rows", "of an element", allocated(narrower)),
     ("a byte for each element", "", allocations(lambda t: t.replace("sizeof(", "sizeof(char) + 0 * sizeof("))),
-    ("before anybody asks", "whatever the sizes are", patched(render, "allocation", lambda o: lambda n, _c: o(n, None))),
-    ("never there", "", allocations(lambda t: t.replace("__builtin_malloc(", "(void *)(0 * ") )),
+    ("never there", "", allocations(lambda t: t.replace("__builtin_malloc(", "(void *)(0 * "))),
     ("not released", "", regions(without_line("__builtin_free"))),
     ("released at once", "", regions(to_the_front)),
     ("released twice", "", regions(released_twice)),
@@ -473,18 +457,6 @@ def level(op: str, precedence: int) -> Install:
     return lambda patch: patch.setitem(printer._BINARY, op, precedence)
 
 
-def unary_loose(original: Any) -> Any:
-    def printed(expr: c.Expr) -> tuple[str, int]:
-        match expr:
-            case c.Unary(op=op, operand=operand) if op in ("-", "!"):
-                return f"{op}{printer.expression(operand)}", printer._UNARY
-            case c.Cast(type=kind, operand=operand):
-                return f"({kind}){printer.expression(operand)}", printer._UNARY
-        return original(expr)  # type: ignore[no-any-return]
-
-    return printed
-
-
 def elses_hang(_original: Any) -> Any:
     """A branch in a branch without braces: its `else` belongs to another `if`."""
 
@@ -494,7 +466,7 @@ def elses_hang(_original: Any) -> Any:
     return needs_none
 
 
-EVERYWHERE = ("conv_relu", "triangular", "two_products", "branches", "pieces")
+EVERYWHERE = ("conv_relu", "triangular", "two_products", "branches", "pieces", "bounded", "strips")
 for name_, what_, install_ in (
     ("the least as the greatest", "the macro", meaning(MIN, "<", ">")),
     ("the greatest as the least", "the macro", meaning(MAX, ">", "<")),
@@ -505,7 +477,6 @@ for name_, what_, install_ in (
     ("- and / to the right", "without parentheses", patched(printer, "_binary", associating)),
     ("% binds as +", "", level("%", 12)),
     ("+ binds as *", "", level("+", 13)),
-    ("signs and casts bind loosely", "", patched(printer, "_expr", unary_loose)),
     ("else to another if", "no braces", patched(printer, "_needs_no_braces", elses_hang)),
 ):
     add("blocks", f"text: {name_}", what_, install_, *EVERYWHERE)

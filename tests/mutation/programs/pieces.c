@@ -2,6 +2,6 @@
 void pieces(int n, int m, const double *a, const double *b, double *out)
 {
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < m; j++)
-            out[i * m + j] = a[i * m + j] * 2 + b[j * n + i];
+        for (int j = 1; j < m; j++)
+            out[i * m + j] = a[i * m + j - 1] * 2 + b[j * n + i];
 }

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import polyc.attempt as attempt
+import polyc.fallback as fallback
 import polyc.pipeline as pipeline
 import polyc.relaxations as relaxations
 import polyc.runtime.build as build
@@ -18,6 +20,7 @@ import polyc.runtime.cuda_shim.library as library
 from polyc.frontend import read
 from polyc.model.program import Compiled, InputOptions, Options, Program
 from polyc.model.scop import Region
+from polyc.replay import Outcome as Replayed
 from polyc.replay import replay
 from polyc.runtime import compare
 
@@ -231,15 +234,35 @@ def unbroken(name: str, target: str = "openmp") -> Compiled:
     return compiled
 
 
-def outcome_of(fault: Fault, name: str, run: bool = True) -> Outcome:
+CHECKS = ("tree", "text", "run")
+
+
+def with_only(patch: Patch, check: str) -> None:
+    """One check alone; the others accept everything."""
+
+    def no_tree_faults(_program: Program, _scop: object, meanwhile: Callable[[], None] = lambda: None) -> list[object]:
+        meanwhile()
+        return []
+
+    if check != "tree":
+        patch.setattr(fallback, "faults_of", no_tree_faults)
+    if check != "text":
+        patch.setattr(attempt, "text_faults", lambda *_arguments: [])
+    if check != "run":
+        patch.setattr(attempt, "replay", lambda *_arguments: Replayed("not-run"))
+
+
+def outcome_of(fault: Fault, name: str, run: bool = True, only: str = "") -> Outcome:
     """What becomes of a program when polyc has the fault. `run=False`: programs that pass the check are not run,
-    and count as harmless."""
+    and count as harmless. `only`: the one of CHECKS that is asked."""
     target = target_of(fault)
     region, options, before = region_of(name), options_for(name, target), unbroken(name, target)
     with Patch.context() as patch:
         fault.install(patch)
         patch.setattr(relaxations, "MOST_LEFT_OUT", 0)  # it is caught or not: who is at fault is known
         patch.setattr(relaxations, "MOST_CHECKS", 0)
+        if only:
+            with_only(patch, only)
         try:
             compiled = pipeline.compile_region(region, options)
         except Exception as error:

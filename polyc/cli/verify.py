@@ -92,7 +92,7 @@ def problems(compiled: Compiled, report: Report) -> list[str]:
     found = []
     if not report.rows:
         found.append("nothing could be run: the result is not verified")
-    if not compiled.verified and compiled.program.options.verify:
+    if not compiled.passed and compiled.program.options.verify:
         found.append("the static check was not passed")
     return found
 

@@ -22,6 +22,7 @@ from polyc.frontend.parse import clean
 from polyc.model import ctree as c
 from polyc.model.printed import Rendered
 from polyc.model.scop import Region
+from polyc.reread.meanings import definitions
 from polyc.reread.parts import NotComparable, Refused
 
 Form: TypeAlias = "tuple[Form | str, ...]"
@@ -36,14 +37,6 @@ restrict struct union enum sizeof
 """
 _KEYWORDS = frozenset(_TYPE_WORDS.split())
 _NUMBER = re.compile(r"-?(?:\.?\d(?:[eEpP][+-]|[\w.])*|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
-MEANINGS = {
-    "polyc_min": "#define polyc_min(a, b) ((a) < (b) ? (a) : (b))",
-    "polyc_max": "#define polyc_max(a, b) ((a) > (b) ? (a) : (b))",
-    "polyc_floord": "#define polyc_floord(n, d) ((n) < 0 ? -((-(n) + (d) - 1) / (d)) : (n) / (d))",
-    "polyc_apart": "#define polyc_apart(a, a_end, b, b_end) "
-    "((unsigned long)(a_end) <= (unsigned long)(b) || (unsigned long)(b_end) <= (unsigned long)(a))",
-}
-"""The macros that `affine.py` and the check of guards read as functions."""
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+([^\n]*)$", re.MULTILINE)
 _CALLED = "__called"
 """Behind the name of a vector's type where its macro is used."""
@@ -85,13 +78,11 @@ def _visible(text: str) -> str:
 
 def _definitions(rendered: Rendered) -> None:
     """The macros that the text uses are what the check takes them for. Raises Refused."""
-    lines = set(rendered.text.splitlines())
-    used = set(TOKEN.findall(_visible(rendered.text)))
-    wanted = [text for name, text in MEANINGS.items() if name in used]
-    wanted += [f"#define {name}(x) (*({name} *)&(x))" for name in rendered.vectors if name in used]
-    lost = [text for text in wanted if text not in lines]
+    text = f"\n{rendered.text}\n"
+    used = TOKEN.findall(_visible(rendered.text))
+    lost = [wanted for wanted in definitions(used, rendered.vectors) if f"\n{wanted}\n" not in text]
     if lost:
-        raise Refused("a macro of the text stands for something else", lost[0])
+        raise Refused("a macro of the text stands for something else", lost[0].split("\n")[0])
 
 
 def _behind_types(rendered: Rendered, found: list[tuple[str, int, int]]) -> int:

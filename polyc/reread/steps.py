@@ -199,12 +199,20 @@ class _Vectors:
             raise _Other(f"the type of {name} is not known")
         return found[0]
 
+    def bytes_of(self, name: str) -> int:
+        """Of an element: a vector of larger ones would have more lanes than its type says."""
+        arrays = self.program.scop.arrays
+        found = {a.element.size_bytes for a in arrays.values() if name in (a.c_name, a.name)}
+        found |= {arrays[b.array].element.size_bytes for b in self.program.buffers.values() if b.name == name}
+        return found.pop() if len(found) == 1 else 0
+
     def operand(self, one: c.Expr, other: c.Expr, lane: str, lanes: int, element: str) -> bool:
         """Whether an operand is a vector. Raises _Other where it is not the loop's."""
         match one, other:
             case c.ArrayRef(array=array), c.Call(function=kind, arguments=(c.ArrayRef() as first,)):
                 self.first(one, first, lane)
-                if self.types.get(kind, ("", 0, 0))[:2] != (element, lanes) or self.element(array) != element:
+                known = self.types.get(kind)
+                if known != (element, lanes, self.bytes_of(array)) or self.element(array) != element:
                     raise _Other("a vector is of another type")
                 return True
             case c.ArrayRef(array=array), c.ArrayRef():

@@ -1,24 +1,30 @@
-"""`python -m tests.mutation [--all] [--replay] [words]`: the faults, what became of each program, and the share caught.
+"""`python -m tests.mutation [--all] [--replay] [--only=CHECK] [words]`: what became of each fault's programs.
 
 Each fault is tried on the programs of its pass, or on all of them with `--all`. Words choose faults by their names.
 With `--replay`, neither check is asked: what a replay of the printed text at small sizes alone would find.
+With `--only=tree`, `text` or `run` one of the checks alone is asked.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from functools import partial
 
 from tests.mutation.faults import FAULTS
 from tests.mutation.reasons import reason_for
-from tests.mutation.runner import PROGRAMS, Verdict, outcome_of, outcome_of_replay, programs_for
+from tests.mutation.runner import CHECKS, PROGRAMS, Verdict, outcome_of, outcome_of_replay, programs_for
 
 TITLES = {Verdict.CAUGHT: "caught", Verdict.REFUSED: "refused", Verdict.HARMLESS: "harmless", Verdict.MISSED: "MISSED"}
 
 
 def main(arguments: list[str]) -> int:
     words = [a for a in arguments if not a.startswith("--")]
-    judge = outcome_of_replay if "--replay" in arguments else outcome_of
+    only = next((a.removeprefix("--only=") for a in arguments if a.startswith("--only=")), "")
+    if only not in ("", *CHECKS):
+        print(f"--only={'|'.join(CHECKS)}")
+        return 2
+    judge = outcome_of_replay if "--replay" in arguments else partial(outcome_of, only=only)
     start = time.perf_counter()
     by_stage: dict[str, dict[Verdict, int]] = {}
     for fault in FAULTS:
@@ -32,7 +38,7 @@ def main(arguments: list[str]) -> int:
             counted[verdict] += len(these)
             if these:
                 print(f"    {title}: {', '.join(these)}")
-                if verdict is Verdict.HARMLESS and judge is outcome_of:
+                if verdict is Verdict.HARMLESS and judge is not outcome_of_replay and not only:
                     print(f"        since {reason_for(fault)}")
         if all(o.verdict is Verdict.NOT_APPLICABLE for o in found.values()):
             print("    not applicable")

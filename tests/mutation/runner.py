@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import polyc.attempt as attempt
+import polyc.fallback as fallback
 import polyc.pipeline as pipeline
 import polyc.relaxations as relaxations
 import polyc.runtime.build as build
@@ -18,6 +20,7 @@ import polyc.runtime.cuda_shim.library as library
 from polyc.frontend import read
 from polyc.model.program import Compiled, InputOptions, Options, Program
 from polyc.model.scop import Region
+from polyc.replay import Outcome as Replayed
 from polyc.replay import replay
 from polyc.runtime import compare
 
@@ -31,6 +34,8 @@ REPLAY_FUEL = 200_000
 """Iterations of loops: more than a compile has time for, since what it misses is looked at."""
 UNINITIALISED = "-ftrivial-auto-var-init=pattern"
 """What nobody wrote is not by chance what stood there in the iteration before."""
+DETECTED = frozenset({"apart", "bounded", "pieces"})
+"""Programs without a marked region, whose arrays may overlap."""
 REASSOCIATED = frozenset({"reduction", "sums", "begun"})
 LARGE = ("triangle_sums", "sums_in_place", "two_products", "made_operand", "factors")
 """Programs that run at the large sizes: with several panels and several blocks of what the pass chooses itself."""
@@ -77,6 +82,10 @@ WHERE = {
     "reductions": ("reduction", "private"),
     "privatize": ("private", "conv_relu"),
     "codegen": ("conv_relu", "stencil_chain"),
+    "guards": ("apart", "pieces", "bounded", "matmul_chain"),
+    "padding": ("two_products", "triangle_sums"),
+    "vectors": ("two_products", "product"),
+    "blocks": ("looked_up", "scattered", "past_caches", "pieces"),
     "rowblocks": ("streams", "solve"),
     "jam": ("streams", "solve"),
     "spread": ("filter",),
@@ -213,27 +222,47 @@ def programs_for(fault: Fault) -> tuple[str, ...]:
 
 @cache
 def region_of(name: str) -> Region:
-    (region,) = read(str(FOLDER / f"{name}.c"), InputOptions()).regions
+    (region,) = read(str(FOLDER / f"{name}.c"), InputOptions(detect=name in DETECTED)).regions
     return region
 
 
 @cache
 def unbroken(name: str, target: str = "openmp") -> Compiled:
     compiled = pipeline.compile_region(region_of(name), options_for(name, target))
-    assert compiled.verified
+    assert compiled.passed
     assert not any(r.code in ("verification-failed", "not-printed") for r in compiled.program.remarks)
     return compiled
 
 
-def outcome_of(fault: Fault, name: str, run: bool = True) -> Outcome:
+CHECKS = ("tree", "text", "run")
+
+
+def with_only(patch: Patch, check: str) -> None:
+    """One check alone; the others accept everything."""
+
+    def no_tree_faults(_program: Program, _scop: object, meanwhile: Callable[[], None] = lambda: None) -> list[object]:
+        meanwhile()
+        return []
+
+    if check != "tree":
+        patch.setattr(fallback, "faults_of", no_tree_faults)
+    if check != "text":
+        patch.setattr(attempt, "text_faults", lambda *_arguments: [])
+    if check != "run":
+        patch.setattr(attempt, "replay", lambda *_arguments: Replayed("not-run"))
+
+
+def outcome_of(fault: Fault, name: str, run: bool = True, only: str = "") -> Outcome:
     """What becomes of a program when polyc has the fault. `run=False`: programs that pass the check are not run,
-    and count as harmless."""
+    and count as harmless. `only`: the one of CHECKS that is asked."""
     target = target_of(fault)
     region, options, before = region_of(name), options_for(name, target), unbroken(name, target)
     with Patch.context() as patch:
         fault.install(patch)
         patch.setattr(relaxations, "MOST_LEFT_OUT", 0)  # it is caught or not: who is at fault is known
         patch.setattr(relaxations, "MOST_CHECKS", 0)
+        if only:
+            with_only(patch, only)
         try:
             compiled = pipeline.compile_region(region, options)
         except Exception as error:
@@ -242,7 +271,7 @@ def outcome_of(fault: Fault, name: str, run: bool = True) -> Outcome:
             )
     for remark in compiled.program.remarks:
         if remark.code in ("verification-failed", "not-printed") and remark not in before.program.remarks:
-            if not compiled.verified:
+            if not compiled.passed:
                 return Outcome(Verdict.MISSED, "the fallback was not verified")
             words = remark.data["faults"][0]["kind"] if "faults" in remark.data else remark.code
             return Outcome(Verdict.CAUGHT, words)

@@ -382,13 +382,10 @@ class InstancePrinter:
         values = partial_schedule(tuple(self.members[f"c{k}_"] for k in range(depth)))
         reached = isl.UnionMap.from_multi_union_pw_aff(values).intersect_domain(self.program.tree.domain)
         tiles = isl.Set.from_union_set(reached.range())
-        if self.statement.name in self.program.copies:  # they also run in tiles that compute nothing
-            tiles = tiles.union(self._tiles(depth).range())
-        whole = isl.Map.identity(tiles.get_space().map_from_set()).intersect_domain(tiles)
-        for k in reversed(range(depth)):
-            if k not in kept:
-                whole = whole.project_out(isl.dim_type.in_, k, 1)
-        found = first.apply_range(whole)
+        found = first.apply_range(_without_positions(tiles, kept, depth))
+        if self.statement.name in self.program.copies and not first.domain().is_subset(found.domain()):
+            tiles = tiles.union(self._tiles(depth).range())  # it also runs in tiles that compute nothing
+            found = first.apply_range(_without_positions(tiles, kept, depth))
         if not found.is_single_valued():
             runs_in = self._tiles(depth)
             found = found.intersect(self.to_instance.apply_range(runs_in))
@@ -417,6 +414,15 @@ class InstancePrinter:
         if len(tiles) != 1:
             raise InternalError("no tile runs an instance that isl prints")
         return project_range(tiles[0], depth)
+
+
+def _without_positions(tiles: isl.Set, kept: list[int], depth: int) -> isl.Map:
+    """`{ [k] -> [o] }`: the tiles that have such values at the positions that are kept."""
+    whole = isl.Map.identity(tiles.get_space().map_from_set()).intersect_domain(tiles)
+    for k in reversed(range(depth)):
+        if k not in kept:
+            whole = whole.project_out(isl.dim_type.in_, k, 1)
+    return whole
 
 
 def _depth(iterator: str) -> int:

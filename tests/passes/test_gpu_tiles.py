@@ -192,7 +192,7 @@ ODD = {
 def test_odd_nests(body: str, tmp_path: Path) -> None:
     text = f"void odd(int n, int m, const int k[m], float a[n][m])\n{{\n#pragma scop\n    {body}\n#pragma endscop\n}}\n"
     result = compiled(text, tmp_path, target="cuda")
-    assert result.verified
+    assert result.passed
     assert not {remark.code for remark in result.program.remarks} & {"isl-failed", "budget", "verification-failed"}
     assert all(remark.data for remark in sizes(result))
 

@@ -65,7 +65,7 @@ def test_each_iteration_has_a_row(tmp_path: Path) -> None:
 
 def test_a_tile_keeps_them(tmp_path: Path) -> None:
     result = compiled(rows(FILL + STORE), tmp_path)
-    assert result.verified
+    assert result.passed
     assert remarks(result.program) == ["expanded", "kept-rows", "register-tile"]
     assert "w_each[" not in result.text
     assert "if (m <= 40)" in result.text  # a row is no longer than it was declared
@@ -97,7 +97,7 @@ def test_the_last_values_come_from_several_iterations(tmp_path: Path) -> None:
     assert remarks(program) == ["expanded"]
     assert check(program, region_.scop) == []
     result = compile_region(region_, Options())
-    assert result.verified
+    assert result.passed
     assert not [r for r in result.program.remarks if r.code == "verification-failed"]
 
 
@@ -110,7 +110,7 @@ def test_two_live_ranges_of_one_row(tmp_path: Path) -> None:
         region_ = region_of(text, tmp_path)
         assert check(after(region_, "temporaries"), region_.scop) == []
         result = compile_region(region_, Options())
-        assert result.verified
+        assert result.passed
         assert remarks(result.program) == ["expanded"] * 2 + ["kept-rows"] * 2 + ["register-tile"] * 2
 
 
@@ -131,7 +131,7 @@ def test_two_live_ranges_of_one_row(tmp_path: Path) -> None:
 )
 def test_what_stays(body: str, why: str, tmp_path: Path) -> None:
     result = compiled(rows(body), tmp_path)
-    assert result.verified
+    assert result.passed
     assert result.program.relocated is None
     (told,) = [r for r in result.program.remarks if r.code == "not-expanded"]
     assert why in told.message
@@ -152,7 +152,7 @@ def test_what_stays(body: str, why: str, tmp_path: Path) -> None:
 def test_no_tile_keeps_them(text: str, why: str, tmp_path: Path) -> None:
     """Then the array is not made, which might be larger than the stack."""
     result = compiled(text, tmp_path)
-    assert result.verified
+    assert result.passed
     assert result.program.relocated is None
     assert "w_each" not in result.text
     (told,) = [r for r in result.program.remarks if r.code == "not-expanded"]

@@ -72,7 +72,7 @@ def test_a_factorisation_is_blocked(tmp_path: Path) -> None:
         "A[i][j] -= A[i][k] * A[k][j]",
     ]
     result = compiled(region(body), tmp_path)
-    assert result.verified
+    assert result.passed
     codes = [r.code for r in result.program.remarks]
     assert codes.count("blocked") == codes.count("register-tile") == 2
 
@@ -184,7 +184,7 @@ def test_an_array_of_its_own(tmp_path: Path) -> None:
     ]
     assert check(program) == []
     result = compiled(region(SYMM), tmp_path)
-    assert result.verified
+    assert result.passed
     tiles = [b.array for b in result.program.buffers.values() if b.storage == "tile" and not b.order]
     assert tiles.count("w_each") == 1  # and a panel of it has a part of that tile
     assert "w_each[" not in result.text
@@ -206,7 +206,7 @@ def test_a_name_that_is_taken(tmp_path: Path) -> None:
 def test_tiles_of_a_sum_and_its_reader(body: str, tmp_path: Path) -> None:
     """Both are one nest, and the sum has a register tile that goes into the tile's part of the array."""
     result = compiled(nest(body), tmp_path)
-    assert result.verified
+    assert result.passed
     assert [r.code for r in result.program.remarks if r.stage in ("temporaries", "registers")] == [
         "relocated",
         "register-tile",
@@ -220,7 +220,7 @@ def test_no_array_as_a_whole(tmp_path: Path) -> None:
     body = f"w = 0.0; {PRODUCT} C[i][j] = 0.5 * C[n - 1 - i][j] + w;"
     assert relocated(nest(body), tmp_path).relocated is not None
     result = compiled(nest(body), tmp_path)
-    assert result.verified
+    assert result.passed
     assert result.program.relocated is None
     assert [r.code for r in result.program.remarks if r.stage == "temporaries"] == ["not-relocated"]
     assert "w_each" not in result.text
@@ -246,5 +246,5 @@ def test_after_inlining(begins: str, stores: str, place: str, tmp_path: Path) ->
     assert remarks(program) == [("relocated", place)]
     assert check(program) == []
     result = compiled(text, tmp_path)
-    assert result.verified
+    assert result.passed
     assert result.program.relocated is not None

@@ -11,9 +11,8 @@ The system's CL/cl.h and libOpenCL are used where they are there and find a devi
 The loader opens PoCL by its name only. So the program that uses the loader gives the folder as DT_RPATH, which holds
 for libraries that its libraries open, as DT_RUNPATH does not.
 
-That PoCL is version 3.0: on a processor which its LLVM 14 does not know it lists a device that builds no kernel
-(unknown target CPU 'generic'), and no setting of it names another processor. From 3.1 on PoCL chooses by what the
-processor can.
+That PoCL is version 3.0: on a processor that its LLVM 14 does not know, it lists a device that builds no kernel
+(unknown target CPU 'generic'), and has no setting that names another one. PoCL 3.1 goes by what the processor can.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""One region on its way through the compiler: what was seen and timed, and its text, printed and read again.
+"""One region on its way through the compiler: what was seen and timed, and its text, printed and compared with it.
 
 Decides nothing of the order of the steps (`pipeline.py`): it says for a program what its text is, and whether that is
-right. While the check of a program runs in one child process, a second one prints it and reads the text again.
+right. While the check of a program runs in one child process, a second one prints it and compares the text.
 """
 
 from __future__ import annotations
@@ -15,29 +15,16 @@ from types import TracebackType
 import islpy as isl
 
 from polyc.bounded import Started, isl_answer, isl_started, within
-from polyc.codegen import (
-    NotMappable,
-    Question,
-    Rendered,
-    cut_of,
-    generate,
-    render_as_written,
-    render_region,
-)
+from polyc.codegen import NotMappable, certified, render_as_written, render_region
 from polyc.errors import InternalError
 from polyc.fallback import declined_at_budget, first_line, not_mapped
+from polyc.model.certificate import NOT_SHOWN, SHOWN, WRITTEN, Certificate
+from polyc.model.printed import Question, Rendered
 from polyc.model.program import Compiled, Options, Pass, Program, Snapshot, operations_for
 from polyc.model.scop import Region
 from polyc.poly import OverBudget
-from polyc.reread import (
-    FEWEST_STATEMENTS,
-    Begun,
-    NotComparable,
-    begin,
-    rewriting_faults,
-    shown_in_halves,
-    text_faults,
-)
+from polyc.replay import replay
+from polyc.reread import NotComparable, text_faults
 from polyc.verify import Fault
 
 
@@ -58,7 +45,7 @@ class Attempt:
         self.snapshots: list[Snapshot] = []
         self.ahead: _Ahead | None = None
         self.unread = False
-        """Whether reading a printed text again took too long."""
+        """Whether comparing a printed text took too long."""
 
     def __enter__(self) -> Attempt:
         return self
@@ -71,8 +58,8 @@ class Attempt:
         return self.region.scop.domain.get_ctx()
 
     @property
-    def reads_again(self) -> bool:
-        """Whether the text of programs that are right is read again."""
+    def compares_text(self) -> bool:
+        """Whether the text of programs that are right is compared with them."""
         return not self.options.gpu
 
     # --- what was seen -------------------------------------------------------------------------------------------
@@ -104,24 +91,33 @@ class Attempt:
     def as_written(self, told: Program, initial: Program) -> Compiled:
         """The region's own loops: right by themselves. `told` has the remarks that say why."""
         kept = replace(initial, remarks=told.remarks)
-        return self.result(kept, initial, True, Rendered(render_as_written(self.region), "", (), None))
+        text = render_as_written(self.region)
+        return self.result(kept, initial, Rendered(text, "", (), None, certificate=WRITTEN))
 
-    def result(self, final: Program, initial: Program, verified: bool, rendered: Rendered) -> Compiled:
-        passes, timings = tuple(self.snapshots), tuple(self.timings)
+    def result(self, final: Program, initial: Program, rendered: Rendered) -> Compiled:
         return Compiled(
-            final, initial, passes, verified, rendered.text, rendered.ast, rendered.device, timings, rendered.origins
+            final,
+            initial,
+            tuple(self.snapshots),
+            rendered.certificate,
+            rendered.text,
+            rendered.ast,
+            rendered.device,
+            tuple(self.timings),
+            rendered.origins,
         )
 
     # --- the text ------------------------------------------------------------------------------------------------
 
     def text_of(self, program: Program, verified: bool) -> tuple[Rendered | None, Program]:
-        """The program's text, read again, and the program; None where it has none that is right, and a remark why."""
+        """The program's text, compared with it, and the program; None where none is right, and a remark why."""
         try:
             with self.timed("codegen"):
                 rendered = self.rendered(program, verified)
+            if not verified or not self.compares_text:
+                return rendered, program
             with self.timed("text"):
-                told, right = self.reread(program, rendered) if verified and self.reads_again else (program, True)
-            return rendered if right else None, told
+                return self.reread(program, rendered)
         except NotMappable as reason:
             return None, not_mapped(program, str(reason))
         except InternalError as error:
@@ -148,7 +144,7 @@ class Attempt:
     def print_ahead(self, program: Program, verified: bool = True) -> None:
         """Print a program that is being checked, and begin to check its text: most programs are right."""
         self.end_ahead()
-        reading = verified and self.reads_again
+        reading = verified and self.compares_text
         with self.timed("codegen"):
             printing = self.start_printing(program, verified, reading)
             try:
@@ -167,81 +163,92 @@ class Attempt:
             self.ahead.text.end()
         self.ahead = None
 
-    def start_printing(self, program: Program, verified: bool, reading: bool) -> Started[Rendered | bool | list[Fault]]:
-        """Print the program; where it will be read again, do so in the process that has its C tree."""
+    def start_printing(self, program: Program, verified: bool, reading: bool) -> Started[Rendered | Look]:
+        """Print the program; where its text will be checked, do so in the process that has its C tree."""
         texts: list[Rendered] = []
-        later: list[Begun | None] = []
 
         def printed() -> Rendered:
-            made = generate(program) if reading and not program.tree.domain.is_empty() else None
-            cut = None if made is None else cut_of(made, FEWEST_STATEMENTS)
-            later.append(None if made is None else begin(program, self.region, made, cut))
-            texts.append(render_region(program, self.region, verified, self.question, made, cut))
-            return replace(texts[0], body=(), guard=None, rewritten=())
+            texts.append(render_region(program, self.region, verified, self.question))
+            return replace(texts[0], body=(), guard=None, steps=(), question=None, heap=(), vectors={})
 
-        def in_halves() -> bool:
-            (text,), (begun,) = texts, later
-            if begun is None:
-                return False
-            if rewriting_faults(program, text.rewritten):
-                begun.process.end()
-                return False
-            return shown_in_halves(program, self.region, text.halves, text.guard, begun)
+        def looked() -> Look:
+            return look(program, self.region, texts[0])
 
-        def read_again() -> list[Fault]:
-            return self.text_faults(program, texts[0])
-
-        budget = self.options.budget  # to read it again takes less than the compile itself
-        steps: list[Callable[[], Rendered | bool | list[Fault]]] = [within(self.context, 2 * budget, printed)]
+        budget = self.options.budget
+        steps: list[Callable[[], Rendered | Look]] = [within(self.context, 2 * budget, printed)]
         if reading:
-            steps += [within(self.context, budget, in_halves), within(self.context, budget, read_again)]
-        return isl_started(*steps, known=(InternalError, NotMappable, NotComparable))
+            steps.append(within(self.context, 2 * budget, looked))
+        return isl_started(*steps, known=(InternalError, NotMappable))
 
-    def reread(self, program: Program, rendered: Rendered) -> tuple[Program, bool]:
-        """Whether the printed text, read again, is right; the program, with a remark where it is not, or is not known
-        to be."""
+    def reread(self, program: Program, rendered: Rendered) -> tuple[Rendered | None, Program]:
+        """The text with what was shown of it, and the program, with a remark where that is not all; None for the text
+        where it is wrong."""
+        reason = ""
         try:
-            if self.ahead is None or self.ahead.text is None:
-                faults = self.text_faults(program, rendered)
-            else:
-                faults = _faults_of_text(self.ahead.text)
-        except NotComparable as reason:
-            return program.remark("text-not-checked", "text", f"the printed text was not read again: {reason}"), True
+            found = look(program, self.region, rendered) if self.ahead is None else self.ahead.look()
         except OverBudget:
             self.unread = True
-            message = "reading the printed text again took more isl operations than the budget allows"
-            return program.remark("text-not-checked", "text", message), True
+            found, reason = Look(), "comparing it took more isl operations than the budget allows"
         except isl.Error as error:
-            return program.remark(
-                "text-not-checked", "text", f"isl failed in reading it again ({first_line(error)})"
-            ), True
-        if not faults:
-            return program, True
-        message = f"the printed text was refused ({faults[0].message}); a simpler one stands in its place"
-        found = [{"kind": f.kind, "message": f.message, "witness": f.witness} for f in faults]
-        return program.remark("verification-failed", "text", message, faults=found), False
+            found, reason = Look(), f"isl failed in comparing it ({first_line(error)})"
+        if found.faults:
+            first = found.faults[0]
+            message = f"the printed text was refused ({first.message}); a simpler one stands in its place"
+            faults = [{"kind": f.kind, "message": f.message, "witness": f.witness} for f in found.faults]
+            return None, program.remark("verification-failed", "text", message, faults=faults)
+        reason = reason or found.reason
+        certificate = Certificate(SHOWN, NOT_SHOWN if reason else SHOWN, found.run)
+        if reason:
+            program = program.remark(
+                "text-not-checked", "text", f"the printed text was not shown to be right: {reason}"
+            )
+        return certified(rendered, certificate), program
 
-    def text_faults(self, program: Program, rendered: Rendered) -> list[Fault]:
-        faults = rewriting_faults(program, rendered.rewritten)
-        return faults or text_faults(program, self.region, rendered.body, rendered.guard)
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the checks of a text found."""
+
+    faults: tuple[Fault, ...] = ()
+    reason: str = ""
+    """Why the text cannot be compared with the program; "" where it was."""
+    run: str = "not run"
+    """As in `Certificate`."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+def look(program: Program, region: Region, rendered: Rendered) -> Look:
+    """Compare a text with the program, and run it beside the region at small sizes."""
+    reason = ""
+    try:
+        faults = text_faults(program, region, rendered)
+    except NotComparable as why:
+        faults, reason = [], str(why)
+    if faults:
+        return Look(tuple(faults))
+    outcome = replay(region, program, rendered.text)
+    if outcome.kind == "differs":
+        witness = "" if outcome.difference is None else outcome.difference.witness
+        return Look((Fault("replay", f"run at small sizes it differs from the region: {outcome.reason}", witness),))
+    return Look((), reason, "agrees" if outcome.kind == "agrees" else "not run")
+
+
+@dataclass(slots=True, eq=False)
 class _Ahead:
     """A program that was printed before it was shown to be right."""
 
     program: Program
     rendered: Rendered | Exception
     """Its text, or why it has none."""
-    text: Started[Rendered | bool | list[Fault]] | None
+    text: Started[Rendered | Look] | None
     """The process that printed it, and checks its text; None where it does not."""
 
+    found: Look | None = None
 
-def _faults_of_text(reading: Started[Rendered | bool | list[Fault]]) -> list[Fault]:
-    """What is wrong with a text that is read in halves first, and as a whole where these do not show that it is right.
-    Raises as `isl_answer`, NotComparable."""
-    if isl_answer(reading) is True:
-        return []
-    faults = isl_answer(reading)
-    assert isinstance(faults, list)
-    return faults
+    def look(self) -> Look:
+        """What the check of the text found. Raises as `isl_answer`."""
+        if self.found is None:
+            assert self.text is not None
+            found = isl_answer(self.text)
+            assert isinstance(found, Look)
+            self.found = found
+        return self.found

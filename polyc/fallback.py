@@ -15,6 +15,7 @@ from polyc.model.scop import Scop
 from polyc.poly import OverBudget, budget
 from polyc.verify import Fault, check
 
+REFUSED = "verification-failed"
 OVER_BUDGET = "budget"
 """The kind of a fault that is none: the check did not end."""
 NOT_MAPPED = "not-mapped"
@@ -94,7 +95,7 @@ def refused_tree(faults: list[Fault]) -> Refusal:
         why = "checking the optimised program took more isl operations than the budget allows"
         return Refusal(OVER_BUDGET, "verify", why, {})
     why = f"the static check refused the optimised program ({faults[0].message})"
-    return Refusal("verification-failed", "verify", why, {"faults": [told_fault(one) for one in faults]})
+    return Refusal(REFUSED, "verify", why, {"faults": [told_fault(one) for one in faults]})
 
 
 def refused_text(remark: Remark) -> Refusal:

@@ -7,7 +7,7 @@ from functools import reduce
 
 import islpy as isl
 
-from polyc.poly import empty_map, is_over_budget, maps
+from polyc.poly import empty_map, has_remainders, is_over_budget, maps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +81,7 @@ def _last(
         if is_over_budget(error):
             raise
         return _by_subtraction(sinks, must, may, _Places(sinks, order))  # that maximum again, noticed by isl itself
-    maximal = checked and not must.is_empty() and any(_has_remainders(one) for one in (sinks, must, may, order))
+    maximal = checked and not must.is_empty() and any(has_remainders(one) for one in (sinks, must, may, order))
     if maximal and not _is_last(pairs, none, sinks, must, may, _Places(sinks, order)):
         return _by_subtraction(sinks, must, may, _Places(sinks, order))
     return Flow(pairs.range_factor_domain().coalesce(), none)
@@ -190,15 +190,6 @@ def _is_before(one: list[int | None], other: list[int | None]) -> bool | None:
             return None
         if a != b:
             return a < b
-    return False
-
-
-def _has_remainders(relation: isl.UnionMap) -> bool:
-    """Whether a part of the relation has existentially quantified variables, as strides, divisions and modulo give."""
-    for piece in maps(relation):
-        parts = piece.get_basic_map_list()
-        if any(parts.get_at(k).dim(isl.dim_type.div) for k in range(parts.n_basic_map())):
-            return True
     return False
 
 

@@ -10,9 +10,10 @@ import islpy as isl
 from polyc.analysis.dependences import compute_dependences
 from polyc.analysis.loop_facts import achieved, original_nests
 from polyc.bounded import isl_answer, isl_started, within
-from polyc.codegen import Question, question_of
+from polyc.codegen import question_of
 from polyc.errors import InternalError
 from polyc.machine import load_cpu
+from polyc.model.printed import Question
 from polyc.model.program import Compiled, Options, Pass, Program, operations_for
 from polyc.model.scop import Access, Region, Scop
 from polyc.model.tree import Band, Domain, Node, rewrite
@@ -94,7 +95,7 @@ def question_for(region: Region, options: Options) -> Question:
             return question, []
         faults = check(final, asking) + inspection_faults(_as_written(scop, chosen))
         read = replace(region, scop=asking)
-        return question, faults or text_faults(final, read, rendered.body, rendered.guard)
+        return question, faults or text_faults(final, read, rendered)
 
     try:
         step = within(scop.domain.get_ctx(), 3 * chosen.budget, made)

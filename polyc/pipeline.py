@@ -10,9 +10,11 @@ from polyc import fallback
 from polyc.analysis.coincident import with_coincident_loops
 from polyc.analysis.dependences import compute_dependences, no_dependences
 from polyc.attempt import Attempt
-from polyc.codegen import Question, obstacle
+from polyc.codegen import obstacle
 from polyc.fallback import Refusal
 from polyc.inspecting import inspected
+from polyc.model.certificate import SHOWN
+from polyc.model.printed import Question, Rendered
 from polyc.model.program import Compiled, Options, Pass, Program
 from polyc.model.same import same, same_tree
 from polyc.model.scop import Region, Scop
@@ -44,6 +46,7 @@ from polyc.passes.row_blocks import block_rows
 from polyc.passes.scatters import mark_scatters
 from polyc.passes.schedule import schedule_nests
 from polyc.passes.sharing import share_buffers
+from polyc.passes.spaced import with_spaced_values, without_shifts
 from polyc.passes.spread import spread_scalars
 from polyc.passes.temporaries import relocate_temporaries
 from polyc.passes.time_tiles import tile_time_loops
@@ -59,6 +62,8 @@ FINISHING = ("mapping", "parallel", "privatize", "barriers")
 """The passes that any program needs before it is printed, whatever else is left out."""
 INSTEAD: dict[str, Pass] = {"schedule": with_coincident_loops}
 """Stand-ins of passes that are left out: who else would say which loops carry no dependence?"""
+OTHER_LOOPS: tuple[tuple[str, Pass], ...] = (("unshifted", without_shifts), ("spaced", with_spaced_values))
+"""Ways to have isl make other loops of the same order, where those that it made are refused."""
 AS_WRITTEN = "the region stays as it was written"
 
 
@@ -195,7 +200,7 @@ def _attempted(attempt: Attempt) -> Compiled:
     if options.gpu and same_tree(tried.final, initial):
         return attempt.as_written(tried.final, initial)
     final = tried.final if first.refusal is None else fallback.with_losses(tried.final, first.final, scop)
-    return attempt.result(final, initial, options.verify, tried.rendered)
+    return attempt.result(final, initial, tried.rendered)
 
 
 def _with_dependences(attempt: Attempt, untouched: Program) -> Program:
@@ -227,10 +232,27 @@ def _tried(attempt: Attempt, initial: Program, search: Search) -> Outcome:
         refusal = search.refused(TREE, final, partial(_refused_tree, attempt, meanwhile=meanwhile))
         if refusal is not None:
             return replace(outcome, stage=TREE, refusal=refusal)
-    rendered, told = attempt.text_of(final, attempt.options.verify)
+    rendered, told = _text_of(attempt, final, search)
     if rendered is None:
         return replace(outcome, stage=TEXT, final=told, refusal=fallback.refused_text(told.remarks[-1]))
     return replace(outcome, stage=UNREAD if attempt.unread else DONE, final=told, rendered=rendered)
+
+
+def _text_of(attempt: Attempt, program: Program, search: Search) -> tuple[Rendered | None, Program]:
+    """As `Attempt.text_of`, for a program that was checked: where its text is wrong, isl's loops may be, and others of
+    the same order are tried. They are taken only where they were shown to be right."""
+    rendered, told = attempt.text_of(program, attempt.options.verify)
+    if rendered is not None or told.remarks[-1].code != fallback.REFUSED or program.options.gpu:
+        return rendered, told
+    for name, run in OTHER_LOOPS:
+        other = fallback.declined_at_budget(name, run, program)
+        if other.options is program.options or search.refused(TREE, other) is not None:
+            continue
+        rendered, told_of_other = attempt.text_of(other, attempt.options.verify)
+        if rendered is not None and rendered.certificate.text == SHOWN:
+            return rendered, told_of_other
+        attempt.unread = False
+    return None, told
 
 
 def _unchanged(program: Program) -> Program:
@@ -283,6 +305,6 @@ def _simpler(attempt: Attempt, initial: Program, tried: Outcome, first: Outcome)
         attempt.end_ahead()
         rendered, told = attempt.text_of(told, verify)
         if rendered is not None:
-            return attempt.result(fallback.with_losses(told, first.final, initial.scop), initial, verify, rendered)
+            return attempt.result(fallback.with_losses(told, first.final, initial.scop), initial, rendered)
     left = fallback.with_losses(first.refusal.told(initial, AS_WRITTEN), first.final, initial.scop)
     return attempt.as_written(left, initial)

@@ -75,6 +75,12 @@ def at_sizes(relation: Sized, sizes: isl.Set) -> Sized:
     return relation if sizes.plain_is_universe() else relation.intersect_params(sizes)
 
 
+def has_remainders(relation: isl.UnionMap) -> bool:
+    """Whether a part of the relation has existentially quantified variables, as strides, divisions and modulo give."""
+    pieces = [piece.get_basic_map_list() for piece in maps(relation)]
+    return any(found.get_at(k).dim(isl.dim_type.div) for found in pieces for k in range(found.n_basic_map()))
+
+
 def project_range(relation: isl.Map, keep: int) -> isl.Map:
     """The relation to the first `keep` dimensions of its range, anonymous."""
     count = relation.dim(isl.dim_type.out)
@@ -156,6 +162,15 @@ def affine_of(value: isl.PwAff) -> isl.Aff | None:
     if not affs or any(not affs[0].plain_is_equal(other) for other in affs[1:]):
         return None
     return affs[0]
+
+
+def constant_of(value: isl.PwAff) -> int | None:
+    """The value of an expression that is one integer, or None."""
+    if value.n_piece() != 1 or not value.is_cst():
+        return None
+    affs: list[isl.Aff] = []
+    value.foreach_piece(lambda _domain, aff: affs.append(aff))
+    return int(affs[0].get_constant_val().to_python())
 
 
 def affine_map(space: isl.Space, values: list[isl.Aff]) -> isl.Map:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from polyc.analysis.order import runs
-from polyc.codegen import Rendered
 from polyc.fallback import NOT_MAPPED, Refusal
+from polyc.model.printed import Rendered
 from polyc.model.program import Options, Program
 from polyc.model.same import changed
 from polyc.model.tree import Mark, walk
@@ -247,7 +247,7 @@ RELAXATIONS = (
         "strips that save little, and whose text takes too long to read",
         UNREAD,
         lambda tried: nearly_as_good(tried.final),
-        "with strips the printed text was not read again within the budget",
+        "with strips the printed text was not compared within the budget",
     ),
     Relaxation(
         "another region than the one that was written, in which no program can be checked",

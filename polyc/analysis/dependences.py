@@ -13,6 +13,7 @@ from functools import lru_cache
 import islpy as isl
 
 from polyc.analysis.order import order_of
+from polyc.analysis.small_flow import check_at_small_sizes
 from polyc.flow import Accesses, Flow, compute_false, compute_flow
 from polyc.model.program import Dependences
 from polyc.model.scop import Access, AccessKind, Scop, Statement
@@ -65,10 +66,16 @@ def _by_array(scop: Scop) -> dict[str, list[tuple[Statement, int, Access]]]:
 
 
 def compute_dependences(scop: Scop) -> Dependences:
-    """All dependences of a region.
+    """All dependences of a region. Raises WrongFlow where isl has others than a run of the region at a small size.
 
     ensures: every reordering that respects `flow`, `false` and `private_false` computes the same values.
     """
+    found = _dependences(scop)
+    check_at_small_sizes(scop, found)
+    return found
+
+
+def _dependences(scop: Scop) -> Dependences:
     start = empty_map(scop.domain)
     order = order_of(scop.tree)
     flow, false, private_false, live_in = start, start, start, start

@@ -87,7 +87,7 @@ def _combined(value: c.Expr, element: CType) -> tuple[str, c.Expr, c.Expr] | Non
         case c.Ternary(
             condition=c.Binary(op="<" | "<=" | ">" | ">=" as op, left=left, right=right), then=then, otherwise=otherwise
         ):
-            left, right, then, otherwise = map(_unlabelled, (left, right, then, otherwise))
+            left, right, then, otherwise = map(c.unlabelled, (left, right, then, otherwise))
             if (left, right) == (then, otherwise):
                 return (MAX if op[0] == ">" else MIN), left, right
             if (left, right) == (otherwise, then):
@@ -95,19 +95,8 @@ def _combined(value: c.Expr, element: CType) -> tuple[str, c.Expr, c.Expr] | Non
     return None
 
 
-def _unlabelled(node: c.Expr) -> c.Expr:
-    """The expression without the labels of its references, of which each has its own."""
-
-    def plain(part: c.Node) -> c.Node | None:
-        if not isinstance(part, c.ArrayRef) or not part.ref:
-            return None
-        return c.ArrayRef(part.array, tuple(map(_unlabelled, part.subscripts)))
-
-    return c.rewrite(node, plain)
-
-
 def _same(node: c.Expr, target: c.ArrayRef) -> bool:
-    return isinstance(node, c.ArrayRef) and _unlabelled(node) == _unlabelled(target)
+    return isinstance(node, c.ArrayRef) and c.unlabelled(node) == c.unlabelled(target)
 
 
 def _mentions(expr: c.Expr, array: str) -> bool:

@@ -67,7 +67,7 @@ def table(compiled: Compiled, report: Report) -> str:
     from polyc.cli import messages
 
     scop = compiled.program.scop
-    check = "static check passed" if compiled.verified else "NOT checked statically"
+    check = f"statically {compiled.certificate.state}"
     lines = [f"{scop.span.file}:{scop.span.line}: region in {scop.function}(), {check}\n"]
     rows = [
         (
@@ -92,7 +92,7 @@ def problems(compiled: Compiled, report: Report) -> list[str]:
     found = []
     if not report.rows:
         found.append("nothing could be run: the result is not verified")
-    if not compiled.verified and compiled.program.options.verify:
+    if not compiled.passed and compiled.program.options.verify:
         found.append("the static check was not passed")
     return found
 

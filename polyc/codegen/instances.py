@@ -14,14 +14,10 @@ from polyc.codegen.tidy import simpler
 from polyc.errors import InternalError
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
-from polyc.model.scop import Access, AccessKind, Array, CType, Statement, Storage, Value
+from polyc.model.scop import Access, AccessKind, Array, CType, Statement, Value
 from polyc.model.tree import Member, partial_schedule, paths
-from polyc.passes.boxes import constant_of
-from polyc.poly import at_sizes, empty_map, everywhere, in_name, maps, pinned, project_range
+from polyc.poly import at_sizes, constant_of, empty_map, everywhere, in_name, maps, pinned, project_range
 from polyc.verify.expand import shift
-
-NOTED = "polyc_"
-"""What the variables that notes assign are called, before what they note."""
 
 
 @dataclass(slots=True)
@@ -154,9 +150,10 @@ class InstancePrinter:
 
     def note(self, kind: str) -> c.Note:
         """The place `at` which the statement's text starts, or its `end`; the first has the instance."""
-        name = f"{kind}_{self.statement.name}"
-        place = self.instance if kind == "at" else ()
-        return c.Note(kind, self.statement.name, (assigned(name, c.Literal("0"), place),))
+        if kind != "at":
+            return c.Note(kind, self.statement.name)
+        loops = tuple((self.members[at], self.exprs.iterators.get(at)) for at in sorted(self.members, key=_depth))
+        return c.Note(kind, self.statement.name, self.instance, loops)
 
     def _loops(self) -> dict[str, c.Expr]:
         """What each loop variable of the statement is, in the AST's iterators."""
@@ -225,9 +222,9 @@ class InstancePrinter:
         array = self.program.scop.arrays[node.array]
         access = self.accesses.get(node.ref)
         buffer = self._buffer(node)
-        name = c_name(array) if buffer is None else buffer.name
+        name = array.printed_name if buffer is None else buffer.name
         if access is not None and access.exact and len(node.subscripts) == array.rank:
-            if buffer is not None and is_single(buffer):
+            if buffer is not None and buffer.is_single:
                 return self.cell(array, buffer, name, (), node.ref)
             place = self._place(buffer)
             if array.rank == 0 and (buffer is None or buffer.places is None):
@@ -256,7 +253,7 @@ class InstancePrinter:
         if buffer is not None and buffer.corner is not None:
             if access is None or not access.loose or len(written) != array.rank:
                 raise InternalError(f"an access to {array.c_name} that is not affine goes to a buffer")
-            if is_single(buffer):
+            if buffer.is_single:
                 return self.cell(array, buffer, name, (), node.ref)
             written = _around(buffer, self._partly(access, buffer, written))
         return self.cell(array, buffer, name, written, node.ref)
@@ -385,6 +382,8 @@ class InstancePrinter:
         values = partial_schedule(tuple(self.members[f"c{k}_"] for k in range(depth)))
         reached = isl.UnionMap.from_multi_union_pw_aff(values).intersect_domain(self.program.tree.domain)
         tiles = isl.Set.from_union_set(reached.range())
+        if self.statement.name in self.program.copies:  # they also run in tiles that compute nothing
+            tiles = tiles.union(self._tiles(depth).range())
         whole = isl.Map.identity(tiles.get_space().map_from_set()).intersect_domain(tiles)
         for k in reversed(range(depth)):
             if k not in kept:
@@ -418,6 +417,11 @@ class InstancePrinter:
         if len(tiles) != 1:
             raise InternalError("no tile runs an instance that isl prints")
         return project_range(tiles[0], depth)
+
+
+def _depth(iterator: str) -> int:
+    """The depth of the loop of one of isl's iterators, `c12_`."""
+    return int(iterator[1:-1])
 
 
 def _only_piece(function: isl.PwMultiAff) -> isl.MultiAff:
@@ -511,21 +515,6 @@ def _in_planes(buffer: Buffer) -> bool:
     whole = (buffer.corner.get_aff(d) for d in range(buffer.corner.dim(isl.dim_type.out)))
     ones = [constant_of(extent) == 1 for extent in buffer.extents]
     return any(ones) and all(one or aff.plain_is_zero() for one, aff in zip(ones, whole, strict=True))
-
-
-def is_single(buffer: Buffer) -> bool:
-    """Whether a data tile has one element: it is a variable then."""
-    return buffer.corner is not None and all(constant_of(extent) == 1 for extent in buffer.extents)
-
-
-def c_name(array: Array) -> str:
-    """How the array is spelled in the printed code."""
-    return array.name if array.storage is Storage.REGION else array.c_name
-
-
-def assigned(what: str, value: c.Expr, place: tuple[c.Expr, ...] = ()) -> c.Stmt:
-    """`polyc_what[place] = value;`, for a note."""
-    return c.ExprStmt(c.Assign("=", c.ArrayRef(f"{NOTED}{what}", place), value))
 
 
 def block_of(items: tuple[c.Stmt, ...]) -> c.Stmt:

@@ -24,7 +24,6 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 
 from polyc.analysis.straight import Scalars
-from polyc.codegen.instances import c_name
 from polyc.codegen.loops import taken_names
 from polyc.codegen.naming import Namer
 from polyc.codegen.vectors import SIMD, VectorTypes
@@ -33,7 +32,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Array
 from polyc.model.tree import Band, walk
-from polyc.passes.boxes import constant_of
+from polyc.poly import constant_of
 
 LOOKUP = "polyc_lookup"
 """What the macros are called, before the number of elements of a row of bytes, and their vector type."""
@@ -222,7 +221,7 @@ class _Loop:
         return replace(node, expr=replace(node.expr, value=read))
 
     def looked_up(self, reference: c.ArrayRef, scalars: Scalars, loops: tuple[c.For, ...]) -> c.ArrayRef:
-        array = next((a for a in self.program.scop.arrays.values() if c_name(a) == reference.array), None)
+        array = next((a for a in self.program.scop.arrays.values() if a.printed_name == reference.array), None)
         if array is None:
             raise InternalError(f"lookups go to {reference.array}, which is no array of the region")
         index: c.Expr = reference.subscripts[-1]

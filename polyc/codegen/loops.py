@@ -8,20 +8,19 @@ from functools import reduce
 
 import islpy as isl
 
-from polyc.codegen.cut import Cut, Generated, children, marks_of, visit_at
 from polyc.codegen.exprs import MACROS, ExprPrinter
-from polyc.codegen.instances import InstancePrinter, Scope, Visit, assigned, block_of, c_name, is_single
+from polyc.codegen.generated import Generated, children, marks_of, visit_at
+from polyc.codegen.instances import InstancePrinter, Scope, Visit, block_of
 from polyc.codegen.naming import Namer
 from polyc.codegen.origins import LoopOrigins
-from polyc.codegen.printer import ATOMIC, UNROLL_ON_CPU, expression
-from polyc.codegen.to_isl import to_isl
+from polyc.codegen.printer import ATOMIC, UNROLL_ON_CPU
+from polyc.codegen.to_isl import MOST_SHIFTED, to_isl
 from polyc.errors import InternalError
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Array, Storage
 from polyc.model.tree import Mark, Member, Role, Worth
-from polyc.passes.boxes import constant_of
-from polyc.poly import kind_of, maps, operation_of
+from polyc.poly import constant_of, kind_of, maps, operation_of
 
 LINE_BYTES = 64
 """What vectors are aligned to, so that none lies in two lines of a cache."""
@@ -40,13 +39,11 @@ class Printed:
     """With notes for the check of the text."""
     ast: str
     """isl's own text of the AST, for `--emit ast`."""
-    later: int
-    """How many statements of the body are before the cut."""
 
 
 def generate(program: Program) -> Generated:
     """Let isl make the loops of the program's tree."""
-    annotated = to_isl(program.tree)
+    annotated = to_isl(program.tree, MOST_SHIFTED if program.options.shifted else 1)
     context = program.scop.known
     visits: list[Visit] = []
     failures: list[BaseException] = []
@@ -66,37 +63,29 @@ def generate(program: Program) -> Generated:
         ids = ids.add(isl.Id.read_from_str(context.get_ctx(), f"c{k}_"))
     # The pair that set_at_each_domain answers has to live as long as the AST is made.
     kept = build.set_iterators(ids).set_at_each_domain(at_each_domain)
-    node = kept[0].node_from_schedule(annotated.schedule)
+    scaled = context.get_ctx().get_ast_build_scale_strides()
+    context.get_ctx().set_ast_build_scale_strides(scaled and not program.options.spaced)
+    try:
+        node = kept[0].node_from_schedule(annotated.schedule)
+    finally:
+        context.get_ctx().set_ast_build_scale_strides(scaled)
     if failures:
         raise failures[0]
     return Generated(node, annotated, visits, kept[0])
 
 
-def print_loops(program: Program, made: Generated | None = None, cut: Cut | None = None) -> Printed:
+def print_loops(program: Program, made: Generated | None = None) -> Printed:
     """The program's tree as C statements.
 
-    made, cut: isl's AST of it and a cut, where they are there already
+    made: isl's AST of it, where it is there already
     requires: a tree that was verified; codegen decides nothing.
     """
     if program.tree.domain.is_empty():
-        return Printed((), "", 0)
+        return Printed((), "")
     made = made or generate(program)
     printer = LoopPrinter(program, made)
-    if cut is None:
-        parts = [printer.body(made.node, Scope())]
-    else:
-        parts = [printer.statements(child, Scope()) for child in children(made.node)]
-    body = tuple(item for part in parts for item in part)
-    declared = tuple(printer.declarations(body))
-    later = 0 if cut is None else len(declared) + sum(len(part) for part in parts[: cut.children])
-    return Printed(declared + body, made.node.to_C_str(), later)
-
-
-def print_later(program: Program, made: Generated, cut: Cut) -> tuple[c.Stmt, ...]:
-    """What `print_loops` prints behind the cut."""
-    printer = LoopPrinter(program, made)
-    later = children(made.node)[cut.children :]
-    return tuple(item for child in later for item in printer.statements(child, Scope()))
+    body = printer.body(made.node, Scope())
+    return Printed((*printer.declarations(body), *body), made.node.to_C_str())
 
 
 class LoopPrinter:
@@ -193,12 +182,12 @@ class LoopPrinter:
         _is_filled(chosen, inside)
         return (c.Block((*_used(declared, inside), *_mentioned(declared, inside), *_opened(body, declared))),)
 
-    def declarations_of(self, buffers: Iterable[Buffer]) -> tuple[c.Stmt, ...]:
+    def declarations_of(self, buffers: Iterable[Buffer]) -> tuple[c.Decl, ...]:
         """One for each name: buffers that follow each other in one place share it."""
         by_name = {buffer.name: buffer for buffer in buffers}
-        return tuple(item for buffer in by_name.values() for item in self.declare(buffer))
+        return tuple(self.declare(buffer) for buffer in by_name.values())
 
-    def declare(self, buffer: Buffer) -> tuple[c.Stmt, ...]:
+    def declare(self, buffer: Buffer) -> c.Decl:
         extents = self.extents(buffer)
         ordered = bool(buffer.order and extents)  # a buffer of one cell has no dimensions
         if ordered:
@@ -206,14 +195,12 @@ class LoopPrinter:
             innermost = extents[-1]
             assert isinstance(innermost, c.Literal)
             extents = (*extents[:-1], c.Literal(str(int(innermost.text) + buffer.pad)))
-        return declared_here(
-            c.Decl(
-                self.element(buffer),
-                buffer.name,
-                extents,
-                aligned=LINE_BYTES if ordered else 0,
-                heap=buffer.storage == "heap",
-            )
+        return c.Decl(
+            self.element(buffer),
+            buffer.name,
+            extents,
+            aligned=LINE_BYTES if ordered else 0,
+            heap=buffer.storage == "heap",
         )
 
     def element(self, buffer: Buffer) -> str:
@@ -222,7 +209,7 @@ class LoopPrinter:
     def extents(self, buffer: Buffer) -> tuple[c.Expr, ...]:
         if buffer.storage == "private":
             return tuple(e for e in self.program.scop.arrays[buffer.array].extents_c if e is not None)
-        if is_single(buffer):
+        if buffer.is_single:
             return ()
         printer = ExprPrinter(self.program.scop.parameters, {})
         return tuple(printer.convert(self.build.expr_from_pw_aff(e)) for e in buffer.extents)
@@ -231,11 +218,11 @@ class LoopPrinter:
         """Arrays that the region itself declared and that are used where no mark declares them: at the top."""
         inside = _in_scope(body)
         used = {n.array for n in inside if isinstance(n, c.ArrayRef)}
-        found: list[c.Stmt] = []
+        found: list[c.Decl] = []
         for array in self.program.scop.arrays.values():
-            if array.storage is Storage.REGION and c_name(array) in used:
+            if array.storage is Storage.REGION and array.printed_name in used:
                 extents = tuple(e for e in array.extents_c if e is not None)
-                found += declared_here(c.Decl(array.element.text, c_name(array), extents))
+                found.append(c.Decl(array.element.text, array.printed_name, extents))
         return [*found, *_mentioned(tuple(found), inside)]
 
     # --- loops and branches --------------------------------------------------------------------------------------
@@ -258,11 +245,10 @@ class LoopPrinter:
         outer_exprs, inner_exprs = self.printer(scope), self.printer(inner)
         start = outer_exprs.convert(node.for_get_init())
         if node.for_is_degenerate():
-            value = c.Decl("const long", name, (), start)
             body = self.statements(node.for_get_body(), inner)
             if any(isinstance(n, c.Name) and n.name == name for s in body for n in c.walk(s)):
-                return c.Block((value, *body))
-            return c.Block((c.Note("value", name, (value,)), *body))
+                return c.Block((c.Decl("const long", name, (), start), *body))
+            return c.Block((c.Note("value", name, value=start), *body))
         step = int(node.for_get_inc().get_val().to_python())
         advance: c.Expr = c.Postfix("++", c.Name(name))
         if step != 1:
@@ -270,58 +256,42 @@ class LoopPrinter:
         condition = self.condition(node.for_get_cond(), inner_exprs)
         block = block_of(self.body(node.for_get_body(), inner))
         pragmas = self.pragmas(member, condition, block)
-        nontemporal, large = self.past_caches(member)
+        worth = self.worth(member) if pragmas and member is not None and member.parallel else None
+        counter = c.Decl("long", name, (), start)
         if member is not None and member.role in (Role.REGISTER, Role.UNROLLED):
             if member.lanes:
-                block = c.Block((self.concurrent(member), block))
-                return c.For(c.Decl("long", name, (), start), condition, advance, block, lanes=member.lanes)
-            return c.For(c.Decl("long", name, (), start), condition, advance, block, (UNROLLED,))
-        if member is not None and member.lookups is not None:
-            block = c.Block((self.concurrent(member), block))
-            start_here = c.Decl("long", name, (), start)
-            width = member.lookups.width
-            return c.For(
-                start_here, condition, advance, block, pragmas, lookups=width, nontemporal=nontemporal, large=large
-            )
-        if member is not None and member.owned and pragmas and step > 1:
+                return c.For(counter, condition, advance, block, lanes=member.lanes)
+            return c.For(counter, condition, advance, block, (UNROLLED,))
+        if member is not None and member.owned and member.lookups is None:
+            if not pragmas or step == 1:
+                return c.For(counter, condition, advance, block)
             ((_, array),) = member.owned
-            block = c.Block((self.concurrent(member), block))
-            name_of, worth = c_name(self.program.scop.arrays[array]), self.worth(member)
-            here = c.Decl("long", name, (), start)
-            return c.For(here, condition, advance, block, owned=name_of, owned_if=worth)
-        if member is not None and member.owned:
-            return c.For(c.Decl("long", name, (), start), condition, advance, block)
-        if pragmas and member is not None:
-            note = self.concurrent(member)
+            owned = self.program.scop.arrays[array].printed_name
+            return c.For(counter, condition, advance, block, owned=owned, owned_if=self.worth(member))
+        nontemporal, large = self.past_caches(member)
+        width = 0 if member is None or member.lookups is None else member.lookups.width
 
-            def vectors(body: c.Stmt) -> c.For:
-                return c.For(
-                    c.Decl("long", name, (), start),
-                    condition,
-                    advance,
-                    c.Block((note, body)),
-                    pragmas,
-                    nontemporal=nontemporal,
-                    large=large,
-                )
+        def around(body: c.Stmt) -> c.For:
+            return c.For(
+                counter,
+                condition,
+                advance,
+                body,
+                pragmas,
+                worth=worth,
+                lookups=width,
+                nontemporal=nontemporal,
+                large=large,
+            )
 
-            rows = by_rows(block, name, vectors) if member.vector else None
-            return vectors(block) if rows is None else rows
-        return c.For(
-            c.Decl("long", name, (), start),
-            condition,
-            advance,
-            block,
-            pragmas,
-            nontemporal=nontemporal,
-            large=large,
-        )
+        rows = by_rows(block, name, around) if pragmas and member is not None and member.vector and not width else None
+        return around(block) if rows is None else rows
 
     def past_caches(self, member: Member | None) -> tuple[tuple[str, ...], c.Expr | None]:
         """The arrays that a loop stores past the caches, and where only a run knows that it should, the condition."""
         if member is None or member.past_caches is None:
             return (), None
-        arrays = tuple(c_name(self.program.scop.arrays[name]) for name in member.past_caches.arrays)
+        arrays = tuple(self.program.scop.arrays[name].printed_name for name in member.past_caches.arrays)
         worth = member.past_caches.worth
         return arrays, None if worth is None else self.more(worth)
 
@@ -339,7 +309,7 @@ class LoopPrinter:
         if not (isinstance(condition, c.Binary) and condition.op in ("<", "<=")):
             return ()  # not the canonical form that OpenMP asks for
         if member.parallel:
-            return ("omp parallel for" + self.worth(member) + _sharing(member) + self.reductions(member),)
+            return ("omp parallel for" + _sharing(member) + self.reductions(member),)
         # A vector loop may hold no other loop but one that is unrolled first: with a window unrolled inside, gcc alone
         # is faster than with the pragma (59 against 82 ms in the demo). Calls that it cannot turn into vector code
         # would make clang complain.
@@ -347,28 +317,23 @@ class LoopPrinter:
             return ("omp simd" + self.reductions(member),)
         return ()
 
-    def concurrent(self, member: Member) -> c.Note:
-        """Says in a loop's body that its iterations run at once, and which arrays they reduce into."""
-        kind = "parallel" if member.parallel else "vector"
-        arrays = self.program.scop.arrays
-        reduced = (
-            assigned("reduced", c.ArrayRef(c_name(arrays[array]), (c.Literal("0"),) * arrays[array].rank))
-            for _, array in member.reductions + member.atomics + member.owned
-        )
-        return c.Note(kind, "", (assigned(kind, c.Literal("0")), *reduced))
-
-    def worth(self, member: Member) -> str:
-        """`if (1.0 * n * m > 12000)`: a number with a fraction, since the product may be too large for an int."""
-        return "" if member.worth is None else f" if ({expression(self.more(member.worth))})"
+    def worth(self, member: Member) -> c.Expr | None:
+        """`1.0 * n * m > 12000`: a number with a fraction, since the product may be too large for an int."""
+        return None if member.worth is None else self.more(member.worth)
 
     def more(self, worth: Worth) -> c.Expr:
         """`1.0 * n * m > 12000`."""
         printer = ExprPrinter(self.program.scop.parameters, {})
         factors = [printer.convert(self.build.expr_from_pw_aff(extent)) for extent in worth.extents]
-        if len(factors) > 1:
+        if len(factors) > 1 or self.never_above(factors[0], worth.least):
             factors.insert(0, c.Literal("1.0"))
         amount = reduce(lambda left, right: c.Binary("*", left, right), factors)
         return c.Binary(">", amount, c.Literal(str(worth.least)))
+
+    def never_above(self, size: c.Expr, least: int) -> bool:
+        """Whether a size has a type whose numbers are no larger, of which compilers warn in a comparison."""
+        types = [p.type for p in self.program.scop.parameters if p.expr == size]
+        return any(0 < t.size_bytes < 4 and least >= 1 << (8 * t.size_bytes - t.signed) for t in types)
 
     def reductions(self, member: Member) -> str:
         names = ((op, section(self.program.scop.arrays[array])) for op, array in member.reductions)
@@ -401,7 +366,7 @@ class LoopPrinter:
     def atomic(self, body: c.Stmt, scope: Scope) -> c.Stmt:
         """The statement, with a pragma where it updates a cell that other iterations of a loop above update, too."""
         pairs = (pair for member in scope.members.values() for pair in member.atomics)
-        shared = {c_name(self.program.scop.arrays[array]) for _, array in pairs}
+        shared = {self.program.scop.arrays[array].printed_name for _, array in pairs}
         if not shared or not any(isinstance(n, c.ArrayRef) and n.array in shared for n in c.walk(body)):
             return body
         assert isinstance(body, c.ExprStmt)
@@ -438,7 +403,7 @@ def by_rows(body: c.Stmt, name: str, around: Callable[[c.Stmt], c.Stmt]) -> c.St
 def section(array: Array) -> str:
     """All of an array, as a clause of OpenMP names it: `s`, `h[:256]`."""
     extents = "".join(f"[:{constant_of(extent)}]" for extent in array.extents if extent is not None)
-    return c_name(array) + extents
+    return array.printed_name + extents
 
 
 def _sharing(member: Member) -> str:
@@ -448,37 +413,34 @@ def _sharing(member: Member) -> str:
     return " schedule(dynamic)" if member.role is Role.TILE else f" schedule(dynamic, {ITERATIONS_AT_ONCE})"
 
 
-def declared_here(declaration: c.Decl) -> tuple[c.Stmt, ...]:
-    """A declaration, and a note of where it stands."""
-    first = c.ArrayRef(declaration.name, (c.Literal("0"),) * len(declaration.extents))
-    return declaration, c.Note("declared", declaration.name, (assigned("declared", first),))
-
-
-def _used(declared: tuple[c.Stmt, ...], inside: list[c.Node]) -> tuple[c.Stmt, ...]:
+def _used(declared: tuple[c.Decl, ...], inside: list[c.Node]) -> tuple[c.Decl, ...]:
     """The declarations that the statements need: isl also prints a mark above a part of the tree without its users.
 
     inside: `_in_scope` of the statements
     """
     mentioned = {n.array for n in inside if isinstance(n, c.ArrayRef)}
-    return tuple(d for d in declared if isinstance(d, c.Decl | c.Note) and d.name in mentioned)
+    return tuple(d for d in declared if d.name in mentioned)
 
 
-def _mentioned(declared: tuple[c.Stmt, ...], inside: list[c.Node]) -> Iterator[c.Stmt]:
-    """`(void)t;` for what is written and not read: where the readers run in no iteration of this part of the loops."""
-    written = {id(n.target) for n in inside if isinstance(n, c.Assign) and n.op == "="}
+def _mentioned(declared: tuple[c.Decl, ...], inside: list[c.Node]) -> Iterator[c.Stmt]:
+    """`(void)t;` for what is written and not read: where the readers run in no iteration of this part of the loops.
+
+    Neither is what is only added up: clang warns of that, too.
+    """
+    written = {id(n.target) for n in inside if isinstance(n, c.Assign)}
     references = [n for n in inside if isinstance(n, c.ArrayRef)]
     mentioned = {n.array for n in references}
     read = {n.array for n in references if id(n) not in written}
-    for name in dict.fromkeys(d.name for d in declared if isinstance(d, c.Decl)):
+    for name in dict.fromkeys(d.name for d in declared):
         if name in mentioned and name not in read:
             yield c.ExprStmt(c.Cast("void", c.Name(name)))
 
 
-def _opened(body: tuple[c.Stmt, ...], declared: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:
+def _opened(body: tuple[c.Stmt, ...], declared: tuple[c.Decl, ...]) -> tuple[c.Stmt, ...]:
     """What is in a block that is all of a block: buffers of two passes stand side by side."""
     if len(body) != 1 or not isinstance(body[0], c.Block):
         return body
-    names = {item.name for item in declared if isinstance(item, c.Decl)}
+    names = {item.name for item in declared}
     inner = {item.name for item in body[0].body if isinstance(item, c.Decl)}
     return body if names & inner else body[0].body
 

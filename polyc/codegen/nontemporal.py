@@ -20,7 +20,6 @@ from math import prod
 
 from polyc.analysis.linear import Linear, linear, with_value
 from polyc.codegen.exprs import MIN
-from polyc.codegen.instances import c_name
 from polyc.codegen.loops import LINE_BYTES, taken_names
 from polyc.codegen.naming import Namer
 from polyc.model import ctree as c
@@ -88,7 +87,7 @@ def with_rows(body: Iterable[c.Stmt], program: Program) -> tuple[c.Stmt, ...]:
     nodes = [n for item in items for n in c.walk(item)]
     wide = frozenset(n.init.name for n in nodes if isinstance(n, c.For) and isinstance(n.init, c.Decl))
     namer = Namer(taken_names(program) | {n.name for n in nodes if isinstance(n, c.Decl)})
-    types = {c_name(a): a.element for a in program.scop.arrays.values()}
+    types = {a.printed_name: a.element for a in program.scop.arrays.values()}
 
     def change(node: c.Node) -> c.Node | None:
         if not isinstance(node, c.For) or not node.nontemporal:
@@ -114,18 +113,17 @@ def _fenced(item: c.Stmt) -> Iterator[c.Stmt]:
     Stores past the caches are seen in no order; the end of a parallel loop does not wait for them.
     """
     fence = c.ExprStmt(c.Call(FENCE, ()))
-    apart = False
+
+    def is_parallel(node: c.Node) -> bool:
+        return isinstance(node, c.For) and any(p.startswith(PARALLEL) for p in node.pragmas)
 
     def change(node: c.Node) -> c.Node | None:
-        nonlocal apart
-        if not isinstance(node, c.For) or not any(p.startswith(PARALLEL) for p in node.pragmas) or not streams(node):
+        if not isinstance(node, c.For) or not is_parallel(node) or not streams(node):
             return None
-        apart = True
-        inside = node.body.body if isinstance(node.body, c.Block) else (node.body,)
-        return replace(node, body=c.Block((*inside, fence)))
+        return replace(node, body=c.Block((node.body, fence)))  # `without_braces` opens it
 
     yield c.rewrite(item, change)
-    if not apart and streams(item):
+    if streams(c.rewrite(item, lambda node: c.Empty() if is_parallel(node) else None)):  # by the thread that is left
         yield fence
 
 

@@ -65,7 +65,7 @@ class _Owners:
     """One loop over blocks of iterations, and the names around it."""
 
     def __init__(self, loop: c.For, namer: Namer) -> None:
-        self.loop = replace(loop, owned="", owned_if="")
+        self.loop = replace(loop, owned="", owned_if=None)
         self.array, self.worth = loop.owned, loop.owned_if
         match loop:
             case c.For(
@@ -81,8 +81,8 @@ class _Owners:
 
     def printed(self) -> c.Stmt:
         parts, size = self.name["parts"], self.name["size"]
-        start = f"omp parallel{self.worth} reduction(+: {parts.name})"
-        count = c.ExprStmt(c.Assign("+=", parts, ONE), pragmas=(start,))
+        start = f"omp parallel reduction(+: {parts.name})"
+        count = c.ExprStmt(c.Assign("+=", parts, ONE), pragmas=(start,), worth=self.worth)
         several = c.Binary("&&", c.Binary(">", parts, ONE), c.Binary("<", self.start, self.end))
         declared = (_long(self.name[one], ZERO) for one in ("parts", "first", "last", "size"))
         table = c.Decl("long", self.name["cells"].name, (self.blocks(), c.Literal("2")), heap=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -9,6 +11,8 @@ from polyc.errors import Span
 from polyc.model import ctree as c
 
 INDENT = "  "
+WIDTH = 120
+"""Columns that conditions are broken at."""
 
 _BINARY = {
     "*": 13, "/": 13, "%": 13, "+": 12, "-": 12, "<<": 11, ">>": 11, "<": 10, ">": 10, "<=": 10, ">=": 10,
@@ -25,6 +29,31 @@ def expression(expr: c.Expr) -> str:
     return _expr(expr)[0]
 
 
+def conjunction(conditions: Iterable[c.Expr]) -> c.Expr | None:
+    """All of some conditions; None for no condition."""
+    found: c.Expr | None = None
+    for condition in conditions:
+        found = condition if found is None else c.Binary("&&", found, condition)
+    return found
+
+
+def broken(expr: c.Expr, column: int) -> str:
+    """An expression that begins at a column: the parts of a conjunction on lines of their own where it is too wide."""
+    text = expression(expr)
+    if column + len(text) <= WIDTH or not (isinstance(expr, c.Binary) and expr.op == "&&"):
+        return text
+    parts: list[str] = []
+    while isinstance(expr, c.Binary) and expr.op == "&&":
+        parts.append(_at_least(expr.right, _BINARY["&&"] + 1))
+        expr = expr.left
+    return f"\n{INDENT * 3}&& ".join([_operand(expr, "&&"), *reversed(parts)])
+
+
+def brackets(extents: Iterable[c.Expr]) -> str:
+    """`[n][m + 1]`."""
+    return "".join(f"[{expression(extent)}]" for extent in extents)
+
+
 def _expr(expr: c.Expr) -> tuple[str, int]:
     """The text and its precedence."""
     match expr:
@@ -33,7 +62,7 @@ def _expr(expr: c.Expr) -> tuple[str, int]:
         case c.Name(name=name):
             return name, _PRIMARY
         case c.ArrayRef(array=array, subscripts=subscripts):
-            return array + "".join(f"[{expression(s)}]" for s in subscripts), _POSTFIX
+            return array + brackets(subscripts), _POSTFIX
         case c.Subscript(base=base, index=index):
             return f"{_at_least(base, _POSTFIX)}[{expression(index)}]", _POSTFIX
         case c.Member(base=base, field=name, arrow=arrow):
@@ -67,16 +96,17 @@ def _expr(expr: c.Expr) -> tuple[str, int]:
 
 def _binary(expr: c.Binary) -> tuple[str, int]:
     level = _BINARY[expr.op]
-    left, right = _at_least(expr.left, level), _at_least(expr.right, level + 1)
-    if isinstance(expr.left, c.Binary) and not left.startswith("(") and _confusing(expr.left.op, expr.op):
-        left = f"({left})"
-    if isinstance(expr.right, c.Binary) and not right.startswith("(") and _confusing(expr.right.op, expr.op):
-        right = f"({right})"
-    if isinstance(expr.left, c.Binary) and _confusing(expr.left.op, expr.op):
-        left = f"({expression(expr.left)})"
-    if isinstance(expr.right, c.Binary) and _confusing(expr.right.op, expr.op):
-        right = f"({expression(expr.right)})"
-    return f"{left} {expr.op} {right}", level
+    right = expr.right
+    plain = isinstance(right, c.Binary) and _confusing(right.op, expr.op)
+    after = f"({expression(right)})" if plain else _at_least(right, level + 1)
+    return f"{_operand(expr.left, expr.op)} {expr.op} {after}", level
+
+
+def _operand(expr: c.Expr, op: str) -> str:
+    """What stands left of an operator."""
+    if isinstance(expr, c.Binary) and _confusing(expr.op, op):
+        return f"({expression(expr)})"
+    return _at_least(expr, _BINARY[op])
 
 
 def _confusing(inner: str, outer: str) -> bool:
@@ -117,7 +147,7 @@ def lines_of(node: c.Stmt, depth: int = 0) -> list[Line]:
     pad = INDENT * depth
     match node:
         case c.ExprStmt(expr=expr, pragmas=pragmas, span=span):
-            return [*_pragmas(pragmas), Line(f"{pad}{expression(expr)};", span)]
+            return [*_pragmas(pragmas, node.worth), Line(f"{pad}{expression(expr)};", span)]
         case c.Decl(span=span):
             return [Line(f"{pad}{declaration(node)};", span)]
         case c.Block(body=body):
@@ -134,7 +164,7 @@ def lines_of(node: c.Stmt, depth: int = 0) -> list[Line]:
             return lines
         case c.For(init=init, condition=condition, step=step, body=body, pragmas=pragmas, span=span, runs=runs):
             text = f"{pad}for ({_for_part(init)}; {_for_part(condition)}; {_for_part(step)})"
-            return [*_pragmas(pragmas), *_headed(Line(text, span, runs), body, depth)]
+            return [*_pragmas(pragmas, node.worth), *_headed(Line(text, span, runs), body, depth)]
         case c.While(condition=condition, body=body, do_first=True, span=span):
             lines = _headed(Line(f"{pad}do", span), body, depth, force=True)
             return [*lines[:-1], Line(f"{pad}}} while ({expression(condition)});", span)]
@@ -158,20 +188,25 @@ def lines_of(node: c.Stmt, depth: int = 0) -> list[Line]:
 
 def declaration(node: c.Decl) -> str:
     """`type name[e] = init`, without the semicolon."""
-    text = f"{node.type} {node.name}" + "".join(f"[{expression(e)}]" for e in node.extents)
+    text = f"{node.type} {node.name}" + brackets(node.extents)
     if node.aligned:
         text += f" __attribute__((aligned({node.aligned})))"
     return text if node.init is None else f"{text} = {_at_least(node.init, _ASSIGN)}"
 
 
-def allocation(node: c.Decl, condition: str) -> str:
+def allocation(node: c.Decl, condition: c.Expr | None) -> str:
     """A pointer to what would be too large for the stack, used like the array; null where there is no memory, and where
     a condition does not hold."""
-    extents = "".join(f"[{expression(e)}]" for e in node.extents)
-    rows = "".join(f"[{expression(e)}]" for e in node.extents[1:])
+    rows = brackets(node.extents[1:])
     pointer = f"(*{node.name}){rows}" if rows else f"*{node.name}"
-    found = f"__builtin_malloc(sizeof({node.type}{extents}))"
-    return f"{node.type} {pointer} = {f'{condition} ? {found} : 0' if condition else found};"
+    size = c.SizeOf(f"{node.type}{brackets(node.extents)}")
+    found: c.Expr = c.Call("__builtin_malloc", (size,))
+    if condition is not None:
+        found = c.Ternary(condition, found, c.Literal("0"))
+    text = f"{INDENT}{node.type} {pointer} = "
+    if isinstance(found, c.Ternary) and len(text) + len(expression(found)) > WIDTH:
+        return f"{text}{broken(found.condition, WIDTH)} ? {expression(found.then)} : 0;".lstrip()
+    return f"{text}{expression(found)};".lstrip()
 
 
 def _for_part(part: c.Decl | c.Expr | None) -> str:
@@ -186,12 +221,19 @@ UNROLL_ON_CPU = "GCC unroll"
 """What gcc and clang call it."""
 
 ATOMIC = "omp atomic"
+_WITH_CONDITION = re.compile(r"omp parallel( for)?")
+"""Directives of OpenMP that polyc prints with an `if` clause, which stands first."""
 
 
-def _pragmas(pragmas: tuple[str, ...]) -> list[Line]:
+def _pragmas(pragmas: tuple[str, ...], worth: c.Expr | None) -> list[Line]:
     """OpenMP's pragmas, hidden from compilers that are run without it (they would warn), and those of kernels."""
     if not pragmas:
         return []
+    if worth is not None:
+        directive = _WITH_CONDITION.match(pragmas[0])
+        assert directive is not None, pragmas[0]
+        clause = f"{directive[0]} if ({expression(worth)}){pragmas[0][directive.end() :]}"
+        pragmas = (clause, *pragmas[1:])
     if pragmas[0].startswith((UNROLL, UNROLL_ON_CPU)):
         return [Line(f"#pragma {pragmas[0]}")]
     return [Line(text) for text in ("#ifdef _OPENMP", *(f"#pragma {text}" for text in pragmas), "#endif")]

@@ -3,119 +3,142 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import islpy as isl
 
 from polyc import __version__
-from polyc.codegen.cut import Cut, Generated
 from polyc.codegen.exprs import APART, MACROS, ExprPrinter
 from polyc.codegen.flat_arrays import with_flat_arrays
+from polyc.codegen.generated import Generated
 from polyc.codegen.lookups import with_lookups
-from polyc.codegen.loops import print_later, print_loops
+from polyc.codegen.loops import print_loops
 from polyc.codegen.nontemporal import STREAM, STREAMING, with_rows, without_braces
 from polyc.codegen.origins import origins_in
 from polyc.codegen.owners import with_owners
-from polyc.codegen.printer import Line, allocation, expression, lines_of
+from polyc.codegen.printer import Line, allocation, broken, conjunction, lines_of
 from polyc.codegen.templating import IDENTIFIER, environment
 from polyc.codegen.vectors import VectorTypes, with_vectors
 from polyc.model import ctree as c
+from polyc.model.certificate import NOT_SHOWN, SHOWN, Certificate
+from polyc.model.printed import Body, Question, Rendered
 from polyc.model.program import Compiled, Options, Origins, Program
 from polyc.model.scop import Memory, Region, Scop, Source
 
-Body = tuple[c.Stmt, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Rendered:
-    text: str
-    """The C text that replaces the region."""
-    ast: str
-    """isl's text of the AST."""
-    body: tuple[c.Stmt, ...]
-    """The statements of the text, with notes for its check."""
-    guard: c.Expr | None
-    """The condition under which they run."""
-    device: tuple[str, ...] = ()
-    """What belongs into the other files of a GPU target."""
-    origins: tuple[Origins, ...] = ()
-    """Of the text, and of each of `device`."""
-    rewritten: tuple[tuple[str, Body, Body], ...] = ()
-    """What was done to the printed loops as C, step by step: its name, and the statements before and after it, both
-    before flat arrays."""
-    later: int = 0
-    """How many statements of the body are before the cut."""
-
-    @property
-    def halves(self) -> tuple[tuple[c.Stmt, ...], tuple[c.Stmt, ...]]:
-        """The body before and after the cut."""
-        return self.body[: self.later], self.body[self.later :]
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What asks the data something before a region runs."""
-
-    answer: str
-    """The variable that is 0 at its end where they are not as they should be."""
-    body: tuple[c.Stmt, ...]
+_COLUMN = len("  if () {")
+"""Of a region's condition, together with what stands behind it."""
 
 
 def render_region(
-    program: Program,
-    region: Region,
-    verified: bool,
-    question: Question | None = None,
-    made: Generated | None = None,
-    cut: Cut | None = None,
+    program: Program, region: Region, verified: bool, question: Question | None = None, made: Generated | None = None
 ) -> Rendered:
     """The C text of a program. Raises NotMappable where a GPU cannot run it.
 
     question: for a region whose model says something of the data; for CPUs
-    made, cut: isl's AST of it and a cut, where they are there already
+    made: isl's AST of it, where it is there already
     """
     if program.options.gpu:
-        from polyc.codegen.gpu.memory import within_arrays
-        from polyc.codegen.gpu.render import render_kernels
-
-        program = within_arrays(program)
-        kernels = render_kernels(program, region, Path(region.scop.span.file).stem)
-        condition = guard_of(program)
-        text, origins = _region_text(program, region, verified, kernels.call, condition, VectorTypes())
-        return Rendered(text, kernels.ast, (), condition, kernels.device, (origins, *kernels.origins))
-    printed = print_loops(program, made, cut)
-    condition = guard_of(program)
+        return _render_kernels(program, region, verified)
+    printed = print_loops(program, made)
     types = VectorTypes()
-    steps: list[tuple[str, Callable[[Body], Body]]] = [
+    heap: list[c.Decl] = []
+
+    def allocated(body: Body) -> Body:
+        left, found = without_heap(body)
+        heap.extend(found)
+        return left
+
+    ways: list[tuple[str, Callable[[Body], Body]]] = [
         ("lookups", lambda body: with_lookups(body, program, types)),
         ("owners", lambda body: with_owners(body, program)),
         ("nontemporal", lambda body: with_rows(body, program)),
+        ("notes", lambda body: without_braces(c.without_notes(body))),
+        ("vectors", lambda body: with_vectors(body, program, types)),
+        ("heap", allocated),
+        ("flat", lambda body: with_flat_arrays(body, program.scop)),
     ]
     body = printed.body
-    rewritten: list[tuple[str, Body, Body]] = []
-    for name, step in steps:
-        after = step(body)
-        if after != body:
-            rewritten.append((name, body, after))
+    steps: list[tuple[str, Body, Body]] = []
+    for name, way in ways:
+        after = way(body)
+        steps.append((name, body, after))
         body = after
-    shown = without_braces(c.with_notes(body, False))
-    text, origins = _region_text(program, region, verified, shown, condition, types, question)
-    read = with_flat_arrays(printed.body, program.scop)
-    return Rendered(text, printed.ast, read, condition, (), (origins,), tuple(rewritten), printed.later)
+    whole = _region_text(program, region, verified, body, heap, types, question)
+    return Rendered(
+        whole.text,
+        printed.ast,
+        printed.body,
+        guard_of(program),
+        origins=(whole.origins,),
+        steps=tuple(steps),
+        needed=whole.needed,
+        condition=whole.condition,
+        question=question,
+        heap=tuple(heap),
+        vectors=dict(types.found),
+        unused=tuple(whole.unused),
+        certificate=promised(program, verified),
+    )
 
 
-def render_later(program: Program, made: Generated, cut: Cut) -> tuple[tuple[c.Stmt, ...], c.Expr | None]:
-    """The `body` behind the cut, and the `guard`, of what `render_region` answers."""
-    return with_flat_arrays(print_later(program, made, cut), program.scop), guard_of(program)
+def _render_kernels(program: Program, region: Region, verified: bool) -> Rendered:
+    """The text of a program for a GPU."""
+    from polyc.codegen.gpu.memory import within_arrays
+    from polyc.codegen.gpu.render import render_kernels
+
+    program = within_arrays(program)
+    kernels = render_kernels(program, region, Path(region.scop.span.file).stem)
+    types = VectorTypes()
+    body, heap = without_heap(with_vectors(kernels.call, program, types))
+    whole = _region_text(program, region, verified, with_flat_arrays(body, program.scop), heap, types)
+    return Rendered(
+        whole.text,
+        kernels.ast,
+        (),
+        guard_of(program),
+        device=kernels.device,
+        origins=(whole.origins, *kernels.origins),
+        needed=whole.needed,
+        condition=whole.condition,
+        certificate=promised(program, verified),
+    )
+
+
+def promised(program: Program, verified: bool) -> Certificate:
+    """What the text's first line says, where the checks that are made show what they can: kernels are not read."""
+    if not verified:
+        return Certificate()
+    return Certificate(SHOWN, NOT_SHOWN if program.options.gpu else SHOWN)
+
+
+def certified(rendered: Rendered, certificate: Certificate) -> Rendered:
+    """The text with a first line that says what was shown of it."""
+    first, rest = rendered.text.split("\n", 1)
+    first = first.replace(f", {rendered.certificate.word} */", f", {certificate.word} */")
+    return replace(rendered, text=f"{first}\n{rest}", certificate=certificate)
 
 
 def question_of(program: Program, answer: str) -> tuple[Question, Rendered]:
     """What a program asks as text, and what its check reads. `program`: that of a region's inspection."""
     printed = print_loops(program)
-    read = with_flat_arrays(printed.body, program.scop)
-    text = with_flat_arrays(c.with_notes(printed.body, False), program.scop)
-    return Question(answer, text), Rendered("", printed.ast, read, guard_of(program))
+    plain = c.without_notes(printed.body)
+    text = with_flat_arrays(plain, program.scop)
+    steps = (("notes", printed.body, plain), ("flat", plain, text))
+    return Question(answer, text), Rendered("", printed.ast, printed.body, guard_of(program), steps=steps)
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole:
+    """What stands in the region's place."""
+
+    text: str
+    origins: Origins
+    """Where its lines come from."""
+    needed: c.Expr | None
+    condition: c.Expr | None
+    """As in `Rendered`."""
+    unused: list[str]
 
 
 def _region_text(
@@ -123,29 +146,29 @@ def _region_text(
     region: Region,
     verified: bool,
     body: tuple[c.Stmt, ...],
-    condition: c.Expr | None,
+    heap: list[c.Decl],
     vectors: VectorTypes,
     question: Question | None = None,
-) -> tuple[str, Origins]:
-    """What stands in the region's place, and where its lines come from."""
-    body = with_vectors(body, program, vectors)
-    body, heap = without_heap(body)
-    body = with_flat_arrays(body, program.scop)
-    conditions = ([] if condition is None else [expression(condition)]) + _apart(program.scop)
-    guard = "\n      && ".join(conditions)
+) -> _Whole:
+    """The text that stands in the region's place, with final statements."""
+    certificate = promised(program, verified)
+    sizes = guard_of(program)
+    needed = conjunction([*([] if sizes is None else [sizes]), *_apart(program.scop)])
     before: list[Line] = []
-    sizes = guard or "1"
+    condition = needed
     if question is not None:
         before = [line for item in question.body for line in lines_of(item, 2)]
-        guard = question.answer
-    allocations = [allocation(one, guard) for one in heap]
+        condition = c.Name(question.answer)
+    allocations = [allocation(one, condition) for one in heap]
     if heap:
-        guard = " && ".join(one.name for one in heap)
+        condition = conjunction(c.Name(one.name) for one in heap)
+    asked = broken(needed or c.Literal("1"), _COLUMN)
+    guard = "" if condition is None else broken(condition, _COLUMN)
     depth = 2 if guard else 1
     lines: list[Line] = [line for item in body for line in lines_of(item, depth)]
     code = "\n".join(line.text for line in lines)
     original = region.original.rstrip("\n")
-    ahead = "\n".join([*(line.text for line in before), *([sizes] if before else [])])
+    ahead = "\n".join([*(line.text for line in before), *([asked] if before else [])])
     everything = "\n".join([code, ahead, guard, *allocations, original if guard else ""])
     mentioned = set(IDENTIFIER.findall(everything))
     macros = [text for name, text in MACROS.items() if name in mentioned] + vectors.macros()
@@ -153,18 +176,18 @@ def _region_text(
     # The user's `i` is hidden by ours: it is used only where the original text stays as the other branch.
     kept = set(IDENTIFIER.findall("\n".join([ahead, guard, *allocations, original if guard else ""])))
     used, read = _names_used(body, False) | kept, _names_used(body, True) | kept
-    needed = program.scop.orphans_read
-    unused = [name for name in program.scop.orphans if name not in (read if name in needed else used)]
+    only_read = program.scop.orphans_read
+    unused = [name for name in program.scop.orphans if name not in (read if name in only_read else used)]
     unused += [name for name in program.scop.orphan_functions if name not in used]
     template = environment().get_template("openmp.c.j2" if program.options.target == "openmp" else "c.c.j2")
     text = template.render(
         part="region",
         version=__version__,
-        summary=_summary(program, verified),
+        summary=_summary(program, certificate),
         macros=macros,
         guard=guard,
         answer="" if question is None else question.answer,
-        sizes=sizes,
+        asked=asked,
         ahead="\n".join(line.text for line in before),
         types=vectors.types(),
         allocations=allocations,
@@ -173,7 +196,7 @@ def _region_text(
         original=original,
         unused=unused,
     )
-    return _indented(text, region.indent), origins_in(text, [before, lines])
+    return _Whole(_indented(text, region.indent), origins_in(text, [before, lines]), needed, condition, unused)
 
 
 def without_heap(items: tuple[c.Stmt, ...]) -> tuple[tuple[c.Stmt, ...], list[c.Decl]]:
@@ -215,7 +238,7 @@ def render_as_written(region: Region) -> str:
             heap=[],
             guard="",
             answer="",
-            sizes="",
+            asked="",
             ahead="",
             code=region.original.rstrip("\n"),
             original="",
@@ -288,7 +311,7 @@ def guard_of(program: Program) -> c.Expr | None:
     return ExprPrinter(scop.parameters, {}).convert(build.expr_from_set(needed))
 
 
-def _apart(scop: Scop) -> list[str]:
+def _apart(scop: Scop) -> list[c.Expr]:
     """What has to be apart in memory, as conditions in C."""
     if not scop.apart:
         return []
@@ -297,20 +320,25 @@ def _apart(scop: Scop) -> list[str]:
     def bound(value: isl.PwAff) -> c.Expr:
         return ExprPrinter(scop.parameters, {}).convert(build.expr_from_pw_aff(value))
 
-    def place(memory: Memory, element: c.Expr) -> str:
+    def place(memory: Memory, element: c.Expr) -> c.Expr:
         if element == c.Literal("0"):
-            return expression(memory.base)
+            return memory.base
         offset = element if memory.row is None else c.Binary("*", element, memory.row)
-        return expression(c.Binary("+", memory.base, offset))
+        return c.Binary("+", memory.base, offset)
 
-    def ends(memory: Memory) -> tuple[str, str]:
+    def ends(memory: Memory) -> tuple[c.Expr, c.Expr]:
         if memory.low is None or memory.high is None:
-            start = expression(c.Unary("&", memory.base)).removeprefix("&*")
-            return start, f"{start} + 1"
+            start = _address(memory.base)
+            return start, c.Binary("+", start, c.Literal("1"))
         after = memory.high.add(_one(memory.high))
         return place(memory, bound(memory.low)), place(memory, bound(after))
 
-    return [f"{APART}({', '.join([*ends(pair.one), *ends(pair.two)])})" for pair in scop.apart]
+    return [c.Call(APART, (*ends(pair.one), *ends(pair.two))) for pair in scop.apart]
+
+
+def _address(place: c.Expr) -> c.Expr:
+    """`&x`; `p` of `*p`."""
+    return place.operand if isinstance(place, c.Unary) and place.op == "*" else c.Unary("&", place)
 
 
 def _one(like: isl.PwAff) -> isl.PwAff:
@@ -318,14 +346,14 @@ def _one(like: isl.PwAff) -> isl.PwAff:
     return isl.PwAff.val_on_domain(like.domain(), isl.Val.int_from_si(like.get_ctx(), 1))
 
 
-def _summary(program: Program, verified: bool) -> str:
+def _summary(program: Program, certificate: Certificate) -> str:
     groups = len(program.groups)
     fused = sum(bool(g.fused) for g in program.groups)
     count = len(program.scop.statements)
     words = [f"{count} statement{'s' if count != 1 else ''} in {groups} group{'s' if groups != 1 else ''}"]
     if fused:
         words.append(f"{fused} fused tile by tile")
-    words.append("checked" if verified else "NOT checked")
+    words.append(certificate.word)
     return f"{program.scop.function}: {', '.join(words)}"
 
 

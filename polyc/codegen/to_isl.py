@@ -22,12 +22,15 @@ from polyc.model.tree import (
     Node,
     Role,
     Sequence,
+    child_nodes,
     partial_schedule,
     walk,
 )
 from polyc.poly import kind_of
 
 BARRIER = "barrier"
+MOST_SHIFTED = 2
+"""Statements of a band that isl may shift against each other (`_may_be_shifted`)."""
 TILE = "polyc_tile_"
 """What a tile is called in isl's tree, where it stands for its instances."""
 
@@ -49,8 +52,11 @@ class Annotated:
     """What stands right below loops whose iterations are printed one by one."""
 
 
-def to_isl(tree: Domain) -> Annotated:
-    """The tree as an isl schedule, with a mark above each band."""
+def to_isl(tree: Domain, shifted: int = MOST_SHIFTED) -> Annotated:
+    """The tree as an isl schedule, with a mark above each band.
+
+    shifted: so many statements of a band may be shifted against each other
+    """
     bands: dict[str, tuple[Band, int]] = {}
     marks: dict[str, tuple[Mark, int]] = {}
     deepest = barriers = 0
@@ -68,10 +74,12 @@ def to_isl(tree: Domain) -> Annotated:
                 bands[name] = (node, depth)
                 coincident = ", ".join("1" if m.coincident else "0" for m in node.members)
                 inside = met if node.members[-1].barrier else below
+                here = inside(node.child, depth + len(node.members))
+                if _may_be_shifted(node, shifted):
+                    here = _without_shifts(node, depth + len(node.members), here)
                 inner = (
                     f'schedule: "{partial_schedule(node.members)}", permutable: {int(node.permutable)}, '
-                    f"coincident: [ {coincident} ]{_options(node, depth)}"
-                    + inside(node.child, depth + len(node.members))
+                    f"coincident: [ {coincident} ]{_options(node, depth)}" + here
                 )
                 return f'mark: "{name}", child: {{ {inner} }}'
             case Mark(kind="tiles"):
@@ -147,6 +155,38 @@ def with_tiles(instances: isl.UnionSet, node: Node, regions: dict[int, isl.Set])
             instances = instances.subtract(mark.child.members[0].schedule.domain())
             instances = instances.union(isl.UnionSet.from_set(regions[id(mark)]))
     return instances
+
+
+def _may_be_shifted(band: Band, most: int) -> bool:
+    """Whether isl could shift the values of some of the band's statements in the generation of loops, and be wrong.
+
+    isl wants the loops of {A[i] -> 2i; B[i] -> 2i + 1} to have one stride. It compares each statement S with one of
+    them, T, in the iterations of the outer loops that they share: where value(S) - value(T) is r(S) modulo m, all are
+    shifted by their r (isl_ast_codegen.c, generate_component). That keeps the order of S and T. It keeps the order of
+    two others only if they do not meet in outer iterations that T has no part in, which isl does not ask: of the values
+    i - j, 0 and 1 + i - j in three statements with even j, the last of which shares no outer iteration with the
+    second, the first is moved by 3 against the second, and runs too early (islpy 2026.2.2).
+
+    It does nothing of the kind above an extension, or a band with an isolated part.
+    """
+    if band.members[0].schedule.domain().n_set() <= most:
+        return False
+    below = [node for child in child_nodes(band) for node in walk(child)]
+    if band.whole is not None or any(isinstance(n, Extension) for n in below):
+        return False
+    inner = [node for node in below if isinstance(node, Band)]
+    return all(n.whole is None and n.members[0].schedule.domain().n_set() <= most for n in inner)
+
+
+def _without_shifts(band: Band, depth: int, inside: str) -> str:
+    """What is inside of a band, below a band of no members that has an isolated part: all of it.
+
+    depth: how many band members stand above
+    """
+    ran = band.members[0].schedule.domain().universe()
+    nothing = isl.MultiUnionPwAff.zero(ran.get_space().set_from_params()).intersect_domain(ran)
+    values = ", ".join(f"v{k}" for k in range(depth))
+    return f', child: {{ schedule: "{nothing}", options: "{{ isolate[[{values}] -> []] }}"{inside} }}'
 
 
 def _options(band: Band, depth: int) -> str:

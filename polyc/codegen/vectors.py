@@ -124,11 +124,13 @@ class _Vectors:
         if not isinstance(node, c.For) or not node.lanes:
             return None
         assert isinstance(node.init, c.Decl)
+        known = dict(self.types.found)
         try:
             if not _runs(node, node.init, node.lanes):
                 raise _NotAVector("another number of iterations")
             return c.Block(tuple(self.statement(s, node.init.name, node.lanes) for s in _statements(node.body)))
         except _NotAVector:
+            self.types.found = known  # compilers warn of a type that nothing has
             return replace(node, lanes=0, pragmas=(SIMD,) if self.program.options.target == "openmp" else ())
 
     def statement(self, node: c.Stmt, lane: str, lanes: int) -> c.Stmt:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from polyc.explain import relations as r
@@ -28,12 +29,13 @@ def stages(compiled: Compiled) -> tuple[Snapshot, ...]:
 def scop(compiled: Compiled) -> dict[str, Any]:
     program = compiled.program
     found = program.scop
+    statements = compiled.initial.scop.statements | found.statements  # those that passes took away are in nests
     return {
         "file": found.span.file,
         "function": found.function,
         "line": found.span.line,
         "parameters": [parameter.name for parameter in found.parameters],
-        "statements": [{"name": s.name, "line": s.span.line, "text": s.text} for s in found.statements.values()],
+        "statements": [{"name": s.name, "line": s.span.line, "text": s.text} for s in statements.values()],
         "nests": nest_data(compiled),
         "groups": [group(program, one) for one in program.groups],
         "buffers": [buffer(one) for one in program.buffers.values()],
@@ -42,6 +44,7 @@ def scop(compiled: Compiled) -> dict[str, Any]:
             {"name": s.name, "tree": render_tree(s.tree), "seconds": round(s.seconds, 6)} for s in stages(compiled)
         ],
         "verified": compiled.verified,
+        "certificate": asdict(compiled.certificate),
     }
 
 
@@ -56,7 +59,7 @@ def nest_data(compiled: Compiled) -> list[dict[str, Any]]:
         inside = found is not None and any(part.inside is not None for part in found.parts)
         answer.append(
             {
-                "label": label(compiled.program.scop, place.statements[0]),
+                "label": label(compiled.initial.scop, place.statements[0]),
                 "line": place.first_line,
                 "last_line": place.last_line,
                 "statements": list(place.statements),

@@ -76,7 +76,7 @@ def heading(compiled: Compiled) -> str:
     """`conv.c:13: region in convolve(): 3 nests, verified`."""
     scop = compiled.program.scop
     count = sum(bool(one.loops) for one in written(compiled))
-    state = "verified" if compiled.verified else "NOT verified"
+    state = compiled.certificate.state
     return f"{scop.span.file}:{scop.span.line}: region in {scop.function}(): {count} {plural(count, 'nest')}, {state}"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from polyc.errors import Diagnostic
 from polyc.explain.nests import Nest, Reasons, nests
+from polyc.model.certificate import NOT_SHOWN
 from polyc.model.program import Compiled
 
 
@@ -38,6 +39,10 @@ def state(compiled: list[Compiled]) -> str:
     asked = all(not one.program.options.verify for one in compiled)
     if asked:
         return "not verified (--no-verify)"
+    trees = sum(one.certificate.tree != NOT_SHOWN for one in compiled)
+    if trees == len(compiled):
+        rest = "" if checked == 0 else f" of {counted(len(compiled) - checked, 'region')} of {len(compiled)}"
+        return f"schedule verified, text{rest} NOT verified"
     return f"NOT verified: {counted(len(compiled) - checked, 'region')} of {len(compiled)}"
 
 

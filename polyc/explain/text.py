@@ -22,7 +22,7 @@ def render(compiled: Compiled, snapshots: tuple[Snapshot, ...], dependences: boo
     """One region: its nests, groups, buffers, decisions, and the trees of the snapshots."""
     program = compiled.program
     scop = program.scop
-    state = "verified" if compiled.verified else "NOT verified"
+    state = compiled.certificate.state
     lines = [f"{scop.span.file}:{scop.span.line}: region in {scop.function}(), {state}", ""]
     lines += nest_lines(compiled)
     for number, group in enumerate(program.groups, 1):

@@ -18,10 +18,9 @@ from polyc.explain import relations as r
 from polyc.explain.tree_text import band_value_name, distinct
 from polyc.model.program import Buffer, Group, Program
 from polyc.model.tree import Member, Path, Role, partial_schedule, paths
-from polyc.passes.boxes import constant_of
 from polyc.passes.cost import middle_tile
 from polyc.passes.cpu_sizes import modest_parameters
-from polyc.poly import maps
+from polyc.poly import constant_of, maps
 
 MOST_POSITIONS = 5
 """Tiles along one loop that are shown: all, or those at both ends and one in the middle."""

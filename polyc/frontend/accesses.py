@@ -34,6 +34,20 @@ class Raw:
     """As in `Access`."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Cells:
+    """The elements of an array that subscripts stand for."""
+
+    relation: isl.Map
+    """`[n, i] -> { [] -> A[x] }`."""
+    known: bool
+    """All subscripts are affine."""
+    exact: bool
+    """The same, of variables of the loops around the statement only."""
+    loose: tuple[int, ...]
+    """As in `Access`."""
+
+
 @dataclass(slots=True)
 class Collector:
     """Rebuilds a statement's body and collects what it accesses, in C's order of evaluation."""
@@ -176,8 +190,11 @@ class Collector:
             subscripts = divided or (None,) * self.region.rank(symbol)
             if None not in subscripts:
                 written = subscripts
+        cells = self.cells(symbol, subscripts, env, expr)
+        if cells.exact:  # printed from the relation, in which values that are known stand for their variables
+            written = tuple(self.resolved(s, env) if s is not None else None for s in written)
         inner = tuple(self.read(s, env) for s in written if s is not None)
-        ref = self.access(symbol, subscripts, env, kinds, expr)
+        ref = self.record(symbol, cells, kinds)
         result: c.Expr = c.ArrayRef(symbol.key, inner, ref, expr.span)
         for link in rest:
             match link:
@@ -200,6 +217,19 @@ class Collector:
                 return expr
         return self.read(expr, env)
 
+    def resolved(self, expr: c.Expr, env: Env) -> c.Expr:
+        """The expression with what they are given for the region's variables whose values are known."""
+
+        def change(node: c.Node) -> c.Node | None:
+            if not isinstance(node, c.Name) or node.name not in env.values:
+                return None
+            value, type_ = self.region.values[node.name], self.region.scope.symbols[node.name].shape.element
+            typed = Affine(self.region).value(value, env)
+            found = self.resolved(value, env)
+            return found if typed is not None and typed[1] == type_ else c.Cast(type_.text, found, node.span)
+
+        return c.rewrite(expr, change)
+
     # --- relations
 
     def access(
@@ -211,6 +241,10 @@ class Collector:
         expr: c.Expr,
     ) -> str:
         """Record an access of every kind with one label; the label."""
+        return self.record(symbol, self.cells(symbol, subscripts, env, expr), kinds)
+
+    def cells(self, symbol: Symbol, subscripts: tuple[c.Expr | None, ...], env: Env, expr: c.Expr) -> Cells:
+        """What subscripts of an array stand for."""
         relation, free = self.relation(symbol, subscripts, env, expr.span)
         if env.domain is not self.whole.domain and relation.is_empty():
             # What is never evaluated still stands in the body, and needs its place.
@@ -220,11 +254,15 @@ class Collector:
         inner = [k for k, s in enumerate(subscripts) if s is not None and mentions(s) & set(env.inner)]
         printable = all(subscripts[position] is not None for position in free)
         loose = tuple(sorted({*free, *inner})) if printable else ()
+        return Cells(relation, exact, exact and not inner, loose)
+
+    def record(self, symbol: Symbol, cells: Cells, kinds: tuple[AccessKind, ...]) -> str:
+        """Record an access of every kind with one label; the label."""
         ref = self.label()
         for kind in kinds:
-            actual = MAY if kind is WRITE and not (self.certain and exact) else kind
-            self.accesses.append(Raw(ref, symbol.key, actual, relation, exact and not inner, loose))
-        self.inexact = self.inexact or not exact
+            actual = MAY if kind is WRITE and not (self.certain and cells.known) else kind
+            self.accesses.append(Raw(ref, symbol.key, actual, cells.relation, cells.exact, cells.loose))
+        self.inexact = self.inexact or not cells.known
         return ref
 
     def relation(

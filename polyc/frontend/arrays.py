@@ -48,9 +48,12 @@ def make_array(symbol: Symbol, region: Region, converter: Converter, function: c
 
 
 def extent(
-    symbol: Symbol, position: int, region: Region, converter: Converter, function: c_ast.FuncDef
+    symbol: Symbol, position: int, region: Region, converter: Converter, function: c_ast.FuncDef, asking: bool = False
 ) -> tuple[isl.PwAff | None, c.Expr | None]:
-    """One dimension's size, in the parameters and as C."""
+    """One dimension's size, in the parameters and as C.
+
+    `asking`: whether parameters may be assumed with which it does not wrap
+    """
     if symbol.key in region.flat:
         return None, None  # what is not divided may lie anywhere
     dim = symbol.shape.dims[position]
@@ -62,7 +65,7 @@ def extent(
         return number(dim.size), region.in_c(expr)
     if quiet.problems or not settled(dim.extent, symbol, converter, function):
         return None, region.in_c(expr)
-    before, region.strict = region.strict, True
+    before, region.strict = region.strict, not asking
     size = Affine(region).observed(expr, Env())
     region.strict = before
     return size, region.in_c(expr)

@@ -13,7 +13,7 @@ so that `i * (C + 2)` has the stride C + 2 at once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import inf
@@ -48,8 +48,6 @@ class Form:
     shape: FlatShape
     sizes: tuple[Poly, ...]
     """The extents as polynomials."""
-    given: bool = False
-    """Somebody else saw to it that subscripts stay inside their rows."""
 
     @property
     def extents(self) -> tuple[c.Expr, ...]:
@@ -88,18 +86,14 @@ def is_linearised(region: Region, body: c.Block, atoms: Atoms) -> bool:
     return bool(number_strides(polys, atoms))
 
 
-def find_forms(region: Region, body: c.Block, atoms: Atoms, given: Mapping[str, FlatShape]) -> dict[str, Form]:
-    """The shapes of the flat arrays of a region, by key. `given`: extents that are known, by name in C."""
+def find_forms(region: Region, body: c.Block, atoms: Atoms) -> dict[str, Form]:
+    """The shapes of the flat arrays of a region, by key."""
     references: dict[str, list[Poly]] = {}
     for symbol, index in flat_references(region, body):
-        if symbol.c_name in given or not given:
-            references.setdefault(symbol.key, []).append(atoms.polynomial(index))
+        references.setdefault(symbol.key, []).append(atoms.polynomial(index))
     found: dict[str, Form] = {}
     for key, polys in references.items():
         symbol = region.scope.symbols[key]
-        if given:
-            found[key] = form_of(given[symbol.c_name], atoms)
-            continue
         strides = strides_of(polys, atoms)
         if strides is not None and all(is_number(stride) for stride in strides) and is_small(symbol):
             continue  # a thread may have it for itself
@@ -127,17 +121,6 @@ def flat_references(region: Region, body: c.Block) -> Iterator[tuple[Symbol, c.E
 def is_small(symbol: Symbol) -> bool:
     """Whether each thread could have a copy of an array."""
     return symbol.storage is Storage.LOCAL and 0 < symbol.shape.size_bytes <= PRIVATE_BYTES
-
-
-def form_of(shape: FlatShape, atoms: Atoms) -> Form:
-    """What a known shape says of subscripts."""
-    sizes = tuple(atoms.polynomial(extent) for extent in shape.extents)
-    strides = [ONE]
-    for size in reversed(sizes):
-        strides.append(multiplied(strides[-1], size))
-    if shape.strides:
-        return Form((*(atoms.polynomial(stride) for stride in shape.strides), ONE), shape, sizes, True)
-    return Form(tuple(reversed(strides)), shape, sizes, True)
 
 
 def checked(strides: tuple[Poly, ...], region: Region, atoms: Atoms) -> Form | None:
@@ -177,7 +160,6 @@ def shaped_items(
     region: Region,
     body: c.Block,
     atoms: Atoms,
-    given: Mapping[str, FlatShape],
     span: Span,
     extract: Callable[[tuple[c.Stmt, ...]], list[T]],
 ) -> list[T]:
@@ -186,8 +168,8 @@ def shaped_items(
     Shapes are tried: one that none of an array's subscripts fits is dropped, and all is read again without it. So it
     is with parts of sizes, where something is unsure; and with what was assumed on the way, for references before it.
     """
-    forms = find_forms(region, body, atoms, given)
-    parts = parts_of(region) if forms and not given else {}
+    forms = find_forms(region, body, atoms)
+    parts = parts_of(region) if forms else {}
     before = saved(region)
     while True:
         splitter = Splitter(region, atoms, forms, bool(parts))
@@ -197,16 +179,16 @@ def shaped_items(
             items = extract(body.body)
         except Unsure:
             items = []
-        lost = set() if given else splitter.lost()
+        lost = splitter.lost()
         later = splitter.guarded and bool(splitter.plain)
-        if given or not (lost or later or (parts and splitter.unsure)):
+        if not (lost or later or (parts and splitter.unsure)):
             splitter.tell_shapes(span)
             return items
         known = region.assumed
         restore(region, before)
         if parts:
             body, parts = with_parts(body, region, parts), {}
-            forms, before = find_forms(region, body, atoms, given), saved(region)
+            forms, before = find_forms(region, body, atoms), saved(region)
         elif lost:
             forms = {key: form for key, form in forms.items() if key not in lost}
             splitter.tell(lost)
@@ -300,11 +282,9 @@ class Splitter:
     def divided(self, key: str, poly: Poly, env: Env, certain: bool) -> list[Poly] | None:
         form = self.forms[key]
         pieces = form.pieces(poly)
-        if form.given and not any(is_odd(piece, size) for piece, size in zip(pieces[1:], form.sizes, strict=True)):
-            return pieces if key in self.region.loose or self.is_affine(pieces, env) else None
         wrong = self.outside(form, pieces, env)
         loose = self.irregular(form, pieces, env) if wrong is not None else []
-        if wrong is None or (loose and not form.given and not (certain and self.ask(key, form, pieces, loose, env))):
+        if wrong is None or (loose and not (certain and self.ask(key, form, pieces, loose, env))):
             return None
         if self.never(wrong, env):
             return pieces
@@ -312,8 +292,6 @@ class Splitter:
             elsewhere = None if self.irregular(form, other, env) else self.outside(form, other, env)
             if elsewhere is not None and self.never(elsewhere, env):
                 return other
-        if form.given:
-            return pieces
         diagonal = any(set(self.moving(a)) & set(self.moving(b)) for a, b in pairwise(pieces))
         plain = not any(self.moving(piece) for piece in pieces[:-1])  # `a[i + n]` says nothing of rows
         # With strides that are numbers little is lost without a shape: a guard is worth it where rows are written.
@@ -348,9 +326,6 @@ class Splitter:
 
     def moving(self, piece: Poly) -> set[tuple[int, ...]]:
         return {variable for variable in self.atoms.factors(piece) if variable}
-
-    def is_affine(self, pieces: list[Poly], env: Env) -> bool:
-        return all(self.value(self.atoms.expression(piece), env) is not None for piece in pieces[1:])
 
     def value(self, expr: c.Expr, env: Env) -> isl.PwAff | None:
         before, self.region.strict = self.region.strict, True
@@ -411,11 +386,6 @@ def most(domain: isl.Set, name: str) -> float:
         return inf
     value = domain.move_dims(isl.dim_type.set, 0, isl.dim_type.param, position, 1).dim_max_val(0)
     return int(value.to_python()) if value.is_int() else inf
-
-
-def is_odd(piece: Poly, size: Poly) -> bool:
-    """Whether a subscript may mean a place in the row before or after: `-1 - j`, or `1023 + j` of 1024."""
-    return any(value < 0 for value in piece.values()) or (is_number(size) and () in piece)
 
 
 def shifted(form: Form, pieces: list[Poly]) -> Iterator[list[Poly]]:

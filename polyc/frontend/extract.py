@@ -30,6 +30,8 @@ class Draft:
     text: str | None = None
     exit_of: str = ""
     """The loop variable whose final value this statement writes."""
+    value_of: str = ""
+    """The variable of the region that this statement gives its only value, an affine one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,7 +150,10 @@ class Extractor:
             return items, env
         value = self.affine.value(node.init, env)
         known = self.affine.converted(value, symbol.shape.element, env) if value is not None else None
-        return items, env if known is None else replace(env, values={**env.values, node.name: known})
+        if known is None:
+            return items, env
+        given = [replace(item, value_of=node.name) if isinstance(item, Draft) else item for item in items]
+        return given, replace(env, values={**env.values, node.name: known})
 
     def declared_size(self, node: c.Decl, env: Env) -> None:
         """A variable length array has a positive size where it is declared; elsewhere that is assumed, since codegen

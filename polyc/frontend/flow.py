@@ -8,7 +8,7 @@ import islpy as isl
 
 from polyc.flow import Accesses, Flow, compute_flow
 from polyc.frontend.accesses import READ, WRITE
-from polyc.frontend.build import Placed, lifted_set, order_map, place, without_empty
+from polyc.frontend.build import Placed, drafts, lifted_set, order_map, place, without_empty
 from polyc.frontend.extract import Draft, Item
 from polyc.frontend.region import CTX, Region
 from polyc.poly import set_name, sets
@@ -40,6 +40,17 @@ def written_first(placed: list[Placed], arrays: frozenset[str], context: isl.Set
 
 def flow_of(reads: isl.UnionMap, writes: isl.UnionMap, order: isl.UnionMap) -> Flow:
     return compute_flow(Accesses(reads, writes, isl.UnionMap.empty(reads.get_space())), order)
+
+
+def without_unread(items: list[Item]) -> list[Item]:
+    """The items without variables of the region that nobody reads: `int k = i + 1;` where all there is of `k` stands
+    in subscripts and conditions, which have its value instead."""
+    before = drafts(tuple(items))
+    read = {raw.array for draft in before for raw in draft.accesses if raw.kind is READ}
+    unread = {id(draft) for draft in before if draft.value_of and draft.value_of not in read}
+    if not unread:
+        return items
+    return without_unread(without_empty(items, lambda draft: None if id(draft) in unread else draft))
 
 
 def needed_exits(items: list[Item], region: Region, live: frozenset[str]) -> list[Item]:

@@ -22,7 +22,7 @@ from polyc.frontend.delinear import is_linearised, shaped_items
 from polyc.frontend.effects import Effects
 from polyc.frontend.extract import Extractor, Item
 from polyc.frontend.facts import assigned_scalars, lvalues, reads, writes
-from polyc.frontend.flow import needed_exits, written_first
+from polyc.frontend.flow import needed_exits, without_unread, written_first
 from polyc.frontend.inspection import Asking, asking
 from polyc.frontend.live_out import After
 from polyc.frontend.liveness import Path, declared_on_the_way, walk
@@ -32,7 +32,7 @@ from polyc.frontend.places import Places
 from polyc.frontend.pragmas import Asked, Marked, following, pragma_span
 from polyc.frontend.promises import condition_set, names_in
 from polyc.frontend.references import place_of
-from polyc.frontend.region import CTX, NOTHING, Env, Given, Region, number, project, restore, saved, variable
+from polyc.frontend.region import CTX, Env, Region, number, project, restore, saved, variable
 from polyc.frontend.source import COMMENT_OR_STRING
 from polyc.frontend.symbols import PRIVATE_BYTES, Symbol, scope_before
 from polyc.model import ctree as c
@@ -59,7 +59,6 @@ class Modeller:
     file_names: frozenset[str]
     others: list[Marked]
     """All regions of the function."""
-    given: Given = NOTHING
     path: Path = field(default_factory=list)
     known: set[str] = field(default_factory=set)
     """Parameters' names that promises may use."""
@@ -68,7 +67,7 @@ class Modeller:
 
     def scop(self) -> Scop:
         """Model the region. Raises UserError with everything that is refused in it."""
-        scop = self.modelled(self.options.inspect)
+        scop = self.modelled(True)
         if scop.inspection is None:
             return scop
         return replace(scop, inspection=replace(scop.inspection, plain=self.modelled(False)))
@@ -88,24 +87,21 @@ class Modeller:
         region = Region(
             scope, written, settled_names(body), values=assigned_values(body), read=read, problems=converter.problems
         )
-        region.effects, region.names, region.inspect = self.effects.of, self.given.names, inspect
-        region.loose = frozenset(s.key for s in scope.symbols.values() if s.c_name in self.given.loose)
+        region.effects, region.inspect = self.effects.of, inspect
         self.note_calls(region, body)
         self.note_pragmas(region)
         region.sizes = lambda symbol, n: extent(symbol, n, region, converter, self.parsed.function)[0]
         self.check(region, body)
         self.promise(region)
-        for name, (base, factor) in self.given.multiples.items():
-            region.tie(scope_key(region, name), scope_key(region, base), factor)
         after = After(region, self.parsed.function, self.path, self.marked.live_out, self.options.live_out)
         after.check()
         asked = self.asked_loops(region, body)
         needed, live = after.needed_loops(body)
         if self.unasked:
             check_loops(region, after, body)
-        statements = self.extracted(region, body, needed, span)
+        statements = without_unread(self.extracted(region, body, needed, span))
         if self.unasked:
-            self.stay_in_rows(region, statements)
+            self.stay_in_rows(region, statements, converter)
         statements = needed_exits(statements, region, live)
         if region.problems:
             raise UserError(unique(region.problems))
@@ -122,15 +118,13 @@ class Modeller:
             return Extractor(region, needed).block(statements, Env())
 
         atoms = Atoms(region)
-        if self.given.shapes:
-            return shaped_items(region, body, atoms, self.given.shapes, span, extract)
         if not is_linearised(region, body, atoms):
             return extract(body.body)
         before = saved(region)
         try:
             count = sum(isinstance(node, c.ExprStmt) for node in c.walk(body))
             with budget(CTX, share(self.options.budget * max(MANY, count) // MANY, 2)):
-                return shaped_items(region, body, atoms, {}, span, extract)
+                return shaped_items(region, body, atoms, span, extract)
         except OverBudget:
             restore(region, before)
             region.flat, region.multiples = {}, {}
@@ -186,7 +180,7 @@ class Modeller:
     ) -> tuple[Apart, ...]:
         return apart(region, after, arrays, statements, known) if self.unasked else ()
 
-    def stay_in_rows(self, region: Region, items: list[Item]) -> None:
+    def stay_in_rows(self, region: Region, items: list[Item], converter: Converter) -> None:
         """Subscripts have to stay inside their dimension: C says so, and not all who write it do."""
         for item in drafts(tuple(items)):
             for raw in item.accesses:
@@ -195,10 +189,14 @@ class Modeller:
                     continue
                 values = isl.PwMultiAff.from_map(raw.relation)
                 for position in range(1, symbol.rank):
-                    size = region.sizes(symbol, position)
+                    if symbol.shape.dims[position].extent is None:
+                        continue  # a row that a pointer leads to has no length
+                    size, _ = extent(symbol, position, region, converter, self.parsed.function, asking=True)
+                    if size is None:
+                        message = f"polyc cannot tell how long the rows of '{symbol.c_name}' are"
+                        raise refused(message, span=item.span)
                     value = values.get_at(position)
-                    wrong = value.lt_set(number(0))
-                    wrong = wrong if size is None else wrong.union(value.ge_set(size))
+                    wrong = value.lt_set(number(0)).union(value.ge_set(size))
                     if not region.holds(wrong, item.env):
                         message = f"a subscript of '{symbol.c_name}' may leave its row"
                         raise refused(message, span=item.span)
@@ -402,7 +400,7 @@ class Modeller:
             statements,
             build_tree(items, placed, region),
             live,
-            self.privatizable(region, arrays, placed, live, context) if self.options.private else frozenset(),
+            self.privatizable(region, arrays, placed, live, context),
             self.file_names | self.function_names(),
             tuple(dict.fromkeys(symbol.c_name for symbol in orphans)),
             frozenset(symbol.c_name for symbol in orphans if symbol.key in region.read),
@@ -524,12 +522,6 @@ def settled_names(body: c.Block) -> frozenset[str]:
     return frozenset(key for key in declared & assigned_scalars(body) if counts[key] == 1)
 
 
-def scope_key(region: Region, name: str) -> str:
-    symbol = region.scope.find(name)
-    assert symbol is not None
-    return symbol.key
-
-
 def assigned_values(body: c.Block) -> dict[str, c.Expr]:
     """What plain variables are given, by their names: by an initialiser, or by `=`."""
     found: dict[str, c.Expr] = {}
@@ -544,8 +536,7 @@ def assigned_values(body: c.Block) -> dict[str, c.Expr]:
 
 def parameter_keys(region: Region) -> frozenset[str]:
     """Keys of plain variables that are parameters."""
-    plain = [(p.name, p.expr.name) for p in region.parameters.values() if isinstance(p.expr, c.Name)]
-    return frozenset(key if key in region.names else name for name, key in plain)
+    return frozenset(p.name for p in region.parameters.values() if isinstance(p.expr, c.Name))
 
 
 def only(domain: isl.Set, names: tuple[str, ...]) -> isl.Set:

@@ -17,7 +17,7 @@ from polyc.frontend.pragmas import Marked, Pragmas, find_pragmas, following, pla
 from polyc.frontend.preamble import original_text, preamble
 from polyc.frontend.preprocess import Preprocessed, preprocess
 from polyc.frontend.promises import names_in, parse_condition
-from polyc.frontend.region import CTX, NOTHING, Given
+from polyc.frontend.region import CTX
 from polyc.frontend.source import UserFile, as_file, assert_unchanged, load
 from polyc.model.program import InputOptions
 from polyc.model.scop import Region, Scop, Source
@@ -41,7 +41,7 @@ def read(path: str, options: InputOptions, judge: Judge = lambda region: None, *
     `judge`: of regions that nobody marked (`options.detect`), why one is better left as it is
     """
     with room_for_depth():
-        return _modelled(*preprocessed(path, options, text), options, judge=judge)
+        return _modelled(*preprocessed(path, options, text), options, judge)
 
 
 def preprocessed(path: str, options: InputOptions, text: str | None = None) -> tuple[UserFile, Preprocessed]:
@@ -55,23 +55,7 @@ def preprocessed(path: str, options: InputOptions, text: str | None = None) -> t
     return user, pre
 
 
-def read_text(text: str, options: InputOptions, given: Given = NOTHING) -> Source:
-    """Model the regions of a text that needs no preprocessor. Raises UserError.
-
-    `given`: what is known of its arrays and sizes.
-    """
-    name = "printed text"
-    with room_for_depth():
-        return _modelled(UserFile(name, text), Preprocessed(name, text, [0], [(name, 1)]), options, given)
-
-
-def _modelled(
-    user: UserFile,
-    pre: Preprocessed,
-    options: InputOptions,
-    given: Given = NOTHING,
-    judge: Judge = lambda region: None,
-) -> Source:
+def _modelled(user: UserFile, pre: Preprocessed, options: InputOptions, judge: Judge) -> Source:
     path = user.path
     assumptions = [parse_condition(text) for text in options.assume]
     places = Places(user, pre)
@@ -85,7 +69,7 @@ def _modelled(
     chunks = cut(pre.text, places)
     place_regions(pragmas, chunks, places)
     tell_unplaced(pragmas, chunks, options.detect)
-    reader = _Reader(user, pre, places, chunks, options, assumptions, pragmas, given)
+    reader = _Reader(user, pre, places, chunks, options, assumptions, pragmas)
     problems = pragmas.problems
     regions = reader.regions(pragmas.regions, problems)
     found = Found()
@@ -117,14 +101,12 @@ class _Reader:
         options: InputOptions,
         assumptions: list[ast.expr],
         pragmas: Pragmas,
-        given: Given,
     ) -> None:
         self.user = user
         self.places = places
         self.chunks = chunks
         self.options = options
         self.assumptions = assumptions
-        self.given = given
         self.pragmas = pragmas
         self.effects = Effects(chunks, places, frozenset(pragmas.pure))
         self.file_names = frozenset(chunks.mentions) | pre.macros
@@ -224,7 +206,6 @@ class _Reader:
             self.effects,
             self.file_names,
             group,
-            self.given,
         )
 
     def check_names(self, known: set[str], visible: set[str], problems: list[Diagnostic]) -> None:

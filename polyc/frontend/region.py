@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import islpy as isl
@@ -51,23 +51,6 @@ class FlatShape:
     @property
     def rank(self) -> int:
         return len(self.extents) + 1
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What is known of a text that polyc printed, by names in C."""
-
-    shapes: Mapping[str, FlatShape] = field(default_factory=dict)
-    """Of arrays with linearised subscripts."""
-    names: Mapping[str, str] = field(default_factory=dict)
-    """What variables are called as parameters."""
-    multiples: Mapping[str, tuple[str, int]] = field(default_factory=dict)
-    """Variables that are multiples of others."""
-    loose: frozenset[str] = frozenset()
-    """Arrays with linearised subscripts of which the data decide parts, and these stay in their rows."""
-
-
-NOTHING = Given()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -145,8 +128,6 @@ class Region:
     """Those of them that no set mentions."""
     flat: dict[str, FlatShape] = field(default_factory=dict)
     """Arrays of one dimension that are taken to have several, by key."""
-    names: Mapping[str, str] = field(default_factory=dict)
-    """What some variables are called as parameters, by their names in C; others keep theirs as far as that goes."""
     divide: Callable[[str, c.Expr, Env, bool], tuple[c.Expr | None, ...] | None] = lambda key, index, env, certain: None
     """The subscripts of a reference to one of these, in a place that each instance reaches or not; None where they are
     not known, or for an outermost one that is not affine and has no bounds."""
@@ -156,8 +137,6 @@ class Region:
     """What the shapes of flat arrays take the data for."""
     inspect: bool = True
     """Whether the data may be asked anything."""
-    loose: frozenset[str] = frozenset()
-    """Arrays, by key, of which somebody else saw to it that what the data decide stays in its row."""
     notes: list[Diagnostic] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
 
@@ -200,7 +179,6 @@ class Region:
     def parameter(self, name: str, type_: CType, expr: c.Expr) -> isl.PwAff:
         """The isl parameter for an invariant expression; the same expression gets the same one."""
         expr = self.in_c(expr)
-        name = self.names.get(expr.name, name) if isinstance(expr, c.Name) else name
         for known in self.parameters.values():
             if known.expr == expr:
                 return variable(known.name)

@@ -11,6 +11,7 @@ from dataclasses import field as dataclass_field
 from typing import TypeAlias, TypeVar
 
 from polyc.errors import Span
+from polyc.model.tree import Member as Member_
 
 # --- expressions -----------------------------------------------------------------------------------------------------
 
@@ -171,11 +172,12 @@ Expr: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class ExprStmt:
-    """`pragmas` are printed on lines of their own before it."""
+    """`pragmas` are printed on lines of their own before it, `worth` as the `if` clause of the first one."""
 
     expr: Expr
     span: Span | None = dataclass_field(default=None, compare=False, repr=False)
     pragmas: tuple[str, ...] = ()
+    worth: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +211,8 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """A C loop. `pragmas` are printed on lines of their own before it. `lanes`: one operation on vectors is to run all
+    """A C loop. `pragmas` are printed on lines of their own before it, `worth` as the `if` clause of the first one:
+    where threads pay for their start. `lanes`: one operation on vectors is to run all
     its iterations, from 0 to `lanes` (`codegen/vectors.py`). `lookups`: in so many iterations, from a multiple on,
     the rows of its tables are the same (`codegen/lookups.py`). `owned`: an array whose cells have owners among the
     threads, which run the iterations that update them (`codegen/owners.py`), `owned_if`: where threads are worth it.
@@ -222,10 +225,11 @@ class For:
     body: Stmt
     pragmas: tuple[str, ...] = ()
     span: Span | None = dataclass_field(default=None, compare=False, repr=False)
+    worth: Expr | None = None
     lanes: int = 0
     lookups: int = 0
     owned: str = ""
-    owned_if: str = ""
+    owned_if: Expr | None = None
     nontemporal: tuple[str, ...] = ()
     large: Expr | None = None
     runs: tuple[Span, ...] = dataclass_field(default=(), compare=False, repr=False)
@@ -260,16 +264,19 @@ class Comment:
 class Note:
     """What codegen knows of the statements beside it. Users never see it; the check of the printed text does.
 
-    `kind`: `at` and `end` around a statement's text (`name` is the statement, `stands_for` assigns the values of its
-    loop variables to an array), `parallel` or `vector` first in a loop body, `declared` after a declaration,
-    `value` for a variable that only notes use, `lookups`, `owners` and `nontemporal` first in the block that stands for
-    a loop with such.
+    `kind`: `at` and `end` around a statement's text (`name` is the statement), `value` for a variable that only notes
+    use, `lookups`, `owners` and `nontemporal` first in the block that stands for a loop with such.
     """
 
     kind: str
     name: str = ""
-    stands_for: tuple[Stmt, ...] = ()
-    """What the checked text has in its place."""
+    instance: tuple[Expr, ...] = ()
+    """For `at`: the statement's loop variables, and the values of producers that were inlined into it."""
+    loops: tuple[tuple[Member_, Expr | None], ...] = ()
+    """For `at`: the band members above the statement, outermost first, each with the value that it has here; None where
+    isl printed no loop for it."""
+    value: Expr | None = None
+    """For `value`: that of the variable."""
     span: Span | None = dataclass_field(default=None, compare=False, repr=False)
 
 
@@ -367,22 +374,29 @@ def renamed(node: N, names: dict[str, str]) -> N:
     return rewrite(node, change)
 
 
-def with_notes(statements: tuple[Stmt, ...], noted: bool) -> tuple[Stmt, ...]:
-    """The statements with what their notes stand for and no comments, or without notes."""
+def unlabelled(node: N) -> N:
+    """The tree without the labels that tell its references apart."""
+
+    def change(part: Node) -> Node | None:
+        return rewrite(replace(part, ref=""), change) if isinstance(part, ArrayRef) and part.ref else None
+
+    return rewrite(node, change)
+
+
+def without_notes(statements: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """The statements as they are printed."""
     found: list[Stmt] = []
     for item in statements:
         match item:
-            case Note(stands_for=inner):
-                found += inner if noted else ()
-            case Comment() if noted:
+            case Note():
                 pass
             case Block(body=body):
-                found.append(replace(item, body=with_notes(body, noted)))
+                found.append(replace(item, body=without_notes(body)))
             case For(body=body) | While(body=body):
-                found.append(replace(item, body=_single(with_notes((body,), noted))))
+                found.append(replace(item, body=_single(without_notes((body,)))))
             case If(then=then, otherwise=otherwise):
-                other = None if otherwise is None else _single(with_notes((otherwise,), noted))
-                found.append(replace(item, then=_single(with_notes((then,), noted)), otherwise=other))
+                other = None if otherwise is None else _single(without_notes((otherwise,)))
+                found.append(replace(item, then=_single(without_notes((then,))), otherwise=other))
             case _:
                 found.append(item)
     return tuple(found)

@@ -10,9 +10,11 @@ import islpy as isl
 
 from polyc.errors import Span
 from polyc.model import ctree as c
+from polyc.model.certificate import NOT_SHOWN, Certificate
 from polyc.model.scop import Scop, Statement
 from polyc.model.tree import Domain
 from polyc.model.witness import Finder
+from polyc.poly import constant_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,11 @@ class Options:
     """Whether they may have arrays of their own, of which tiles keep parts; cleared by a relaxation only."""
     without: frozenset[str] = frozenset()
     """Passes to leave out, by name; added by a relaxation only, after a check refused what they made."""
+    shifted: bool = True
+    """Whether isl may shift the values of a loop's statements (`codegen/to_isl.py`); cleared only after its loops were
+    refused."""
+    spaced: bool = False
+    """Whether loops keep values that lie apart (`passes/spaced.py`); set only after isl's loops were refused."""
     budget: int = 2_000_000
     """isl operations that one pass may take before it declines, in a region of up to MANY statements; 0: as many as it
     takes."""
@@ -100,11 +107,6 @@ class InputOptions:
     """Words that stand before `cc`: `ccache`."""
     flags: tuple[str, ...] = ()
     """Options of the C compiler, as its user gives them."""
-    inspect: bool = True
-    """Whether the text may ask the data whether subscripts that they decide stay in their rows."""
-    private: bool = True
-    """Whether to find out which arrays each thread may have for itself: nobody asks that of a text that is only
-    compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +212,11 @@ class Buffer:
     window: int | None = None
     """The dimension in which the buffer is circular, with as many places as its extent: the first loop below its
     declaration slides along it."""
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it has one element of its array: it is a variable in C."""
+        return self.corner is not None and all(constant_of(extent) == 1 for extent in self.extents)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -358,7 +365,8 @@ class Compiled:
     """The last program that passed the static check."""
     initial: Program
     passes: tuple[Snapshot, ...]
-    verified: bool
+    certificate: Certificate
+    """What was shown of it."""
     text: str
     """The C text that replaces the region."""
     ast: str
@@ -369,3 +377,13 @@ class Compiled:
     origins: tuple[Origins, ...] = ()
     """Of `text`, and of each of `device`: which statement or loops of the source a line runs. () where the region was
     left."""
+
+    @property
+    def verified(self) -> bool:
+        """Whether the tree and the text were shown to be right."""
+        return self.certificate.checked
+
+    @property
+    def passed(self) -> bool:
+        """Whether each check that is made for its target was passed: kernels are not read again."""
+        return self.verified or (bool(self.device) and self.certificate.tree != NOT_SHOWN)

@@ -74,6 +74,11 @@ class Array:
     def rank(self) -> int:
         return len(self.extents)
 
+    @property
+    def printed_name(self) -> str:
+        """The name in the printed code: those of the region's own arrays are unique there."""
+        return self.name if self.storage is Storage.REGION else self.c_name
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Access:

@@ -27,13 +27,12 @@ from polyc.model.tree import (
     Sequence,
     walk,
 )
-from polyc.passes.boxes import constant_of
 from polyc.passes.naming import fresh
 from polyc.passes.nests import values
 from polyc.passes.promotion import prefetch_statement
 from polyc.passes.tiling import tile_members
 from polyc.passes.vectorize import dimension_of, step_of
-from polyc.poly import empty_map, maps, names, set_name, union_of
+from polyc.poly import constant_of, empty_map, maps, names, set_name, union_of
 
 STAGE = "ahead"
 STRIPS = 16

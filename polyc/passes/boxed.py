@@ -35,12 +35,6 @@ def _is_ragged(piece: isl.Map) -> bool:
     return bool(basic.dim(isl.dim_type.div) > basic.dim(isl.dim_type.in_))
 
 
-def has_remainders(flow: isl.UnionMap) -> bool:
-    """Whether parities, steps or halves stand in a relation."""
-    pieces = [piece.get_basic_map_list() for piece in maps(flow)]
-    return any(found.get_at(k).dim(isl.dim_type.div) for found in pieces for k in range(found.n_basic_map()))
-
-
 def is_simpler(one: isl.UnionMap, other: isl.UnionMap) -> bool:
     """Whether fewer conditions describe it, but some."""
     return 0 < _conditions(one) < _conditions(other)
@@ -114,4 +108,4 @@ def _box(pieces: list[isl.Map]) -> isl.Map | None:
     return isl.Map.from_basic_map(whole.remove_divs().simple_hull())
 
 
-__all__ = ["by_cells", "count_at", "has_remainders", "is_ragged", "is_simpler"]
+__all__ = ["by_cells", "count_at", "is_ragged", "is_simpler"]

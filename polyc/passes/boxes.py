@@ -8,7 +8,7 @@ from functools import cache
 
 import islpy as isl
 
-from polyc.poly import at_sizes
+from polyc.poly import at_sizes, constant_of
 
 MOST_LARGER = 4
 """Times an extent that depends on parameters, at the typical sizes: what one that does not may have to be better."""
@@ -42,15 +42,6 @@ class Box:
             return None
         params = isl.Set.universe(known.get_space().params())
         return Box(self.corner, tuple(isl.PwAff.val_on_domain(params, value) for value in most))
-
-
-def constant_of(value: isl.PwAff) -> int | None:
-    """The value of an expression that is one integer, or None."""
-    if value.n_piece() != 1 or not value.is_cst():
-        return None
-    affs: list[isl.Aff] = []
-    value.foreach_piece(lambda _domain, aff: affs.append(aff))
-    return int(affs[0].get_constant_val().to_python())
 
 
 def bounding_box(relation: isl.Map, context: isl.Set, typical: isl.Set) -> Box | None:

@@ -10,11 +10,10 @@ import islpy as isl
 from polyc.machine import load_gpu
 from polyc.model.program import Group, Program
 from polyc.model.tree import BLOCK_AXES, GLOBAL_AXES, LINEAR, Band, Domain, Mark, Member, Node, Role, Sequence
-from polyc.passes.boxes import constant_of
 from polyc.passes.elementwise import is_elementwise, points_of, statements_of
 from polyc.passes.nests import values
 from polyc.passes.vectorize import gain_of, subscript_from_right
-from polyc.poly import maps
+from polyc.poly import constant_of, maps
 
 STAGE = "coalesce"
 LONG_ROW = 256

@@ -8,18 +8,17 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 
 from polyc.analysis.straight import Scalars, changes_nothing, is_repeatable, unconditional
-from polyc.frontend.ranges import bounds_of
+from polyc.analysis.tables import BYTE_ROWS, BYTES_AT_ONCE, can_be_read, index_below, row_extent
 from polyc.machine import load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import Access, AccessKind, Array, Statement, Storage
+from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Lookups, Mark, Member, Node, Role, Sequence, walk
-from polyc.passes.boxes import constant_of
 from polyc.passes.nests import values
 from polyc.passes.sums import streams
 from polyc.passes.unroll import Cut, cut_members, deepened, part_of, reach_of
 from polyc.passes.vectorize import UNROLLED, dimension_of, gain_of, in_rows, iterations
-from polyc.poly import maps, names, pinned, value_on
+from polyc.poly import constant_of, maps, names, pinned, value_on
 
 STAGE = "lookups"
 STRIP = 64
@@ -28,10 +27,6 @@ ELEMENT_BYTES = 4
 """Of a table's elements: then there are as many indices in a vector."""
 LEAST_BYTES = 32
 """Of a vector. Machines with shorter ones have no permutation by indices that are known at run time only."""
-BYTES_AT_ONCE = 64
-"""Of a vector, for tables of bytes: with AVX-512 VBMI a permutation finds them in two registers, 128 elements."""
-BYTE_ROWS = (128, 256, 512, 1024)
-"""Elements of a row of bytes: as many as 2, 4, 8 or 16 registers hold."""
 MOST = 32
 """References that are looked up in one loop: what they find stays in the first level of the cache."""
 
@@ -326,12 +321,6 @@ def _references(
     return body.found
 
 
-def row_extent(array: Array) -> isl.PwAff | None:
-    """The elements of a row, None where they are not known: in C, `float t[12]` as an argument is a pointer."""
-    pointer = array.rank == 1 and array.storage is Storage.ARGUMENT
-    return None if pointer or not array.rank else array.extents[-1]
-
-
 def _row(program: Program, access: Access) -> int | None:
     """The elements of a row, where that is a constant. Raises _Declined where no number is known at all."""
     array = program.scop.arrays[access.array]
@@ -339,26 +328,6 @@ def _row(program: Program, access: Access) -> int | None:
     if extent is None or array.extents_c[-1] is None:
         raise _Declined(f"it is not known how many elements a row of {access.array} has")
     return constant_of(extent)
-
-
-def index_below(program: Program, statement: Statement, access: Access) -> int | None:
-    """A number that is more than each index of a lookup; None where none is known.
-
-    By the declared length of a row, or by a clamp in the subscript itself (`frontend/ranges.py`).
-    """
-    extent = row_extent(program.scop.arrays[access.array])
-    known = None if extent is None else constant_of(extent)
-    (reference,) = (n for n in c.walk(statement.body) if isinstance(n, c.ArrayRef) and n.ref == access.ref)
-
-    def unlabelled(node: c.Node) -> c.Node | None:
-        if isinstance(node, c.ArrayRef) and node.ref:
-            return c.rewrite(replace(node, ref=""), unlabelled)
-        return None
-
-    low, high = bounds_of(c.rewrite(reference.subscripts[-1], unlabelled), lambda _name: None)
-    if low is None or high is None:
-        return known
-    return high + 1 if known is None else min(known, high + 1)
 
 
 def _byte_row(program: Program, statement: Statement, access: Access) -> int:
@@ -371,24 +340,6 @@ def _byte_row(program: Program, statement: Statement, access: Access) -> int:
     return fitting[0]
 
 
-def can_be_read(program: Program, access: Access, count: int) -> bool:
-    """Whether a row has so many elements that may be read: by its declaration, or since the region writes them all."""
-    extent = row_extent(program.scop.arrays[access.array])
-    known = None if extent is None else constant_of(extent)
-    if known is not None:
-        return count <= known
-    last = access.relation.dim(isl.dim_type.out) - 1
-    cells = access.relation.range().project_out(isl.dim_type.set, last, 1).insert_dims(isl.dim_type.set, last, 1)
-    cells = cells.lower_bound_val(isl.dim_type.set, last, isl.Val.zero(cells.get_ctx()))
-    cells = cells.upper_bound_val(isl.dim_type.set, last, isl.Val.int_from_si(cells.get_ctx(), count - 1))
-    cells = cells.reset_tuple_id().intersect_params(program.scop.known)
-    for statement in program.scop.statements.values():
-        for other in statement.accesses:
-            if other.array == access.array and other.kind is AccessKind.WRITE and other.exact:
-                cells = cells.subtract(other.relation.range().reset_tuple_id())
-    return bool(cells.is_empty())
-
-
 def _stays(statement: Statement, access: Access, along: Member, width: int) -> bool:
     """Whether the row is the same for so many iterations, from a multiple on."""
     space = statement.domain.get_space()
@@ -398,6 +349,11 @@ def _stays(statement: Statement, access: Access, along: Member, width: int) -> b
         return False
     others = isl.Map.identity(space.map_from_set()).reset_tuple_id(isl.dim_type.out)
     others = others.project_out(isl.dim_type.out, position, 1)
+    for d in reversed(range(others.dim(isl.dim_type.out))):  # a condition may tie another loop to this one
+        one = others.project_out(isl.dim_type.out, d + 1, others.dim(isl.dim_type.out) - d - 1)
+        one = one.project_out(isl.dim_type.out, 0, d).intersect_domain(statement.domain)
+        if isl.Map.from_pw_aff(value).intersect_domain(statement.domain).reverse().apply_range(one).is_single_valued():
+            others = others.project_out(isl.dim_type.out, d, 1)
     group = isl.Map.from_pw_aff(value.scale_down_val(isl.Val.int_from_si(space.get_ctx(), width)).floor())
     together = others.flat_range_product(group).intersect_domain(statement.domain)
     return bool(together.reverse().apply_range(pinned(access.relation, access.loose)).is_single_valued())
@@ -435,4 +391,4 @@ def _unrolled(node: Node) -> Node:
             return replace(node, child=_unrolled(node.child))
 
 
-__all__ = ["BYTES_AT_ONCE", "BYTE_ROWS", "can_be_read", "index_below", "look_up_in_registers", "row_extent"]
+__all__ = ["look_up_in_registers", "tables_of"]

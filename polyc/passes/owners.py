@@ -14,11 +14,10 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind, Array, Statement
 from polyc.model.tree import Band, Role, walk
-from polyc.passes.boxes import constant_of
 from polyc.passes.cost import sample_parameters
 from polyc.passes.small_regions import worth_of
 from polyc.passes.tiling import tile_members
-from polyc.poly import names
+from polyc.poly import constant_of, names
 
 BLOCK = 1024
 """Iterations of which the lowest and the highest cell are looked up together: their indices are in the first cache."""

@@ -10,10 +10,10 @@ from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Array, Statement
 from polyc.model.tree import LEAF, Band, Filter, Member, Node, Role
-from polyc.passes.boxes import Box, constant_of
+from polyc.passes.boxes import Box
 from polyc.passes.cost import operations
 from polyc.passes.gpu_sizes import VECTOR_BYTES
-from polyc.poly import affine_of, maps, out_name
+from polyc.poly import affine_of, constant_of, maps, out_name
 
 
 @dataclass(frozen=True, slots=True, eq=False)

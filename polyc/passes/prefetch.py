@@ -11,7 +11,7 @@ from polyc.machine.cpu import Cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind, Array, Statement
-from polyc.passes.boxes import constant_of
+from polyc.poly import constant_of
 
 STAGE = "prefetch"
 PAGES = 2

@@ -98,7 +98,7 @@ class _Placing:
         anywhere = self.array.storage is Storage.REGION and not self.program.options.gpu
         if depth == 0 or not (concurrent or anywhere):
             return node  # on a GPU what outlives a kernel stays in the device's memory
-        c_name = self.array.name if self.array.storage is Storage.REGION else self.array.c_name
+        c_name = self.array.printed_name
         key = f"{self.array.name}_private{len(self.buffers)}"
         refs = frozenset(
             (s.name, a.ref) for s in self.program.statements.values() for a in s.accesses if a.array == self.array.name

@@ -13,10 +13,10 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Array, CType, Statement
 from polyc.model.tree import LEAF, Band, Member, Node
-from polyc.passes.boxes import Box, bounding_box, constant_of
+from polyc.passes.boxes import Box, bounding_box
 from polyc.passes.cost import LARGE
 from polyc.passes.nests import Nest, Outer
-from polyc.poly import empty_map, in_name, maps, names, out_name, union_of
+from polyc.poly import constant_of, empty_map, in_name, maps, names, out_name, union_of
 
 PARAMETRIC_SLACK = 64
 """How far a parametric extent may exceed its value at the sample sizes; beyond that the original code runs."""

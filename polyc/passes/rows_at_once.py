@@ -113,8 +113,8 @@ def _touched(
             for d in range(place.dim(kind)):
                 here = SAMPLE + (offset if kind == isl.dim_type.set and d == position else 0)
                 place = place.fix_val(kind, d, isl.Val.int_from_si(space.get_ctx(), here))
-        cell = place.apply(isl.Map.from_multi_aff(multi)).sample_point()
-        rank = multi.dim(isl.dim_type.out)
-        index = tuple(int(cell.get_coordinate_val(isl.dim_type.set, d).to_python()) for d in range(rank))
+        at, rank = place.sample_point(), multi.dim(isl.dim_type.out)
+        # A subscript in a loop with a step may have a fraction, that is whole where the statement runs.
+        index = tuple(multi.get_aff(d).eval(at).floor().to_python() for d in range(rank))
         found.add((str(multi.get_tuple_name(isl.dim_type.out)), index))
     return found

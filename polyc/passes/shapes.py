@@ -11,12 +11,12 @@ import islpy as isl
 
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
-from polyc.passes.boxed import by_cells, count_at, has_remainders, is_ragged, is_simpler
+from polyc.passes.boxed import by_cells, count_at, is_ragged, is_simpler
 from polyc.passes.cluster import MOST_PIECES, Cluster
 from polyc.passes.cost import middle_tile
 from polyc.passes.neighbours import Neighbours
 from polyc.passes.nests import Nest, Outer, all_instances, values
-from polyc.poly import empty_map, maps, names, sets
+from polyc.poly import empty_map, has_remainders, maps, names, sets
 
 HULL_SLACK = 1.1
 

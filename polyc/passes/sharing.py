@@ -9,10 +9,10 @@ import islpy as isl
 
 from polyc.model.program import Buffer, Program
 from polyc.model.tree import Domain, Extension, Leaf, Mark, Node, Sequence
-from polyc.passes.boxes import constant_of
 from polyc.passes.naming import fresh
 from polyc.passes.nests import statements_below
 from polyc.passes.storage import Life, Place, places_for
+from polyc.poly import constant_of
 
 STAGE = "share"
 

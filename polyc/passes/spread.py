@@ -112,6 +112,8 @@ class _Spreader:
         statements = [self.program.scop.statements.get(name) for name in names(instances)]
         if any(s is None or s.opaque for s in statements):
             return ()
+        if any(not isl.UnionSet.from_set(s.domain).is_subset(instances) for s in statements if s is not None):
+            return ()  # the others would have no place
         accesses = [a for s in statements if s is not None for a in s.accesses]
         written = {a.array for a in accesses if a.kind is not AccessKind.READ} & self.program.scop.privatizable
         mine = set(names(instances))

@@ -17,13 +17,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from polyc.codegen.instances import c_name
+from polyc.analysis.tables import row_extent
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Array
 from polyc.model.tree import Band, walk
-from polyc.passes.boxes import constant_of
-from polyc.passes.lookups import row_extent
+from polyc.poly import constant_of
 from polyc.verify.fault import Fault
 
 PREFIX = "polyc_lookup"
@@ -229,7 +228,7 @@ class _Block:
 
     def index_of(self, table: str, vector: str, function: str, given: list[c.Expr]) -> c.Expr:
         """The index that a permutation is given, if it is one in rows of the table's length."""
-        array = next((a for a in self.program.scop.arrays.values() if c_name(a) == table), None)
+        array = next((a for a in self.program.scop.arrays.values() if a.printed_name == table), None)
         width = self.loop.lookups
         if array is None or vector != f"polyc_{array.element.text.replace(' ', '_')}{width}":
             raise _Other("a vector has other elements")
@@ -429,16 +428,14 @@ def _number(expr: c.Expr) -> int:
 
 
 def _bare(node: c.N) -> c.N:
-    """Without the labels of references, and without pragmas."""
+    """The tree without the labels of references, and without pragmas."""
 
     def change(part: c.Node) -> c.Node | None:
-        if isinstance(part, c.ArrayRef) and part.ref:
-            return c.rewrite(replace(part, ref=""), change)
         if isinstance(part, c.For) and part.pragmas:
             return c.rewrite(replace(part, pragmas=()), change)
         return None
 
-    return c.rewrite(node, change)
+    return c.rewrite(c.unlabelled(node), change)
 
 
 __all__ = ["lookup_faults"]

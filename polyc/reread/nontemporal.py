@@ -21,7 +21,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from polyc.analysis.linear import Linear, linear, with_value
-from polyc.codegen.instances import c_name
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.verify.fault import Fault
@@ -50,7 +49,7 @@ def row_faults(program: Program, plain: tuple[c.Stmt, ...], printed: tuple[c.Stm
         second = [_single(_without_blocks(item, loops, blocks)) for item in printed if not _is_fence(item)]
         if first != second or len(loops) != len(blocks):
             raise _Other("what stands beside it is another text")
-        types = {c_name(a): a.element.text for a in program.scop.arrays.values()}
+        types = {a.printed_name: a.element.text for a in program.scop.arrays.values()}
         for one, other in zip(loops, blocks, strict=True):
             _compare(one, other, types)
     except _Other as reason:

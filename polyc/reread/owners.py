@@ -22,7 +22,6 @@ from dataclasses import replace
 from polyc.codegen.exprs import FLOORD, MAX, MIN
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.reread.nodes import unlabelled
 from polyc.verify.fault import Fault
 
 NOTE = c.Note("owners")
@@ -58,7 +57,7 @@ def owner_faults(_: Program, plain: tuple[c.Stmt, ...], printed: tuple[c.Stmt, .
         return [Fault("text", "what stands beside loops with owners is another text", "")]
     try:
         for one, other in zip(loops, blocks, strict=True):
-            _Comparison(c.rewrite(one, unlabelled), c.rewrite(other, unlabelled)).compare()
+            _Comparison(c.unlabelled(one), c.unlabelled(other)).compare()
     except _Other as reason:
         return [Fault("text", f"what is printed for the owners of cells is not the loop: {reason}", "")]
     return []
@@ -66,7 +65,7 @@ def owner_faults(_: Program, plain: tuple[c.Stmt, ...], printed: tuple[c.Stmt, .
 
 class _Comparison:
     def __init__(self, loop: c.For, block: c.Block) -> None:
-        self.loop = replace(loop, owned="", owned_if="")
+        self.loop = replace(loop, owned="", owned_if=None)
         self.array, self.block = loop.owned, block
         match loop:
             case c.For(

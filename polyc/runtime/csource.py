@@ -145,10 +145,16 @@ def plain_name(parameter: Parameter) -> str:
 
 
 def with_names(text: str, parameters: tuple[Parameter, ...]) -> str:
-    """The text with parameters that are expressions replaced by names."""
-    for parameter in parameters:
-        if not isinstance(parameter.expr, c.Name):
-            tokens = re.findall(r"\w+|->|[^\w\s]", expression(parameter.expr))
-            pattern = r"\s*".join(re.escape(token) for token in tokens)
-            text = re.sub(rf"(?<![\w.>]){pattern}(?![\w\[])", plain_name(parameter), text)
+    """The text with parameters that are expressions replaced by names: `s->a * m` before `s->a`, which is `s[0].a`."""
+    found = [
+        (re.findall(r"\w+|->|[^\w\s]", spelling), plain_name(parameter))
+        for parameter in parameters
+        if not isinstance(parameter.expr, c.Name)
+        for spelling in dict.fromkeys(
+            (expression(parameter.expr), re.sub(r"(\w)->", r"\1[0].", expression(parameter.expr)))
+        )
+    ]
+    for tokens, name in sorted(found, key=lambda one: -len(one[0])):
+        pattern = r"\s*".join(re.escape(token) for token in tokens)
+        text = re.sub(rf"(?<![\w.>]){pattern}(?![\w\[])", name, text)
     return text

@@ -16,7 +16,6 @@ source: the design's "Nothing wrong leaves the house"; pet's check of generated 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Container
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
@@ -40,19 +39,12 @@ MOST_COPIES = 4
 another tile; and the same once more, where there is nothing to compute between."""
 
 
-def dataflow_faults(
-    program: Program, expanded: Expanded | None = None, arrays: Container[str] | None = None
-) -> list[Fault]:
-    """Everything in which the program's dataflow differs from its scop's; empty means equal.
-
-    arrays: those that are asked for, of which `expanded` has all accesses; all where it is None
-    """
+def dataflow_faults(program: Program, expanded: Expanded | None = None) -> list[Fault]:
+    """Everything in which the program's dataflow differs from its scop's; empty means equal."""
     now = expanded or expand(program)
     faults = buffer_faults(program, now)
     executed = now.contraction.range()
     for array in program.scop.arrays:
-        if arrays is not None and array not in arrays:
-            continue
         # What isl gets wrong of the new flow (`polyc/flow.py`) shows as a fault, since the original's is checked.
         if _array_faults(program, now, array, executed, checked=False):
             faults += _array_faults(program, now, array, executed, checked=True)
@@ -88,7 +80,7 @@ class Original:
 
 
 _KEPT: OrderedDict[tuple[int, int, str], tuple[Scop, Original]] = OrderedDict()
-"""The last originals: the tree and the text of one region are compared with the same."""
+"""The last originals: all programs that are tried for one region are compared with the same."""
 MOST_KEPT = 1000
 """Arrays of a large region."""
 
@@ -221,7 +213,7 @@ def _keeps_order(program: Program, now: Expanded, array: str, original: Original
 def _renamed(program: Program, now: Expanded, array: str, original: Original, after: Accesses) -> bool:
     """The same, for an array that is in registers for a while, see `renamed.py`."""
     mine = [b for b in program.buffers.values() if b.array == array]
-    if not now.listed or not any(b.storage == "register" or is_panel(program, b) for b in mine):
+    if not now.listed or not any(b.storage == "register" or _is_panel(program, b) for b in mine):
         return False
     copying = empty_map(after.all).domain()
     for run in now.runs:
@@ -234,7 +226,7 @@ def _renamed(program: Program, now: Expanded, array: str, original: Original, af
     return keeps_values(program, now, array, original.flow, final, original.accesses.writes)
 
 
-def is_panel(program: Program, buffer: Buffer) -> bool:
+def _is_panel(program: Program, buffer: Buffer) -> bool:
     """Whether a buffer with another order holds copies; one whose order alone is another is like any buffer.
 
     In a text, buffers do not say who uses them.

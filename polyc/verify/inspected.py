@@ -12,7 +12,7 @@ The frontend has its own answers (`frontend/inspection.py`); they are not truste
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import islpy as isl
 
@@ -20,8 +20,7 @@ from polyc.frontend.ranges import bounds_of, spare_of
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Inspection, Scop, Statement
-from polyc.passes.boxes import constant_of
-from polyc.poly import in_name, maps
+from polyc.poly import constant_of, in_name, maps
 from polyc.verify.fault import Fault
 
 KIND = "inspection"
@@ -72,7 +71,7 @@ def _asked(inspection: Inspection) -> Iterator[_Asked]:
                     (at, spare), (_, most) = low, high
                     made = values.get(at)
                     if made is not None and made.loops == statement.loops and _same_domain(made, statement):
-                        yield _Asked(statement, _unlabelled(_value(made)), spare, most)
+                        yield _Asked(statement, c.unlabelled(_value(made)), spare, most)
 
 
 def _value(statement: Statement) -> c.Expr:
@@ -156,7 +155,7 @@ def _settled(program: Program, statement: Statement, expr: c.Expr, depth: int = 
         text = program.scop.arrays[node.array].element.text
         return value if isinstance(value, c.Cast) and value.type == text else c.Cast(text, value)
 
-    found = _unlabelled(c.rewrite(expr, change))
+    found = c.unlabelled(c.rewrite(expr, change))
     return None if lost else found
 
 
@@ -234,12 +233,3 @@ def _covers(asking: Statement, statement: Statement, renamed: dict[str, str]) ->
     for k, place in enumerate(places):
         picked = picked.equate(isl.dim_type.in_, place, isl.dim_type.out, k)
     return bool(domain.apply(picked).is_subset(asking.domain.reset_tuple_id()))
-
-
-def _unlabelled(expr: c.Expr) -> c.Expr:
-    def plain(node: c.Node) -> c.Node | None:
-        if isinstance(node, c.ArrayRef) and node.ref:
-            return c.rewrite(replace(node, ref=""), plain)
-        return None
-
-    return c.rewrite(expr, plain)

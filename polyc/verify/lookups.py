@@ -13,10 +13,10 @@ from collections.abc import Iterator
 import islpy as isl
 
 from polyc.analysis.order import Run, runs
+from polyc.analysis.tables import BYTE_ROWS, BYTES_AT_ONCE, can_be_read, index_below
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Lookups, Member, walk
-from polyc.passes.lookups import BYTE_ROWS, BYTES_AT_ONCE, can_be_read, index_below
 from polyc.poly import pinned
 from polyc.verify.fault import Fault
 

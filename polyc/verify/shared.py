@@ -64,7 +64,7 @@ def _pair_faults(
             yield Fault("form", f"{run.statement} uses {one.name} where it is not known", "")
             return
     position, depth = _place(mark, (*users[0], *users[1]))
-    if not lives_apart(users[0], users[1], position, depth, program.scop.known):
+    if not _lives_apart(users[0], users[1], position, depth, program.scop.known):
         yield Fault("storage", f"{one.key} and {two.key} share {one.name}, and both are in use at once", "")
 
 
@@ -96,7 +96,7 @@ def _place(mark: Mark, users: tuple[Run, ...]) -> tuple[int, int]:
     return 0, 0
 
 
-def lives_apart(one: list[Run], two: list[Run], position: int, depth: int, known: isl.Set) -> bool:
+def _lives_apart(one: list[Run], two: list[Run], position: int, depth: int, known: isl.Set) -> bool:
     """Whether in each iteration of the `depth` loops above a place all of one run before all of two, or after.
 
     position: how many steps of the paths stand above that place, the same for all runs.

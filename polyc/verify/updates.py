@@ -6,11 +6,10 @@ The passes have their own answer (`analysis/reductions.py`); this one does not t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from polyc.model import ctree as c
 from polyc.model.scop import Array, Statement, Storage
-from polyc.passes.boxes import constant_of
+from polyc.poly import constant_of
 
 _UPDATES = {"+": ("+=", "-="), "*": ("*=",), "&": ("&=",), "|": ("|=",), "^": ("^=",), "max": (), "min": ()}
 """The assignments that a reduction with an operator may combine."""
@@ -75,7 +74,7 @@ def _chooses(choice: c.Ternary, operator: str, target: c.ArrayRef, arrays: Mappi
     test = choice.condition
     if not isinstance(test, c.Binary) or test.op not in _LARGER:
         return False
-    first, second, then, otherwise = (_text(e) for e in (test.left, test.right, choice.then, choice.otherwise))
+    first, second, then, otherwise = (c.unlabelled(e) for e in (test.left, test.right, choice.then, choice.otherwise))
     if (then, otherwise) not in ((first, second), (second, first)):
         return False
     larger = _LARGER[test.op] == ((then, otherwise) == (first, second))
@@ -110,7 +109,7 @@ def _only_reads(value: c.Expr) -> bool:
 
 
 def _is(node: c.Expr, target: c.ArrayRef) -> bool:
-    return isinstance(node, c.ArrayRef) and _text(node) == _text(target)
+    return isinstance(node, c.ArrayRef) and c.unlabelled(node) == c.unlabelled(target)
 
 
 def _is_whole(value: c.Expr, arrays: Mapping[str, Array]) -> bool:
@@ -126,17 +125,6 @@ def _is_whole(value: c.Expr, arrays: Mapping[str, Array]) -> bool:
             case _:
                 return False
     return True
-
-
-def _text(node: c.Expr) -> c.Expr:
-    """The expression without labels, which tell references of one statement apart."""
-
-    def plain(part: c.Node) -> c.Node | None:
-        if not isinstance(part, c.ArrayRef) or not part.ref:
-            return None
-        return replace(part, ref="", subscripts=tuple(map(_text, part.subscripts)))
-
-    return c.rewrite(node, plain)
 
 
 def exact_update(statement: Statement, array: str, arrays: Mapping[str, Array]) -> tuple[str, frozenset[str]] | None:

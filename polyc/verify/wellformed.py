@@ -20,7 +20,7 @@ import islpy as isl
 from polyc.analysis.rows import with_rows
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
-from polyc.model.scop import AccessKind, Scop, Statement, Storage
+from polyc.model.scop import AccessKind, Scop, Statement
 from polyc.model.tree import Band, Extension, Mark, partial_schedule, walk
 from polyc.poly import at_sizes, empty_set
 from polyc.verify.expand import Expanded, buffer_of
@@ -305,7 +305,7 @@ def _name_faults(program: Program, now: Expanded) -> list[Fault]:
         for access in program.statements[run.statement].accesses:
             meant = buffer_of(program, run, access)
             array = program.scop.arrays[access.array]
-            own = array.name if array.storage is Storage.REGION else array.c_name
+            own = array.printed_name
             name = own if meant is None else meant.name
             if (name in inner) if meant is None else all(buffer is not meant for buffer in inner.get(name, ())):
                 message = f"{name} in {run.statement} is hidden by a buffer of the same name"

@@ -21,8 +21,7 @@ import islpy as isl
 from polyc.analysis.order import Run
 from polyc.model.program import Program
 from polyc.model.tree import Member
-from polyc.passes.boxes import constant_of
-from polyc.poly import out_name
+from polyc.poly import constant_of, out_name
 from polyc.verify.expand import Expanded
 from polyc.verify.fault import Fault
 
@@ -47,27 +46,19 @@ def window_faults(program: Program, now: Expanded, padded: Collection[str] = ())
         if any(not _in_order(run, buffer.depth) for run, _ in uses):
             yield Fault("window", f"the loop that slides along {buffer.name} does not run in order", "")
             continue
-        rows = [(run, along(cells, buffer.depth + buffer.window)) for run, cells in uses]
-        witness = clash(rows, buffer.depth, size, program.scop.known)
+        rows = [(run, _along(cells, buffer.depth + buffer.window)) for run, cells in uses]
+        witness = _clash(rows, buffer.depth, size, program.scop.known)
         if witness:
             yield Fault("window", f"{buffer.name} has one place for two cells that are in use at once", witness)
 
 
-def along(cells: isl.Map, position: int) -> isl.Map:
+def _along(cells: isl.Map, position: int) -> isl.Map:
     """`instance -> [x]`, one dimension of the cells."""
     after = cells.dim(isl.dim_type.out) - position - 1
     return cells.project_out(isl.dim_type.out, position + 1, after).project_out(isl.dim_type.out, 0, position)
 
 
-def same_place(context: isl.Context, rank: int, position: int, size: int) -> isl.Map:
-    """`{ [x] -> [y] }` for different cells that share a place of a buffer that is circular in one dimension."""
-    names = [f"x{k}" for k in range(rank)]
-    other = ["y" if k == position else name for k, name in enumerate(names)]
-    text = f"{{ [{', '.join(names)}] -> [{', '.join(other)}] : "
-    return isl.Map.read_from_str(context, f"{text}(y - x{position}) mod {size} = 0 and y != x{position} }}")
-
-
-def clash(uses: Sequence[tuple[Run, isl.Map]], depth: int, size: int, known: isl.Set) -> str:
+def _clash(uses: Sequence[tuple[Run, isl.Map]], depth: int, size: int, known: isl.Set) -> str:
     """Rows that share a place and are alive in one iteration of the loop below `depth` others; "" if there are none.
 
     uses: who touches rows, `instance -> [x]`, each with a loop more than `depth` around it
@@ -134,4 +125,4 @@ def _later(touched: isl.Map, depth: int) -> isl.Map:
     return isl.Map.read_from_str(touched.get_ctx(), f"{{ [{first}] -> [{second}] : c <= b }}")
 
 
-__all__ = ["alive_together", "along", "clash", "same_place", "window_faults"]
+__all__ = ["alive_together", "window_faults"]

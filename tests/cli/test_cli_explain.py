@@ -123,3 +123,73 @@ def test_bad_input_is_1(polyc: Polyc, inputs: Path) -> None:
     result = polyc("explain", inputs / "bad.c")
     assert result.exit_code == 1
     assert "bad.c:9:13: error: " in result.stderr
+
+
+GONE = {
+    "stencils": """void f(int n, double a[n], double out[n])
+{
+  double b[400], c[400], d[400];
+#pragma scop
+  for (int i = 1; i < n - 1; i++)
+    b[i] = a[i - 1] + a[i] + a[i + 1];
+  for (int i = 2; i < n - 2; i++)
+    c[i] = b[i - 1] + b[i] + b[i + 1];
+  for (int i = 3; i < n - 3; i++)
+    d[i] = c[i - 1] + c[i] + c[i + 1];
+  for (int i = 4; i < n - 4; i++)
+    out[i] = d[i - 1] + d[i] + d[i + 1];
+#pragma endscop
+}
+""",
+    "elementwise": """void f(int n, double a[n], double out[n])
+{
+  double b[400];
+#pragma scop
+  for (int i = 0; i < n; i++)
+    b[i] = a[i] * 2;
+  for (int i = 1; i < n; i++)
+    out[i] = b[i] + b[i - 1];
+#pragma endscop
+}
+""",
+    "factors in place": """void f(int n, float a[n][n])
+{
+#pragma scop
+  for (int j = 0; j < n; j++) {
+    for (int i = 0; i < j; i++) {
+      float sum = a[i][j];
+      for (int k = 0; k < i; k++)
+        sum -= a[i][k] * a[k][j];
+      a[i][j] = sum;
+    }
+    for (int i = j; i < n; i++) {
+      float sum = a[i][j];
+      for (int k = 0; k < j; k++)
+        sum -= a[i][k] * a[k][j];
+      a[i][j] = sum;
+    }
+  }
+#pragma endscop
+}
+""",
+}
+"""Programs in which passes take statements away, or move them."""
+FORMS = ("text", "html", "json", "svg", "dot", "isl")
+
+
+@pytest.mark.parametrize("name", GONE)
+def test_statements_that_passes_took_away(name: str, polyc: Polyc, tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text(GONE[name])
+    (scop,) = json.loads(polyc("explain", "a.c", "--format", "json").stdout)["scops"]
+    known = {statement["name"]: statement["line"] for statement in scop["statements"]}
+    assert [nest["label"] for nest in scop["nests"]] == [f"f:{nest['line']}" for nest in scop["nests"]]
+    for nest in scop["nests"]:
+        assert all(nest["line"] <= known[statement] <= nest["last_line"] for statement in nest["statements"])
+    first = [line for line, text in enumerate(GONE[name].splitlines(), 1) if text.startswith("  for")]
+    assert [nest["line"] for nest in scop["nests"]] == first
+    asked = [("--format", form, "-o", f"out.{form}") for form in FORMS if form != "text"]
+    asked += [("--all-passes",), *(("--why", str(nest["line"])) for nest in scop["nests"])]
+    for options in asked:
+        result = polyc("explain", "a.c", *options)
+        assert result.exit_code == 0, result.output
+        assert "internal error" not in result.output

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from toolbox import (
-    MODES,
     ROUNDING,
     WARNINGS,
     assert_no_warnings,
@@ -20,6 +19,7 @@ from toolbox import (
 )
 
 from polyc.model.program import InputOptions
+from tests.modes import MODES
 from tests.turns import turn
 
 POLYBENCH = Path(__file__).parents[2] / "polybench"

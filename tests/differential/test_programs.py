@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 from toolbox import (
-    MODES,
     ROUNDING,
     WARNINGS,
     assert_no_warnings,
@@ -23,6 +22,7 @@ from toolbox import (
 )
 
 from polyc.model.program import InputOptions, Options
+from tests.modes import MODES
 from tests.turns import turn
 
 FOLDER = Path(__file__).parent / "programs"

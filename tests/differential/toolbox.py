@@ -26,16 +26,6 @@ ENVIRONMENT = {
 
 COMPILERS = [cc for cc in ("gcc", "clang") if shutil.which(cc)]
 
-MODES: dict[str, Options] = {
-    "default": Options(),
-    "min": Options(fuse="min", threads="always"),
-    "smart": Options(fuse="smart", threads="always"),
-    "max": Options(fuse="max", threads="always"),
-    "none": Options(tile_sizes=None, threads="always"),
-    "5,7,3": Options(tile_sizes=(5, 7, 3), threads="always"),
-}
-"""With threads at small sizes as well, but in the default mode, which is what people get."""
-
 
 def compiled_file(path: Path, inputs: InputOptions, options: Options) -> tuple[Source, list[Compiled], str]:
     """The file as it was read, its regions, and the text of the output."""

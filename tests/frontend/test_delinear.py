@@ -129,7 +129,9 @@ def test_what_has_no_shape(body: str, j: str, scop: Modeller) -> None:
 
 def test_a_minority_touches_any_element(scop: Modeller, relations: Relations) -> None:
     """The shape of most references counts; what does not fit it may be anywhere."""
-    found = scop(nest("a[i * m + j] = a[(i + 1) * m + j] + a[i * m + k[j]];"), inspect=False)
+    inspection = scop(nest("a[i * m + j] = a[(i + 1) * m + j] + a[i * m + k[j]];")).inspection
+    assert inspection is not None
+    found = inspection.plain
     assert cells(found, relations)[0] == "read { S0[i, j] -> a[1 + i, j] }"
     assert "read { S0[i, j] -> a[i0, i1] } inexact" in [text.replace("o", "i") for text in cells(found, relations)]
     assert [note.code for note in found.notes] == ["delinearised", "non-affine-index"]

@@ -219,6 +219,33 @@ def test_what_cannot_be_asked_stays(body: str, reason: str, tmp_path: Path) -> N
     assert reason in reasons(source)[0]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "row", "assumed"),
+    [
+        ("int n, int m", "m - 4", "n <= -2 + m"),
+        ("int n, unsigned long m", "m - 4", "n <= -2 + m"),  # the length wraps for m < 4
+        ("unsigned long n, unsigned long m", "m - 4", "2 <= n <= -2 + m"),
+        ("int n, unsigned long m", "n * m", None),
+    ],
+)
+def test_rows_whose_lengths_are_differences(arguments: str, row: str, assumed: str | None, tmp_path: Path) -> None:
+    """Whether subscripts stay in rows is asked, or the loops are left as they are where nobody can ask."""
+    text = (
+        f"void f({arguments}, double (*a)[{row}])\n{{\n    for (int i = 0; i < 200; i++)\n"
+        f"        for (int j = 0; j < n - 2; j++)\n            a[i][j] = i + j;\n}}\n"
+    )
+    source = found_in(text, tmp_path)
+    if assumed is None:
+        assert (source.regions, reasons(source)) == (
+            (),
+            ["polyc cannot tell how long the rows of 'a' are [may-overlap]"],
+        )
+        return
+    (region,) = source.regions
+    (note,) = [note.message for note in region.scop.notes if note.code == "assumed"]
+    assert note == f"compiled for parameters with {assumed}; others run the original code"
+
+
 OVERLAPPING = """
 void smooth(int n, double *out, double *in)
 {

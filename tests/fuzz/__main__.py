@@ -29,7 +29,10 @@ PLAINER: dict[str, dict[str, Any]] = {
     "reassociation": {"reassociate": False},
 }
 
-DOUBTFUL = ("verification-failed", "not-printed", "budget", "schedule-budget")
+PROOF = ("verification-failed", "text-not-checked", "not-printed", "budget")
+"""Remarks that say what polyc's checks did not show."""
+
+DOUBTFUL = ("budget", "schedule-budget")
 """Remarks that are not wrong, but worth a look."""
 
 
@@ -106,14 +109,16 @@ def needed(case: Case, cause: str, worker: Worker) -> str:
 
 
 def summary(outcomes: list[Outcome], seconds: float) -> str:
-    """Causes of failures, remarks, features, and how long and how large polyc was."""
+    """Causes of failures, what the checks of polyc said, remarks, features, and how long and how large polyc was."""
     total = len(outcomes)
     if not total:
         return "no programs"
     lines = [f"{len(outcomes)} programs in {seconds:.0f} s, {sum(1 for o in outcomes if o.faults)} failed"]
+    names = Counter(name for o in outcomes for name in o.remarks)
     for title, counter in (
         ("failures", Counter(cause for o in outcomes for cause in {key(fault) for fault in o.faults})),
-        ("programs with the remark", Counter(name for o in outcomes for name in o.remarks)),
+        ("verification", verification(outcomes)),
+        ("programs with the remark", Counter({n: c for n, c in names.items() if not n.startswith(PROOF)})),
         ("programs with", Counter(name for o in outcomes for name in o.features if o.features[name])),
     ):
         lines.append(f"{title}:")
@@ -129,6 +134,20 @@ def summary(outcomes: list[Outcome], seconds: float) -> str:
         ]
         lines.append(f"{title}: " + ", ".join(f"{share:.0%} below {value:.2f}" for share, value in points))
     return "\n".join(lines)
+
+
+def verification(outcomes: list[Outcome]) -> Counter[str]:
+    """Programs by what polyc's own checks said of them, and by what came of them otherwise."""
+    found: Counter[str] = Counter()
+    for outcome in outcomes:
+        told = {name for name in outcome.remarks if name.startswith(PROOF)}
+        kinds = {kind for kind, _ in outcome.faults}
+        found.update(told)
+        found.update({name.partition(":")[0] for name in told if ":" in name})
+        found.update(f"{kind}" for kind in kinds if not kind.startswith(PROOF))
+        found["tree and text accepted"] += bool(outcome.regions) and not told and not kinds
+        found["no region"] += not outcome.regions and not kinds
+    return +found
 
 
 if __name__ == "__main__":

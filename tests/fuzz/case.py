@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import re
 import signal
 import time
 import traceback
@@ -20,19 +21,27 @@ from polyc.model.program import Compiled, InputOptions, Options
 from polyc.model.tree import Band, Node, child_nodes
 from polyc.pipeline import compile_region
 from tests.fuzz import gpu
+from tests.fuzz.builds import IN_TURN, usable
 from tests.fuzz.choose import Chooser, RandomChooser
+from tests.fuzz.crossing import EVERY, FUSIONS, draw_crossing
 from tests.fuzz.draw import draw_options, draw_program
 from tests.fuzz.emit import text_of
 from tests.fuzz.layout import lay_out
 from tests.fuzz.model import Program
-from tests.fuzz.oracle import Pair, judge
+from tests.fuzz.oracle import Pair, judge, leaves_rows
+from tests.fuzz.traits import traits
 from tests.limits import more_memory_at_most
 
 LIMIT_SECONDS = 60
 """Of the processor, so that other work on the machine makes no hang."""
 LIMIT_BYTES = 2 << 30
-BUILDS = ("plain", "plain", "plain", "plain", "plain", "address", "address", "thread")
-"""In turn: a quarter of the batches with AddressSanitizer, an eighth with ThreadSanitizer."""
+BUILDS = IN_TURN
+GUARDS = ("where that does not hold: as it was written", "polyc_apart(", "__builtin_malloc")
+"""Words of what polyc prints for a question at run time."""
+NUMBERED = re.compile(r"\b[A-Za-z]+\d+\b|\b\d+\b")
+"""Names that a program's statements, arrays and variables get."""
+UNPROVED = ("verification-failed", "not-printed")
+"""Remarks that say that polyc was at fault, though it found it out itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +64,36 @@ class Outcome:
     faults: list[tuple[str, str]] = field(default_factory=list)
     seconds: float = 0.0
     peak_bytes: int = 0
+    regions: int = 0
     remarks: Counter[str] = field(default_factory=Counter)
     features: Counter[str] = field(default_factory=Counter)
     """What the program is, and what polyc did to it."""
 
 
-def drawn_case(chooser: Chooser, name: str, build: str) -> Case:
-    program = draw_program(chooser)
+def drawn_case(chooser: Chooser, name: str, build: str, draw: Callable[[Chooser], Program] = draw_program) -> Case:
+    program = draw(chooser)
     return Case(name, called_once(program), *draw_options(chooser, program), build)
 
 
 def called_once(program: Program) -> Program:
-    """The program with one call of its region, where a static array is promised not to be needed afterwards: the next
-    call would read it, so that the promise is wrong."""
+    """The program with one call of its region, where something is promised not to be needed afterwards: the next call
+    would read it, so that the promise is wrong."""
     promised = program.live_out
-    kept = promised is None or all(a.kind != "static" or a.name in promised for a in program.arrays)
+    if promised is None:
+        return program
+    program = replace(program, runs=tuple(replace(run, calls=1) for run in program.runs))
+    kept = all(a.kind != "static" or a.name in promised for a in program.arrays)
     return program if kept else replace(program, runs=program.runs[:1])
 
 
 def numbered_case(seed: int, number: int, batch: int, targets: str = "cpu") -> Case:
     """The case of a seed and number, always the same. For a GPU it is that of the CPU with another target."""
-    name = f"{seed}:{number}"
-    return as_built(drawn_case(RandomChooser(name), name, ""), build_of(number // batch, targets))
+    name, build = f"{seed}:{number}", build_of(number // batch, targets)
+    turn, place = divmod(number, EVERY)
+    if place < EVERY - 1:
+        return as_built(drawn_case(RandomChooser(name), name, ""), build)
+    case = drawn_case(RandomChooser(name), name, "", draw_crossing)
+    return as_built(replace(case, options=replace(case.options, fuse=FUSIONS[turn % len(FUSIONS)])), build)
 
 
 def build_of(batch: int, targets: str = "cpu") -> str:
@@ -85,7 +102,10 @@ def build_of(batch: int, targets: str = "cpu") -> str:
 
 def as_built(case: Case, build: str) -> Case:
     """The case in a batch that is built so; one for a GPU has its target."""
-    return replace(case, build=build, options=gpu.options_of(case.options, build))
+    program = case.program
+    if "address" in build and leaves_rows(program):  # C forbids it, and the sanitizers say so
+        program = replace(program, runs=program.runs[:1])
+    return replace(case, program=program, build=build, options=gpu.options_of(case.options, build))
 
 
 def source_text(case: Case, function: str = "kernel") -> str:
@@ -99,7 +119,7 @@ def inputs_of(case: Case) -> InputOptions:
 
 def command(case: Case) -> str:
     """The command line that compiles the case."""
-    options, words = case.options, ["polyc compile"]
+    options, words = case.options, ["polyc compile" + " --detect" * case.inputs.detect]
     words.append(f"--target {options.target} --fuse {options.fuse}")
     sizes = options.tile_sizes
     words.append(f"--tile-sizes {','.join(map(str, sizes)) if isinstance(sizes, tuple) else sizes or 'none'}")
@@ -138,6 +158,8 @@ def check(cases: list[Case], folder: Path, tell: Callable[[int], None] = lambda 
         for number, verdict in judge(pairs, cases[0].build, folder).items():
             outcomes[number].faults += verdict.faults
             outcomes[number].features["finite values"] += verdict.finite
+    for outcome in outcomes.values():
+        outcome.faults.sort(key=lambda fault: fault[0] in UNPROVED)  # what polyc did not see comes first
     return list(outcomes.values())
 
 
@@ -166,10 +188,17 @@ def compiled(
     if outcome.peak_bytes > LIMIT_BYTES:
         outcome.faults.append(("memory", f"{outcome.peak_bytes >> 20} MiB"))
     for region in regions:
-        outcome.remarks.update(remark_name(r.code, r.stage, r.message) for r in region.program.remarks)
+        remarks = [remark_name(r.code, r.stage, r.message) for r in region.program.remarks]
+        outcome.remarks.update(remarks)
+        outcome.faults += [(name.partition(":")[0], name) for name in remarks if name.startswith(UNPROVED)]
         outcome.features.update(features(region))
+    outcome.regions = len(regions)
     outcome.features.update([f"{r} on a GPU" for r in kernel_features(regions) if case.options.gpu])
-    outcome.features.update([case.build, f"fuse {case.options.fuse}", f"{len(case.program.nests)} nests"])
+    outcome.features.update([f"built for {case.build}", f"fuse {case.options.fuse}"])
+    outcome.features.update(traits(case.program))
+    outcome.features.update(word for word in GUARDS if word in text)
+    if left_out := usable(case.build).left_out:
+        outcome.features[f"left out: {left_out}"] += 1
     return text, tuple(region.device for region in regions if region.device)
 
 
@@ -180,8 +209,8 @@ def kernel_features(regions: list[Compiled]) -> list[str]:
 def remark_name(code: str, stage: str, message: str) -> str:
     if code in ("budget", "schedule-budget"):
         return f"{code} ({stage})"
-    if code in ("verification-failed", "not-printed"):
-        return f"{code}: {message}"
+    if code in (*UNPROVED, "text-not-checked"):
+        return f"{code}: {NUMBERED.sub('X', message)}"
     return code
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from polyc.model.program import InputOptions, Options
 from tests.fuzz.choose import Chooser
 from tests.fuzz.emit import assigns
-from tests.fuzz.layout import Layout, interval, lay_out, wraps
+from tests.fuzz.layout import Layout, lay_out, wraps
 from tests.fuzz.model import (
     FLOATS,
     Access,
@@ -20,23 +20,27 @@ from tests.fuzz.model import (
     Linear,
     Loop,
     Program,
+    Run,
     nodes,
     transform,
 )
-from tests.fuzz.nests import Nests
+from tests.fuzz.ordinary import Ordinary
+from tests.fuzz.places import placed
 
 LARGEST_WORK = 40_000
 LARGEST_ELEMENTS = 60_000
 """For one run; larger sizes are cut down."""
 
+UNSIGNED = ("unsigned", "size_t")
+
 T = TypeVar("T")
 
 
-class Maker(Nests):
+class Maker(Ordinary):
     """A program in the making."""
 
     def add_nest(self) -> None:
-        match self.integer(0, 20):
+        match self.integer(0, 26):
             case 0 | 1 | 2 | 3:
                 self.nests.append(self.map_nest([]))
             case 4 | 5 | 6 | 7 | 8:
@@ -55,6 +59,12 @@ class Maker(Nests):
                 self.nests.append(self.mixed_nest([]))
             case 19:
                 self.nests.append(self.lookup_nest())
+            case 20 | 21:
+                self.nests.append(self.accumulator_nest())
+            case 22 | 23 | 24:
+                self.nests.append(self.neighbour_nest())
+            case 25:
+                self.nests.append(self.histogram_nest())
             case _:
                 self.nests.append(self.time_nest())
 
@@ -70,47 +80,54 @@ class Maker(Nests):
         self.wrote(target)
 
     def program(self) -> Program:
-        if self.chance(50):
+        if self.chance(50 if not self.detected else 20):
             for _ in range(self.pick((0, 0, 0, 1))):
                 self.add_nest()
             self.chain()
-            for _ in range(self.pick((0, 0, 0, 1))):
+            for _ in range(self.pick((0, 0, 1, 1))):
                 self.add_nest()
         else:
-            wanted = self.pick((1, 2, 2, 3, 3, 3, 4, 5))
+            wanted = self.pick((1, 2, 2, 3, 3, 3, 4, 5)) if not self.detected else self.pick((1, 1, 2, 2, 3))
             while len(self.nests) < wanted:
                 self.add_nest()
             if self.chance(75):
                 self.result_nest()
+        if self.detected and self.chance(25):
+            self.nests.insert(self.pick((0, len(self.nests))), self.rows_nest())
         drawn = Program(
             tuple(self.arrays.values()),
             tuple(self.nests),
             self.runs(),
             tuple((name, self.pick(("int", "int", "int", "long", "short"))) for name in self.params),
-            self.integer(1, len(self.nests) - 1) if len(self.nests) > 2 and self.chance(8) else 0,
+            self.integer(1, len(self.nests) - 1) if len(self.nests) > 1 and self.chance(15) else 0,
             None,
             not self.chance(15),
         )
-        drawn = replace(drawn, counters_after=self.chance(40))
-        if self.chance(12):
+        drawn = replace(drawn, counters_after=self.chance(40), detected=self.detected)
+        if self.detected:
+            drawn = replace(drawn, split=0)
+        elif self.chance(12):
             drawn = self.with_live_out(drawn)
-        if not self.chance(18):
-            return bounded(cleaned(drawn))
-        changed = bounded(cleaned(self.with_unsigned(drawn)))
-        if changed.counter != "unsigned" and all(type_ != "unsigned" for _, type_ in changed.types):
+        return self.with_memory(self.with_counters(drawn) if self.chance(25) else bounded(cleaned(drawn)))
+
+    def with_counters(self, program: Program) -> Program:
+        """The program, bounded, with other types of loop variables and sizes, at sizes where no bound wraps."""
+        changed = bounded(cleaned(self.with_unsigned(program)))
+        if changed.counter not in UNSIGNED and all(type_ not in UNSIGNED for _, type_ in changed.types):
             return changed
         # The sizes that made it small enough may be such that a bound wraps.
-        runs = tuple(run for run in changed.runs if not wraps(changed, dict(run)))
-        return replace(changed, runs=runs) if runs or not changed.runs else bounded(cleaned(drawn))
+        runs = tuple(run for run in changed.runs if not wraps(changed, run.values()))
+        return replace(changed, runs=runs) if runs or not changed.runs else bounded(cleaned(program))
 
     def with_unsigned(self, program: Program) -> Program:
         """Parameters and loop variables that count modulo a power of two, at sizes where no bound wraps."""
-        kinds = ("unsigned", "unsigned", "int", "short", "unsigned char")
-        types = tuple((name, self.pick(kinds)) for name, _ in program.types)
-        changed = replace(program, types=types, counter=self.pick(("int", "unsigned", "unsigned", "long")))
-        if changed.counter == "long":
-            return replace(program, counter="long")
-        runs = tuple(run for run in program.runs if not wraps(program, dict(run)))
+        counter = self.pick(("int", "unsigned", "unsigned", "size_t", "size_t", "long"))
+        if counter == "long":
+            return replace(program, counter=counter)
+        wide = counter == "size_t"  # 32 bits that wrap in a sum with 64 do not wrap back
+        kinds = ("size_t", "int") if wide else ("unsigned", "unsigned", "int", "short", "unsigned char")
+        changed = replace(program, types=tuple((name, self.pick(kinds)) for name, _ in program.types), counter=counter)
+        runs = tuple(run for run in program.runs if not wraps(changed, run.values()))
         return replace(changed, runs=runs) if runs or not program.runs else program
 
     def with_live_out(self, program: Program) -> Program:
@@ -129,11 +146,25 @@ class Maker(Nests):
             split=0,
         )
 
-    def runs(self) -> tuple[tuple[tuple[str, int], ...], ...]:
+    def runs(self) -> tuple[Run, ...]:
+        """Two or three sizes, and in half of the programs one at which loops run hardly ever."""
         sizes = ((5, 12), (20, 45), (0, 4), (6, 20))
-        return tuple(
-            tuple((name, self.integer(*sizes[run])) for name in self.params) for run in range(self.integer(2, 3))
-        )
+        found = [tuple((name, self.integer(*sizes[run])) for name in self.params) for run in range(self.integer(2, 3))]
+        if self.params and self.chance(50):
+            found.append(tuple((name, self.pick((1, 2, 0, 7, -1, -3))) for name in self.params))
+        return tuple(Run(run) for run in found)
+
+    def with_memory(self, program: Program) -> Program:
+        """The program called several times in a row, without memory from the heap, or where polyc finds the regions
+        itself with arguments that overlap, at the sizes that it has already."""
+        runs = [
+            replace(run, calls=self.pick((1, 1, 1, 2, 3)), starved=number > 0 and self.chance(25))
+            for number, run in enumerate(program.runs)
+        ]
+        if program.detected:
+            runs += [replace(run, calls=1) for run in runs[:2]]
+            runs = [replace(run, placed=placed(self.chooser, program)) for run in runs]
+        return replace(program, runs=tuple(runs))
 
 
 def cleaned(program: Program) -> Program:
@@ -148,15 +179,16 @@ def bounded(program: Program) -> Program:
         layout = lay_out(program)
         runs = list(program.runs)
         large = [
-            layout.work[number] > LARGEST_WORK or elements(layout, dict(run)) > LARGEST_ELEMENTS
-            for number, run in enumerate(runs)
+            layout.work[number] > LARGEST_WORK or elements(layout, number) > LARGEST_ELEMENTS
+            for number in range(len(runs))
         ]
         if not any(large):
             return program
         for number, run in enumerate(runs):
-            most = max((value for _, value in run), default=0)
+            most = max((value for _, value in run.sizes), default=0)
             if large[number] and most > 3:
-                runs[number] = tuple((name, value * 3 // 4 if value == most else value) for name, value in run)
+                sizes = tuple((name, value * 3 // 4 if value == most else value) for name, value in run.sizes)
+                runs[number] = replace(run, sizes=sizes)
         if runs == list(program.runs):
             program = replace(program, nests=transform(program.nests, halved))
         program = replace(program, runs=tuple(dict.fromkeys(runs)))
@@ -168,15 +200,8 @@ def halved(node: Any) -> Any:
     return node
 
 
-def elements(layout: Layout, run: dict[str, int]) -> int:
-    total = 0
-    ranges = {name: (value, value) for name, value in run.items()}
-    for extents in layout.extents.values():
-        size = 1
-        for extent in extents:
-            size *= interval(extent, ranges)[1]
-        total += size
-    return total
+def elements(layout: Layout, run: int) -> int:
+    return sum(counts[run] for counts in layout.counts.values())
 
 
 def draw_program(chooser: Chooser) -> Program:
@@ -212,11 +237,13 @@ def draw_options(chooser: Chooser, program: Program) -> tuple[Options, InputOpti
     )
     params: tuple[tuple[str, int], ...] = ()
     assume: tuple[str, ...] = ()
-    if program.runs and program.runs[0] and pick((False,) * 11 + (True,)):
-        name = pick([name for name, _ in program.runs[0]])
-        values = [dict(run)[name] for run in program.runs]
+    # A size of a region that polyc finds may be none of its parameters.
+    given = [name for name, _ in program.runs[0].sizes] if program.runs and not program.detected else []
+    if len(given) > 0 and pick((False,) * 11 + (True,)):
+        name = pick(given)
+        values = [run.values()[name] for run in program.runs]
         if len(set(values)) == 1:
             params = ((name, values[0]),)
         else:
             assume = (f"{name} >= {min(values)}",)
-    return options, InputOptions(params=params, assume=assume)
+    return options, InputOptions(params=params, assume=assume, detect=program.detected)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tests.fuzz import helpers
 from tests.fuzz.layout import Layout
 from tests.fuzz.model import (
     FLOATS,
@@ -16,6 +17,7 @@ from tests.fuzz.model import (
     Assign,
     Call,
     Choose,
+    Clamp,
     Compare,
     Condition,
     Cover,
@@ -25,6 +27,7 @@ from tests.fuzz.model import (
     If,
     Index,
     Item,
+    Let,
     Linear,
     Logic,
     Loop,
@@ -37,6 +40,7 @@ from tests.fuzz.model import (
     Read,
     Repeat,
     Temporary,
+    Ternary,
     Total,
     Update,
     Value,
@@ -49,12 +53,6 @@ MACROS = "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n#define MAX(a, b) ((a) > (b
 CONSTANTS = ("0.3", "1.7", "-0.6", "2.1", "0.07", "-1.3", "0.9")
 REDUCED = ("int", "long")
 """Types whose values are kept small, since they must not overflow; narrower ones wrap when they are stored."""
-PURE = {
-    "mixed": "static double mixed(double a, double b)\n{\n    return 0.5 * a - 0.25 * b;\n}\n",
-    "mixedf": "static float mixedf(float a, float b)\n{\n    return 0.5f * a - 0.25f * b;\n}\n",
-    "mixedi": "static int mixedi(int a, int b)\n{\n    return (int)(((unsigned)a * 3u + (unsigned)b) % 1009u);\n}\n",
-}
-"""Functions of the file."""
 
 
 def text_of(program: Program, layout: Layout, function: str = "kernel") -> str:
@@ -97,18 +95,18 @@ class _Writer:
         for array in program.arrays:
             if array.kind == "local":
                 self.put(f"(void){array.name};  /* its reader may be dead */")
-        if program.live_out is not None and not program.by_option:
+        if program.live_out is not None and not program.by_option:  # never of regions that are found
             self.put(f"#pragma polyc live-out({', '.join(program.live_out)})")
-        self.put("#pragma scop")
+        self.mark("scop")
         for number, nest in enumerate(program.nests):
             if program.split and number == program.split:
-                self.put("#pragma endscop")
-                self.put("#pragma scop")
+                self.mark("endscop")
+                self.mark("scop")
             if isinstance(nest, Cover):
                 self.cover(nest)
             else:
                 self.item(nest)
-        self.put("#pragma endscop")
+        self.mark("endscop")
         for array in program.arrays:
             if array.kind == "local":
                 self.after(array)
@@ -117,8 +115,13 @@ class _Writer:
                 self.put(f"*after = *after * 0.75 + {name};")
         self.depth = 0
         self.put("}")
-        pure = "".join(f"{PURE[name]}#pragma polyc pure({name})\n" for name in sorted(self.called))
-        return HEAD + (MACROS if program.macro else "") + pure + "\n".join(self.lines) + "\n"
+        functions = helpers.text_of(self.called)
+        return HEAD + (MACROS if program.macro else "") + functions + "\n".join(self.lines) + "\n"
+
+    def mark(self, word: str) -> None:
+        """The start or the end of a region, where polyc does not find it itself."""
+        if not self.program.detected:
+            self.put(f"#pragma {word}")
 
     def arguments(self) -> list[str]:
         found = [f"{type_} {name}" for name, type_ in self.program.types]
@@ -133,6 +136,8 @@ class _Writer:
             type_ = f"const {type_}"
         if array.rank == 0:
             return f"{type_} {'*' if array.kind == 'argument' else ''}{array.name}"
+        if array.flat:
+            return f"{type_} *{array.name}"
         extents = [f"[{linear(extent)}]" for extent in self.layout.extents[array.name]]
         if is_pointer(array):
             name = f"*{array.name}" if array.rank == 1 else f"(*{array.name})"
@@ -227,6 +232,10 @@ class _Writer:
                     self.put("} else {")
                     self.body(item.otherwise)
                 self.put("}")
+            case Let():
+                self.put(f"{item.type} {item.name} = {self.bare(item.index)};")
+                for inner in item.body:
+                    self.item(inner)
             case Loop():
                 self.put(f"for ({self.header(item)}) {{")
                 self.body(item.body)
@@ -299,6 +308,11 @@ class _Writer:
                     return f"{index.op}({left}, {right})"
                 sign = "<" if index.op == "MIN" else ">"
                 return f"({left} {sign} {right} ? {left} : {right})"
+            case Ternary():
+                return f"({self.bare(index)})"
+            case Clamp():
+                self.called.add(helpers.CLAMPED)
+                return f"{helpers.CLAMPED}({self.index(index.inner)}, {self.index(index.size)})"
             case Total():
                 right = self.index(index.right)
                 return f"{self.index(index.left)} + {f'({right})' if right.startswith('-') else right}"
@@ -306,6 +320,13 @@ class _Writer:
                 return self.place(Access(index.array, (index.inner,)))
             case Product():
                 return f"({in_brackets(self.index(index.left))} * {in_brackets(self.index(index.right))} % 7 + 7) % 7"
+
+    def bare(self, index: Index) -> str:
+        """An index that needs no brackets."""
+        if not isinstance(index, Ternary):
+            return self.index(index)
+        values = f"{self.index(index.then)} : {self.index(index.otherwise)}"
+        return f"{self.index(index.left)} {index.op} {self.index(index.bound)} ? {values}"
 
     def place(self, access: Access) -> str:
         member = f".{access.member or 'x'}" if self.arrays[access.array].pair else ""
@@ -316,7 +337,14 @@ class _Writer:
         if array.rank == 0:
             return f"*{array.name}" if array.kind == "argument" else array.name
         shifted = zip(access.subscripts, self.layout.offsets[array.name], strict=True)
-        return array.name + "".join(f"[{self.index(plus(index, offset))}]" for index, offset in shifted)
+        subscripts = [self.index(plus(index, offset)) for index, offset in shifted]
+        if not array.flat:
+            return array.name + "".join(f"[{subscript}]" for subscript in subscripts)
+        total = subscripts[0]
+        for subscript, extent in zip(subscripts[1:], self.layout.extents[array.name][1:], strict=True):
+            right = f"({subscript})" if subscript.startswith("-") else subscript
+            total = f"{in_brackets(total)} * {in_brackets(linear(extent))} + {right}"
+        return f"{array.name}[{total}]"
 
     def condition(self, condition: Condition) -> str:
         match condition:
@@ -380,8 +408,8 @@ class _Writer:
 
     def call(self, call: Call, type_: str) -> str:
         arguments = [self.value(argument, type_) for argument in call.args]
-        if call.name == "mixed":
-            name = {"double": "mixed", "float": "mixedf"}.get(type_, "mixedi")
+        if call.name in helpers.VALUES:
+            name = helpers.named(call.name, type_)
             self.called.add(name)
             return f"{name}({arguments[0]}, {arguments[-1]})"
         if type_ not in FLOATS:
@@ -443,7 +471,7 @@ def walk(items: tuple[Item | Cover, ...]) -> list[Item | Cover]:
         match item:
             case If():
                 found += walk((*item.then, *item.otherwise))
-            case Loop() | Repeat():
+            case Let() | Loop() | Repeat():
                 found += walk(item.body)
             case _:
                 pass

@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 from tests.fuzz.model import (
     IDX_LIMIT,
     Access,
+    Array,
     Assign,
     Call,
     Choose,
+    Clamp,
     Compare,
     Condition,
     Cover,
@@ -26,6 +28,7 @@ from tests.fuzz.model import (
     If,
     Index,
     Item,
+    Let,
     Linear,
     Logic,
     Loop,
@@ -36,6 +39,7 @@ from tests.fuzz.model import (
     Quasi,
     Read,
     Repeat,
+    Ternary,
     Total,
     Update,
     Value,
@@ -52,6 +56,8 @@ class Layout:
     """What is added to each subscript of an array."""
     extents: dict[str, tuple[Linear, ...]] = field(default_factory=dict)
     """Sums of at most one parameter and a constant."""
+    counts: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """Elements of an array, run by run."""
     work: list[int] = field(default_factory=list)
     """At most so many statement instances, run by run."""
 
@@ -76,6 +82,12 @@ def interval(index: Index, ranges: Ranges) -> Range:
             pick = min if index.op == "MIN" else max
             (a, b), (c, d) = interval(index.left, ranges), interval(index.right, ranges)
             return pick(a, c), pick(b, d)
+        case Ternary():
+            (a, b), (c, d) = chosen(index, ranges)
+            return min(a, c), max(b, d)
+        case Clamp():
+            low, high = interval(index.size, ranges)
+            return min(0, low - 1), max(0, high - 1)
         case Total():
             (a, b), (c, d) = interval(index.left, ranges), interval(index.right, ranges)
             return a + c, b + d
@@ -85,12 +97,35 @@ def interval(index: Index, ranges: Ranges) -> Range:
             return 0, 6
 
 
+def chosen(index: Ternary, ranges: Ranges) -> tuple[Range, Range]:
+    """The ranges of both values, as far as the test says which ones they can be."""
+    low, high = interval(index.bound, ranges)
+    most = {"<": high - 1, "<=": high, "==": high}.get(index.op)
+    least = {">": low + 1, ">=": low, "==": low}.get(index.op)
+    most_else = {">": high, ">=": high - 1}.get(index.op)
+    least_else = {"<": low, "<=": low + 1}.get(index.op)
+    return (
+        _within(index.then, index.left, least, most, ranges),
+        _within(index.otherwise, index.left, least_else, most_else, ranges),
+    )
+
+
+def _within(index: Index, tested: Index, least: int | None, most: int | None, ranges: Ranges) -> Range:
+    """The range of an index where another one lies between two numbers."""
+    low, high = interval(index, ranges)
+    if isinstance(index, Linear) and isinstance(tested, Linear) and index.terms == tested.terms:
+        distance = index.constant - tested.constant
+        low = low if least is None else max(low, least + distance)
+        high = high if most is None else min(high, most + distance)
+    return min(low, high), max(low, high)
+
+
 class _Finder:
     """What the accesses need, collected over the nests, for all runs at once."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.runs = [dict(run) for run in program.runs]
+        self.runs = [run.values() for run in program.runs]
         self.needs: dict[tuple[str, int], list[Range | None]] = {}
         self.layout = Layout(work=[0] * len(self.runs))
 
@@ -119,14 +154,29 @@ class _Finder:
             offset = max([0, *(-need[0] for need in found if need)])
             sizes = [need[1] + offset + 1 if need else 1 for need in found]
             parameter = array.parameters[position]
+            if array.narrow and position:
+                sizes = sizes[:1]
             if parameter:
-                rest = max(size - run[parameter] for size, run in zip(sizes, self.runs, strict=True))
+                rest = max(size - run[parameter] for size, run in zip(sizes, self.runs, strict=False))
                 rest = max([rest, *(1 - run[parameter] for run in self.runs)])
                 extents.append(Linear(((parameter, 1),), rest))
             else:
                 extents.append(Linear((), max(sizes)))
             offsets.append(offset)
         self.layout.offsets[name], self.layout.extents[name] = tuple(offsets), tuple(extents)
+        self.layout.counts[name] = tuple(self.count(array, run) for run in range(len(self.runs)))
+
+    def count(self, array: Array, run: int) -> int:
+        """Elements at the sizes of a run: all rows, or more where a subscript leaves its own."""
+        ranges = {name: (value, value) for name, value in self.runs[run].items()}
+        whole, last, stride = 1, 0, 1
+        for position in reversed(range(array.rank)):
+            extent = interval(self.layout.extents[array.name][position], ranges)[1]
+            need = self.needs.get((array.name, position), [None] * len(self.runs))[run]
+            last += stride * (need[1] + self.layout.offsets[array.name][position] if need else 0)
+            stride *= extent
+            whole *= extent
+        return max(whole, last + 1)
 
     def cover(self, nest: Cover, ranges: Ranges, run: int) -> None:
         work = 1
@@ -155,6 +205,9 @@ class _Finder:
                     self.index(item.bound, ranges, run)
                     most = max(item.times, interval(item.bound, ranges)[1])
                     self.items(item.body, ranges | {item.name: (0, most)}, run, times * max(1, most))
+                case Let():
+                    self.index(item.index, ranges, run)
+                    self.items(item.body, ranges | {item.name: interval(item.index, ranges)}, run, times)
                 case Loop():
                     self.index(item.low, ranges, run)
                     self.index(item.high, ranges, run)
@@ -217,12 +270,18 @@ def parts(index: Index) -> Iterator[Index]:
         case Extreme() | Total() | Product():
             yield from parts(index.left)
             yield from parts(index.right)
+        case Ternary():
+            for part in (index.left, index.bound, index.then, index.otherwise):
+                yield from parts(part)
+        case Clamp():
+            yield from parts(index.inner)
+            yield from parts(index.size)
         case _:
             pass
 
 
 def wraps(program: Program, run: dict[str, int]) -> bool:
-    """Whether a bound or a part of a subscript could be negative, which no unsigned number is.
+    """Whether a size, a bound or a part of a subscript could be negative, which no unsigned number is.
 
     Conditions may wrap: no size depends on them.
     """
@@ -243,6 +302,11 @@ def wraps(program: Program, run: dict[str, int]) -> bool:
         match nest:
             case If():
                 return items(nest.then) and items(nest.otherwise) and known(nest)
+            case Let():
+                if negative(nest.index) or not within(nest.index):
+                    return False
+                ranges[nest.name] = interval(nest.index, ranges)
+                return items(nest.body)
             case Loop():
                 ends = (nest.low, nest.high)
                 if any(negative(end) or not within(end) for end in ends) or ends_below_zero(nest, ranges):
@@ -263,7 +327,8 @@ def wraps(program: Program, run: dict[str, int]) -> bool:
         accesses = [node for node in nodes(nest) if isinstance(node, Access)]
         return all(within(index) for access in accesses for index in access.subscripts)
 
-    return not items(program.nests)
+    sizes = (run[name] for name, type_ in program.types if type_.startswith(("unsigned", "size_t")))
+    return any(size < 0 for size in sizes) or not items(program.nests)
 
 
 def operands(index: Index) -> tuple[Index, ...]:
@@ -272,6 +337,10 @@ def operands(index: Index) -> tuple[Index, ...]:
             return (index.inner,)
         case Extreme():
             return index.left, index.right
+        case Ternary():
+            return index.left, index.bound
+        case Clamp():
+            return (index.size,)
         case _:
             return ()
 

@@ -18,10 +18,14 @@ from tests.fuzz.model import (
     Assign,
     Call,
     Choose,
+    Clamp,
     Data,
     Declare,
     Extreme,
     If,
+    Index,
+    Item,
+    Let,
     Linear,
     Logic,
     Loop,
@@ -33,13 +37,16 @@ from tests.fuzz.model import (
     Quasi,
     Read,
     Repeat,
+    Run,
     Temporary,
+    Ternary,
     Total,
     Update,
+    transform,
 )
 
 VALUES = (Op, Call, Choose, Position, Read, Temporary)
-ITEMS = (Assign, Declare, Update, Loop, If, Repeat)
+ITEMS = (Assign, Declare, Update, Let, Loop, If, Repeat)
 
 
 def minimised(case: Case, fails: Callable[[Case], bool], limit_seconds: float = 120) -> Case:
@@ -68,9 +75,15 @@ def variants(case: Case) -> Iterator[Case]:
                 yield with_program(case, replace(program, nests=nests, split=0))
     if program.split:
         yield with_program(case, replace(program, split=0))
+    if program.detected and not any(run.placed for run in program.runs):
+        marked = with_program(case, replace(program, detected=False))
+        yield replace(marked, inputs=replace(case.inputs, detect=False))
     for run in range(len(program.runs)):
         if len(program.runs) > 1:
             yield with_program(case, replace(program, runs=program.runs[:run] + program.runs[run + 1 :]))
+        for smaller in plainer_runs(program.runs[run]):
+            runs = (*program.runs[:run], smaller, *program.runs[run + 1 :])
+            yield with_program(case, replace(program, runs=runs))
     yield from plainer_options(case)
     if program.live_out is not None:
         yield with_program(case, replace(program, live_out=None))
@@ -92,6 +105,15 @@ def variants(case: Case) -> Iterator[Case]:
         yield with_program(case, replace(program, types=tuple((name, "int") for name, _ in program.types)))
 
 
+def plainer_runs(run: Run) -> Iterator[Run]:
+    for number in range(len(run.placed)):
+        yield replace(run, placed=run.placed[:number] + run.placed[number + 1 :])
+    if run.calls > 1:
+        yield replace(run, calls=1)
+    if run.starved:
+        yield replace(run, starved=False)
+
+
 def with_program(case: Case, program: Program) -> Case:
     return replace(case, program=cleaned(program))
 
@@ -102,8 +124,8 @@ def plainer_options(case: Case) -> Iterator[Case]:
         default = getattr(Options(), f.name)
         if getattr(case.options, f.name) != default:
             yield replace(case, options=replace(case.options, **{f.name: default}))
-    if case.inputs != InputOptions():
-        yield replace(case, inputs=InputOptions())
+    if case.inputs != InputOptions(detect=case.inputs.detect):
+        yield replace(case, inputs=InputOptions(detect=case.inputs.detect))
     sizes = case.options.tile_sizes
     if isinstance(sizes, tuple) and len(sizes) > 1:
         yield replace(case, options=replace(case.options, tile_sizes=sizes[:1]))
@@ -116,6 +138,10 @@ def plainer_arrays(array: Array) -> Iterator[Array]:
         yield replace(array, kind="argument", read_after=False)
     if array.pair:
         yield replace(array, pair=False)
+    if array.flat:
+        yield replace(array, flat=False)
+    if array.narrow:
+        yield replace(array, narrow=False)
     if array.pointer:
         yield replace(array, pointer=False)
     if array.read_after:
@@ -135,8 +161,36 @@ def smaller_tuples(items: tuple[Any, ...], top: bool = False) -> Iterator[tuple[
             if item.otherwise:
                 yield before + item.otherwise + after
                 yield (*before, replace(item, otherwise=()), *after)
+        if isinstance(item, Let) and (inside := substituted(item)) is not None:
+            yield before + inside + after
         for smaller in smaller_nodes(item):
             yield (*before, smaller, *after)
+
+
+def substituted(let: Let) -> tuple[Item, ...] | None:
+    """What an index temporary is for, with its value in its place; None where that is multiplied."""
+    possible = True
+
+    def change(node: Any) -> Any:
+        nonlocal possible
+        factor = dict(node.terms).get(let.name) if isinstance(node, Linear) else None
+        if factor is None:
+            return node
+        possible = possible and factor == 1
+        rest = replace(node, terms=tuple(term for term in node.terms if term[0] != let.name))
+        return let.index if rest == Linear() else summed(let.index, rest)
+
+    body: tuple[Item, ...] = transform(let.body, change)
+    return body if possible else None
+
+
+def summed(index: Index, rest: Linear) -> Index:
+    if not isinstance(index, Linear):
+        return Total(index, rest)
+    terms = dict(index.terms)
+    for name, factor in rest.terms:
+        terms[name] = terms.get(name, 0) + factor
+    return Linear(tuple((n, f) for n, f in terms.items() if f), index.constant + rest.constant)
 
 
 def smaller_nodes(node: Any) -> Iterator[Any]:
@@ -147,6 +201,11 @@ def smaller_nodes(node: Any) -> Iterator[Any]:
             yield node.right
         case Product():
             yield node.left
+        case Ternary():
+            yield node.then
+            yield node.otherwise
+        case Clamp():
+            yield node.inner
         case Call():
             yield from node.args
         case Choose():

@@ -43,6 +43,25 @@ class Extreme:
 
 
 @dataclass(frozen=True, slots=True)
+class Ternary:
+    """`(left op bound ? then : otherwise)`: a clamp, or a neighbour across the border."""
+
+    op: str
+    left: Index
+    bound: Index
+    then: Index
+    otherwise: Index
+
+
+@dataclass(frozen=True, slots=True)
+class Clamp:
+    """`clamped(inner, size)`: a call of a function of the file, between 0 and size - 1."""
+
+    inner: Index
+    size: Index
+
+
+@dataclass(frozen=True, slots=True)
 class Total:
     left: Index
     right: Index
@@ -64,7 +83,7 @@ class Product:
     right: Index
 
 
-Index = Linear | Quasi | Extreme | Total | Data | Product
+Index = Linear | Quasi | Extreme | Ternary | Clamp | Total | Data | Product
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +128,7 @@ class Op:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function of <math.h> whose result is exact, `abs`, or `mixed`: one of the file's own, said to be pure."""
+    """A function of <math.h> whose result is exact, `abs`, or one of the file's own (`helpers.py`)."""
 
     name: str
     args: tuple[Value, ...]
@@ -179,6 +198,16 @@ class Update:
 
 
 @dataclass(frozen=True, slots=True)
+class Let:
+    """An index temporary, `int xm = index;`, before the items that use it."""
+
+    name: str
+    type: str
+    index: Index
+    body: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Loop:
     """`low <= name < high`, in steps; downwards where the step is negative, from the last value."""
 
@@ -212,7 +241,7 @@ class Repeat:
     body: tuple[Item, ...]
 
 
-Item = Assign | Declare | Update | Loop | If | Repeat
+Item = Assign | Declare | Update | Let | Loop | If | Repeat
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,14 +270,54 @@ class Array:
     """Whether an element is a struct of two members `x` and `y` of the type."""
     pointer: bool = False
     """`T *B` and `T (*C)[m]` instead of `T B[n]` and `T C[n][m]`; memory from malloc, if it is a local."""
+    flat: bool = False
+    """An argument `T *C` with subscripts `C[i * m + j]`."""
+    narrow: bool = False
+    """Whether its rows are as long as the first run needs: other runs may leave them, which a guard has to ask."""
+
+    @property
+    def nested(self) -> bool:
+        """Whether C has rows for it, which subscripts must not leave."""
+        return self.rank > 1 and not self.flat
+
+
+SHIFTS = ("same", "one", "back", "part", "last", "touching", "before")
+"""How an argument lies on another one: at its start, an element later or earlier, from its middle, on its last element
+only, just after it, and just before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """An argument in the memory of another one of its type."""
+
+    array: str
+    on: str
+    shift: str
+    """One of SHIFTS."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What the driver does with a program on data of its own."""
+
+    sizes: tuple[tuple[str, int], ...]
+    """The values of the parameters."""
+    placed: tuple[Placed, ...] = ()
+    """Arguments that share memory; all others have their own."""
+    calls: int = 1
+    """Calls in a row, each on what the last one left."""
+    starved: bool = False
+    """Whether what polyc printed gets no memory from the heap."""
+
+    def values(self) -> dict[str, int]:
+        return dict(self.sizes)
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
     arrays: tuple[Array, ...]
     nests: tuple[Item | Cover, ...]
-    runs: tuple[tuple[tuple[str, int], ...], ...]
-    """The values of the parameters, run by run."""
+    runs: tuple[Run, ...]
     types: tuple[tuple[str, str], ...]
     """The parameters' C types."""
     split: int = 0
@@ -263,6 +332,8 @@ class Program:
     """The C type of the loop variables."""
     counters_after: bool = False
     """Whether loop variables that are declared before the region are read after it."""
+    detected: bool = False
+    """Whether no pragma marks the regions: polyc finds them, and arguments may overlap."""
 
     def array(self, name: str) -> Array:
         return next(array for array in self.arrays if array.name == name)

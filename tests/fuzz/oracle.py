@@ -1,8 +1,9 @@
 """gcc -O0 of the original against what polyc printed: many programs in one build, crashes told apart.
 
-Three ways to build the result: `plain` with libgomp, `address` with AddressSanitizer and UBSan, `thread` with
-ThreadSanitizer and the threads of `threads.c` in place of libgomp, whose locks ThreadSanitizer cannot see. Two more for
-a GPU's targets: `cuda`, in the shim with all of its checks, and `opencl` (see gpu.py).
+The result is built with gcc -O2 and OpenMP, and once more in one of the ways of BUILDS, in turn: with clang, with
+AddressSanitizer and UBSan of either compiler, with ThreadSanitizer and the threads of `threads.c` in place of libgomp,
+whose locks ThreadSanitizer cannot see. Two more ways are for a GPU's targets, and stand alone: `cuda`, in the shim with
+all of its checks, and `opencl` (see gpu.py).
 """
 
 from __future__ import annotations
@@ -10,39 +11,19 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from polyc.runtime.build import BuildError
-from tests.fuzz import gpu
-from tests.fuzz.emit import PURE, pair_tag
-from tests.fuzz.layout import Layout, interval
+from tests.fuzz import gpu, helpers
+from tests.fuzz.builds import ENVIRONMENT, Build, Compiler, compiler, usable
+from tests.fuzz.emit import pair_tag
+from tests.fuzz.layout import Layout
 from tests.fuzz.model import Array, Program, reads_after
+from tests.fuzz.places import homes
 
 FOLDER = Path(__file__).parent
-COMMON = ("-std=c11", "-ffp-contract=off", "-g1")
-WARNINGS = (
-    *("-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Wno-array-bounds", "-Wno-aggressive-loop-optimizations"),
-    "-Wno-maybe-uninitialized",
-)
-"""gcc sees that a loop leaves an array of constant size for parameters with which the program is never run. And it
-guesses that what loops with remainders write and read may not be written; whether it was, the values tell."""
-ADDRESS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-BUILDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
-    # flags of the original, of the result, and of the linker
-    "plain": (("-O0",), ("-O2", "-fopenmp"), ("-fopenmp",)),
-    "address": (("-O0", *ADDRESS), ("-O1", "-fopenmp", *ADDRESS), ("-fopenmp", *ADDRESS)),
-    "thread": (("-O0",), ("-O1", "-fopenmp", "-fsanitize=thread"), ("-fsanitize=thread", "-lpthread")),
-    **dict.fromkeys(gpu.BUILDS, (("-O0",), ("-O2",), ())),
-}
-ENVIRONMENT = {
-    "LC_ALL": "C",
-    "OMP_NUM_THREADS": "3",
-    "OMP_WAIT_POLICY": "passive",
-    "OMP_STACKSIZE": "8M",
-    "ASAN_OPTIONS": "detect_leaks=0",  # libgomp keeps its threads
-    "TSAN_OPTIONS": "halt_on_error=1",
-}
+Told = subprocess.CompletedProcess[str]
 LETTERS = {
     "double": "d",
     "float": "f",
@@ -52,7 +33,6 @@ LETTERS = {
     "unsigned char": "b",
     "long": "l",
 }
-LIMIT_SECONDS = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +58,10 @@ class Verdict:
     finite: bool = True
 
 
-def judge(pairs: list[Pair], build: str, folder: Path) -> dict[int, Verdict]:
+def judge(pairs: list[Pair], name: str, folder: Path) -> dict[int, Verdict]:
     """Build all pairs together, run them, and say what is wrong with each."""
     verdicts = {pair.number: Verdict() for pair in pairs}
+    build = usable(name)
     try:
         pairs = built(pairs, build, folder, verdicts)
         if pairs:
@@ -88,58 +69,68 @@ def judge(pairs: list[Pair], build: str, folder: Path) -> dict[int, Verdict]:
     except BuildError as error:
         # Kernels are built together: what is wrong with them is known of each alone.
         if len(pairs) > 1:
-            return {pair.number: judge([pair], build, folder)[pair.number] for pair in pairs}
+            return {pair.number: judge([pair], name, folder)[pair.number] for pair in pairs}
         verdicts[pairs[0].number].faults.append(("not-compilable", str(error)[:6000]))
     return verdicts
 
 
-def built(pairs: list[Pair], build: str, folder: Path, verdicts: dict[int, Verdict]) -> list[Pair]:
+def built(pairs: list[Pair], build: Build, folder: Path, verdicts: dict[int, Verdict]) -> list[Pair]:
     """Compile and link; pairs that do not compile get a fault and are left out. Raises BuildError for kernels."""
-    before, after, linker = BUILDS[build]
+    roles = {"original": build.original, "result": build.result}
+    if build.other is not None:
+        roles["other"] = build.other
+    if any(leaves_rows(pair.program) for pair in pairs):
+        roles = {role: lenient(by) for role, by in roles.items()}
     while pairs:
-        (folder / "original.c").write_text("".join(unit(pair, "original") for pair in pairs))
-        (folder / "result.c").write_text("".join(unit(pair, "result") for pair in pairs))
-        (folder / "table.c").write_text(table(pairs))
-        first = gcc(folder, *before, *COMMON, *WARNINGS, "-c", "original.c")
-        second = gcc(folder, *after, *COMMON, *WARNINGS, "-c", "result.c")
-        broken = errors(first, "generator-invalid", verdicts) | errors(second, "not-compilable", verdicts)
+        (folder / "table.c").write_text(table(pairs, len(roles) - 1))
+        done: dict[str, Told] = {}
+        broken: set[int] = set()
+        for role, kind in zip(roles, ("generator-invalid", "not-compilable", "not-compilable"), strict=False):
+            (folder / f"{role}.c").write_text("".join(unit(pair, role, build.name) for pair in pairs))
+            done[role] = compiler(folder, roles[role], "-c", f"{role}.c")
+            broken |= errors(done[role], kind, verdicts)
         if not broken:
             break
         pairs = [pair for pair in pairs if pair.number not in broken]
     if not pairs:
         return []
-    known = {(number, family(flag)) for number, flag, _ in warnings(first)}
-    for number, flag, line in warnings(second):
-        if (number, family(flag)) not in known and not original_warns(pairs, number, flag, after, folder):
-            verdicts[number].faults.append(("warning", f"{flag}: {line}"))
-            known.add((number, family(flag)))
-    threads: list[str | Path] = [FOLDER / "threads.c"] if build == "thread" else []
-    if build in gpu.BUILDS:
+    known = {(number, family(flag)) for number, flag, _ in warnings(done["original"])}
+    for role in list(roles)[1:]:
+        for number, flag, line in warnings(done[role]):
+            if (number, family(flag)) not in known and not original_warns(pairs, number, flag, roles[role], folder):
+                verdicts[number].faults.append(("warning", f"{flag}: {line} ({roles[role].cc})"))
+                known.add((number, family(flag)))
+    if build.name in gpu.BUILDS:
         texts = [kernels for pair in pairs for kernels in pair.kernels]
-        gpu.link(build, texts, ["table.c", str(FOLDER / "driver.c")], gcc, folder)
+        gpu.link(build.name, texts, ["table.c", str(FOLDER / "driver.c")], run_gcc, folder)
         return pairs
-    sources: list[str | Path] = ["table.c", FOLDER / "driver.c", *threads]
-    done = gcc(folder, "-O1", f"-I{FOLDER}", *sources, "original.o", "result.o", *linker, "-lm", "-o", "batch")
-    if done.returncode:
-        raise RuntimeError(f"the batch cannot be linked: {done.stderr[-3000:]}")
+    sources: list[str | Path] = [
+        "table.c",
+        FOLDER / "driver.c",
+        *([FOLDER / "threads.c"] if build.name == "thread" else []),
+    ]
+    objects: list[str] = [f"{role}.o" for role in roles]
+    linked = replace(build.original, cc=build.linker[0], flags=("-O1",))
+    told = compiler(folder, linked, f"-I{FOLDER}", *sources, *objects, *build.linker[1:], "-lm", "-o", "batch")
+    if told.returncode:
+        raise RuntimeError(f"the batch cannot be linked: {told.stderr[-3000:]}")
     return pairs
 
 
-def gcc(folder: Path, *flags: str | Path) -> subprocess.CompletedProcess[str]:
-    command = ["gcc", *map(str, flags)]
-    return subprocess.run(
-        command,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-        timeout=LIMIT_SECONDS,
-        env={**os.environ, **ENVIRONMENT},
-    )
+def leaves_rows(program: Program) -> bool:
+    """Whether a run may reach from a row into the next one, which C forbids."""
+    return any(array.narrow and array.nested for array in program.arrays)
 
 
-def errors(done: subprocess.CompletedProcess[str], kind: str, verdicts: dict[int, Verdict]) -> set[int]:
+def lenient(by: Compiler) -> Compiler:
+    return replace(by, flags=(*by.flags, "-fno-aggressive-loop-optimizations")) if by.cc == "gcc" else by
+
+
+def run_gcc(folder: Path, *flags: str | Path) -> Told:
+    return compiler(folder, Compiler("gcc", ()), *flags)
+
+
+def errors(done: Told, kind: str, verdicts: dict[int, Verdict]) -> set[int]:
     if done.returncode == 0:
         return set()
     found: dict[int, str] = {}
@@ -148,13 +139,13 @@ def errors(done: subprocess.CompletedProcess[str], kind: str, verdicts: dict[int
         if match:
             found.setdefault(int(match[1]), match[2])
     if not found:
-        raise RuntimeError(f"gcc failed: {done.stderr[-3000:]}")
+        raise RuntimeError(f"the C compiler failed: {done.stderr[-3000:]}")
     for number, message in found.items():
         verdicts[number].faults.append((kind, message))
     return set(found)
 
 
-def warnings(done: subprocess.CompletedProcess[str]) -> list[tuple[int, str, str]]:
+def warnings(done: Told) -> list[tuple[int, str, str]]:
     """Program, flag, and the line."""
     pattern = re.compile(r"p(\d+)\.c:\d+.* warning: (.*) \[(-W[^\]]*)\]")
     return [(int(m[1]), m[3], m[2]) for line in done.stderr.splitlines() if (m := pattern.match(line))]
@@ -165,29 +156,32 @@ def family(flag: str) -> str:
     return "-Wunused" if flag.startswith("-Wunused") else flag
 
 
-def original_warns(pairs: list[Pair], number: int, flag: str, flags: tuple[str, ...], folder: Path) -> bool:
+def original_warns(pairs: list[Pair], number: int, flag: str, by: Compiler, folder: Path) -> bool:
     """Whether the original gets the warning as well where it is built as the result is.
 
-    Its macros are tried expanded too: so polyc prints what it leaves as it was written, and gcc says less of macros.
+    Its macros are tried expanded too: so polyc prints what it leaves as it was written. Compilers say less of macros.
     """
     pair = next(pair for pair in pairs if pair.number == number)
     (folder / "again.c").write_text(unit(pair, "original"))
-    done = gcc(folder, *flags, *COMMON, *WARNINGS, "-c", "again.c")
-    gcc(folder, "-E", "again.c", "-o", "again.i")
-    expanded = gcc(folder, *flags, *COMMON, *WARNINGS, "-c", "again.i")
+    done = compiler(folder, by, "-c", "again.c")
+    compiler(folder, by, "-E", "again.c", "-o", "again.i")
+    expanded = compiler(folder, by, "-c", "again.i")
     return any(family(found) == family(flag) for _, found, _ in (*warnings(done), *warnings(expanded)))
 
 
-def unit(pair: Pair, role: str) -> str:
+def unit(pair: Pair, role: str, build: str = "") -> str:
     """One form of a program with names of its own, and a function that calls it."""
     program = pair.program
-    names = [pair.function, *PURE, *(array.name for array in program.arrays if array.kind == "global")]
+    names = [pair.function, *helpers.TEXTS, *(array.name for array in program.arrays if array.kind == "global")]
     names += {pair_tag(array.type) for array in program.arrays if array.pair}
     prefix = f"p{pair.number}_{role}"
     head = "#include <math.h>\n#include <stdlib.h>\n#include <string.h>\n"
     head += "".join(f"#define {name} {prefix}_{name}\n" for name in names)
-    text = pair.original if role == "original" else pair.result
     foot = "".join(f"#undef {name}\n" for name in (*names, *(("MIN", "MAX") if program.macro else ())))
+    if role != "original" and build not in gpu.BUILDS:
+        head += "void *fuzz_malloc(size_t);\n#define __builtin_malloc fuzz_malloc\n"
+        foot += "#undef __builtin_malloc\n"
+    text = pair.original if role == "original" else pair.result
     # Of a function that a macro names, gcc gives the place of the macro.
     return f'#line 1 "p{pair.number}.c"\n{head}#line 1 "p{pair.number}.c"\n{text}\n{caller(pair, prefix)}{foot}'
 
@@ -218,30 +212,42 @@ def visible(program: Program) -> list[Array]:
     return [array for array in program.arrays if array.kind in ("argument", "global")]
 
 
-def table(pairs: list[Pair]) -> str:
+def table(pairs: list[Pair], results: int) -> str:
     """The driver's description of a batch."""
     text, rows = '#include "driver.h"\n', []
     for pair in pairs:
         program, name = pair.program, f"p{pair.number}"
         arrays = visible(program)
-        counts = [c for run in program.runs for c in run_counts(pair, dict(run))]
-        values = [value for run in program.runs for _, value in run]
+        counts = [run_counts(pair, run) for run in range(len(program.runs))]
+        places = [run_places(pair, run) for run in range(len(program.runs))]
+        longs = {
+            "values": [value for run in program.runs for _, value in run.sizes],
+            "counts": [count for run in counts for count in run],
+            "homes": [home for run in places for home, _ in run],
+            "starts": [start for run in places for _, start in run],
+            "calls": [run.calls for run in program.runs],
+            "starved": [int(run.starved) for run in program.runs],
+        }
         letters = "".join("x" if array.index else LETTERS[array.type] for array in arrays)
         compared = [program.live_out is None or array.name in program.live_out for array in arrays]
         names = [array.name for array in arrays]
         if reads_after(program):
             letters, compared, names = letters + "d", [*compared, True], [*names, "after"]
         quoted = ", ".join(f'"{word}"' for word in names) or "0"
+        text += "".join(
+            f"static const long {name}_{what}[] = {{ {numbers(found)} }};\n" for what, found in longs.items()
+        )
+        # Of kernels there is one result.
+        calls = [f"{name}_{role}_call" for role in ("original", "result", "other")[: 1 + results]]
         text += (
-            f"static const long {name}_values[] = {{ {numbers(values)} }};\n"
-            f"static const long {name}_counts[] = {{ {numbers(counts)} }};\n"
             f"static const char {name}_compared[] = {{ {numbers([int(c) for c in compared])} }};\n"
             f"static const char *const {name}_names[] = {{ {quoted} }};\n"
-            f"void {name}_original_call(const long *, void **);\nvoid {name}_result_call(const long *, void **);\n"
+            + "".join(f"void {call}(const long *, void **);\n" for call in calls)
         )
+        sizes = f"{pair.number}, {len(program.types)}, {len(names)}, {len(program.runs)}, {results}"
         rows.append(
-            f"    {{ {pair.number}, {len(program.types)}, {len(names)}, {len(program.runs)}, {name}_values, "
-            f'{name}_counts, "{letters}", {name}_compared, {name}_names, {name}_original_call, {name}_result_call }},\n'
+            f"    {{ {sizes}, {', '.join(f'{name}_{what}' for what in longs)}, "
+            f'"{letters}", {name}_compared, {name}_names, {calls[0]}, {{ {", ".join(calls[1:])} }} }},\n'
         )
     return f"{text}const struct program programs[] = {{\n{''.join(rows)}}};\nconst int program_count = {len(rows)};\n"
 
@@ -250,21 +256,22 @@ def numbers(values: list[int]) -> str:
     return ", ".join(map(str, values)) or "0"
 
 
-def run_counts(pair: Pair, run: dict[str, int]) -> list[int]:
-    """Elements of each visible array at the sizes of a run."""
-    ranges = {name: (value, value) for name, value in run.items()}
-    found = []
-    for array in visible(pair.program):
-        count = 1
-        for extent in pair.layout.extents[array.name]:
-            count *= interval(extent, ranges)[1]
-        found.append(count * 2 if array.pair else count)
+def run_counts(pair: Pair, run: int) -> list[int]:
+    """Numbers in each visible array at the sizes of a run."""
+    found = [pair.layout.counts[a.name][run] * (2 if a.pair else 1) for a in visible(pair.program)]
     return [*found, 1] if reads_after(pair.program) else found
 
 
-def run_all(pairs: list[Pair], build: str, folder: Path, verdicts: dict[int, Verdict]) -> None:
+def run_places(pair: Pair, run: int) -> list[tuple[int, int]]:
+    """The block of each visible array in a run, and its first element there."""
+    arrays = visible(pair.program)
+    found = homes(arrays, run_counts(pair, run)[: len(arrays)], pair.program.runs[run])
+    return [*found, (len(arrays), 0)] if reads_after(pair.program) else found
+
+
+def run_all(pairs: list[Pair], build: Build, folder: Path, verdicts: dict[int, Verdict]) -> None:
     """Run the batch; where a program ends it, go on with the next one. Raises BuildError for OpenCL's kernels."""
-    added = gpu.environment(build, folder)
+    added = gpu.environment(build.name, folder)
     position = 0
     while position < len(pairs):
         done = subprocess.run(
@@ -288,8 +295,9 @@ def run_all(pairs: list[Pair], build: str, folder: Path, verdicts: dict[int, Ver
         if "clBuildProgram" in done.stderr:
             raise BuildError(done.stderr)
         kind = "generator-fault" if role == "original" else ended(done)
-        found = gpu.told(build, folder, done.stderr) if build in gpu.BUILDS and kind == "crash" else None
-        verdicts[number].faults.append(found or (kind, done.stderr[:6000] or f"exit status {done.returncode}"))
+        on_gpu = build.name in gpu.BUILDS and kind == "crash"
+        found = gpu.told(build.name, folder, done.stderr) if on_gpu else None
+        verdicts[number].faults.append(found or (kind, done.stderr[:6000] or f"{role}: exit status {done.returncode}"))
         position = next(k for k, pair in enumerate(pairs) if pair.number == number) + 1
 
 
@@ -308,7 +316,7 @@ def note(output: str, verdicts: dict[int, Verdict]) -> tuple[str, int] | None:
     return last
 
 
-def ended(done: subprocess.CompletedProcess[str]) -> str:
+def ended(done: Told) -> str:
     """The kind of a fault that ended the result's run."""
     if "ThreadSanitizer" in done.stderr:
         return "data-race" if "data race" in done.stderr else "thread-sanitizer"

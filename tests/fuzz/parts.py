@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
+from tests.fuzz import helpers
 from tests.fuzz.choose import Chooser
 from tests.fuzz.model import (
     FLOATS,
@@ -13,6 +14,7 @@ from tests.fuzz.model import (
     Array,
     Call,
     Choose,
+    Clamp,
     Compare,
     Condition,
     Cover,
@@ -31,11 +33,18 @@ from tests.fuzz.model import (
     Quasi,
     Read,
     Temporary,
+    Ternary,
     Total,
     Value,
 )
 
 HALO = (0, 0, 0, 1, -1, 1, 2, -2, 3)
+
+TYPES: tuple[tuple[str, ...], ...] = (
+    *(("double",), ("double",), ("double",), ("float",), ("int",)),
+    *(FLOATS, (*FLOATS, "int"), (*FLOATS, *INTEGERS)),
+)
+"""Of the arrays of a program."""
 
 T = TypeVar("T")
 
@@ -50,10 +59,13 @@ class Parts:
         self.nests: list[Item | Cover] = []
         self.count = 0
         self.params: tuple[str, ...] = ("n", "m", "k")[: self.pick((1, 2, 1, 2, 2, 3, 0))]
-        self.types = self.pick((("double",), ("double",), ("double",), ("float",), ("int",), (*FLOATS, *INTEGERS)))
+        self.types = self.pick(TYPES)
         self.outside = self.chance(20)
         self.pairs = self.chance(10)
         self.pointers = self.chance(25)
+        self.flat = self.chance(20)
+        self.helped = self.chance(20)
+        self.detected = self.chance(30)
 
     # Choices.
 
@@ -74,16 +86,16 @@ class Parts:
 
     def new_array(self, rank: int, kind: str = "", index: bool = False) -> Array:
         kind = kind or self.pick(("argument", "argument", "argument", "local", "global", "static"))
-        kind = "local" if kind == "static" and rank == 0 else kind
         fixed = kind in ("global", "static") or not self.params or self.chance(15)
         pair = self.pairs and rank > 0 and not index and self.chance(50)
         parameters = tuple("" if fixed or self.chance(10) else self.pick(self.params) for _ in range(rank))
         after = kind == "local" and self.chance(30)
         name = self.fresh("I" if index else "s" if rank == 0 else "ABCDE"[rank])
         type_ = "int" if index else self.pick(self.types)
-        array = Array(
-            name, type_, rank, kind, parameters, index, after, pair, self.pointers and self.chance(60 if rank else 0)
-        )
+        pointer = (self.pointers or self.detected) and self.chance(60 if rank else 0)
+        flat = self.flat and kind == "argument" and rank > 1 and not pair and self.chance(60)
+        narrow = rank > 1 and kind == "argument" and (flat or self.detected) and self.chance(25)
+        array = Array(name, type_, rank, kind, parameters, index, after, pair, pointer, flat, narrow)
         self.arrays[name] = array
         return array
 
@@ -171,7 +183,13 @@ class Parts:
         near = Linear(((name, 1),), self.pick(HALO))
         if not self.chance(30):
             return near
-        match self.integer(0, 11):
+        match self.integer(0, 14):
+            case 14:
+                return Ternary("<", Linear(((name, 1),)), Linear((), 1), Linear(), Linear(((name, 1),), -1))
+            case 13:
+                return Ternary("<", near, self.size(), near, Linear(self.size().terms, -1))
+            case 12:
+                return Clamp(near, self.size())
             case 0:
                 return Linear((), self.integer(0, 4))
             case 1:
@@ -237,9 +255,11 @@ class Parts:
                 case _:
                     return Read(self.access(self.source(deepest), names))
         first = self.value(names, temporaries, depth - 1, deepest)
+        if self.helped and self.chance(30):
+            return Call(self.pick(helpers.VALUES), (first, self.value(names, temporaries, depth - 1, deepest)))
         match self.integer(0, 15):
             case 14:
-                name = self.pick(("fmax", "fmin", "fabs", "sqrt", "mixed"))
+                name = self.pick(("fmax", "fmin", "fabs", "sqrt", *helpers.VALUES))
                 if name in ("fabs", "sqrt"):
                     return Call(name, (first,))
                 return Call(name, (first, self.value(names, temporaries, depth - 1, deepest)))
@@ -285,5 +305,3 @@ class Parts:
                 return Compare("<", self.sum_of(name, self.pick(names)), self.size())
             case _:
                 return Compare(">", own, Quasi("/", self.size(), 2))
-
-    # Statements.

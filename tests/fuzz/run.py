@@ -23,6 +23,7 @@ from tests.fuzz.case import (
     set_limit,
     source_text,
 )
+from tests.fuzz.model import Run
 
 BATCH = 20
 BATCHES_A_WORKER = 20
@@ -128,6 +129,8 @@ def key(fault: tuple[str, str]) -> str:
         detail = re.sub(r"^.*runtime error: ", "", detail.splitlines()[0])
     elif kind == "warning":
         detail = detail.split(":")[0]
+    elif kind in ("verification-failed", "not-printed"):
+        detail = re.sub(r"\b[A-Z]\d+\b", "X", detail.partition(": ")[2])
     elif kind == "wrong-result":
         detail = "nan or infinite" if re.search(r"result -?(nan|inf)", detail) else ""
     elif kind != "refused":
@@ -138,9 +141,17 @@ def key(fault: tuple[str, str]) -> str:
 def stored(case: Case, outcome: Outcome) -> str:
     """A failing case as a file."""
     detail = "\n".join(f"{kind}: {short(detail)}" for kind, detail in outcome.faults).replace("*/", "* /")
-    runs = "; ".join(", ".join(f"{name} = {value}" for name, value in run) for run in case.program.runs)
+    runs = "; ".join(map(described, case.program.runs))
     head = f"{case.name}, built for {case.build}, at {runs or 'constant sizes'}\n   {command(case)}\n{detail}"
     return f"/* {head}\n*/\n{source_text(case)}"
+
+
+def described(run: Run) -> str:
+    """Sizes, and what else is special of a run."""
+    words = [f"{name} = {value}" for name, value in run.sizes]
+    words += [f"{place.array} on {place.on} ({place.shift})" for place in run.placed]
+    words += [f"{run.calls} calls"] * (run.calls > 1) + ["no memory"] * run.starved
+    return ", ".join(words)
 
 
 def short(detail: str) -> str:

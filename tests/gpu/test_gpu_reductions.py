@@ -179,7 +179,7 @@ TREE = """\
 
 def device(text: str, folder: Path, **options: object) -> str:
     result = compiled(text, folder, target="cuda", **options)
-    assert result.verified
+    assert result.passed
     return result.device[0]
 
 
@@ -208,7 +208,7 @@ def test_not_without_reassociate(text: str, tmp_path: Path) -> None:
 )
 def test_where_it_is_none_or_gains_nothing(text: str, tmp_path: Path) -> None:
     result = compiled(text, tmp_path, target="cuda", reassociate=True)
-    assert result.verified
+    assert result.passed
     assert "reduction" not in told(result)
     assert "_parts" not in result.device[0]
 
@@ -293,7 +293,7 @@ def assert_reduced(text: str, wanted: tuple[int, ...], options: Options, folder:
         pytest.skip(missing())
     region = region_of(text, folder)
     result = compile_region(region, options)
-    assert result.verified
+    assert result.passed
     assert "reduction" in told(result)
     assert "_parts" in result.device[0]
     report = compare(region, result, wanted)

@@ -43,7 +43,7 @@ void shared(int n, float a[n], float b[n])
 
 def launched(text: str, folder: Path, **options: object) -> str:
     result = compiled(text, folder, target="cuda", **options)
-    assert result.verified
+    assert result.passed
     return result.device[0]
 
 

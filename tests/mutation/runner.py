@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+import polyc.attempt as attempt
+import polyc.fallback as fallback
 import polyc.pipeline as pipeline
 import polyc.relaxations as relaxations
 import polyc.runtime.build as build
@@ -18,6 +20,8 @@ import polyc.runtime.cuda_shim.library as library
 from polyc.frontend import read
 from polyc.model.program import Compiled, InputOptions, Options, Program
 from polyc.model.scop import Region
+from polyc.replay import Outcome as Replayed
+from polyc.replay import replay
 from polyc.runtime import compare
 
 FOLDER = Path(__file__).parent / "programs"
@@ -26,8 +30,12 @@ SIZES, LARGE_SIZES = (1, 4, 9, 23, 40), (1, 9, 23, 137, 300)
 MORE_ROWS = {"streams": (1, 9, 67, 135), "solve": (1, 9, 67, 135), "filter": (1, 9, 67)}
 """Sizes around those of their blocks."""
 SEEDS = (0, 1)
+REPLAY_FUEL = 200_000
+"""Iterations of loops: more than a compile has time for, since what it misses is looked at."""
 UNINITIALISED = "-ftrivial-auto-var-init=pattern"
 """What nobody wrote is not by chance what stood there in the iteration before."""
+DETECTED = frozenset({"apart", "bounded", "pieces"})
+"""Programs without a marked region, whose arrays may overlap."""
 REASSOCIATED = frozenset({"reduction", "sums", "begun"})
 LARGE = ("triangle_sums", "sums_in_place", "two_products", "made_operand", "factors")
 """Programs that run at the large sizes: with several panels and several blocks of what the pass chooses itself."""
@@ -74,6 +82,10 @@ WHERE = {
     "reductions": ("reduction", "private"),
     "privatize": ("private", "conv_relu"),
     "codegen": ("conv_relu", "stencil_chain"),
+    "guards": ("apart", "pieces", "bounded", "matmul_chain"),
+    "padding": ("two_products", "triangle_sums"),
+    "vectors": ("two_products", "product"),
+    "blocks": ("looked_up", "scattered", "past_caches", "pieces"),
     "rowblocks": ("streams", "solve"),
     "jam": ("streams", "solve"),
     "spread": ("filter",),
@@ -210,27 +222,47 @@ def programs_for(fault: Fault) -> tuple[str, ...]:
 
 @cache
 def region_of(name: str) -> Region:
-    (region,) = read(str(FOLDER / f"{name}.c"), InputOptions()).regions
+    (region,) = read(str(FOLDER / f"{name}.c"), InputOptions(detect=name in DETECTED)).regions
     return region
 
 
 @cache
 def unbroken(name: str, target: str = "openmp") -> Compiled:
     compiled = pipeline.compile_region(region_of(name), options_for(name, target))
-    assert compiled.verified
+    assert compiled.passed
     assert not any(r.code in ("verification-failed", "not-printed") for r in compiled.program.remarks)
     return compiled
 
 
-def outcome_of(fault: Fault, name: str, run: bool = True) -> Outcome:
+CHECKS = ("tree", "text", "run")
+
+
+def with_only(patch: Patch, check: str) -> None:
+    """One check alone; the others accept everything."""
+
+    def no_tree_faults(_program: Program, _scop: object, meanwhile: Callable[[], None] = lambda: None) -> list[object]:
+        meanwhile()
+        return []
+
+    if check != "tree":
+        patch.setattr(fallback, "faults_of", no_tree_faults)
+    if check != "text":
+        patch.setattr(attempt, "text_faults", lambda *_arguments: [])
+    if check != "run":
+        patch.setattr(attempt, "replay", lambda *_arguments: Replayed("not-run"))
+
+
+def outcome_of(fault: Fault, name: str, run: bool = True, only: str = "") -> Outcome:
     """What becomes of a program when polyc has the fault. `run=False`: programs that pass the check are not run,
-    and count as harmless."""
+    and count as harmless. `only`: the one of CHECKS that is asked."""
     target = target_of(fault)
     region, options, before = region_of(name), options_for(name, target), unbroken(name, target)
     with Patch.context() as patch:
         fault.install(patch)
         patch.setattr(relaxations, "MOST_LEFT_OUT", 0)  # it is caught or not: who is at fault is known
         patch.setattr(relaxations, "MOST_CHECKS", 0)
+        if only:
+            with_only(patch, only)
         try:
             compiled = pipeline.compile_region(region, options)
         except Exception as error:
@@ -239,7 +271,7 @@ def outcome_of(fault: Fault, name: str, run: bool = True) -> Outcome:
             )
     for remark in compiled.program.remarks:
         if remark.code in ("verification-failed", "not-printed") and remark not in before.program.remarks:
-            if not compiled.verified:
+            if not compiled.passed:
                 return Outcome(Verdict.MISSED, "the fallback was not verified")
             words = remark.data["faults"][0]["kind"] if "faults" in remark.data else remark.code
             return Outcome(Verdict.CAUGHT, words)
@@ -252,6 +284,36 @@ def outcome_of(fault: Fault, name: str, run: bool = True) -> Outcome:
         return Outcome(Verdict.HARMLESS, "not run")
     wrong = differences(name, compiled)
     return Outcome(Verdict.MISSED, wrong) if wrong else Outcome(Verdict.HARMLESS)
+
+
+def outcome_of_replay(fault: Fault, name: str, run: bool = True) -> Outcome:
+    """What a replay alone would say of a program that polyc compiles with the fault, and with neither of its checks.
+    For CPUs. `run=False`: programs that it accepts are not run, and count as harmless."""
+    target = target_of(fault)
+    if target != "openmp":
+        return Outcome(Verdict.NOT_APPLICABLE)
+    region, options = region_of(name), replace(options_for(name, target), verify=False)
+    with Patch.context() as patch:
+        fault.install(patch)
+        try:
+            compiled = pipeline.compile_region(region, options)
+        except Exception as error:
+            return Outcome(Verdict.REFUSED, type(error).__name__)
+    if code_of(printed(compiled)) == code_of(printed(unchecked(name))):
+        return Outcome(Verdict.NOT_APPLICABLE)
+    found = replay(region, unchecked(name).program, compiled.text, REPLAY_FUEL)
+    if found.kind == "differs":
+        return Outcome(Verdict.CAUGHT, found.difference.kind if found.difference is not None else "")
+    if not run:
+        return Outcome(Verdict.HARMLESS, f"not run; {found.kind}")
+    wrong = differences(name, compiled)
+    return Outcome(Verdict.MISSED, f"{found.kind}: {wrong}") if wrong else Outcome(Verdict.HARMLESS)
+
+
+@cache
+def unchecked(name: str) -> Compiled:
+    """The program as it is compiled without checks, and without faults."""
+    return pipeline.compile_region(region_of(name), replace(options_for(name), verify=False))
 
 
 def printed(compiled: Compiled) -> str:

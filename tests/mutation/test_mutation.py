@@ -11,6 +11,7 @@ import pytest
 from tests.mutation.faults import FAULTS
 from tests.mutation.runner import (
     ALSO,
+    CHECKS,
     WHERE,
     Fault,
     Verdict,
@@ -41,6 +42,24 @@ FEW = [
     ("codegen: buffers static", "conv_relu"),
     ("codegen: no parentheses", "jacobi"),
     ("codegen: reduction clause not printed", "reduction"),
+    ("guards: a pair dropped", "pieces"),
+    ("guards: the first piece an element short", "bounded"),
+    ("guards: || binds as &&", "apart"),
+    ("guards: always", "apart"),
+    ("guards: the other branch loses a statement", "apart"),
+    ("guards: either pair", "pieces"),
+    ("padding: zeros everywhere", "triangle_sums"),
+    ("vectors: offsets lost", "product"),
+    ("vectors: of larger elements", "product"),
+    ("blocks: lookups: permutations wrong", "looked_up"),
+    ("blocks: lookups: the next row", "looked_up"),
+    ("blocks: nontemporal: the rest lost", "past_caches"),
+    ("blocks: nontemporal: fences first", "past_caches"),
+    ("blocks: owners: a block less", "scattered"),
+    ("blocks: flat: rows longer", "pieces"),
+    ("blocks: heap: shorter rows", "scattered"),
+    ("blocks: text: the least as the greatest", "pieces"),
+    ("blocks: text: - and / to the right", "bounded"),
     ("mapping: tiles on threads", "conv_relu"),
     ("mapping: once around steps", "jacobi"),
     ("cpu-registers: lanes of eight", "two_products"),
@@ -91,6 +110,13 @@ def test_programs_are_right_without_a_fault() -> None:
 def test_caught(fault: str, program: str) -> None:
     outcome = outcome_of(named(fault), program, run=False)
     assert outcome.verdict in (Verdict.CAUGHT, Verdict.REFUSED)
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_one_check_alone(check: str) -> None:
+    """The tree is right; its text is not, and neither is what it computes."""
+    outcome = outcome_of(named("codegen: subscripts reversed"), "two_products", run=False, only=check)
+    assert (outcome.verdict is Verdict.CAUGHT) == (check != "tree")
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from polyc.frontend.read import read_text
+from polyc.frontend import read
 from polyc.model.program import InputOptions, Options
 from polyc.pipeline import compile_region
 
@@ -38,7 +38,7 @@ CASES = {
 def test_parallel_loops(name):
     """A loop around a triangle has dynamic chunks; one whose rows are equally long in each step of `k` has not."""
     source, pragma = CASES[name]
-    (region,) = read_text(source, InputOptions()).regions
+    (region,) = read("t.c", InputOptions(), text=source).regions
     compiled = compile_region(region, Options(budget=0, time_tile=("none", ()), threads="always"))
     assert compiled.verified
     loops = [line + "\n" for line in compiled.text.splitlines() if "omp parallel for" in line]
@@ -65,7 +65,7 @@ void f(const float in[3][200][300], float out[3][200][300]) {
 
 def test_a_loop_of_one_tile_is_not_the_parallel_one():
     """Three planes in tiles of eight: threads share the rows of tiles, since there is one step over planes only."""
-    (region,) = read_text(PLANES, InputOptions()).regions
+    (region,) = read("t.c", InputOptions(), text=PLANES).regions
     compiled = compile_region(region, Options(tile_sizes=(8, 16, 64)))
     assert compiled.verified
     lines = compiled.text.splitlines()

@@ -15,6 +15,7 @@ from polyc.model.program import Compiled, InputOptions, Options
 from polyc.passes.schedule import schedule_nests
 from polyc.pipeline import compile_region, initial_program
 from polyc.poly import OverBudget, budget, share
+from polyc.reread import NotComparable
 from polyc.verify import Fault
 from tests.turns import turn
 
@@ -83,6 +84,30 @@ def test_what_a_child_found_is_told() -> None:
     (one,) = compiled("jacobi", Options().budget)
     assert one.verified
     assert not {"budget", "text-not-checked"} & {remark.code for remark in one.program.remarks}
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (NotComparable("it has another form"), "it has another form"),
+        (OverBudget(), "comparing it took more isl operations than the budget allows"),
+        (isl.Error("overflow"), "isl failed in comparing it (overflow)"),
+    ],
+)
+def test_a_text_that_is_not_compared_says_so(error: Exception, reason: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Remark, certificate and first line; the text is that of the tree, which was checked."""
+
+    def fails(*_: object) -> list[Fault]:
+        raise error
+
+    monkeypatch.setattr("polyc.attempt.text_faults", fails)
+    (one,) = compiled("jacobi", Options().budget)
+    messages = [remark.message for remark in one.program.remarks if remark.code == "text-not-checked"]
+    assert messages == [f"the printed text was not shown to be right: {reason}"]
+    assert not one.verified
+    assert (one.certificate.tree, one.certificate.text) == ("shown", "not shown")
+    assert "text NOT checked" in one.text.split("\n", 1)[0]
+    assert "omp parallel for" in one.text
 
 
 def test_the_scheduler_has_a_budget_of_its_own() -> None:

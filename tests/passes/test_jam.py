@@ -21,7 +21,7 @@ from tests.turns import turn
 MACHINES = ("generic", "zen4", "aarch64")
 FILES = sorted((Path(__file__).parent / "sums").glob("*.c"))
 ROOM = 10_000_000
-"""isl operations: more than by default, so that each text is read again."""
+"""isl operations: more than by default, so that each text is compared."""
 FAILURES = {"verification-failed", "text-not-checked", "budget", "not-printed", "not-jammed"}
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from polyc.codegen.render import Rendered, render_region
+from polyc.codegen.render import render_region
 from polyc.explain.tree_text import render_tree
 from polyc.model import ctree as c
+from polyc.model.printed import Rendered
 from polyc.model.program import Options
 from polyc.model.tree import Band, Domain, Lookups, Member, Node, rewrite
 from polyc.pipeline import compile_region
@@ -141,7 +142,7 @@ def rendered(file: str, machine: str = "x86-64-v3") -> tuple[Rendered, Callable[
     region = region_in(Path(__file__).parent / "permuted" / file)
     program = after(region, "privatize", machine=machine)
     made = render_region(program, region, True)
-    plain = next(before for name, before, _ in made.rewritten if name == "lookups")
+    plain = next(before for name, before, _ in made.steps if name == "lookups")
     return made, lambda printed: [f.message for f in lookup_faults(program, plain, printed)]
 
 
@@ -201,7 +202,7 @@ BREAKS: dict[str, Callable[[c.Node], c.Node | None]] = {
 @pytest.mark.parametrize("name", BREAKS)
 def test_broken_text_is_seen(name: str) -> None:
     made, faults = rendered("slice.c")
-    printed = next(after for name, _, after in made.rewritten if name == "lookups")
+    printed = next(after for name, _, after in made.steps if name == "lookups")
     assert faults(printed) == []
     broken = tuple(c.rewrite(item, BREAKS[name]) for item in printed)
     assert broken != printed
@@ -210,7 +211,7 @@ def test_broken_text_is_seen(name: str) -> None:
 
 def test_a_condition_that_is_too_weak_is_seen() -> None:
     made, faults = rendered("levels.c")
-    printed = next(after for name, _, after in made.rewritten if name == "lookups")
+    printed = next(after for name, _, after in made.steps if name == "lookups")
     assert faults(printed) == []
 
     def weaker(node: c.Node) -> c.Node | None:
@@ -299,7 +300,7 @@ BYTE_BREAKS: dict[str, Callable[[c.Node], c.Node | None]] = {
 @pytest.mark.parametrize("name", BYTE_BREAKS)
 def test_broken_text_of_bytes_is_seen(name: str) -> None:
     made, faults = rendered("curve.c", "x86-64-v4")
-    printed = next(after for name, _, after in made.rewritten if name == "lookups")
+    printed = next(after for name, _, after in made.steps if name == "lookups")
     assert faults(printed) == []
     broken = tuple(c.rewrite(item, BYTE_BREAKS[name]) for item in printed)
     assert broken != printed

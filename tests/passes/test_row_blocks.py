@@ -20,7 +20,7 @@ from tests.programs import after, region_in, region_of
 
 FILES = sorted((Path(__file__).parent / "rows").glob("*.c"))
 ROOM = 20_000_000
-"""isl operations: more than by default, so that each text is read again."""
+"""isl operations: more than by default, so that each text is compared."""
 FAILURES = {"verification-failed", "text-not-checked", "budget", "not-printed", "not-jammed"}
 SIZES = (1, 7, 8, 9, 31, 64, 67, 135)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from polyc.passes.boxes import constant_of
+from polyc.poly import constant_of
 from polyc.runtime.check import check
 from tests.programs import compiled, region_of
 

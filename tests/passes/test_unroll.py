@@ -92,3 +92,20 @@ void f(int n, double A[n + 4][n + 4], double B[n + 4][n + 4])
     for band, is_right in ((Band((i, j), False, LEAF), True), (Band((part, j), False, unrolled), False)):
         faults = faults_of(replace(program, tree=Domain(program.tree.domain, band)))
         assert (faults == []) == is_right
+
+
+def test_subscripts_with_fractions(tmp_path: Path) -> None:
+    """i % 2 in steps of three is ((-2 - i) mod 6)/3 to isl: whole where the loop runs, with no cell elsewhere."""
+    region = region_of(
+        """
+        double a[99][99], b[99][99];
+        void f(int m) {
+        #pragma scop
+          for (int i = 1; i < m + 2; i += 3)
+            a[2 * i][2 * i] = b[2 * i + 1][i % 2] - a[2 * i + 2][i % 2];
+        #pragma endscop
+        }
+        """,
+        tmp_path,
+    )
+    assert "isl-failed" not in {r.code for r in compile_region(region, Options()).program.remarks}

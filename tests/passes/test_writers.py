@@ -15,8 +15,8 @@ import pytest
 
 from polyc.model.program import Compiled, Options
 from polyc.passes.boxed import is_ragged, is_simpler
-from polyc.passes.boxes import constant_of
 from polyc.pipeline import compile_region
+from polyc.poly import constant_of
 from polyc.runtime.check import check
 from tests.programs import after, region_in, region_of
 
@@ -24,7 +24,7 @@ FOLDER = Path(__file__).parent / "writers"
 FILES = sorted(FOLDER.glob("*.c"))
 WRONG = {"verification-failed", "budget", "not-printed", "isl-failed"}
 LONG = {"bayer_guards", "bayer_nests", "upsample4"}
-"""Arrays with a writer for each of four places: to read the text again takes twice the operations that it may."""
+"""Arrays with a writer for each of four places: to compare the text takes twice the operations that it may."""
 SIZES = (1, 2, 3, 4, 5, 8, 9, 18, 33)
 
 KEPT = {

@@ -1,11 +1,14 @@
 """Compile every C file below a folder, and sort them: compiled, refused, or a bug of polyc.
 
 python -m tests.peers FOLDER [--jobs 2] [--time 60] [--verify] [--complete] [--accepted LIST] [--json] [--cases]
-                             [-I DIR] [-D NAME]
+                             [--include DIR] [--define NAME] [--modes MODE ...] [--run] [--with FILE]
+                             [--argument WORD]
 
 The files are somebody else's: nothing of them is part of polyc. `--complete` declares what a fragment leaves
 undeclared (Clan, the frontend of pluto, reads loops without a function and without declarations). LIST names files
 that their own compiler accepts, one path a line, relative to FOLDER; the share of them that polyc compiles is printed.
+`--verify` runs each region and its result on input of polyc's own; `--run` builds each file as a whole program, as it
+is and through polyc, with the files of `--with`, and compares what both print byte for byte.
 """
 
 from __future__ import annotations
@@ -17,7 +20,8 @@ from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
-from tests.peers.one import BUG, COMPILED, REFUSED, Outcome, Settings
+from tests.modes import MODES
+from tests.peers.outcome import BUG, COMPILED, REFUSED, Outcome, Settings
 from tests.peers.workers import outcomes
 
 
@@ -32,16 +36,30 @@ def main(words: list[str]) -> int:
     parser.add_argument("--accepted", type=Path, help="files that the peer accepts, one path a line")
     parser.add_argument("--json", action="store_true", help="print an object a file")
     parser.add_argument("--cases", action="store_true", help="print a line a file that was not compiled")
-    parser.add_argument("-I", dest="include", action="append", default=[], metavar="DIR")
-    parser.add_argument("-D", dest="define", action="append", default=[], metavar="NAME")
+    parser.add_argument("-I", "--include", dest="include", action="append", default=[], metavar="DIR")
+    parser.add_argument("-D", "--define", dest="define", action="append", default=[], metavar="NAME")
+    parser.add_argument("--modes", nargs="+", choices=(*MODES, "all"), default=["default"], help="compile in each")
+    parser.add_argument("--run", action="store_true", help="build and run whole programs, and compare what they print")
+    parser.add_argument("--with", dest="sources", action="append", default=[], metavar="FILE", help="link with it")
+    parser.add_argument("--argument", dest="arguments", action="append", default=[], metavar="WORD", help="run with it")
     given = parser.parse_args(words)
     if not given.folder.is_dir():
         parser.error(f"{given.folder} is no folder")
     settings = Settings(
-        given.time, given.memory, given.verify, given.complete, tuple(given.include), tuple(given.define)
+        given.time,
+        given.memory,
+        given.verify,
+        given.complete,
+        tuple(given.include),
+        tuple(given.define),
+        tuple(given.sources),
+        given.run,
+        tuple(given.arguments),
     )
-    files = sorted(given.folder.rglob("*.c"))
-    found = outcomes(files, given.folder, settings, given.jobs)
+    linked = {Path(file).resolve() for file in given.sources}
+    files = [file for file in sorted(given.folder.rglob("*.c")) if file.resolve() not in linked]
+    modes = list(MODES) if "all" in given.modes else given.modes
+    found = outcomes(files, given.folder, settings, given.jobs, modes)
     accepted = listed(given.accepted) if given.accepted is not None else None
     if given.json:
         print(json.dumps([asdict(one) for one in found], indent=2))
@@ -62,8 +80,9 @@ def table(found: list[Outcome], accepted: frozenset[str] | None) -> str:
     compiled = [one for one in found if one.kind == COMPILED]
     regions = sum(one.regions for one in compiled)
     changed = sum(one.changed for one in compiled)
+    modes = len({one.mode for one in found})
     lines = [
-        ("files", len(found)),
+        ("files" if modes < 2 else f"files, in {modes} modes each", len(found)),
         ("compiled, and verified statically", kinds[COMPILED]),
         ("  with declarations that the fragment leaves out", sum(one.completed for one in compiled)),
         ("  regions in them", regions),
@@ -80,6 +99,12 @@ def table(found: list[Outcome], accepted: frozenset[str] | None) -> str:
         lines.append(("regions that cannot be run", runs["not run"]))
         reasons = Counter(run.partition(": ")[2] for one in compiled for run in one.runs if run.startswith("not run"))
         lines += [(f"  {reason}", count) for reason, count in reasons.most_common()]
+    programs = Counter(one.output.partition(":")[0] for one in compiled if one.output)
+    if programs:
+        lines.append(("programs that print the same", programs["equal"]))
+        lines.append(("programs that cannot be run", programs["not run"]))
+    if budget := sum(one.budget for one in found):
+        lines.append(("regions that reached a budget", budget))
     if accepted is not None:
         there = [one for one in found if one.file in accepted]
         good = sum(one.kind == COMPILED for one in there)
@@ -90,12 +115,21 @@ def table(found: list[Outcome], accepted: frozenset[str] | None) -> str:
     return "".join(f"{name:<{width}}  {count:>6}\n" for name, count in lines)
 
 
+def mode_of(one: Outcome) -> str:
+    return f" ({one.mode})" if one.mode != "default" else ""
+
+
 def cases(found: list[Outcome], accepted: frozenset[str] | None) -> str:
     """A line for each file that was not compiled; those that the peer accepts have a star."""
     lines = [
-        f"{'*' if accepted and one.file in accepted else ' '} {one.kind:<8} {one.file}: {one.detail}\n"
+        f"{'*' if accepted and one.file in accepted else ' '} {one.kind:<8} {one.file}{mode_of(one)}: {one.detail}\n"
         for one in found
         if one.kind != COMPILED
+    ]
+    lines += [
+        f"  {'not run':<8} {one.file}{mode_of(one)}: {one.output.partition(': ')[2]}\n"
+        for one in found
+        if one.kind == COMPILED and one.output.startswith("not run")
     ]
     return "".join(lines)
 

@@ -8,82 +8,54 @@ import subprocess
 import tempfile
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from polyc.codegen import render_file
 from polyc.errors import Diagnostic, UserError
 from polyc.frontend import read
-from polyc.model.program import Compiled, InputOptions, Options
+from polyc.model.program import Compiled, InputOptions
 from polyc.model.scop import Source
 from polyc.model.tree import Band, Extension, walk
 from polyc.pipeline import compile_region
 from polyc.runtime import BuildError, compare
+from tests.modes import MODES
 from tests.peers.fragments import complete
+from tests.peers.outcome import BUG, COMPILED, REFUSED, Outcome, Settings
+from tests.peers.whole import same_output
 
-COMPILED, REFUSED, BUG = "compiled", "refused", "bug"
 NOWHERE = frozenset({"empty-file", "no-scop", "preprocessor", "binary-file"})
 """Codes that speak of the whole file: a place in it would say nothing."""
 FALLBACKS = frozenset({"verification-failed", "not-printed"})
 NUMBER = re.compile(r"\b\w+ = -?\d+(?:, \w+ = -?\d+)*: ")
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How the files are compiled."""
-
-    seconds: float = 60
-    memory_mib: int = 2048
-    verify: bool = False
-    complete: bool = False
-    include_dirs: tuple[str, ...] = ()
-    defines: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a file."""
-
-    file: str
-    kind: str
-    """`compiled`, `refused` or `bug`."""
-    detail: str = ""
-    """The first diagnostic, or what is wrong."""
-    codes: tuple[str, ...] = ()
-    """Of the errors of a refused file, in source order."""
-    regions: int = 0
-    changed: int = 0
-    """Regions with a tiled, fused, parallel or vector loop."""
-    completed: bool = False
-    """Declarations were added to the file before it was compiled."""
-    warnings: tuple[str, ...] = ()
-    """What gcc -Wall says of the output and not of the input."""
-    runs: tuple[str, ...] = ()
-    """One a region: `equal`, or `not run: why`."""
-    seconds: float = 0.0
-
-
 def compile_file(file: Path, name: str, settings: Settings, tell: Callable[[Outcome], None]) -> None:
-    """Compile and check one file; `tell` hears the outcome, and a second one after the regions were run."""
+    """Compile and check one file; `tell` hears the outcome, and others after its regions, or all of it, were run."""
     inputs = InputOptions(include_dirs=settings.include_dirs, defines=settings.defines, cc="gcc")
     with tempfile.TemporaryDirectory(prefix="polyc-peers-") as folder:
         try:
             source = read_whole(file, inputs, Path(folder)) if settings.complete else read(str(file), inputs)
-            options = Options()
+            options = MODES[settings.mode]
             compiled = [compile_region(region, options) for region in source.regions]
-            outcome = judged(name, source, compiled, render_file(source, compiled, options), inputs, file)
-            outcome = replace(outcome, completed=source.path != str(file))
+            text = render_file(source, compiled, options)
+            outcome = judged(name, source, compiled, text, inputs, file)
+            outcome = replace(outcome, completed=source.path != str(file), mode=settings.mode)
         except UserError as problem:
-            tell(refused(name, problem.diagnostics))
+            tell(replace(refused(name, problem.diagnostics), mode=settings.mode))
             return
         except Exception as problem:
             last = traceback.extract_tb(problem.__traceback__)[-1]
             place = f"{Path(last.filename).name}:{last.lineno}"
-            tell(Outcome(name, BUG, f"{type(problem).__name__} at {place}: {first_line(problem)}"))
+            detail = f"{type(problem).__name__} at {place}: {first_line(problem)}"
+            tell(Outcome(name, BUG, detail, mode=settings.mode))
             return
         tell(outcome)
         if settings.verify and outcome.kind == COMPILED:
-            tell(run(outcome, source, compiled))
+            outcome = run(outcome, source, compiled)
+            tell(outcome)
+        if settings.run and outcome.kind == COMPILED and not outcome.completed:
+            tell(same_output(outcome, file, text, settings))
 
 
 def read_whole(file: Path, inputs: InputOptions, folder: Path) -> Source:
@@ -113,6 +85,9 @@ def refused(name: str, found: list[Diagnostic]) -> Outcome:
 def judged(name: str, source: Source, compiled: list[Compiled], text: str, inputs: InputOptions, file: Path) -> Outcome:
     """The outcome of a file that polyc printed."""
     outcome = Outcome(name, COMPILED, regions=len(compiled), changed=sum(is_changed(one) for one in compiled))
+    outcome = replace(outcome, budget=sum(any(r.code == "budget" for r in one.program.remarks) for one in compiled))
+    if not keeps_the_rest(source, compiled, text):
+        return replace(outcome, kind=BUG, detail="what stands around the regions was changed")
     for one in compiled:
         fallen = [r for r in one.program.remarks if r.code in FALLBACKS]
         if fallen or not one.verified:
@@ -125,6 +100,15 @@ def judged(name: str, source: Source, compiled: list[Compiled], text: str, input
     if new:
         return replace(outcome, kind=BUG, detail=f"gcc refuses the output: {new[0]}")
     return replace(outcome, warnings=tuple(sorted(set(warnings) - set(before[1]))))
+
+
+def keeps_the_rest(source: Source, compiled: list[Compiled], text: str) -> bool:
+    """Whether every byte outside of the regions is the user's."""
+    expected, before = "", 0
+    for region, result in zip(source.regions, compiled, strict=True):
+        expected += source.text[before : region.start] + result.text
+        before = region.end
+    return text == expected + source.text[before:]
 
 
 def is_changed(compiled: Compiled) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import mmap
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,9 @@ import pytest
 from polyc.errors import Diagnostic, UserError
 from tests.peers.__main__ import main
 from tests.peers.fragments import complete
-from tests.peers.one import BUG, Outcome, refused
+from tests.peers.one import refused
+from tests.peers.outcome import BUG, Outcome, Settings
+from tests.peers.whole import same_output
 
 FILES = {
     "good/scale.c": """void scale(int n, double a[n])
@@ -125,3 +129,77 @@ def test_what_the_suite_itself_holds_does_not_count(suite: Path, capsys: pytest.
     with mmap.mmap(-1, 3 << 30):
         assert main([str(suite), "--json", "--complete"]) == 0
     assert told(capsys)["good/scale.c"].kind == "compiled"
+
+
+PROGRAM = """#include <stdio.h>
+#include "size.h"
+double start(int);
+int main(int count, char **words)
+{
+    double a[SIZE], b[SIZE];
+    if (count < 2)
+        return 1;
+    fprintf(stderr, "%s\\n", words[1]);
+    for (int i = 0; i < SIZE; i++)
+        a[i] = start(i);
+#pragma scop
+    for (int i = 0; i < SIZE; i++)
+        b[i] = FACTOR * a[i];
+#pragma endscop
+    for (int i = 0; i < SIZE; i++)
+        fprintf(stderr, "%g\\n", b[i]);
+    return 0;
+}
+"""
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> list[str]:
+    """The words that run a folder with one program, whose header and second source are elsewhere."""
+    (tmp_path / "suite").mkdir()
+    (tmp_path / "suite" / "program.c").write_text(PROGRAM)
+    (tmp_path / "suite" / "start.c").write_text("double start(int i) { return i / 4.0; }\n")
+    (tmp_path / "suite" / "alone.c").write_text(FILES["good/scale.c"])
+    (tmp_path / "headers").mkdir()
+    (tmp_path / "headers" / "size.h").write_text("#define SIZE 40\n")
+    words = [str(tmp_path / "suite"), "--run", "--with", str(tmp_path / "suite" / "start.c"), "--jobs", "1"]
+    return [
+        *words,
+        "--memory",
+        "0",
+        "--include",
+        str(tmp_path / "headers"),
+        "--define",
+        "FACTOR=2",
+        "--argument",
+        "all",
+    ]
+
+
+@pytest.mark.slow
+def test_whole_programs_print_the_same(programs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*programs, "--modes", "default", "5,7,3", "--cases"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    rows = {name.strip(): value.strip() for name, _, value in (line.rpartition("  ") for line in lines)}
+    assert rows["files, in 2 modes each"] == "4"
+    assert (rows["programs that print the same"], rows["programs that cannot be run"]) == ("2", "2")
+    assert any(line.startswith("  not run  alone.c (5,7,3): ") for line in lines)
+
+
+@pytest.mark.slow
+def test_a_program_that_prints_something_else_is_a_bug(
+    programs: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tests.peers.one.same_output", partial(with_another_factor, same_output))
+    assert main([*programs, "--json"]) == 1
+    assert told(capsys)["program.c"].detail == "the result prints another line 3"
+
+
+def with_another_factor(
+    check: Callable[[Outcome, Path, str, Settings], Outcome],
+    outcome: Outcome,
+    file: Path,
+    text: str,
+    settings: Settings,
+) -> Outcome:
+    return check(outcome, file, text.replace('fprintf(stderr, "%g', 'b[i] *= 3, fprintf(stderr, "%g'), settings)

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
@@ -14,7 +15,8 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from tests.limits import more_memory_at_most
-from tests.peers.one import BUG, Outcome, Settings, compile_file
+from tests.peers.one import compile_file
+from tests.peers.outcome import BUG, Outcome, Settings
 
 DEEPEST_NESTING = 20_000
 """As the command line sets it."""
@@ -23,21 +25,29 @@ DEEPEST_NESTING = 20_000
 @dataclass(slots=True)
 class Job:
     name: str
+    mode: str
     process: BaseProcess
     answers: Connection
     start: float
+    verify: bool
+    """Whether its regions are run."""
+    whole: bool
+    """Whether the whole program is run."""
     outcome: Outcome | None = None
 
 
-def outcomes(files: list[Path], folder: Path, settings: Settings, jobs: int) -> list[Outcome]:
-    """The outcome of each file, in the order of the files."""
-    waiting = list(reversed(files))
+def outcomes(
+    files: list[Path], folder: Path, settings: Settings, jobs: int, modes: Sequence[str] = ("default",)
+) -> list[Outcome]:
+    """The outcome of each file in each mode, in the order of the files."""
+    every = [(file, mode) for file in files for mode in modes]
+    waiting = list(reversed(every))
     running: list[Job] = []
-    found: dict[str, Outcome] = {}
+    found: dict[tuple[str, str], Outcome] = {}
     while waiting or running:
         while waiting and len(running) < jobs:
-            file = waiting.pop()
-            running.append(started(file, file.relative_to(folder).as_posix(), settings))
+            file, mode = waiting.pop()
+            running.append(started(file, file.relative_to(folder).as_posix(), replace(settings, mode=mode)))
         ready = set(wait([job.answers for job in running], timeout=0.5))
         for job in list(running):
             ended = receive(job) if job.answers in ready else False
@@ -48,10 +58,10 @@ def outcomes(files: list[Path], folder: Path, settings: Settings, jobs: int) -> 
                 end(job)
             job.process.join()
             running.remove(job)
-            found[job.name] = final(job, late and not ended)
-            show(len(found), len(files))
+            found[job.name, job.mode] = final(job, late and not ended)
+            show(len(found), len(every))
     show(0, 0)
-    return [found[file.relative_to(folder).as_posix()] for file in files]
+    return [found[file.relative_to(folder).as_posix(), mode] for file, mode in every]
 
 
 def started(file: Path, name: str, settings: Settings) -> Job:
@@ -59,7 +69,7 @@ def started(file: Path, name: str, settings: Settings) -> Job:
     process = mp.get_context("fork").Process(target=work, args=(file, name, settings, ours))
     process.start()
     ours.close()
-    return Job(name, process, answers, time.monotonic())
+    return Job(name, settings.mode, process, answers, time.monotonic(), settings.verify, settings.run)
 
 
 def end(job: Job) -> None:
@@ -99,10 +109,14 @@ def final(job: Job, late: bool) -> Outcome:
     known = job.outcome
     if known is None:
         code = job.process.exitcode
-        return Outcome(job.name, BUG, "takes too long to compile" if late else f"the process died with {code}")
+        problem = "takes too long to compile" if late else f"the process died with {code}"
+        return Outcome(job.name, BUG, problem, mode=job.mode)
     if late or job.process.exitcode != 0:
         reason = "takes too long" if late else "the run died"
-        return replace(known, runs=(f"not run: {reason}",) * known.regions)
+        runs = known.runs or (f"not run: {reason}",) * (known.regions * job.verify)
+        return replace(
+            known, runs=runs, output=f"not run: {reason}" if job.whole and not known.output else known.output
+        )
     return known
 
 

@@ -8,7 +8,7 @@ from functools import reduce
 import islpy as isl
 
 from polyc.codegen.exprs import ExprPrinter
-from polyc.codegen.gpu.words import NotMappable, element_type, is_by_value, spelled, value_type
+from polyc.codegen.gpu.words import NotMappable, element_type, is_by_value, value_type
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Array, Storage
@@ -51,11 +51,11 @@ class DeviceArray:
 def device_arrays(program: Program) -> dict[str, DeviceArray]:
     """Every array of the region, by its key. Raises NotMappable."""
     scop = program.scop
-    names = [spelled(a) for a in scop.arrays.values()]
+    names = [a.printed_name for a in scop.arrays.values()]
     parameters = {p.name for p in scop.parameters}
     found: dict[str, DeviceArray] = {}
     for key, array in scop.arrays.items():
-        name = spelled(array)
+        name = array.printed_name
         if names.count(name) > 1:
             raise NotMappable(f"two arrays are called {name}")
         if is_by_value(array, scop):

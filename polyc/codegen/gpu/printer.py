@@ -8,8 +8,8 @@ from math import prod
 
 import islpy as isl
 
-from polyc.codegen.cut import Generated
 from polyc.codegen.exprs import MAX, ExprPrinter
+from polyc.codegen.generated import Generated
 from polyc.codegen.gpu.arith import at_most, divided, most_of, plus, product_of, times, trips_of
 from polyc.codegen.gpu.dialect import Dialect
 from polyc.codegen.gpu.flat import flat_instances
@@ -274,7 +274,7 @@ class KernelPrinter(LoopPrinter):
 
     def finished(self, opened: _Open, printed: tuple[c.Stmt, ...], grid: tuple[c.Expr, ...], scope: Scope) -> c.Stmt:
         """Keep a kernel, and answer the call that starts it."""
-        body = tidied(c.with_notes(printed, False))
+        body = tidied(c.without_notes(printed))
         top = (*opened.indices.values(), *opened.shared.values())
         self.open = None
         while len(grid) > 1 and grid[-1] == c.Literal("1"):

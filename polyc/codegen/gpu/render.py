@@ -18,7 +18,7 @@ from polyc.codegen.gpu.words import HALF, Words
 from polyc.codegen.instances import Scope
 from polyc.codegen.loops import generate
 from polyc.codegen.origins import origins_in
-from polyc.codegen.printer import Line, expression, lines_of, statement
+from polyc.codegen.printer import Line, brackets, expression, lines_of, statement
 from polyc.codegen.templating import IDENTIFIER, environment, opencl_runtime
 from polyc.model import ctree as c
 from polyc.model.program import Origins, Program
@@ -48,7 +48,7 @@ def render_kernels(program: Program, region: Region, stem: str) -> RenderedKerne
     made = generate(program)
     name = f"{scop.function}_{scop.span.line}"
     printer = KernelPrinter(program, made, dialect, arrays, name)
-    host = c.with_notes(printer.body(made.node, Scope()), False)
+    host = c.without_notes(printer.body(made.node, Scope()))
     words = Words(scop)
     sizes = tuple(Parameter(p.name, words.type(p.type.text)) for p in scop.parameters)
     values = tuple(
@@ -120,16 +120,14 @@ def _declared(p: Parameter, dialect: Dialect) -> str:
         return f"{p.type} {p.name}"
     constant = "" if p.written else "const "
     if p.array.boxed and p.array.inner:
-        box = "".join(f"[{expression(e)}]" for e in p.array.inner)
-        return f"{dialect.pointer}{constant}{p.type} (*{dialect.restrict} {p.name}){box}"
+        return f"{dialect.pointer}{constant}{p.type} (*{dialect.restrict} {p.name}){brackets(p.array.inner)}"
     return f"{dialect.pointer}{constant}{p.type} *{dialect.restrict} {p.name}"
 
 
 def _boxed(p: Parameter) -> str:
     """The type of a pointer to an array's rows, for a cast."""
     assert p.array is not None
-    box = "".join(f"[{expression(e)}]" for e in p.array.inner)
-    return f"{'' if p.written else 'const '}{p.type} (*){box}"
+    return f"{'' if p.written else 'const '}{p.type} (*){brackets(p.array.inner)}"
 
 
 def _buffer(array: DeviceArray, dialect: Dialect) -> dict[str, object]:

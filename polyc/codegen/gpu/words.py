@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from polyc.codegen.exprs import MACROS
 from polyc.model import ctree as c
-from polyc.model.scop import Array, CType, Scop, Storage
+from polyc.model.scop import Array, CType, Scop
 
 HALF = "_Float16"
 """Half precision: a type of memory (`halves.py`). Each dialect spells it in its own way."""
@@ -130,8 +130,3 @@ def is_by_value(array: Array, scop: Scop) -> bool:
     return not any(
         a.array == array.name and a.kind.value != "read" for s in scop.statements.values() for a in s.accesses
     )
-
-
-def spelled(array: Array) -> str:
-    """The array's name in kernels and in the functions around them."""
-    return array.name if array.storage is Storage.REGION else array.c_name

@@ -120,15 +120,17 @@ LEFT: dict[str, Code] = {
         "Split the region in two where its nests do not need each other.",
     ),
     "text-not-checked": Code(
-        "The printed text was not read again",
-        "The optimised program was checked, but its printed text was not read again and compared: it has a form "
-        "that cannot be, or it takes too many steps.",
+        "The printed text was not shown to be right",
+        "The optimised program was shown to be right, but its printed text was not shown to be that program: it has a "
+        "form that cannot be compared, or that takes too many steps.",
         "`polyc verify` runs both programs and compares; `--budget` allows more steps.",
         "trust.md",
     ),
     "isl-failed": Code(
         "isl failed in a pass",
-        "isl, the library of integer sets, gave up in this pass with an error of its own. The pass was left out.",
+        "isl, the library of integer sets, gave up in this pass with an error of its own, and the pass was left out. "
+        "In `dependences`: or it found other ones than the region has when it is run at a small size; the region stays "
+        "as it was.",
         REPORT,
     ),
     "not-mapped": Code(

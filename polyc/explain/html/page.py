@@ -104,6 +104,7 @@ def _region(source: Source, compiled: Compiled, number: int) -> dict[str, Any]:
         "function": scop.function,
         "line": scop.span.line,
         "verified": compiled.verified,
+        "state": compiled.certificate.state,
         "notes": _notes(compiled, name, source.text.split("\n")),
         **_listings(source, compiled, name),
         "groups": [_group(compiled, group, k, name) for k, group in enumerate(program.groups)],

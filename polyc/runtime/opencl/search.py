@@ -10,6 +10,10 @@ The system's CL/cl.h and libOpenCL are used where they are there and find a devi
 
 The loader opens PoCL by its name only. So the program that uses the loader gives the folder as DT_RPATH, which holds
 for libraries that its libraries open, as DT_RUNPATH does not.
+
+That PoCL is version 3.0: on a processor which its LLVM 14 does not know it lists a device that builds no kernel
+(unknown target CPU 'generic'), and no setting of it names another processor. From 3.1 on PoCL chooses by what the
+processor can.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ from polyc.runtime.call import exit_fault
 from polyc.runtime.opencl.text import INCLUDE, runtime_text
 
 INSTALL = "python -m pip install 'pyopencl[pocl]'"
+NEWER = "for a processor that PoCL does not know: apt-get install pocl-opencl-icd ocl-icd-opencl-dev"
 LIMIT_SECONDS = 60
 LIST_DEVICES = r"""
 int main(void)
@@ -150,12 +155,11 @@ def listed(cc: str, candidate: Support, folder: Path) -> tuple[Device, ...] | st
     devices = tuple(Device(*row) for row in rows if len(row) == 3)
     if not devices:
         return f"finds no device (a driver for the CPU: {INSTALL})"
-    # PoCL lists a processor that is newer than its LLVM, and then says of each kernel: unknown target CPU 'generic'.
     program = compiled(cc, candidate, folder, BUILD_KERNEL)
     if isinstance(program, str):
         return program
     problem, _ = run([str(program)], folder, candidate.environment(folder))
-    return f"the device {devices[0].name} builds no kernel: {problem}" if problem else devices
+    return f"the device {devices[0].name} builds no kernel: {problem} ({NEWER})" if problem else devices
 
 
 def compiled(cc: str, candidate: Support, folder: Path, text: str) -> Path | str:

@@ -106,8 +106,8 @@ def joined_whatever(_original: Any) -> Any:
 
 
 def group_reversed(original: Any) -> Any:
-    def group_nest(self: Any, group: list[Nest]) -> Nest:
-        nest: Nest = original(self, group)
+    def group_nest(self: Any, group: list[Nest], outer: Outer) -> Nest:
+        nest: Nest = original(self, group, outer)
         band = nest.node
         assert isinstance(band, Band)
         assert isinstance(band.child, Sequence)

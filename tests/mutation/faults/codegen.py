@@ -121,9 +121,8 @@ def clause_not_printed(_original: Any) -> Any:
 
 def declared(change: Callable[[c.Decl], c.Decl]) -> Callable[[Any], Any]:
     def make(original: Any) -> Any:
-        def declare(self: Any, buffer: Any) -> tuple[c.Stmt, ...]:
-            first, *notes = original(self, buffer)
-            return (change(first), *notes)
+        def declare(self: Any, buffer: Any) -> c.Decl:
+            return change(original(self, buffer))
 
         return declare
 

@@ -1,0 +1,52 @@
+"""isl's AST of a tree, with what is needed to print it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polyc.codegen.instances import Visit
+from polyc.codegen.to_isl import Annotated
+from polyc.poly import kind_of, maps
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """isl's AST of a tree, with what is needed to print it."""
+
+    node: isl.AstNode
+    annotated: Annotated
+    visits: list[Visit]
+    build: isl.AstBuild
+
+    def statement(self, visit: int) -> str:
+        """The name of the statement that was visited."""
+        (schedule,) = maps(self.visits[visit].schedule)
+        return str(schedule.get_tuple_name(isl.dim_type.in_))
+
+
+def visit_at(node: isl.AstNode) -> int:
+    """The number of the visit of a statement."""
+    return int(str(node.get_annotation().get_name())[1:])
+
+
+def children(block: isl.AstNode) -> list[isl.AstNode]:
+    items = block.block_get_children()
+    return [items.get_at(k) for k in range(items.n_ast_node())]
+
+
+def marks_of(node: isl.AstNode) -> list[tuple[str, isl.AstNode]]:
+    """The marks below that stand in one iteration with the node, one entry for each time, with what is below them."""
+    kind = kind_of(node)
+    if kind == "mark":
+        inner = node.mark_get_node()
+        return [(str(node.mark_get_id().get_name()), inner), *marks_of(inner)]
+    if kind == "block":
+        return [m for child in children(node) for m in marks_of(child)]
+    if kind == "if_":
+        otherwise = marks_of(node.if_get_else_node()) if node.if_has_else_node() else []
+        return marks_of(node.if_get_then_node()) + otherwise
+    if kind == "for_" and node.for_is_degenerate():
+        return marks_of(node.for_get_body())
+    return []

@@ -1,0 +1,541 @@
+"""Expressions of C as text of Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from pycparser import c_ast
+
+from polyc.frontend.ctype import INT, Shape, Types
+from polyc.frontend.functions import HINTS, PURE
+from polyc.model.scop import CType
+from polyc.replay.memory import Kind
+from polyc.replay.reading import ROW, NotUnderstood
+from polyc.replay.values import (
+    DOUBLE,
+    FLOAT,
+    LONG,
+    SIZE,
+    Arithmetic,
+    Pointer,
+    Target,
+    Value,
+    Variable,
+    closed,
+    extents_of,
+    kind_of,
+    literal,
+    number,
+    number_of,
+    product,
+)
+
+ADDRESS = CType("pointer", "pointer", 8)
+ROUNDING = ("lrint", "lround", "llrint", "llround", "ilogb", "fpclassify", "signbit", "isnan", "isinf", "isfinite")
+"""Functions of floating values whose result is a whole number."""
+
+
+@dataclass(slots=True, eq=False)
+class Known:
+    """What both texts share: types, functions, vectors, and what stands at file level in the translation."""
+
+    types: Types
+    arithmetic: Arithmetic
+    vectors: dict[str, tuple[str, int]]
+    bodies: dict[str, c_ast.FuncDef]
+    prototypes: dict[str, c_ast.Decl]
+    globals: dict[str, c_ast.Decl]
+    pragmas: list[str]
+    kinds: dict[Kind, str] = field(default_factory=dict)
+    unset: dict[tuple[str, str], str] = field(default_factory=dict)
+    wanted: list[str] = field(default_factory=list)
+    """Functions of the user's that are called."""
+
+    def kind(self, kind: Kind) -> str:
+        return self.kinds.setdefault(kind, f"K{len(self.kinds)}")
+
+    def unset_value(self, kind: Kind, name: str) -> str:
+        return self.unset.setdefault((self.kind(kind), name), f"U{len(self.unset)}")
+
+    def lanes(self, node: c_ast.Node) -> int:
+        """How many elements a vector type has; 0 for another type."""
+        while isinstance(node, c_ast.Typename | c_ast.TypeDecl | c_ast.PtrDecl):
+            node = node.type
+        name = " ".join(node.names) if isinstance(node, c_ast.IdentifierType) else ""
+        if name not in self.vectors:
+            return 0
+        return self.vectors[name][1] // self.types.shape(node).element.size_bytes
+
+
+@dataclass(slots=True, eq=False)
+class Expressions:
+    """The state of the translation of one function."""
+
+    known: Known
+    blocks: list[dict[str, Variable]] = field(default_factory=lambda: [{}])
+    taken: dict[str, int] = field(default_factory=dict)
+    lane: str = ""
+    """Which element of vectors is being computed."""
+    hoisted: list[str] = field(default_factory=list)
+    """Statements that have to run before the expression."""
+    checked: bool = False
+    """Whether each subscript is compared with its extent."""
+    written: Callable[[Variable], None] = lambda variable: None
+
+    @property
+    def arithmetic(self) -> Arithmetic:
+        return self.known.arithmetic
+
+    def find(self, name: str) -> Variable | None:
+        for block in reversed(self.blocks):
+            if name in block:
+                return block[name]
+        return None
+
+    def fresh(self, name: str) -> str:
+        self.taken[name] = self.taken.get(name, 0) + 1
+        return f"{name}_{self.taken[name]}"
+
+    @contextmanager
+    def in_lane(self, lane: str) -> Iterator[None]:
+        before, self.lane = self.lane, lane
+        try:
+            yield
+        finally:
+            self.lane = before
+
+    # --- values ------------------------------------------------------------------------------------------------------
+
+    def value(self, node: c_ast.Node) -> Value:
+        match node:
+            case c_ast.Constant():
+                return self.constant(node)
+            case c_ast.ID():
+                return self.named(node.name)
+            case c_ast.ArrayRef() if self.vector(node.name):
+                with self.in_lane(self.value(node.subscript).code):
+                    return self.value(node.name)
+            case c_ast.ArrayRef() | c_ast.StructRef() | c_ast.UnaryOp(op="*"):
+                return self.of_target(self.target(node))
+            case c_ast.UnaryOp():
+                return self.unary(node)
+            case c_ast.BinaryOp():
+                return self.binary(node)
+            case c_ast.TernaryOp():
+                return self.ternary(node)
+            case c_ast.Assignment():
+                return self.assigned(node)
+            case c_ast.Cast():
+                return self.cast(node)
+            case c_ast.CompoundLiteral() if self.known.lanes(node.type) and self.lane:
+                name = self.fresh("row")
+                lane, self.lane = self.lane, ""
+                element = self.known.types.shape(node.type).element
+                items = [self.arithmetic.converted(self.value(item), element).code for item in node.init.exprs]
+                self.lane = lane
+                self.hoisted.append(f"{name} = [{', '.join(items)}]")
+                return Value(f"{name}[{lane}]", element, True)
+            case c_ast.CompoundLiteral():
+                return self.record(self.known.types.shape(node.type), node.init)
+            case c_ast.FuncCall():
+                return self.call(node)
+            case c_ast.ExprList():
+                values = [self.value(item) for item in node.exprs]
+                code = f"({', '.join(value.code for value in values)})[-1]"
+                return replace(values[-1], code=code, constant=None)
+        raise NotUnderstood(f"an expression ({type(node).__name__})")
+
+    def record(self, shape: Shape, init: c_ast.Node) -> Value:
+        """A struct from the values of its members."""
+        if shape.element.kind != "struct" or shape.dims or shape.node is None or not isinstance(init, c_ast.InitList):
+            raise NotUnderstood("a list of values")
+        kind = kind_of(shape, self.known.types)
+        pairs: list[str] = []
+        for item, (name, _, count) in zip(init.exprs, kind.fields, strict=False):
+            value = item
+            if isinstance(item, c_ast.NamedInitializer):
+                if len(item.name) != 1 or not isinstance(item.name[0], c_ast.ID):
+                    raise NotUnderstood("a list of values")
+                name, value = item.name[0].name, item.expr
+            field_shape = self.known.types.field(shape.node, name)
+            if field_shape is None or count or field_shape.element.kind == "struct":
+                raise NotUnderstood("a list of values")
+            pairs.append(f"{name!r}: {self.arithmetic.converted(self.value(value), field_shape.element).code}")
+        code = f"record({self.known.kind(kind)}, {{{', '.join(pairs)}}})"
+        return Value(code, shape.element, True, node=shape.node)
+
+    def constant(self, node: c_ast.Constant) -> Value:
+        if node.type == "string":
+            return Value(str(number_of(node.value)), ADDRESS)
+        return literal(node.value, self.arithmetic)
+
+    def named(self, name: str) -> Value:
+        variable = self.find(name)
+        if variable is None:
+            if name in self.known.types.constants:
+                return number(self.known.types.constants[name])
+            constant = self.known.globals.get(name)
+            if constant is None or constant.init is None or self.known.types.shape(constant.type).dims:
+                raise NotUnderstood(f"the name {name}")
+            return self.arithmetic.converted(self.value(constant.init), self.known.types.shape(constant.type).element)
+        if variable.is_array:
+            return Value(variable.code, ADDRESS, pointer=self.pointer_of(variable))
+        if variable.lanes:
+            return Value(f"{variable.code}[{self.lane}]", variable.shape.element, True)
+        return Value(variable.code, variable.shape.element, variable.data, node=variable.shape.node)
+
+    def pointer_of(self, variable: Variable) -> Pointer:
+        shape = Shape(variable.shape.element, (), variable.shape.node)
+        return Pointer(variable.code, variable.offset, "", variable.extents, shape, checked=self.checked)
+
+    def of_target(self, target: Target) -> Value:
+        if target.pointer is not None and (target.pointer.extents or not target.key):
+            return Value("", ADDRESS, pointer=target.pointer)
+        return Value(target.read, target.type, True, node=target.node)
+
+    def pointer(self, node: c_ast.Node) -> Pointer:
+        """An expression whose value is an address."""
+        match node:
+            case c_ast.UnaryOp(op="&"):
+                return self.place(node.expr).address()
+            case c_ast.Cast():
+                inner = self.pointer(node.expr)
+                shape, lanes = self.known.types.shape(node.to_type), self.known.lanes(node.to_type)
+                if shape.element.size_bytes not in (0, inner.shape.element.size_bytes) and shape.element.text != "void":
+                    raise NotUnderstood(f"a pointer to {shape.element.text}")
+                return replace(inner, lanes=lanes)
+            case c_ast.BinaryOp(op="+" | "-"):
+                left = self.value(node.left)
+                if left.pointer is None:
+                    return self.pointer(node.right).moved(left.code)
+                by = self.value(node.right)
+                return left.pointer.moved(by.code if node.op == "+" else f"-{closed(by.code)}")
+        found = self.value(node).pointer
+        if found is None:
+            raise NotUnderstood("a pointer")
+        return found
+
+    def place(self, node: c_ast.Node) -> Pointer:
+        """An element or row in memory."""
+        match node:
+            case c_ast.ArrayRef():
+                return self.pointer(node.name).at(self.value(node.subscript).code)
+            case c_ast.UnaryOp(op="*"):
+                return self.pointer(node.expr).at("0")
+            case c_ast.ID():
+                variable = self.find(node.name)
+                if variable is not None and variable.is_array:
+                    return self.pointer_of(variable)
+            case c_ast.StructRef():
+                found = self.target(node).pointer
+                if found is not None:
+                    return found
+        raise NotUnderstood("the address of a variable")
+
+    def target(self, node: c_ast.Node) -> Target:
+        """What stands on the left of an assignment."""
+        match node:
+            case c_ast.ID():
+                variable = self.find(node.name)
+                if variable is None:
+                    raise NotUnderstood(f"the name {node.name}")
+                if variable.is_array:
+                    return Target(variable.code, "", ADDRESS, pointer=self.pointer_of(variable), variable=variable)
+                key = self.lane if variable.lanes else ""
+                return Target(variable.code, key, variable.shape.element, variable.shape.node, variable=variable)
+            case c_ast.FuncCall(name=c_ast.ID(name=name)) if name.startswith(ROW):
+                return self.element(self.place(node.args.exprs[0]).address(), self.lane or "0")
+            case c_ast.ArrayRef():
+                return self.element(self.pointer(node.name), self.value(node.subscript).code)
+            case c_ast.UnaryOp(op="*"):
+                found = self.pointer(node.expr)
+                return self.element(found, self.lane if found.lanes and self.lane else "0")
+            case c_ast.StructRef():
+                return self.member(node)
+            case c_ast.Cast():
+                return self.target(node.expr)
+        raise NotUnderstood("what is assigned to")
+
+    def element(self, pointer: Pointer, index: str) -> Target:
+        found = pointer.at(index)
+        return Target(found.cells, found.place, found.shape.element, found.shape.node, pointer=found)
+
+    def member(self, node: c_ast.StructRef) -> Target:
+        base = self.target(c_ast.UnaryOp("*", node.name)) if node.type == "->" else self.target(node.name)
+        shape = self.known.types.field(base.node, node.field.name)
+        if shape is None or any(d.pointer or d.size is None for d in shape.dims):
+            raise NotUnderstood(f"the member {node.field.name}")
+        if shape.dims:
+            cells = f"{base.read}[{node.field.name!r}]"
+            pointer = Pointer(cells, "0", "", extents_of(shape), Shape(shape.element, (), shape.node))
+            return Target(cells, "", ADDRESS, pointer=pointer)
+        return Target(base.read, repr(node.field.name), shape.element, shape.node, variable=base.variable)
+
+    def vector(self, node: c_ast.Node) -> int:
+        """How many elements the value of an expression has; 0 for no vector."""
+        match node:
+            case c_ast.ID():
+                variable = self.find(node.name)
+                return variable.lanes if variable is not None else 0
+            case c_ast.FuncCall(name=c_ast.ID(name=name)) if name.startswith(ROW):
+                element, size = self.known.vectors[name.removeprefix(ROW)]
+                return size // self.element_bytes(element)
+            case c_ast.FuncCall(name=c_ast.ID(name=name)) if name.startswith("polyc_lookup"):
+                element, size = self.known.vectors[f"polyc_{name.split('_', 2)[2]}"]
+                return size // self.element_bytes(element)
+            case c_ast.UnaryOp(op="*", expr=c_ast.Cast(to_type=to)):
+                return self.known.lanes(to)
+            case c_ast.UnaryOp(op="-" | "+" | "~", expr=inner):
+                return self.vector(inner)
+            case c_ast.BinaryOp(left=left, right=right):
+                return max(self.vector(left), self.vector(right))
+            case c_ast.Cast(to_type=to) | c_ast.CompoundLiteral(type=to):
+                return self.known.lanes(to)
+        return 0
+
+    def element_bytes(self, name: str) -> int:
+        shape = self.known.types.shape(c_ast.IdentifierType(name.split()))
+        return shape.element.size_bytes
+
+    # --- operators ---------------------------------------------------------------------------------------------------
+
+    def unary(self, node: c_ast.UnaryOp) -> Value:
+        if node.op in ("++", "--", "p++", "p--"):
+            return self.stepped(node)
+        if node.op == "sizeof":
+            return Value(self.size_of(node.expr), SIZE)
+        if node.op == "&":
+            try:
+                return Value("", ADDRESS, pointer=self.pointer(node))
+            except NotUnderstood:
+                return Value("None", ADDRESS)
+        inner = self.value(node.expr)
+        if node.op == "!":
+            return Value(f"(not {closed(self.arithmetic.condition(inner))})", INT, inner.data, truth=True)
+        inner = self.arithmetic.converted(inner, self.arithmetic.common(inner, inner))
+        if node.op == "-":
+            return self.arithmetic.negated(inner)
+        if node.op == "~":
+            return self.arithmetic.converted(
+                replace(inner, code=f"~{closed(inner.code)}", constant=None, data=True), inner.type
+            )
+        return inner
+
+    def size_of(self, node: c_ast.Node) -> str:
+        """Bytes of a type or an expression."""
+        if isinstance(node, c_ast.Typename):
+            sizes: list[str] = []
+            inner = node.type
+            while isinstance(inner, c_ast.ArrayDecl):
+                sizes.append(closed(self.value(inner.dim).code))
+                inner = inner.type
+            if isinstance(inner, c_ast.PtrDecl):
+                raise NotUnderstood("the size of a pointer")
+            return "*".join([str(self.known.types.shape(inner).element.size_bytes), *sizes])
+        return str(self.value(node).type.size_bytes)
+
+    def binary(self, node: c_ast.BinaryOp) -> Value:
+        one, other = self.value(node.left), self.value(node.right)
+        if one.pointer is None and other.pointer is None:
+            return self.arithmetic.binary(node.op, one, other)
+        if node.op in ("&&", "||"):
+            return self.arithmetic.binary(node.op, one, other)
+        if one.pointer is not None and other.pointer is not None:
+            here, there = one.pointer, other.pointer
+            if node.op == "-" and len(here.extents) == 1 and here.cells == there.cells:
+                return Value(f"({here.place}) - ({there.place})", LONG)
+            raise NotUnderstood("two pointers compared")
+        return Value("", ADDRESS, pointer=self.pointer(node))
+
+    def ternary(self, node: c_ast.TernaryOp) -> Value:
+        condition = self.arithmetic.condition(self.value(node.cond))
+        one, other = self.value(node.iftrue), self.value(node.iffalse)
+        if one.type.kind == "struct":
+            return replace(one, code=f"({one.code} if {condition} else {other.code})")
+        if one.pointer is not None or other.pointer is not None:
+            raise NotUnderstood("a pointer that data choose")
+        ctype = self.arithmetic.common(one, other)
+        one, other = self.arithmetic.converted(one, ctype), self.arithmetic.converted(other, ctype)
+        return Value(f"({one.code} if {condition} else {other.code})", ctype, one.data or other.data)
+
+    def cast(self, node: c_ast.Cast) -> Value:
+        lanes = self.known.lanes(node.to_type)
+        if lanes and not isinstance(node.to_type.type, c_ast.PtrDecl):
+            return self.arithmetic.converted(self.value(node.expr), self.known.types.shape(node.to_type).element)
+        shape = self.known.types.shape(node.to_type)
+        if shape.dims:
+            return Value("", ADDRESS, pointer=self.pointer(node))
+        found = self.value(node.expr)
+        if found.pointer is not None or found.type.kind == "pointer":
+            if shape.element.kind != "int" or found.pointer is None:
+                return found
+            return Value(self.address(found.pointer), shape.element)
+        return self.arithmetic.converted(found, shape.element)
+
+    def address(self, pointer: Pointer) -> str:
+        """Where it points to, in bytes."""
+        return f"{pointer.cells}.base + {pointer.shape.element.size_bytes}*({pointer.place})"
+
+    # --- effects -----------------------------------------------------------------------------------------------------
+
+    def combined(self, op: str, target: Target, value: Value) -> Value:
+        """What `target op= value` stores."""
+        if op == "=":
+            return self.arithmetic.converted(value, target.type)
+        old = Value(target.read, target.type, target.variable is None or target.variable.data, node=target.node)
+        return self.arithmetic.converted(self.arithmetic.binary(op[:-1], old, value), target.type)
+
+    def assigned(self, node: c_ast.Assignment) -> Value:
+        """An assignment whose value is used."""
+        target = self.target(node.lvalue)
+        value = self.combined(node.op, target, self.value(node.rvalue))
+        if target.variable is not None:
+            self.written(target.variable)
+        if value.pointer is not None or value.type.kind == "struct":
+            raise NotUnderstood("an assignment of a pointer or a record in an expression")
+        code = f"put({target.code}, {target.key}, {value.code})" if target.key else f"({target.code} := {value.code})"
+        return Value(code, target.type, True)
+
+    def stepped(self, node: c_ast.UnaryOp) -> Value:
+        """`i++` and its kin in an expression."""
+        target = self.target(node.expr)
+        op = node.op[-1]
+        after = self.combined(f"{op}=", target, number(1))
+        if target.variable is not None:
+            self.written(target.variable)
+        code = f"put({target.code}, {target.key}, {after.code})" if target.key else f"({target.code} := {after.code})"
+        stored = Value(code, target.type, True)
+        if node.op[0] != "p":
+            return stored
+        return self.arithmetic.binary("-" if op == "+" else "+", stored, number(1))
+
+    # --- calls -------------------------------------------------------------------------------------------------------
+
+    def call(self, node: c_ast.FuncCall) -> Value:
+        if not isinstance(node.name, c_ast.ID):
+            raise NotUnderstood("a call by a pointer")
+        name = node.name.name
+        arguments = list(node.args.exprs) if node.args is not None else []
+        if name.startswith("polyc_"):
+            return self.of_polyc(name, node, arguments)
+        if name in self.known.bodies:
+            return self.of_users(name, arguments)
+        if name in HINTS or name == "__builtin_prefetch":
+            return Value("0", INT)
+        values = [self.value(argument) for argument in arguments]
+        if any(value.pointer is not None for value in values):
+            raise NotUnderstood(f"a call of {name}")
+        return self.pure(name, values) if name in PURE else self.effect(name, values)
+
+    def result_of(self, name: str) -> CType:
+        prototype = self.known.prototypes.get(name)
+        if prototype is not None:
+            return self.known.types.shape(prototype.type).element
+        plain = name.removeprefix("__builtin_")
+        if plain.startswith(ROUNDING) or plain.startswith("is"):
+            return LONG if plain.startswith(("lr", "ll")) else INT
+        return FLOAT if plain.endswith("f") and plain[:-1] not in ("", "er") else DOUBLE
+
+    def pure(self, name: str, values: list[Value]) -> Value:
+        plain = name.removeprefix("__builtin_")
+        result = self.result_of(name)
+        if plain in ("abs", "labs", "llabs"):
+            return Value(
+                f"abs({values[0].code})", result if name in self.known.prototypes else values[0].type, values[0].data
+            )
+        if plain == "expect":
+            return values[0]
+        if any(value.floating for value in values) or result.kind == "float":
+            widest = (
+                result
+                if result.kind == "float"
+                else max((v.type for v in values if v.floating), key=lambda t: t.size_bytes)
+            )
+            values = [
+                v if v.type.kind == "int" and plain[:2] in ("ld", "sc") else self.arithmetic.converted(v, widest)
+                for v in values
+            ]
+        codes = ", ".join(value.code for value in values)
+        if plain in ("fmax", "fmin", "fmaxf", "fminf"):
+            key = ", key=centred" if self.arithmetic.mode == "residues" else ""
+            return Value(f"{plain[1:4]}({codes}{key})", result, True)
+        called = f"called({number_of(name)}, {codes})"
+        return Value(called, result, True) if result.kind == "float" else Value(f"whole({called})", result, True)
+
+    def effect(self, name: str, values: list[Value]) -> Value:
+        codes = "".join(f", {value.code}" for value in values)
+        called, result = f"effect({number_of(name)}{codes})", self.result_of(name)
+        if any(value.type.kind == "struct" for value in values) or result.kind not in ("int", "float", "other"):
+            raise NotUnderstood(f"a call of {name}")
+        return Value(called, result, True) if result.kind != "int" else Value(f"whole({called})", result, True)
+
+    def of_users(self, name: str, arguments: list[c_ast.Node]) -> Value:
+        """A call of a function whose text is known."""
+        declared = self.known.bodies[name].decl.type
+        parameters = declared.args.params if declared.args is not None else []
+        if name not in self.known.wanted:
+            self.known.wanted.append(name)
+        codes: list[str] = []
+        for parameter, argument in zip(parameters, arguments, strict=False):
+            shape = self.known.types.shape(parameter.type)
+            if shape.dims:
+                pointer = self.pointer(argument)
+                if pointer.shape.element != shape.element:
+                    raise NotUnderstood(f"a call of {name}")
+                codes += [pointer.cells, pointer.place]
+            else:
+                value = self.arithmetic.converted(self.value(argument), shape.element)
+                codes.append(f"{value.code}.copied()" if shape.element.kind == "struct" else value.code)
+        result = self.known.types.shape(declared)
+        if result.dims:
+            raise NotUnderstood(f"a call of {name}")
+        return Value(f"f_{name}({', '.join(codes)})", result.element, True, node=result.node)
+
+    def of_polyc(self, name: str, node: c_ast.FuncCall, arguments: list[c_ast.Node]) -> Value:
+        """What polyc's macros stand for."""
+        if name.startswith(ROW):
+            return self.of_target(self.target(node))
+        if name in ("polyc_min", "polyc_max"):
+            one, other = (self.value(argument) for argument in arguments)
+            ctype = self.arithmetic.common(one, other)
+            one, other = self.arithmetic.converted(one, ctype), self.arithmetic.converted(other, ctype)
+            return Value(f"{name[6:]}({one.code}, {other.code})", ctype, one.data or other.data)
+        if name == "polyc_floord":
+            one, other = (self.value(argument) for argument in arguments)
+            return Value(f"{closed(one.code)} // {closed(other.code)}", self.arithmetic.common(one, other), one.data)
+        if name == "polyc_apart":
+            found = [self.value(argument).pointer for argument in arguments]
+            if any(pointer is None for pointer in found):
+                return number(1)  # a variable that has no other name
+            a, a_end, b, b_end = (self.address(pointer) for pointer in found if pointer is not None)
+            return Value(f"({a_end} <= {b} or {b_end} <= {a})", INT, truth=True)
+        if name == "polyc_fence":
+            return number(0)
+        if name == "polyc_stream":
+            to, source = self.pointer(arguments[0]), self.pointer(arguments[1])
+            size = self.value(arguments[2]).code
+            count = f"{closed(size)}//{to.shape.element.size_bytes}"
+            if to.shape.element != source.shape.element:
+                raise NotUnderstood("a row of another type")
+            return Value(f"stream({to.cells}, {to.place}, {source.cells}, {source.place}, {count})", INT)
+        if name.startswith("polyc_lookup") and self.lane:
+            return self.looked_up(name, arguments)
+        raise NotUnderstood(f"a call of {name}")
+
+    def looked_up(self, name: str, arguments: list[c_ast.Node]) -> Value:
+        """One element of what a permutation of two vectors finds."""
+        row = self.pointer(arguments[0])
+        element = row.shape.element
+        if name.startswith("polyc_lookup_"):
+            size, index = self.value(arguments[1]).code, self.value(arguments[2]).code
+            lanes = self.known.vectors[f"polyc_{name.removeprefix('polyc_lookup_')}"][1] // element.size_bytes
+            return Value(f"looked_up({row.cells}, {row.place}, {size}, {index}, {lanes})", element, True)
+        index, part = self.value(arguments[1]).code, self.value(arguments[2]).code
+        parts = int(name.removeprefix("polyc_lookup").split("_")[0]) // 128
+        place = f"{closed(index)} % 128 + 128*({closed(part)} & {parts - 1})"
+        return self.of_target(self.element(row, place))
+
+
+__all__ = ["ADDRESS", "Expressions", "Known", "extents_of", "kind_of", "product"]

@@ -1,0 +1,509 @@
+"""Memory of a replay: cells by their place, values as numbers that say how they were computed.
+
+A floating value is a number that stands for the expression that computed it, `hash((operation, left, right))`; for what
+was there before the region, the hash of the array's name and the cell. Two computations have the same number if they
+are the same operations on the same values. Where sums may be reassociated, values are residues modulo a prime instead:
+sums and products of residues are the same in any order. Whole numbers are whole numbers.
+"""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from types import FrameType
+from typing import Any
+
+PRIME = (1 << 61) - 1
+APART = 1 << 40
+"""Bytes between the starts of two objects in memory."""
+FAR = 1 << 20
+"""Elements between rows that pointers lead to."""
+NUMBER, WHOLE = 1, 2
+"""Operations: what a constant is, and a floating value made whole."""
+THREADS = 3
+"""That a parallel region has."""
+
+Value = Any
+"""A whole number, a floating value's number, or a record."""
+
+
+class OutOfFuel(Exception):
+    """The sizes are too large for what a replay may run."""
+
+
+class Outside(Exception):
+    """An access leaves an array."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """Type of a cell."""
+
+    letter: str
+    """`f` floating, `i` whole, `s` record."""
+    bits: int = 0
+    signed: bool = True
+    fields: tuple[tuple[str, Kind, int], ...] = ()
+    """Of a record: name, kind, and how many elements; 0 for one that is no array."""
+    few: bool = False
+    """Whether only small numbers stand in it: subscripts, sizes and conditions depend on them."""
+
+
+@dataclass(slots=True, eq=False)
+class Machine:
+    """What one run of a text goes through: its fuel, the values that it may start with, and what was seen."""
+
+    fuel: int = 1 << 60
+    residues: bool = False
+    most: int = 8
+    """Small numbers are less than that."""
+    tag: str = ""
+    """Tells cells that were never set in one run from those of another."""
+    covered: set[int] = field(default_factory=set)
+    wide: set[int] = field(default_factory=set)
+    """Loops with pragmas that had several iterations."""
+    buffers: list[Buffer] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    tracer: Tracer | None = None
+    races: Races | None = None
+    memory: bool = True
+    """Whether there is memory on the heap."""
+    used: int = 0
+    weights: dict[int, int] = field(default_factory=dict)
+    """What an iteration of each loop costs."""
+    world: int = 0
+    """What calls with effects did so far."""
+
+    def initial(self, kind: Kind, number: int, place: int, name: str) -> Value:
+        """What stands in a cell before anybody writes it."""
+        if kind.letter == "s":
+            return Record(self, kind, number + place, f"{name}[{place}]")
+        found = hash((number, place, 77))
+        if kind.letter == "f":
+            found = found % PRIME if self.residues else found
+            if self.tracer is not None:
+                self.tracer.terms[found] = ("start", name)
+            return found
+        if kind.few:
+            return found % self.most
+        found &= (1 << kind.bits) - 1
+        return found - (1 << kind.bits) if kind.signed and found >> (kind.bits - 1) else found
+
+    def unset(self, kind: Kind, name: str) -> Value:
+        """The value of a variable that is declared without one."""
+        return self.initial(replace(kind, few=False), number_of(self.tag), number_of(name), f"unset {name}")
+
+    def unknown(self, name: str, kind: Kind, is_array: bool) -> Value:
+        """A variable of which only the name is known."""
+        if is_array:
+            return Cells(self, name, None, kind)
+        return self.initial(kind, number_of(name), 0, name)
+
+    def record(self, kind: Kind, values: dict[str, Value]) -> Record:
+        """A struct with values for its members; 0 for the others."""
+        found = Record(self, kind, 0, "record")
+        found.update({name: 0 for name, inner, count in kind.fields if inner.letter != "s" and not count})
+        found.update(values)
+        return found
+
+    def buffer(self, name: str, size: int, kind: Kind) -> Buffer:
+        """A local array, without values."""
+        found = Buffer(self, name, size, kind) if self.races is None else WatchedBuffer(self, name, size, kind)
+        self.buffers.append(found)
+        return found
+
+    def allocated(self, name: str, size: int, kind: Kind) -> Buffer | None:
+        return self.buffer(name, size, kind) if self.memory else None
+
+    def rounds(self, values: range, number: int) -> range:
+        """The iterations of a loop, which cost fuel."""
+        count = len(values)
+        if count:
+            self.covered.add(number)
+            self.used += count * self.weights[number]
+            if self.used > self.fuel:
+                raise OutOfFuel
+        return values
+
+    def step(self) -> bool:
+        """One iteration of a loop whose number of iterations is not known before."""
+        self.used += 1
+        if self.used > self.fuel:
+            raise OutOfFuel
+        return True
+
+    def parallel(self, values: range, number: int, shared: tuple[object, ...]) -> Iterable[int]:
+        """The iterations of a loop with a pragma: in their order, or the other way round where races are looked for."""
+        if len(values) > 1:
+            self.wide.add(number)
+        return values if self.races is None else self.races.iterations(values, shared)
+
+    def atomic(self, begins: bool) -> None:
+        if self.races is not None:
+            self.races.atomic = begins
+
+    def outside(self) -> Buffer | None:
+        """A local array that was written outside of its bounds."""
+        for buffer in self.buffers:
+            size = buffer.size
+            if buffer and not (min(buffer) >= 0 and max(buffer) < size):
+                return buffer
+        return None
+
+
+class Cells(dict[int, Value]):
+    """An array of the user's: its elements by their place, counted in elements."""
+
+    __slots__ = ("base", "kind", "machine", "name", "number", "rows", "size")
+
+    def __init__(self, machine: Machine, name: str, size: int | None, kind: Kind, base: int = 0) -> None:
+        super().__init__()
+        self.machine, self.name, self.size, self.kind, self.base = machine, name, size, kind, base
+        self.number = number_of(name)
+        self.rows: tuple[int, ...] = ()
+
+    def element(self, place: int) -> str:
+        """`A[3][4]`."""
+        found: list[int] = []
+        for length in reversed(self.rows):
+            place, last = divmod(place, length) if length else (place, 0)
+            found.append(last)
+        return self.name + "".join(f"[{k}]" for k in [place, *reversed(found)])
+
+    def __missing__(self, place: int) -> Value:
+        name = self.name if self.machine.tracer is None else self.element(place)
+        value = self.machine.initial(self.kind, self.number, place, name)
+        dict.__setitem__(self, place, value)
+        return value
+
+    @property
+    def stays_inside(self) -> bool:
+        return not self or (min(self) >= 0 and (self.size is None or max(self) < self.size))
+
+
+class Buffer(Cells):
+    """An array that lives in the text."""
+
+    __slots__ = ()
+    size: int
+
+    def __missing__(self, place: int) -> Value:
+        if not 0 <= place < self.size:
+            self.machine.faults.append(f"{self.element(place)} is read, and has {self.size} elements")
+        value = self.machine.unset(self.kind, f"{self.name}[{place}]")
+        dict.__setitem__(self, place, value)
+        return value
+
+
+class Record(dict[str, Value]):
+    """A struct's value."""
+
+    __slots__ = ("kind", "machine", "name", "number")
+
+    def __init__(self, machine: Machine, kind: Kind, number: int, name: str) -> None:
+        super().__init__()
+        self.machine, self.kind, self.number, self.name = machine, kind, number, name
+
+    def __missing__(self, name: str) -> Value:
+        kind, count = next((kind, count) for known, kind, count in self.kind.fields if known == name)
+        if count:
+            value: Value = Cells(self.machine, f"{self.name}.{name}", count, kind)
+        else:
+            value = self.machine.initial(kind, self.number, number_of(name), f"{self.name}.{name}")
+        self[name] = value
+        return value
+
+    def copied(self) -> Record:
+        found = Record(self.machine, self.kind, self.number, self.name)
+        for name, value in self.items():
+            if isinstance(value, Record):
+                found[name] = value.copied()
+            elif isinstance(value, Cells):
+                found[name] = same = Cells(self.machine, value.name, value.size, value.kind)
+                same.update(value)
+            else:
+                found[name] = value
+        return found
+
+
+def number_of(name: str) -> int:
+    """A number for a name, the same in each process."""
+    return zlib.crc32(name.encode("utf-8", "surrogateescape"))
+
+
+def same_value(one: Value, other: Value) -> bool:
+    """Whether two cells hold the same."""
+    if isinstance(one, Record) and isinstance(other, Record):
+        return all(same_value(one[name], other[name]) for name in {*one, *other})
+    if isinstance(one, Cells) and isinstance(other, Cells):
+        return all(same_value(one[place], other[place]) for place in {*one, *other})
+    return bool(one == other)
+
+
+# --- who wrote what --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a text, and the loop counters around it."""
+
+    line: int
+    counters: tuple[tuple[str, int], ...]
+
+    def __str__(self) -> str:
+        values = ", ".join(f"{name} = {value}" for name, value in self.counters)
+        return f"line {self.line}" + (f" ({values})" if values else "")
+
+
+@dataclass(slots=True, eq=False)
+class Tracer:
+    """Remembers how each number was computed, and where each cell was written."""
+
+    place_of: Callable[[FrameType], Place | None]
+    terms: dict[int, tuple[Any, ...]] = field(default_factory=dict)
+    origins: dict[int, str] = field(default_factory=dict)
+    """Where a value was stored first."""
+    writers: dict[tuple[str, int], Place] = field(default_factory=dict)
+
+    def hashed(self, term: tuple[Any, ...]) -> int:
+        found = hash(term)
+        self.terms[found] = term
+        return found
+
+    def here(self) -> Place | None:
+        frame: FrameType | None = sys._getframe(2)
+        while frame is not None:
+            place = self.place_of(frame)
+            if place is not None:
+                return place
+            frame = frame.f_back
+        return None
+
+
+class TracedCells(Cells):
+    """An array of the user's, with the last writer of each cell."""
+
+    __slots__ = ()
+
+    def __setitem__(self, place: int, value: Value) -> None:
+        tracer = self.machine.tracer
+        writer = None if tracer is None else tracer.here()
+        if tracer is not None and writer is not None:
+            tracer.writers[self.name, place] = writer
+            if isinstance(value, int) and self.kind.letter == "f":
+                tracer.origins.setdefault(value, f"{self.element(place)} of {writer}")
+        super().__setitem__(place, value)
+
+
+# --- races -----------------------------------------------------------------------------------------------------------
+
+Stamp = tuple[tuple[int, int], ...]
+"""The loops with pragmas around an access: which run of the loop, and which iteration."""
+
+
+@dataclass(slots=True, eq=False)
+class Races:
+    """Runs loops that have pragmas the other way round, and looks for cells that two of their iterations touch."""
+
+    stamp: Stamp = ()
+    runs: int = 0
+    shared: list[object] = field(default_factory=list)
+    """What reductions combine."""
+    atomic: bool = False
+    found: list[tuple[str, int]] = field(default_factory=list)
+
+    def iterations(self, values: range, shared: tuple[object, ...]) -> Iterator[int]:
+        around, self.runs = self.stamp, self.runs + 1
+        run = self.runs
+        self.shared += shared
+        for value in reversed(values):
+            self.stamp = (*around, (run, value))
+            yield value
+        self.stamp = around
+        if shared:
+            del self.shared[-len(shared) :]
+
+    def meet(self, one: Stamp, cells: Cells, place: int) -> bool:
+        """Whether an earlier access and this one are of two iterations of one loop."""
+        if one == self.stamp:
+            return False
+        for (run, iteration), (other_run, other) in zip(one, self.stamp, strict=False):
+            if run != other_run:
+                return False
+            if iteration != other:
+                if not any(cells is kept for kept in self.shared):
+                    self.found.append((cells.name, place))
+                return True
+        return False
+
+
+class WatchedCells(Cells):
+    """An array of which each access is looked at."""
+
+    __slots__ = ("readers", "writers")
+
+    def __init__(self, machine: Machine, name: str, size: int | None, kind: Kind, base: int = 0) -> None:
+        super().__init__(machine, name, size, kind, base)
+        self.readers: dict[int, Stamp] = {}
+        self.writers: dict[int, Stamp] = {}
+
+    def __getitem__(self, place: int) -> Value:
+        races = self.machine.races
+        if races is not None and races.stamp and not races.atomic:
+            writer = self.writers.get(place)
+            if writer is not None:
+                races.meet(writer, self, place)
+            self.readers[place] = races.stamp
+        return super().__getitem__(place)
+
+    def __setitem__(self, place: int, value: Value) -> None:
+        races = self.machine.races
+        if races is not None and races.stamp and not races.atomic:
+            for before in (self.writers.get(place), self.readers.get(place)):
+                if before is not None:
+                    races.meet(before, self, place)
+            self.writers[place] = races.stamp
+        super().__setitem__(place, value)
+
+
+class WatchedBuffer(WatchedCells, Buffer):
+    """The same for an array that lives in the text."""
+
+    __slots__ = ()
+
+    def __missing__(self, place: int) -> Value:
+        return Buffer.__missing__(self, place)
+
+
+# --- arithmetic ------------------------------------------------------------------------------------------------------
+
+
+class Numbers(dict[Fraction | int, int]):
+    """The floating values of constants and of whole numbers; 0 is 0."""
+
+    __slots__ = ("back", "machine")
+
+    def __init__(self, machine: Machine) -> None:
+        super().__init__()
+        self.machine = machine
+        self.back: dict[int, int] = {}
+
+    def __missing__(self, number: Fraction | int) -> int:
+        exact = Fraction(number)
+        if self.machine.residues:
+            found = exact.numerator * pow(exact.denominator, -1, PRIME) % PRIME
+        else:
+            found = 0 if not exact else hash((NUMBER, exact.numerator, exact.denominator))
+        if exact.denominator == 1:
+            self.back[found] = exact.numerator
+        if self.machine.tracer is not None:
+            self.machine.tracer.terms[found] = ("number", float(exact))
+        self[number] = found
+        return found
+
+
+def operations(machine: Machine) -> dict[str, Any]:
+    """The functions and tables that a translated text calls, by their names in it."""
+    numbers = Numbers(machine)
+    hashed = hash if machine.tracer is None else machine.tracer.hashed
+
+    def whole(value: int) -> int:
+        """A floating value as a whole number: the one that it is, or a small one."""
+        found = numbers.back.get(value)
+        return (hashed((WHOLE, value)) >> 3) % machine.most if found is None else found
+
+    def centred(value: int) -> int:
+        """Places residues in an order in which half of them are below 0."""
+        return value if value <= PRIME // 2 else value - PRIME
+
+    def add(op: int, one: int, other: int) -> int:
+        return hashed((op, one, other)) if one and other else one or other
+
+    def subtract(op: int, one: int, other: int) -> int:
+        return hashed((op, one, other)) if other else one
+
+    def multiply(op: int, one: int, other: int) -> int:
+        return hashed((op, one, other)) if one and other else 0
+
+    def rounded(op: int, one: int) -> int:
+        """A value in a narrower type; whole numbers that are small stay what they are."""
+        return one if machine.residues or one in numbers.back else hashed((op, one))
+
+    def called(function: int, *arguments: Value) -> int:
+        found = hashed((function, *arguments))
+        return found % PRIME if machine.residues else found
+
+    def effect(function: int, *arguments: Value) -> int:
+        """A call that does something to the world: which one, after which others."""
+        machine.world = hashed((function, machine.world, *arguments))
+        return machine.world % PRIME if machine.residues else machine.world
+
+    def stream(target: Cells, to: int, source: Cells, start: int, count: int) -> None:
+        for number, value in enumerate([source[start + k] for k in range(count)]):
+            target[to + number] = value
+
+    return {
+        "H": hashed,
+        "F": numbers,
+        "whole": whole,
+        "centred": centred,
+        "add": add,
+        "subtract": subtract,
+        "multiply": multiply,
+        "rounded": rounded,
+        "called": called,
+        "effect": effect,
+        "stream": stream,
+        "quotient": quotient,
+        "remainder": remainder,
+        "put": put,
+        "looked_up": looked_up,
+        "within": within,
+        "P": PRIME,
+        "rounds": machine.rounds,
+        "step": machine.step,
+        "parallel": machine.parallel,
+        "atomic": machine.atomic,
+        "buffer": machine.buffer,
+        "allocated": machine.allocated,
+        "unset": machine.unset,
+        "record": machine.record,
+        "unknown": machine.unknown,
+        "covered": machine.covered.add,
+        "Record": Record,
+        "M": machine,
+    }
+
+
+def quotient(one: int, other: int) -> int:
+    """C's division."""
+    if not other:
+        raise Outside("division by zero")
+    found = abs(one) // abs(other)
+    return found if (one < 0) == (other < 0) else -found
+
+
+def remainder(one: int, other: int) -> int:
+    return one - quotient(one, other) * other
+
+
+def looked_up(cells: Cells, row: int, size: int, index: int, lanes: int) -> Value:
+    """An element of two vectors, the first and the last ones of a row, as the permutation of gcc finds it."""
+    index = (index + (2 * lanes - size if index > lanes - 1 else 0)) % (2 * lanes)
+    return cells[row + (index if index < lanes else size - 2 * lanes + index)]
+
+
+def within(index: int, extent: int) -> int:
+    """A subscript that stays in its dimension. Raises Outside."""
+    if not 0 <= index < extent:
+        raise Outside(f"a subscript {index} of {extent}")
+    return index
+
+
+def put(cells: Any, place: Any, value: Value) -> Value:
+    """An assignment inside of an expression."""
+    cells[place] = value
+    return value

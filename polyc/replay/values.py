@@ -1,0 +1,407 @@
+"""Values, pointers and conversions of C as text of Python."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from pycparser import c_ast
+
+from polyc.frontend.ctype import INT, Shape, Types, literal_value
+from polyc.model.scop import CType
+from polyc.replay.memory import FAR, Kind, number_of
+from polyc.replay.reading import NotUnderstood
+
+LONG = CType("long", "int", 8)
+SIZE = CType("unsigned long", "int", 8, False)
+DOUBLE = CType("double", "float", 8)
+FLOAT = CType("float", "float", 4)
+OPERATIONS = {"+": 3, "-": 4, "*": 5, "/": 6, "neg": 7, "round": 8}
+PLAIN, ZEROS, RESIDUES = "plain", "zeros", "residues"
+"""How floating values are computed: as they are written; the same where sums of zeros add nothing; in any order."""
+_SIMPLE = re.compile(r"\w+")
+_SUM = re.compile(r"[\w +*-]+")
+_FLOATING = re.compile(r"(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][-+]?\d+)?|0[xX][\da-fA-F]*\.?[\da-fA-F]*[pP][-+]?\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """An array, a part of one, or a pointer: where its elements are."""
+
+    cells: str
+    base: str
+    """Elements from the start of the cells."""
+    index: str
+    """What has been subscripted so far, in units of `extents`; "" for nothing."""
+    extents: tuple[str, ...]
+    """Of the dimensions that are left; that of the first one is not asked for."""
+    shape: Shape
+    """Of the elements."""
+    lanes: int = 0
+    """Of a pointer to vectors."""
+    checked: bool = False
+    """Whether subscripts are compared with extents."""
+
+    def at(self, index: str) -> Pointer:
+        """The element, or row, with a subscript."""
+        if not self.extents:
+            raise NotUnderstood("a subscript of what is no array")
+        if self.checked and self.extents[0] != "0":
+            index = f"within({index}, {self.extents[0]})"
+        whole = f"{closed(self.index)}*{self.extents[0]} + {summand(index)}" if self.index else index
+        return replace(self, index=whole, extents=self.extents[1:])
+
+    @property
+    def place(self) -> str:
+        """Elements from the start of the cells to here."""
+        if not self.index:
+            return self.base
+        row = "*".join(closed(extent) for extent in self.extents)
+        here = f"{closed(self.index)}*{row}" if row else self.index
+        return here if self.base == "0" else f"{summand(self.base)} + {summand(here)}"
+
+    def moved(self, by: str) -> Pointer:
+        row = "*".join(closed(extent) for extent in self.extents[1:])
+        step = f"{closed(by)}*{row}" if row else by
+        place = self.place
+        return replace(self, base=step if place == "0" else f"{summand(place)} + {summand(step)}", index="")
+
+    def address(self) -> Pointer:
+        """What `&` makes of an element or a row."""
+        return replace(self, base=self.place, index="", extents=("0", *self.extents))
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An expression of Python, and its type in C."""
+
+    code: str
+    type: CType
+    data: bool = False
+    """Whether data decide it, so that it may leave the range of its type on the way."""
+    constant: Fraction | None = None
+    truth: bool = False
+    """Whether it is a condition."""
+    pointer: Pointer | None = None
+    node: c_ast.Node | None = None
+    """Of a record: its struct."""
+
+    @property
+    def floating(self) -> bool:
+        return self.type.kind == "float"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """What can be assigned to."""
+
+    code: str
+    """A variable, or what has the cell."""
+    key: str
+    """The cell; "" for a variable."""
+    type: CType
+    node: c_ast.Node | None = None
+    pointer: Pointer | None = None
+    variable: Variable | None = None
+
+    @property
+    def read(self) -> str:
+        return f"{self.code}[{self.key}]" if self.key else self.code
+
+
+@dataclass(slots=True, eq=False)
+class Variable:
+    """A name in C."""
+
+    code: str
+    shape: Shape
+    number: int
+    """Variables that are declared later have larger ones."""
+    extents: tuple[str, ...] = ()
+    is_array: bool = False
+    offset: str = "0"
+    lanes: int = 0
+    data: bool = True
+
+
+def summand(code: str) -> str:
+    """A part of a sum."""
+    return code if _SUM.fullmatch(code) else f"({code})"
+
+
+def closed(code: str) -> str:
+    """An operand of something."""
+    return code if _SIMPLE.fullmatch(code) else f"({code})"
+
+
+def number(code: int | Fraction, ctype: CType = INT) -> Value:
+    return Value(str(int(code)), ctype, constant=Fraction(code))
+
+
+def literal(text: str, arithmetic: Arithmetic) -> Value:
+    """A constant of C."""
+    floating = _FLOATING.match(text)
+    if floating is not None:
+        digits, suffix = floating[0], text[floating.end() :].lower()
+        exact = Fraction(float.fromhex(digits)) if digits[:2] in ("0x", "0X") else Fraction(float(digits))
+        ctype = FLOAT if suffix.startswith("f") else CType("long double", "float", 16) if suffix == "l" else DOUBLE
+        exact = narrowed(exact, ctype)
+        return arithmetic.constant(exact, ctype)
+    found = literal_value(text)
+    if found is None:
+        raise NotUnderstood(f"the constant {text}")
+    suffix = "" if text.startswith("'") else text[len(text.rstrip("uUlL")) :].lower()
+    unsigned = "u" in suffix or (text[:2] in ("0x", "0X") and found >> 31 == 1) or found >> 63 == 1
+    if "l" in suffix or found >> (32 if unsigned else 31):
+        return number(found, SIZE if unsigned else LONG)
+    return number(found, CType("unsigned", "int", 4, False) if unsigned else INT)
+
+
+def narrowed(exact: Fraction, ctype: CType) -> Fraction:
+    """A constant in a floating type."""
+    letter = {2: "e", 4: "f"}.get(ctype.size_bytes)
+    if letter is None:
+        return exact
+    try:
+        return Fraction(struct.unpack(letter, struct.pack(letter, float(exact)))[0])
+    except (OverflowError, ValueError):
+        return exact
+
+
+def wrapped(code: str, ctype: CType) -> str:
+    """A whole number in the range of a type."""
+    bits = 8 * ctype.size_bytes
+    if ctype.text == "_Bool":
+        return f"{closed(code)} != 0"
+    mask = (1 << bits) - 1
+    if not ctype.signed:
+        return f"{closed(code)} & {mask}"
+    half = 1 << (bits - 1)
+    return f"({closed(code)} + {half} & {mask}) - {half}"
+
+
+@dataclass(slots=True)
+class Arithmetic:
+    """What C's operators are in Python."""
+
+    mode: str
+    constants: dict[Fraction, str] = field(default_factory=dict)
+    """Names of floating constants."""
+
+    def constant(self, exact: Fraction, ctype: CType) -> Value:
+        name = self.constants.setdefault(exact, f"C{len(self.constants)}") if exact else "0"
+        return Value(name, ctype, constant=exact)
+
+    def converted(self, value: Value, to: CType) -> Value:
+        """A value in another type, as an assignment or a cast makes it."""
+        of = value.type
+        if value.pointer is not None or of.kind == "pointer":
+            return value
+        if "other" in (of.kind, to.kind) or (of.kind == "struct") != (to.kind == "struct"):
+            if to.text == "void":
+                return value
+            raise NotUnderstood(f"a value of type {of.text} as {to.text}")
+        if of.kind == "struct":
+            return value
+        if to.kind == "int":
+            return self.whole(value, to)
+        if of.kind == "int":
+            if value.constant is not None:
+                return self.constant(narrowed(value.constant, to), to)
+            return Value(f"F[{value.code}]", to, True)
+        if to.size_bytes >= of.size_bytes:
+            return replace(value, type=to)
+        if value.constant is not None:
+            return self.constant(narrowed(value.constant, to), to)
+        if self.mode == RESIDUES:
+            return replace(value, type=to)
+        return Value(f"rounded({OPERATIONS['round'] + 16 * to.size_bytes}, {value.code})", to, True)
+
+    def whole(self, value: Value, to: CType) -> Value:
+        of = value.type
+        if of.kind == "float":
+            if value.constant is not None:
+                return self.converted(number(int(value.constant)), to)
+            return Value(wrapped(f"whole({value.code})", to), to, True)
+        if to.text == "_Bool" or (value.constant is not None and of != to):
+            if value.constant is not None:
+                return number(fitted(int(value.constant), to), to)
+            return Value(self.condition(value), to, truth=True)
+        widened = to.size_bytes > of.size_bytes and (to.signed or not of.signed)
+        same = to.size_bytes == of.size_bytes and to.signed == of.signed
+        if widened or same or value.truth:
+            return replace(value, type=to)
+        if to.signed and not value.data and to.size_bytes >= 4:
+            return replace(value, type=to)  # a counter, in an int
+        return Value(wrapped(value.code, to), to, value.data)
+
+    def common(self, one: Value, other: Value) -> CType:
+        """The type of a sum."""
+        if one.floating or other.floating:
+            types = [v.type for v in (one, other) if v.floating]
+            return max(types, key=lambda t: t.size_bytes)
+        a, b = promoted(one.type), promoted(other.type)
+        if a.size_bytes != b.size_bytes:
+            return a if a.size_bytes > b.size_bytes else b
+        return a if not a.signed else b
+
+    def negated(self, value: Value) -> Value:
+        if value.constant is not None and value.floating:
+            return self.constant(-value.constant, value.type)
+        if value.floating:
+            if self.mode == RESIDUES:
+                return Value(f"-{closed(value.code)} % P", value.type, True)
+            whole = f"H(({OPERATIONS['neg']}, {value.code}))"
+            if self.mode == ZEROS:
+                whole = f"multiply({OPERATIONS['neg']}, {value.code}, 1)"
+            return Value(whole, value.type, True)
+        return self.integer("-", number(0), value)
+
+    def binary(self, op: str, one: Value, other: Value) -> Value:
+        if op in ("&&", "||"):
+            word = "and" if op == "&&" else "or"
+            code = f"({self.condition(one)} {word} {self.condition(other)})"
+            return Value(code if one.truth and other.truth else f"bool{code}", INT, truth=True)
+        if one.type.kind == "struct" or other.type.kind == "struct":
+            raise NotUnderstood("arithmetic with records")
+        if op in ("<<", ">>"):
+            one, other = self.converted(one, promoted(one.type)), self.converted(other, promoted(other.type))
+            return self.integer(op, one, other)
+        ctype = self.common(one, other)
+        one, other = self.converted(one, ctype), self.converted(other, ctype)
+        if op in ("<", ">", "<=", ">=", "==", "!="):
+            left, right = one.code, other.code
+            if one.floating and self.mode == RESIDUES and op not in ("==", "!="):
+                left, right = f"centred({left})", f"centred({right})"
+            return Value(f"({closed(left)} {op} {closed(right)})", INT, one.data or other.data, truth=True)
+        return self.floating(op, one, other) if ctype.kind == "float" else self.integer(op, one, other)
+
+    def floating(self, op: str, one: Value, other: Value) -> Value:
+        if op not in OPERATIONS:
+            raise NotUnderstood(f"{op} of floating values")
+        kind = OPERATIONS[op] + 16 * one.type.size_bytes
+        if self.mode == RESIDUES and op in "+-*":
+            code = f"({closed(one.code)} {op} {closed(other.code)}) % P"
+        elif self.mode == RESIDUES:
+            code = f"H(({kind}, {one.code}, {other.code})) % P"
+        elif self.mode == ZEROS and op != "/":
+            name = {"+": "add", "-": "subtract", "*": "multiply"}[op]
+            code = f"{name}({kind}, {one.code}, {other.code})"
+        else:
+            code = f"H(({kind}, {one.code}, {other.code}))"
+        return Value(code, one.type, True)
+
+    def integer(self, op: str, one: Value, other: Value) -> Value:
+        """Whole numbers of one type (but for shifts)."""
+        ctype, data = one.type, one.data or other.data
+        if op == "-" and one.constant == 0:
+            ctype = promoted(other.type)
+        if one.constant is not None and other.constant is not None:
+            folded = fold(op, int(one.constant), int(other.constant))
+            if folded is not None:
+                return number(fitted(folded, ctype), ctype)
+        left, right = closed(one.code), closed(other.code)
+        if op in ("/", "%"):
+            if not ctype.signed and other.constant:
+                return Value(f"{left} {'//' if op == '/' else '%'} {right}", ctype, data)
+            name = "quotient" if op == "/" else "remainder"
+            return Value(f"{name}({one.code}, {other.code})", ctype, data)
+        if op not in ("+", "-", "*", "&", "|", "^", "<<", ">>"):
+            raise NotUnderstood(f"the operator {op}")
+        code = f"-{right}" if op == "-" and one.constant == 0 else f"{left} {op} {right}"
+        may_leave = op in ("+", "-", "*", "<<") and (data or (not ctype.signed and op == "-"))
+        return Value(wrapped(code, ctype) if may_leave else code, ctype, data)
+
+    def condition(self, value: Value) -> str:
+        """The value as a condition of Python."""
+        if value.pointer is not None:
+            return f"{value.pointer.cells} is not None"
+        if value.type.kind not in ("int", "float"):
+            raise NotUnderstood("a condition that is no number")
+        return value.code
+
+
+def fold(op: str, one: int, other: int) -> int | None:
+    if op in ("/", "%"):
+        if not other:
+            return None
+        found = abs(one) // abs(other) * (1 if (one < 0) == (other < 0) else -1)
+        return found if op == "/" else one - found * other
+    if op in ("<<", ">>"):
+        return None if not 0 <= other < 64 else one << other if op == "<<" else one >> other
+    known = {"+": one + other, "-": one - other, "*": one * other, "&": one & other, "|": one | other, "^": one ^ other}
+    return known.get(op)
+
+
+def fitted(value: int, ctype: CType) -> int:
+    if ctype.text == "_Bool":
+        return int(value != 0)
+    bits = 8 * ctype.size_bytes
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if ctype.signed and value >> (bits - 1) else value
+
+
+def promoted(ctype: CType) -> CType:
+    return INT if ctype.kind == "int" and ctype.size_bytes < 4 else ctype
+
+
+def kind_of(shape: Shape, types: Types, few: bool = False) -> Kind:
+    """What a cell of this type holds."""
+    if shape.element.kind == "float":
+        return Kind("f", 8 * shape.element.size_bytes)
+    if shape.element.kind == "int":
+        return Kind("i", 8 * shape.element.size_bytes, shape.element.signed, few=few)
+    if shape.element.kind != "struct" or shape.node is None:
+        raise NotUnderstood(f"the type {shape.element.text}")
+    fields: list[tuple[str, Kind, int]] = []
+    for item in shape.node.decls or ():
+        if not isinstance(item, c_ast.Decl) or not item.name or isinstance(shape.node, c_ast.Union):
+            raise NotUnderstood(f"the type {shape.element.text}")
+        inner = types.shape(item.type)
+        if any(d.pointer or d.size is None for d in inner.dims):
+            continue  # whoever asks for it is not understood
+        count = product([d.size or 0 for d in inner.dims]) if inner.dims else 0
+        fields.append((item.name, kind_of(inner, types, few), count))
+    return Kind("s", 0, fields=tuple(fields))
+
+
+def product(sizes: Sequence[int]) -> int:
+    found = 1
+    for size in sizes:
+        found *= size
+    return found
+
+
+def extents_of(shape: Shape) -> tuple[str, ...]:
+    """Extents that are constants, or rows that pointers lead to."""
+    return tuple(str(FAR) if dim.pointer else str(dim.size) for dim in shape.dims)
+
+
+__all__ = [
+    "FLOAT",
+    "INT",
+    "LONG",
+    "PLAIN",
+    "RESIDUES",
+    "SIZE",
+    "ZEROS",
+    "Arithmetic",
+    "Pointer",
+    "Target",
+    "Value",
+    "Variable",
+    "closed",
+    "extents_of",
+    "fitted",
+    "kind_of",
+    "literal",
+    "number",
+    "number_of",
+    "product",
+    "promoted",
+    "summand",
+    "wrapped",
+]

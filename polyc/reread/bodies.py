@@ -1,0 +1,371 @@
+"""The text of each statement is the program's: its expressions, the loops' values in them, and the places it touches.
+
+math: let t be an instance of the text, g(t) = (o, i) the program's, and P the place that the program gives to an access
+      of an instance: the array's element, or in a buffer that stands for it the element less the corner of tile o,
+      modulo its length where the buffer is circular, in the order in which it is stored. Shown is that
+        (1) the text of t is the statement's, with each loop variable replaced by an expression that is i, in its type,
+        (2) each reference that is affine has the subscripts P(o, i), and goes to the variable that keeps them,
+        (3) others are the statement's own, but for subscripts that are affine, and in a buffer less its corner,
+        (4) what runs outside of a statement's domain is left out by a condition, stores zero, or runs, as the program
+            has it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import cast
+
+import islpy as isl
+
+from polyc.model import ctree as c
+from polyc.model.program import Buffer, Hoist, Program
+from polyc.model.scop import Access, Array, CType, Statement, Storage
+from polyc.poly import at_sizes, constant_of, function_of, in_name, maps, pinned
+from polyc.reread.affine import NotAffine, Substitution, Value, agree, piecewise, substitution
+from polyc.reread.instances import Image
+from polyc.reread.parts import Declared, NotComparable, Refused
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Use:
+    """A reference of the text to a buffer."""
+
+    image: Image
+    buffer: Buffer
+    declared: Declared
+
+
+@dataclass(slots=True, eq=False)
+class Bodies:
+    """The comparison of all statements' texts. Raises NotComparable, Refused."""
+
+    program: Program
+    uses: list[Use] = field(default_factory=list)
+    """References to buffers, for `storage.py`."""
+    _functions: dict[Access, isl.MultiAff | isl.PwMultiAff] = field(default_factory=dict)
+
+    def compare(self, image: Image) -> None:
+        """(1) to (4) of one part; narrows its domain where it has a condition of its own."""
+        statement = self.program.statements[image.run.statement]
+        expected = statement.body
+        for hoist in self.program.hoisted:
+            expected = _with_hoist(self.program, image, expected, hoist)
+        found: tuple[c.Stmt, ...] = tuple(
+            item for item in image.part.items if not isinstance(item, c.Comment | c.Empty | c.Note)
+        )
+        kind = self.program.padded.get(statement.name, "")
+        if kind == "guarded" and len(found) == 1 and isinstance(found[0], c.If) and not isinstance(expected, c.If):
+            found = self.inside(image, found[0])
+        body = _Body(self, image, statement, {})
+        if kind == "zero":
+            found = body.zeroed(found)
+        wanted = _flat(expected)
+        present = tuple(inner for item in found for inner in _flat(item))
+        if len(wanted) != len(present):
+            raise Refused(f"the text of {statement.name} has other statements", statement.text)
+        body.start()
+        for then, now in zip(wanted, present, strict=True):
+            if not body.same(then, now):
+                raise Refused(f"the text of {statement.name} is another one", statement.text)
+        body.check_values()
+
+    def inside(self, image: Image, item: c.If) -> tuple[c.Stmt, ...]:
+        """What stands below the condition that leaves out what is not of the domain."""
+        if item.otherwise is not None:
+            raise Refused(f"the condition of {image.run.statement} has another branch")
+        try:
+            image.domain = image.domain.intersect(image.reader.condition(item.condition))
+        except NotAffine as what:
+            raise NotComparable(f"the condition of {image.run.statement} is not affine ({what})") from None
+        return item.then.body if isinstance(item.then, c.Block) else (item.then,)
+
+    def function(self, access: Access) -> isl.MultiAff | isl.PwMultiAff:
+        """`{ S[i] -> A[x] }`: one expression with no regard to where it is defined, or pieces."""
+        if access not in self._functions:
+            relation = pinned(access.relation, access.loose) if access.loose else access.relation
+            single = function_of(relation)
+            self._functions[access] = isl.PwMultiAff.from_map(relation) if single is None else single
+        return self._functions[access]
+
+
+@dataclass(slots=True, eq=False)
+class _Body:
+    """The comparison of one part."""
+
+    whole: Bodies
+    image: Image
+    statement: Statement
+    renamed: dict[str, str]
+    """Variables that the statement declares itself."""
+    types: dict[str, CType] = field(init=False)
+    positions: dict[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        statement = self.statement
+        named = [
+            *zip(statement.loops, statement.loop_types, strict=True),
+            *((v.name, v.type) for v in statement.values),
+        ]
+        self.types = dict(named)
+        self.positions = {name: k for k, (name, _) in enumerate(named)}
+
+    @property
+    def program(self) -> Program:
+        return self.whole.program
+
+    def start(self) -> None:
+        if len(self.image.instance) != len(self.positions):
+            raise Refused(f"the text of {self.statement.name} has another number of loops")
+
+    # --- (1)
+
+    def same(self, then: c.Node, now: c.Node) -> bool:
+        """Whether a piece of the text is what the program's statement has there."""
+        if isinstance(then, c.Name) and then.name in self.positions:
+            return self.same_loop(then.name, now)
+        if isinstance(then, c.ArrayRef):
+            return self.same_reference(then, now)
+        if type(then) is not type(now):
+            return False
+        if isinstance(then, c.Block) and isinstance(now, c.Block):
+            mine, other = _flat(then), _flat(now)
+            return len(mine) == len(other) and all(self.same(a, b) for a, b in zip(mine, other, strict=True))
+        for one in fields(then):
+            if one.name in ("span", "ref", "pragmas", "runs"):
+                continue
+            if not self.same_field(getattr(then, one.name), getattr(now, one.name)):
+                return False
+        return True
+
+    def same_field(self, then: object, now: object) -> bool:
+        if isinstance(then, tuple) and isinstance(now, tuple):
+            return len(then) == len(now) and all(self.same_field(a, b) for a, b in zip(then, now, strict=True))
+        if then is None or now is None or isinstance(then, str | bool | int):
+            return then == now
+        if isinstance(then, c.Block) != isinstance(now, c.Block):
+            then, now = _single(then), _single(now)
+        return self.same(cast(c.Node, then), cast(c.Node, now))
+
+    def same_loop(self, name: str, now: c.Node) -> bool:
+        """Whether an expression is the value of one of the statement's loops, in its type."""
+        kind, position = self.types[name], self.positions[name]
+        value = now
+        if isinstance(now, c.Cast) and now.type == kind.text:
+            value = now.operand
+        elif isinstance(now, c.Name) and isinstance(self.image.reader.names.get(now.name), c.Literal):
+            pass  # a constant of the loop's type, declared beside the statement
+        elif not (kind.signed and (kind.size_bytes == 8 or (isinstance(now, c.Literal) and kind.size_bytes == 4))):
+            return False
+        return not isinstance(value, c.Stmt) and self.agrees(self.image.instance[position], value)
+
+    def agrees(self, wanted: Value, now: c.Expr) -> bool:
+        """Whether an expression of the text has a value in all instances."""
+        try:
+            found = self.image.reader.value(now)
+        except NotAffine:
+            return False
+        known = self.program.scop.known
+        return agree(wanted, found, at_sizes(self.image.domain, known)) is None
+
+    def check_values(self) -> None:
+        """The values of inlined producers' loops are those of the program, where the program has one."""
+        statement, image = self.statement, self.image
+        decided = self.decided()
+        for item, found in zip(statement.values, image.instance[len(statement.loops) :], strict=True):
+            wanted = decided.of(isl.PwMultiAff.from_map(item.relation).get_pw_aff(0))
+            differ = agree(wanted, found, at_sizes(image.domain, self.program.scop.known))
+            if differ is not None:
+                message = f"a producer in {statement.name} is computed for another iteration"
+                raise Refused(message, str(differ.sample_point()))
+
+    # --- (4)
+
+    def zeroed(self, found: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:
+        """A copy with the value that it stores inside of its domain: outside of it, it stores zero."""
+        domain = self.inside_domain()
+        outside = at_sizes(self.image.domain, self.program.scop.known).subtract(domain)
+        match found:
+            case [
+                c.ExprStmt(expr=c.Assign(value=c.Ternary(condition=condition, then=then, otherwise=other)) as store)
+            ] if other == c.Literal("0"):
+                try:
+                    inside = self.image.reader.condition(condition)
+                except NotAffine:
+                    return found
+                here = at_sizes(self.image.domain, self.program.scop.known)
+                wrong = here.intersect(inside).subtract(domain).union(here.intersect(domain).subtract(inside))
+                if not wrong.is_empty():
+                    raise Refused(f"{self.statement.name} stores zero elsewhere", str(wrong.sample_point()))
+                item = found[0]
+                assert isinstance(item, c.ExprStmt)
+                return (replace(item, expr=replace(store, value=then)),)
+        if not outside.is_empty():
+            raise Refused(f"{self.statement.name} stores no zero outside", str(outside.sample_point()))
+        return found
+
+    def inside_domain(self) -> isl.Set:
+        """`{ [x] }`: where the instance is one of the statement's domain."""
+        return self.decided().relation().intersect_range(self.statement.domain).domain()
+
+    def decided(self) -> Substitution:
+        """The statement's loops at this place."""
+        space = self.image.run.contraction.get_space().range()
+        return substitution(self.image.reader, self.image.instance[: len(self.statement.loops)], space)
+
+    # --- (2) and (3)
+
+    def same_reference(self, then: c.ArrayRef, now: c.Node) -> bool:
+        """Whether a reference of the text goes where the program's does."""
+        array = self.program.scop.arrays[then.array]
+        buffer = _buffer(self.program, self.image, then)
+        if not isinstance(now, c.ArrayRef):
+            return False
+        if not self.same_variable(array, buffer, now):
+            return False
+        access = self.access(then)
+        exact = access is not None and access.exact and len(then.subscripts) == array.rank
+        if buffer is not None and buffer.is_single:
+            return not now.subscripts
+        if access is not None and exact:
+            return self.at_place(access, buffer, now)
+        if buffer is None or buffer.corner is None:
+            return len(then.subscripts) == len(now.subscripts) and self.same_field(then.subscripts, now.subscripts)
+        if access is None or not access.loose or len(then.subscripts) != array.rank:
+            raise NotComparable(f"an access to {array.c_name} that is not affine goes to a buffer")
+        return self.at_loose_place(access, buffer, then, now)
+
+    def access(self, then: c.ArrayRef) -> Access | None:
+        found = [a for a in self.statement.accesses if then.ref and a.ref == then.ref]
+        return found[-1] if found else None
+
+    def same_variable(self, array: Array, buffer: Buffer | None, now: c.ArrayRef) -> bool:
+        """Whether the text's variable is the buffer, or the array, and not another one of its name."""
+        there = self.image.part.place.stores.get(now.array)
+        if buffer is not None:
+            if now.array != buffer.name or there is None:
+                return False
+            self.whole.uses.append(Use(self.image, buffer, there))
+            return True
+        if array.storage is Storage.REGION:
+            return now.array == array.name and (there is None or not there.place.loops)
+        return now.array == array.c_name and there is None
+
+    def wanted(self, access: Access, buffer: Buffer | None) -> list[Value]:
+        """The subscripts of the place, in the order of the array's dimensions."""
+        decided = self.decided()
+        function = self.whole.function(access)
+        if buffer is not None and buffer.places is not None:
+            mine = [m for m in maps(buffer.places) if in_name(m) == self.statement.name]
+            if not mine:
+                raise Refused(f"{self.statement.name} has no place in {buffer.name}")
+            function = isl.PwMultiAff.from_map(mine[0])
+        found = [decided.of(_piece(function, k)) for k in range(function.dim(isl.dim_type.out))]
+        if buffer is None or buffer.corner is None:
+            return found
+        corner = self.corner(buffer)
+        return [_less(value, least) for value, least in zip(found, corner, strict=True)]
+
+    def corner(self, buffer: Buffer) -> list[Value]:
+        """The element of the array that the buffer begins with, in this tile."""
+        assert buffer.corner is not None
+        tile = self.image.loops[: buffer.depth]
+        decided = substitution(self.image.reader, tile, buffer.corner.get_space().domain())
+        return [decided.of(_piece(buffer.corner, k)) for k in range(buffer.corner.dim(isl.dim_type.out))]
+
+    def at_place(self, access: Access, buffer: Buffer | None, now: c.ArrayRef) -> bool:
+        wanted = self.wanted(access, buffer)
+        if buffer is not None and buffer.window is not None and wanted:
+            wanted[buffer.window] = _around(wanted[buffer.window], buffer)
+        if buffer is not None and buffer.order and wanted:
+            wanted = [wanted[d] for d in buffer.order]
+        if len(wanted) != len(now.subscripts):
+            return False
+        return all(self.agrees(value, subscript) for value, subscript in zip(wanted, now.subscripts, strict=True))
+
+    def at_loose_place(self, access: Access, buffer: Buffer, then: c.ArrayRef, now: c.ArrayRef) -> bool:
+        """Subscripts that data decide are the statement's own, in a dimension that the buffer has as a whole."""
+        wanted = self.wanted(access, buffer)
+        if len(wanted) != len(now.subscripts):
+            return False
+        order = buffer.order or tuple(range(len(wanted)))
+        zero = self.image.reader.constant(0)
+        for d, subscript in zip(order, now.subscripts, strict=True):
+            if d in access.loose:
+                corner = self.corner(buffer)[d]
+                whole = agree(corner, zero, at_sizes(self.image.domain, self.program.scop.known)) is None
+                if not (whole and self.same(then.subscripts[d], subscript)):
+                    return False
+            elif not self.agrees(_around(wanted[d], buffer) if d == buffer.window else wanted[d], subscript):
+                return False
+        return True
+
+
+def _around(value: Value, buffer: Buffer) -> Value:
+    """The place in a circular buffer."""
+    assert buffer.window is not None
+    length = constant_of(buffer.extents[buffer.window])
+    if length is None:
+        raise NotComparable(f"the length of {buffer.name} is not known")
+    return value.mod_val(isl.Val(length, value.get_ctx()))
+
+
+def _less(value: Value, least: Value) -> Value:
+    if isinstance(value, isl.Aff) and isinstance(least, isl.Aff):
+        return value.sub(least)
+    return piecewise(value).sub(piecewise(least))
+
+
+def _piece(function: isl.MultiAff | isl.PwMultiAff, position: int) -> isl.PwAff:
+    if isinstance(function, isl.PwMultiAff):
+        return function.get_pw_aff(position)
+    return isl.PwAff.from_aff(function.get_at(position))
+
+
+def _buffer(program: Program, image: Image, reference: c.ArrayRef) -> Buffer | None:
+    """The buffer that a reference uses, declared by a mark above it."""
+    for mark in reversed(image.run.path.marks):
+        for key in reversed(mark.names) if mark.kind == "allocate" else ():
+            buffer = program.buffers[key]
+            mine = (image.run.statement, reference.ref) in buffer.accesses
+            if buffer.array == reference.array and (mine or buffer.storage == "private"):
+                return buffer
+    return None
+
+
+def _with_hoist(program: Program, image: Image, body: c.Stmt, hoist: Hoist) -> c.Stmt:
+    """The statement with an expression computed where a panel is filled: there it is stored, and read in its place."""
+    name = image.run.statement
+    mine = {ref for statement, ref in program.buffers[hoist.buffer].accesses if statement == name}
+    if name in program.copies:
+        if not mine:
+            return body
+        assert isinstance(body, c.ExprStmt)
+        assert isinstance(body.expr, c.Assign)
+        cell = body.expr.value
+
+        def stored(node: c.Node) -> c.Node | None:
+            return cell if isinstance(node, c.ArrayRef) and node.ref == hoist.ref else None
+
+        return replace(body, expr=replace(body.expr, value=c.rewrite(hoist.value, stored)))
+    if name != hoist.statement:
+        return body
+    cells = [n for n in c.walk(hoist.value) if isinstance(n, c.ArrayRef) and n.ref == hoist.ref]
+    used = None if len(cells) != 1 else _buffer(program, image, cells[0])
+    if used is None or used.key != hoist.buffer:
+        return body
+    return c.rewrite(body, lambda node: cells[0] if node == hoist.value else None)
+
+
+def _flat(node: c.Stmt) -> tuple[c.Stmt, ...]:
+    """The statements of blocks that declare nothing, one by one."""
+    if isinstance(node, c.Block):
+        if any(isinstance(item, c.Decl) for item in node.body):
+            return tuple(item for item in node.body if not isinstance(item, c.Comment | c.Empty | c.Note))
+        return tuple(inner for item in node.body for inner in _flat(item))
+    return () if isinstance(node, c.Comment | c.Empty | c.Note) else (node,)
+
+
+def _single(node: object) -> object:
+    while isinstance(node, c.Block) and len(_flat(node)) == 1:
+        (node,) = _flat(node)
+    return node

@@ -1,0 +1,130 @@
+"""Loops of the text that run at once are loops that the program's tree lets run at once.
+
+math: a loop of the text with a pragma, or that is printed as operations on vectors, has for all parts below it the
+      value of one band member m that the tree marks so. What stands before m on their paths is the same, and has one
+      value for given values of the loops around. So two of its iterations are two of m's (`verify/races.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import islpy as isl
+
+from polyc.model import ctree as c
+from polyc.model.program import Program
+from polyc.model.scop import Array
+from polyc.model.tree import Member, Step
+from polyc.poly import constant_of
+from polyc.reread.affine import agree_plainly
+from polyc.reread.instances import Image
+from polyc.reread.parts import Loop
+from polyc.verify.fault import Fault
+
+_CLAUSE = re.compile(r"reduction\((\S+): (\w+(?:\[:\d+\])*)\)")
+_UNROLL = "GCC unroll"
+_ATOMIC = "omp atomic"
+
+
+def concurrency_faults(program: Program, loops: Sequence[Loop], images: Sequence[Image]) -> list[Fault]:
+    """Loops that are marked and may not be."""
+    by_part = {id(image.part): image for image in images}
+    found: list[Fault] = []
+    for loop in loops:
+        node = loop.node
+        marked = [p for p in node.pragmas if not p.startswith(_UNROLL)]
+        if not (marked or node.lanes or node.owned or node.lookups):
+            continue
+        below = [by_part[id(part)] for part in loop.parts]
+        member, position = _member(loop, below)
+        if member is None:
+            shown = marked[0] if marked else "vector"
+            found.append(Fault("race", f"the loop {loop.name} of the text, '{shown}', is no loop of the program", ""))
+            continue
+        message = _wrong(program, node, marked, member) or _mixed(below, position, loop.depth)
+        if message:
+            found.append(Fault("race", f"the loop {loop.name} of the text {message}", ""))
+    return found
+
+
+def _member(loop: Loop, below: list[Image]) -> tuple[Member | None, int]:
+    """The band member whose value the loop is, for all parts below it, and its step."""
+    found: tuple[Member | None, int] = None, -1
+    for image in below:
+        mine: tuple[Member | None, int] = None, -1
+        for position, (column, step) in enumerate(zip(image.columns, image.run.path.steps, strict=True)):
+            is_loop = isinstance(column, isl.Aff) and agree_plainly(column, image.reader.loop(loop.depth))
+            if isinstance(step, Member) and is_loop:
+                mine = step, position
+                break
+        if mine[0] is None or (found[0] is not None and (mine[0] is not found[0] or mine[1] != found[1])):
+            return None, -1
+        found = mine
+    return found
+
+
+def _mixed(below: list[Image], position: int, depth: int) -> str:
+    """What is wrong with the steps before the member; "" for nothing."""
+    for image in below:
+        for k in range(position):
+            a, b = image.run.path.steps[k], below[0].run.path.steps[k]
+            if isinstance(a, Step) and isinstance(b, Step):
+                if a.index != b.index:
+                    return "runs several nests of the program at once"
+                continue
+            one, two = image.columns[k], below[0].columns[k]
+            if a is not b or not isinstance(one, isl.Aff) or not isinstance(two, isl.Aff):
+                return "stands below other loops than in the program"
+            for value in (one, two):
+                if value.involves_dims(isl.dim_type.in_, depth, value.dim(isl.dim_type.in_) - depth):
+                    return "stands outside of a loop that is around it in the program"
+    return ""
+
+
+def _wrong(program: Program, node: c.For, marked: list[str], member: Member) -> str:
+    """In what a loop differs from its member; "" for nothing."""
+    arrays = program.scop.arrays
+    said = {pair for pragma in marked for pair in _CLAUSE.findall(pragma)}
+    allowed = {(operator, section(arrays[array])) for operator, array in member.reductions}
+    if node.owned:
+        names = {arrays[array].printed_name for _, array in member.owned}
+        return "" if node.owned in names and not marked else "has other owners than in the program"
+    if member.owned and marked:
+        return "runs at once, and updates cells that have owners"
+    for pragma in marked:
+        if pragma.startswith("omp parallel for"):
+            if not member.parallel:
+                return "is parallel, and carries dependences in the program"
+        elif pragma.startswith("omp simd"):
+            if not member.vector:
+                return "is a vector loop, and carries dependences in the program"
+        else:
+            return f"has a pragma that nobody knows, '{pragma}'"
+    if (node.lanes or node.lookups) and not member.vector:
+        return "is a vector loop, and carries dependences in the program"
+    if node.lanes and node.lanes != member.lanes:
+        return "has other lanes than in the program"
+    if node.lookups and (member.lookups is None or member.lookups.width != node.lookups):
+        return "looks up other rows than in the program"
+    if marked and said != allowed:
+        return "reduces into other arrays than in the program"
+    if any(pragma.startswith("omp parallel") for pragma in marked):
+        for _, array in member.atomics:
+            if not _is_atomic(arrays[array].printed_name, node.body):
+                return f"updates {arrays[array].printed_name} without care"
+    return ""
+
+
+def _is_atomic(name: str, body: c.Stmt) -> bool:
+    """Whether all uses of an array in a loop's body are atomic updates."""
+    uses = [n for n in c.walk(body) if isinstance(n, c.ArrayRef) and n.array == name]
+    updates = [n for n in c.walk(body) if isinstance(n, c.ExprStmt) and _ATOMIC in n.pragmas]
+    inside = {id(n) for item in updates for n in c.walk(item)}
+    return all(id(n) in inside for n in uses)
+
+
+def section(array: Array) -> str:
+    """All of an array, as a clause of OpenMP names it: `s`, `h[:256]`."""
+    extents = "".join(f"[:{constant_of(extent)}]" for extent in array.extents if extent is not None)
+    return array.printed_name + extents

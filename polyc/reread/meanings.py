@@ -1,0 +1,111 @@
+"""What the macros of a text have to be: the definitions that its checks take them for, as they were reviewed.
+
+No check reads what stands in a macro, so that each of them is here a second time, without the code that prints it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+VectorTypes = Mapping[str, tuple[str, int, int]]
+
+MEANINGS = {
+    "polyc_min": "#define polyc_min(a, b) ((a) < (b) ? (a) : (b))",
+    "polyc_max": "#define polyc_max(a, b) ((a) > (b) ? (a) : (b))",
+    "polyc_floord": "#define polyc_floord(n, d) ((n) < 0 ? -((-(n) + (d) - 1) / (d)) : (n) / (d))",
+    "polyc_apart": "#define polyc_apart(a, a_end, b, b_end) "
+    "((unsigned long)(a_end) <= (unsigned long)(b) || (unsigned long)(b_end) <= (unsigned long)(a))",
+}
+"""The macros that `affine.py` and the check of guards read as functions."""
+STREAMING = r"""#if (defined(__GNUC__) || defined(__clang__)) && defined(__SSE2__) \
+    && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define polyc_stream(to, from, bytes) __extension__({ \
+    typedef float polyc_line __attribute__((vector_size(polyc_bytes), may_alias)); \
+    char *polyc_to = (char *)(to); const char *polyc_from = (const char *)(from); \
+    long polyc_n = (long)(bytes), polyc_k = (long)(-(unsigned long)polyc_to % 64); \
+    if (polyc_n > 0) { \
+      if (polyc_k > polyc_n) polyc_k = polyc_n; \
+      __builtin_memcpy(polyc_to, polyc_from, (unsigned long)polyc_k); \
+      for (; polyc_k + 64 <= polyc_n; polyc_k += 64) \
+        for (int polyc_l = 0; polyc_l < 64; polyc_l += polyc_bytes) { \
+          polyc_line polyc_v; \
+          __builtin_memcpy(&polyc_v, polyc_from + polyc_k + polyc_l, polyc_bytes); \
+          polyc_put(polyc_to + polyc_k + polyc_l, polyc_v); \
+        } \
+      __builtin_memcpy(polyc_to + polyc_k, polyc_from + polyc_k, (unsigned long)(polyc_n - polyc_k)); \
+    } \
+  })
+#define polyc_fence() __builtin_ia32_sfence()
+#ifdef __AVX512F__
+#define polyc_bytes 64
+#define polyc_put(to, line) __builtin_ia32_movntps512((float *)(to), line)
+#elif defined(__AVX__)
+#define polyc_bytes 32
+#define polyc_put(to, line) __builtin_ia32_movntps256((float *)(to), line)
+#else
+#define polyc_bytes 16
+#define polyc_put(to, line) __builtin_ia32_movntps((float *)(to), line)
+#endif
+#ifdef __clang__
+#undef polyc_put
+#define polyc_put(to, line) __builtin_nontemporal_store(line, (polyc_line *)(to))
+#endif
+#else
+#define polyc_stream(to, from, bytes) __builtin_memcpy(to, from, (long)(bytes) > 0 ? (bytes) : 0)
+#define polyc_fence() ((void)0)
+#endif"""
+LOOKUP = """#if defined(__GNUC__) && !defined(__clang__)
+#define polyc_lookup_{name}(row, n, k) __builtin_shuffle(polyc_{name}(*(row)), polyc_{name}((row)[(n) - {lanes}]), \
+(k) + (((k) > {last}) & ({both} - (int)(n))))
+#else
+#define polyc_lookup_{name}(row, n, k) ((polyc_{name}){{{loads}}})
+#endif"""
+"""Elements k of a row of n: in its first and its last vector, which overlap."""
+PAIR = "#define polyc_pair_{name}(row, k, p) __builtin_shuffle(polyc_{name}(*(row)), polyc_{name}((row)[64]), k)"
+EITHER = """#define polyc_either_{name}(p, bit, one, other) \
+(((polyc_{name})(((p) & (bit)) != 0) & (one)) | (~(polyc_{name})(((p) & (bit)) != 0) & (other)))"""
+HALVES = """#define polyc_lookup{size}_{name}(row, k, p) \
+polyc_either_{name}(p, {bit}, {inner}((row) + {half}, k, p), {inner}(row, k, p))"""
+BYTES = """#else
+#define polyc_lookup{count}_{name}(row, k, p) __extension__({{ polyc_{name} polyc_v; \
+for (int polyc_l = 0; polyc_l < 64; polyc_l++) \
+polyc_v[polyc_l] = (row)[(k)[polyc_l] % 128 + 128 * (p)[polyc_l]]; polyc_v; }})
+#endif"""
+_LOOKUP = re.compile(r"polyc_lookup(\d*)_(\w+)")
+
+
+def definitions(used: Iterable[str], vectors: VectorTypes) -> Iterator[str]:
+    """The lines that have to stand in a text which uses such words, several of them together.
+
+    vectors: name of a vector type -> its element type, lanes, bytes of an element
+    """
+    words = set(used)
+    yield from (text for name, text in MEANINGS.items() if name in words)
+    yield from (f"#define {name}(x) (*({name} *)&(x))" for name in vectors if name in words)
+    if words & {"polyc_stream", "polyc_fence"}:
+        yield STREAMING
+    for word in sorted(words):
+        match = _LOOKUP.fullmatch(word)
+        if match is not None:
+            count, name = match.groups()
+            yield _of_bytes(name, int(count)) if count else _of_elements(name, vectors[f"polyc_{name}"][1])
+
+
+def _of_elements(name: str, lanes: int) -> str:
+    loads = ", ".join(f"(row)[(k)[{lane}]]" for lane in range(lanes))
+    return LOOKUP.format(name=name, lanes=lanes, last=lanes - 1, both=2 * lanes, loads=loads)
+
+
+def _of_bytes(name: str, count: int) -> str:
+    """Rows of bytes: halves of halves, of which the last have 128 elements."""
+    lines = [BYTES.format(count=count, name=name)]
+    inner = f"polyc_pair_{name}"
+    steps = [PAIR.format(name=name)] + [EITHER.format(name=name)] * (count > 128)
+    for size in (256, 512, 1024):
+        if size <= count:
+            steps.append(HALVES.format(size=size, name=name, bit=size // 256, inner=inner, half=size // 2))
+            inner = f"polyc_lookup{size}_{name}"
+    if count == 128:
+        steps.append(f"#define polyc_lookup128_{name}(row, k, p) {inner}(row, k, p)")
+    return "\n".join(("#if defined(__AVX512VBMI__) && !defined(__clang__)", *reversed(steps), *lines))

@@ -1,0 +1,307 @@
+"""What is done to the printed loops as C, from their notes to the file: each step leaves the values as they are.
+
+A step is held against the statements that it started from, without the code that made it. Lookups, owners and
+streaming stores have readers of their own; here are vectors, and arrays that have one dimension in C.
+math: vectors: a loop of L lanes over statements `A[…][f + x] op= e` is a vector operation each: an operand is a vector
+      of the elements from f on, where its last subscript is f + x and no other one has x, or a scalar without x.
+      flat arrays: `a[p]` stands for `a[s0]…[sk]` where p = sum of s_d * stride_d as polynomials.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from itertools import pairwise
+from typing import cast
+
+from polyc.model import ctree as c
+from polyc.model.program import Program
+from polyc.model.scop import Array
+from polyc.reread.literal import form_of
+from polyc.reread.lookups import lookup_faults
+from polyc.reread.nontemporal import row_faults
+from polyc.reread.owners import owner_faults
+from polyc.reread.polynomial import Polynomial, plus, polynomial, times
+from polyc.verify.fault import Fault
+
+Body = tuple[c.Stmt, ...]
+FENCE = "polyc_fence"
+SIMD = "omp simd"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step: its name, and the statements before and after it."""
+
+    name: str
+    before: Body
+    after: Body
+
+
+class _Other(Exception):
+    """How the statements differ."""
+
+
+def step_faults(program: Program, steps: tuple[Step, ...], vectors: Mapping[str, tuple[str, int, int]]) -> list[Fault]:
+    """Where a step is not known to leave the values as they are.
+
+    vectors: name of a vector type -> its element type, lanes, bytes of an element
+    """
+    for one, following in pairwise(steps):
+        if one.after != following.before:
+            return [Fault("text", f"{following.name} starts from other statements than {one.name} left", "")]
+    return [fault for step in steps if step.before != step.after for fault in _faults(program, step, vectors)]
+
+
+def _faults(program: Program, step: Step, vectors: Mapping[str, tuple[str, int, int]]) -> list[Fault]:
+    checks: dict[str, Callable[[], list[Fault]]] = {
+        "lookups": lambda: lookup_faults(program, step.before, step.after),
+        "owners": lambda: owner_faults(program, step.before, step.after),
+        "nontemporal": lambda: row_faults(program, step.before, step.after),
+        "notes": lambda: _note_faults(step),
+        "vectors": lambda: _pairs(step, _Vectors(program, vectors).same),
+        "heap": lambda: _heap_faults(step),
+        "flat": lambda: _pairs(step, _Flat({a.printed_name: a for a in program.scop.arrays.values() if a.flat}).same),
+    }
+    if step.name not in checks:
+        return [Fault("text", f"nobody knows what {step.name} does", "")]
+    return checks[step.name]()
+
+
+def _pairs(step: Step, same: Callable[[c.Node, c.Node], None]) -> list[Fault]:
+    try:
+        if len(step.before) != len(step.after):
+            raise _Other("it has other statements")
+        for one, other in zip(step.before, step.after, strict=True):
+            same(one, other)
+    except _Other as how:
+        return [Fault("text", f"{step.name}: {how}", "")]
+    return []
+
+
+def _note_faults(step: Step) -> list[Fault]:
+    """Without notes, and without the braces of a block before a fence."""
+
+    def change(node: c.Node) -> c.Node | None:
+        if not isinstance(node, c.Block):
+            return None
+        items = tuple(item for item in node.body if not isinstance(item, c.Note | c.Comment | c.Empty))
+        if len(items) == 2 and isinstance(items[0], c.Block):
+            last = items[1]
+            if isinstance(last, c.ExprStmt) and last.expr == c.Call(FENCE, ()):
+                return c.rewrite(c.Block((*items[0].body, last)), change)
+        return None
+
+    wanted = form_of(tuple(c.rewrite(item, change) for item in step.before))
+    return [] if wanted == form_of(step.after) else [Fault("text", "statements were lost with their notes", "")]
+
+
+def _heap_faults(step: Step) -> list[Fault]:
+    """Arrays on the heap are declared before the statements (`literal.py`), others stay where they are."""
+    on_heap = [n for item in step.before for n in c.walk(item) if isinstance(n, c.Decl) and n.heap]
+    if any(isinstance(n, c.Decl) and n.heap for item in step.after for n in c.walk(item)):
+        return [Fault("text", "an array stays on the stack", "")]
+    if len({node.name for node in on_heap}) < len(on_heap):
+        return [Fault("text", "two arrays on the heap have one name", "")]
+
+    def without(node: c.Node) -> c.Node | None:
+        if isinstance(node, c.Block) and any(item in on_heap for item in node.body):
+            return c.Block(tuple(c.rewrite(item, without) for item in node.body if item not in on_heap))
+        return None
+
+    def opened(items: Body) -> Body:
+        return tuple(inner for item in items for inner in (item.body if isinstance(item, c.Block) else (item,)))
+
+    wanted = opened(tuple(c.rewrite(item, without) for item in step.before))
+    same = form_of(wanted) == form_of(opened(step.after))
+    return [] if same else [Fault("text", "statements were lost with arrays on the heap", "")]
+
+
+def _inside(one: c.Node, other: c.Node, same: Callable[[c.Node, c.Node], None]) -> None:
+    """Compare two nodes of one kind, their children by `same`. Raises _Other."""
+    if type(one) is not type(other):
+        raise _Other("it has another statement")
+    for field in fields(one):
+        if field.name in ("span", "runs"):
+            continue
+        _field(getattr(one, field.name), getattr(other, field.name), same)
+
+
+def _field(one: object, other: object, same: Callable[[c.Node, c.Node], None]) -> None:
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        if len(one) != len(other):
+            raise _Other("it has other statements")
+        for a, b in zip(one, other, strict=True):
+            _field(a, b, same)
+    elif one is None or other is None or isinstance(one, str | bool | int):
+        if one != other:
+            raise _Other("it has another expression")
+    else:
+        same(cast(c.Node, one), cast(c.Node, other))
+
+
+# --- vectors
+
+
+@dataclass(frozen=True, slots=True)
+class _Vectors:
+    program: Program
+    types: Mapping[str, tuple[str, int, int]]
+
+    def same(self, one: c.Node, other: c.Node) -> None:
+        """Raises _Other."""
+        if not (isinstance(one, c.For) and one.lanes):
+            _inside(one, other, self.same)
+            return
+        if isinstance(other, c.For):
+            if other.pragmas not in ((), (SIMD,)):
+                raise _Other("a vector loop has another pragma")
+            _inside(replace(one, lanes=0, pragmas=()), replace(other, pragmas=()), self.same)
+            return
+        match one.init, one.condition, one.step:
+            case (
+                c.Decl(name=lane, init=c.Literal(text="0")),
+                c.Binary(op="<", left=c.Name(name=compared), right=c.Literal(text=end)),
+                c.Postfix(op="++", operand=c.Name(name=counted)),
+            ) if lane == compared == counted and end == str(one.lanes):
+                pass
+            case _:
+                raise _Other("a vector has other lanes than its loop")
+        if not isinstance(other, c.Block):
+            raise _Other("a vector loop became another statement")
+        then, now = _statements(one.body), _statements(other)
+        if len(then) != len(now):
+            raise _Other("a vector loop has other statements")
+        for a, b in zip(then, now, strict=True):
+            self.operation(a, b, lane, one.lanes)
+
+    def operation(self, one: c.Stmt, other: c.Stmt, lane: str, lanes: int) -> None:
+        """One statement for all lanes. Raises _Other."""
+        match one, other:
+            case c.ExprStmt(expr=c.Assign(op=op, target=c.ArrayRef() as target, value=value)), c.ExprStmt(
+                expr=c.Assign(op=same, target=place, value=result)
+            ) if op == same and op in ("=", "+=", "-=", "*=", "/="):
+                element = self.element(target.array)
+                if not self.operand(target, place, lane, lanes, element):
+                    raise _Other("a vector is stored in one element")
+                vector = self.operand(value, result, lane, lanes, element)
+                if op == "=" and not vector:
+                    raise _Other("a vector is stored from one element")
+            case _:
+                raise _Other("an operation that vectors do not have")
+
+    def element(self, name: str) -> str:
+        arrays = self.program.scop.arrays
+        found = [a.element.text for a in arrays.values() if name in (a.c_name, a.name)]
+        found += [arrays[b.array].element.text for b in self.program.buffers.values() if b.name == name]
+        if len(set(found)) != 1:
+            raise _Other(f"the type of {name} is not known")
+        return found[0]
+
+    def bytes_of(self, name: str) -> int:
+        """Of an element: a vector of larger ones would have more lanes than its type says."""
+        arrays = self.program.scop.arrays
+        found = {a.element.size_bytes for a in arrays.values() if name in (a.c_name, a.name)}
+        found |= {arrays[b.array].element.size_bytes for b in self.program.buffers.values() if b.name == name}
+        return found.pop() if len(found) == 1 else 0
+
+    def operand(self, one: c.Expr, other: c.Expr, lane: str, lanes: int, element: str) -> bool:
+        """Whether an operand is a vector. Raises _Other where it is not the loop's."""
+        match one, other:
+            case c.ArrayRef(array=array), c.Call(function=kind, arguments=(c.ArrayRef() as first,)):
+                self.first(one, first, lane)
+                known = self.types.get(kind)
+                if known != (element, lanes, self.bytes_of(array)) or self.element(array) != element:
+                    raise _Other("a vector is of another type")
+                return True
+            case c.ArrayRef(array=array), c.ArrayRef():
+                if one != other or lane in _names(one) or self.element(array) != element:
+                    raise _Other("one element stands for all lanes")
+                return False
+            case c.Binary(op=op, left=left, right=right), c.Binary(op=same, left=first, right=second) if (
+                op == same and op in ("+", "-", "*", "/")
+            ):
+                vector = self.operand(left, first, lane, lanes, element)
+                return self.operand(right, second, lane, lanes, element) or vector
+            case c.Unary(op="-", operand=operand), c.Unary(op="-", operand=result):
+                return self.operand(operand, result, lane, lanes, element)
+            case c.Literal(text=text), c.Literal() if one == other:
+                suffix = {"double": r"[\d.eE+-]+", "float": r"[\d.eE+-]+[fF]"}.get(element, "(?!)")
+                if re.fullmatch(suffix, text) and not text.isdigit():
+                    return False
+        raise _Other("an operand of a vector is another one")
+
+    def first(self, one: c.ArrayRef, first: c.ArrayRef, lane: str) -> None:
+        """The element of the first lane. Raises _Other."""
+        *outer, last = one.subscripts
+        *beside, start = first.subscripts
+        moved = plus(polynomial(last), times(polynomial(start), {(): -1}))
+        alone: Polynomial = {((("name", lane)),): 1}
+        if one.array != first.array or outer != beside or moved != alone:
+            raise _Other("a vector has other elements than the loop")
+        if any(lane in _names(subscript) for subscript in (*outer, start)):
+            raise _Other("neighbours are no neighbours in memory")
+
+
+def _statements(body: c.Stmt) -> list[c.Stmt]:
+    items = body.body if isinstance(body, c.Block) else (body,)
+    found: list[c.Stmt] = []
+    for item in items:
+        found += _statements(item) if isinstance(item, c.Block) else [item]
+    return [item for item in found if not isinstance(item, c.Note | c.Comment | c.Empty)]
+
+
+def _names(node: c.Node) -> set[str]:
+    return {n.name for n in c.walk(node) if isinstance(n, c.Name)}
+
+
+# --- flat arrays
+
+
+@dataclass(frozen=True, slots=True)
+class _Flat:
+    arrays: Mapping[str, Array]
+
+    def same(self, one: c.Node, other: c.Node) -> None:
+        """Raises _Other."""
+        if not isinstance(one, c.ArrayRef) or one.array not in self.arrays:
+            _inside(one, other, self.same)
+            return
+        array = self.arrays[one.array]
+        if not isinstance(other, c.ArrayRef) or other.array != one.array:
+            raise _Other("it uses another array")
+        if len(one.subscripts) != array.rank or array.rank < 2:
+            _inside(one, other, self.same)
+            return
+        if len(other.subscripts) != 1 or self.element(one) != self.element(other):
+            raise _Other(f"a subscript of {one.array} is another element")
+
+    def element(self, node: c.ArrayRef) -> Polynomial:
+        """Where an element lies, in elements, whichever way it is written."""
+        subscripts = tuple(c.rewrite(subscript, self.named) for subscript in node.subscripts)
+        return polynomial(subscripts[0]) if len(subscripts) == 1 else self.place(self.arrays[node.array], subscripts)
+
+    def named(self, node: c.Node) -> c.Node | None:
+        """A name for an element of a flat array that stands in a subscript."""
+        if not isinstance(node, c.ArrayRef) or node.array not in self.arrays:
+            return None
+        if len(node.subscripts) not in (1, self.arrays[node.array].rank):
+            return None
+        return c.Name(f"{node.array} {sorted(self.element(node).items(), key=repr)}")
+
+    def place(self, array: Array, subscripts: tuple[c.Expr, ...]) -> Polynomial:
+        """Where an element lies, in elements."""
+        strides = [polynomial(stride) for stride in array.strides_c]
+        if not strides:
+            strides = [{(): 1}]
+            for extent in reversed(array.extents_c[1:]):
+                if extent is None:
+                    raise _Other(f"the rows of {array.c_name} have no length")
+                strides.insert(0, times(strides[0], polynomial(extent)))
+            strides.pop()
+        found: Polynomial = {}
+        one: Polynomial = {(): 1}
+        for subscript, stride in zip(subscripts, [*strides, one], strict=True):
+            found = plus(found, times(polynomial(subscript), stride))
+        return found

@@ -1,0 +1,200 @@
+"""Draws nests as people write them: accumulators in scalars, index temporaries and clamps, histograms of flat rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.fuzz.model import (
+    Access,
+    Array,
+    Assign,
+    Call,
+    Choose,
+    Clamp,
+    Data,
+    DataTest,
+    Declare,
+    Extreme,
+    If,
+    Index,
+    Item,
+    Let,
+    Linear,
+    Loop,
+    Number,
+    Op,
+    Quasi,
+    Read,
+    Temporary,
+    Ternary,
+    Update,
+    Value,
+)
+from tests.fuzz.nests import Nests
+
+
+class Ordinary(Nests):
+    """Nests with variables of their own between the loops."""
+
+    # Accumulators.
+
+    def accumulator_nest(self) -> Item:
+        """Sums in variables of the body: initialiser, one or two loops of updates, and what is made of them."""
+        loops = self.drawn_loops(self.pick((1, 1, 2)), [])
+        names = [loop.name for loop in loops]
+        type_ = self.pick([kind for kind in self.types if kind != "unsigned char"] or ("double",))
+        sums = [self.fresh("s") for _ in range(self.pick((1, 1, 2)))]
+        items: list[Item] = [Declare(name, type_, self.initial(names)) for name in sums]
+        for _ in range(self.pick((1, 1, 1, 2))):
+            items.append(self.updates(names, sums))
+            if self.chance(20):
+                items.append(Update(self.pick(sums), "=", Op("*", Temporary(self.pick(sums)), Number(0))))
+        items += self.epilogue(names, sums)
+        return self.around(loops, tuple(items))
+
+    def initial(self, names: list[str]) -> Value:
+        if self.chance(50):
+            return Number(self.integer(0, 6))
+        own = Read(self.access(self.source(len(names)), names))
+        return own if self.chance(60) else Op("+", Number(self.integer(0, 6)), own)
+
+    def updates(self, names: list[str], sums: list[str]) -> Item:
+        """A loop, or two, that changes all of the sums."""
+        inner = self.drawn_loops(self.pick((1, 1, 2)), names)
+        inside = [*names, *(loop.name for loop in inner)]
+        items: list[Item] = []
+        for name in sums:
+            value = self.value(inside, [], 1)
+            if self.chance(50):
+                value = Op("*", value, Read(self.access(self.source(), inside)))
+            update: Item = Update(name, self.pick(("+=", "+=", "+=", "-=")), value)
+            if self.chance(20):
+                larger = DataTest(self.pick((">", "<")), Temporary(name), value)
+                extreme = Choose(larger, Temporary(name), value)
+                update = Update(name, "=", extreme if self.chance(60) else Call("fmax", (Temporary(name), value)))
+            items.append(If(self.condition(inside, 40), (update,)) if self.chance(20) else update)
+        return self.around(inner, tuple(items))
+
+    def epilogue(self, names: list[str], sums: list[str]) -> tuple[Item, ...]:
+        """What the sums are for: an element each, one of them all, or a row that is scaled."""
+        if self.chance(20):
+            target = self.target(len(names) + 1)
+            (loop,) = self.drawn_loops(1, names)
+            inside = [*names, loop.name]
+            value = Op("*", self.value(inside, [], 1), Temporary(sums[0]))
+            return (replace(loop, body=(self.assign(target, self.place(target, inside), value),)),)
+        found: list[Item] = []
+        total: Value | None = None
+        for name in sums:
+            total = Op("+", total, Temporary(name)) if total else Temporary(name)
+            if name == sums[-1] or self.chance(50):
+                target = self.target(len(names))
+                result = total if self.chance(60) else Op("+", Op("*", total, Number(1)), self.value(names, [], 0))
+                found.append(self.assign(target, self.place(target, names), result))
+        return tuple(found)
+
+    # Index temporaries.
+
+    def neighbour_nest(self) -> Item:
+        """Elements beside one's own, by index temporaries: clamped at the border, taken from the other side, moved."""
+        loops = self.drawn_loops(self.pick((1, 2, 2)), [])
+        names = [loop.name for loop in loops]
+        lets: list[Let] = []
+        for _ in range(self.pick((1, 1, 2, 2, 3))):
+            loop = self.pick(loops)
+            lets.append(Let(self.fresh(f"{loop.name}x"), self.let_type(), self.neighbour(loop), ()))
+        source, rank = self.source(len(names)), len(names)
+        value: Value = Read(Access(source.name, self.beside(source, loops, lets), self.member(source)))
+        for _ in range(self.integer(1, 2)):
+            other = source if self.chance(60) else self.source(rank)
+            read = Read(Access(other.name, self.beside(other, loops, lets), self.member(other)))
+            value = Op(self.pick(("+", "-", "*")), read, value)
+        target = self.target(rank)
+        body: tuple[Item, ...] = (self.assign(target, self.place(target, names), value),)
+        body = self.guarded(names, body, 8)
+        return self.with_temporaries(loops, lets, body)
+
+    def with_temporaries(self, loops: list[Loop], lets: list[Let], body: tuple[Item, ...]) -> Item:
+        """The loops around a body, each temporary in the loop that it depends on or in the innermost one."""
+        deepest = loops[-1]
+        own = [self.loop_of(let, loops) for let in lets]
+        places = [loop if loop is deepest or not self.chance(50) else deepest for loop in own]
+        for loop in reversed(loops):
+            for let in reversed([let for let, place in zip(lets, places, strict=True) if place is loop]):
+                body = (replace(let, body=body),)
+            body = (replace(loop, body=body),)
+        return body[0]
+
+    def loop_of(self, let: Let, loops: list[Loop]) -> Loop:
+        return next(loop for loop in loops if let.name.startswith(f"{loop.name}x"))
+
+    def let_type(self) -> str:
+        return self.pick(("int", "int", "int", "const int", "long"))
+
+    def neighbour(self, loop: Loop) -> Index:
+        """A value near a loop variable."""
+        own = Linear(((loop.name, 1),))
+        before, after = replace(own, constant=-1), replace(own, constant=self.pick((1, 1, 2)))
+        end = loop.high if isinstance(loop.high, Linear) else self.size()
+        last = replace(end, constant=end.constant - 1)
+        match self.integer(0, 11):
+            case 0 | 1:
+                return after
+            case 2:
+                return before
+            case 3 | 4:
+                return Ternary("<", own, Linear((), 1), Linear(), before)
+            case 5:
+                return Ternary(">", own, Linear(), before, Linear())
+            case 6:
+                return Ternary("<", after, end, after, last)
+            case 7:
+                return Extreme("MIN", after, last)
+            case 8:
+                return Extreme("MAX", before, Linear())
+            case 9:
+                return Ternary("==", own, last, Linear(), replace(own, constant=1))
+            case 10:
+                return Clamp(self.pick((before, after)), end)
+            case _:
+                mirrored: tuple[Index, ...] = (Linear((*last.terms, (loop.name, -1)), last.constant),)
+                return self.pick((*mirrored, Quasi("/", own, 2)))
+
+    def beside(self, array: Array, loops: list[Loop], lets: list[Let]) -> tuple[Index, ...]:
+        """Subscripts of loop variables and of temporaries in their places."""
+        found: list[Index] = []
+        for position in range(array.rank):
+            loop = loops[min(position, len(loops) - 1)]
+            known = [let.name for let in lets if self.loop_of(let, loops) is loop]
+            name = self.pick(known) if known and self.chance(65) else loop.name
+            found.append(Linear(((name, 1),), self.pick((0, 0, 0, 0, 1))))
+        return tuple(found)
+
+    # Rows.
+
+    def rows_nest(self) -> Item:
+        """An element of one array from that of another one, in rows of a constant length that a size may exceed."""
+        loops = [Loop(name, Linear(), self.size(), 1, (), "<", self.outside) for name in ("i", "j")]
+        own: tuple[Index, ...] = tuple(Linear(((loop.name, 1),)) for loop in loops)
+        type_ = self.pick(self.types)
+        both: list[Array] = []
+        for _ in range(2):
+            made = self.new_array(2, "argument")
+            narrow = replace(made, type=type_, parameters=("", ""), pair=False, narrow=True)
+            both.append(narrow)
+            self.arrays[made.name] = narrow
+        source, target = both
+        value = Op(self.pick(("+", "-", "*")), Read(Access(source.name, own)), Number(self.integer(0, 6)))
+        self.wrote(target)
+        return self.around(loops, (Assign(Access(target.name, own), self.pick(("=", "=", "+=")), value),))
+
+    def histogram_nest(self) -> Item:
+        """Elements of flat rows at places that data tell: they have to be asked whether they stay in the row."""
+        loops = self.drawn_loops(2, [])
+        names = [loop.name for loop in loops]
+        target = replace(self.new_array(2, "argument"), pair=False, flat=True, narrow=self.chance(50))
+        target = self.arrays[target.name] = target
+        inner = Linear(((names[1], 1),), self.pick((0, 0, 1)))
+        place = Access(target.name, (Linear(((names[0], 1),)), Data(self.index_array().name, inner)))
+        self.wrote(target)
+        return self.around(loops, (Assign(place, self.pick(("+=", "+=", "=")), self.value(names, [], 1)),))

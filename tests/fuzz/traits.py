@@ -1,0 +1,55 @@
+"""What a generated program is made of, by name: tests and summaries count it."""
+
+from __future__ import annotations
+
+from tests.fuzz import helpers
+from tests.fuzz.model import (
+    FLOATS,
+    Access,
+    Call,
+    Clamp,
+    Data,
+    Declare,
+    Let,
+    Program,
+    Temporary,
+    Ternary,
+    Update,
+    nodes,
+)
+
+
+def traits(program: Program) -> list[str]:
+    """The names of all that is in the program."""
+    parts = list(nodes(program.nests))
+    accesses = [part for part in parts if isinstance(part, Access)]
+    flat = {array.name for array in program.arrays if array.flat}
+    types = {array.type for array in program.arrays if not array.index}
+    updated = {part.name for part in parts if isinstance(part, Update)}
+    sums = updated & {part.name for part in parts if isinstance(part, Declare)}
+    found = {
+        "regions found by polyc": program.detected,
+        "two marked regions": program.split > 0,
+        "flat rows": bool(flat),
+        "flat rows at data": any(a.array in flat and any(isinstance(s, Data) for s in a.subscripts) for a in accesses),
+        "rows that subscripts leave": any(array.narrow for array in program.arrays),
+        "scalar accumulators": any(isinstance(part, Temporary) and part.name in sums for part in parts),
+        "index temporaries": any(isinstance(part, Let) for part in parts),
+        "clamps": any(isinstance(part, Clamp | Ternary) for part in parts),
+        "helper functions": any(
+            isinstance(part, Clamp) or (isinstance(part, Call) and part.name in helpers.VALUES) for part in parts
+        ),
+        "float beside double": types >= set(FLOATS),
+        "integers beside floats": bool(types & set(FLOATS)) and bool(types - set(FLOATS)),
+        "state between calls": any(array.kind == "static" for array in program.arrays),
+        "calls in a row": any(run.calls > 1 for run in program.runs),
+        "no memory": any(run.starved for run in program.runs),
+        "few or no iterations": any(value <= 2 for run in program.runs for _, value in run.sizes),
+        "negative sizes": any(value < 0 for run in program.runs for _, value in run.sizes),
+    }
+    names = [name for name, there in found.items() if there]
+    names += [f"counters {program.counter}"]
+    names += [f"arguments {place.shift}" for run in program.runs for place in run.placed]
+    if program.detected and any(not run.placed for run in program.runs):
+        names.append("arguments apart")
+    return list(dict.fromkeys(names))

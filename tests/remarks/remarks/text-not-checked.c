@@ -1,8 +1,0 @@
-void f(int n, double (**a)[4])
-{
-#pragma scop
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++)
-            a[i][j][0] = 2 * a[i][j][1];
-#pragma endscop
-}

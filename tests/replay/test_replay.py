@@ -1,0 +1,240 @@
+"""What a replay of a region and a text finds, and what it does not run."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+import pytest
+
+from polyc.frontend import read
+from polyc.model.program import Compiled, InputOptions, Options
+from polyc.model.scop import Region
+from polyc.pipeline import compile_region
+from polyc.replay import Outcome, replay
+
+STEP = """
+void step(int lk, int ny, double x[][18], double y[][18])
+{
+    for (int k = 0; k < lk; k++)
+        for (int j = 0; j < ny; j++)
+            y[k][j] = x[k][j] + 1;
+}
+"""
+APART = "polyc_apart(x, x + lk, y, y + lk)"
+
+
+def region_of(text: str, inputs: InputOptions | None = None) -> Region:
+    (region,) = read("t.c", inputs or InputOptions(), text=text).regions
+    return region
+
+
+def marked(head: str, body: str) -> Region:
+    return region_of(f"{head}\n{{\n#pragma scop\n{textwrap.dedent(body).strip()}\n#pragma endscop\n}}\n")
+
+
+def compiled(region: Region, **options: object) -> Compiled:
+    return compile_region(region, Options(**options))  # type: ignore[arg-type]
+
+
+def with_text(region: Region, text: str, **options: object) -> Outcome:
+    """A replay of a text that somebody wrote by hand."""
+    return replay(region, compiled(region, **options).program, f"{{\n{textwrap.dedent(text).strip()}\n}}\n")
+
+
+SUMS = marked("void f(int n, double a[n], double s[n])", "for (int i = 1; i < n; i++)\n  a[i] = a[i - 1] + s[i];")
+SCALED = marked("void f(int n, double a[n], double b[n])", "for (int i = 0; i < n; i++)\n  b[i] = 2 * a[i];")
+TOTAL = marked("void f(int n, double a[n], double *t)", "for (int i = 0; i < n; i++)\n  t[0] += a[i];")
+COUNTS = marked("void f(int n, int b[n], int h[8])", "for (int i = 0; i < n; i++)\n  h[b[i] & 7] += 1;")
+LARGEST = marked(
+    "void f(int n, float a[n], float m[1])", "for (int i = 0; i < n; i++)\n  m[0] = a[i] > m[0] ? a[i] : m[0];"
+)
+
+
+# --- guards ----------------------------------------------------------------------------------------------------------
+
+
+def guarded(condition: str) -> Outcome:
+    region = region_of(STEP, InputOptions(detect=True))
+    result = compiled(region, threads="always")
+    opening = result.text.index("if (")
+    head = result.text[opening : result.text.index(") {\n", opening)]
+    assert APART in head
+    return replay(region, result.program, result.text.replace(head, f"if ({condition}", 1))
+
+
+def test_a_guard_asks_whether_arrays_overlap() -> None:
+    found = guarded(f"(ny <= 18 || lk <= 0) && {APART}")
+    assert found.kind == "agrees"
+    assert found.coverage.missed == ()
+
+
+@pytest.mark.parametrize("condition", [f"ny <= 18 || lk <= 0 && {APART}", "ny <= 18 || lk <= 0"])
+def test_a_guard_that_forgets_about_overlaps(condition: str) -> None:
+    found = guarded(condition)
+    assert found.kind == "differs"
+    assert found.reason.startswith("two iterations of a parallel loop touch")
+    assert "where y begins 1 elements after x" in found.reason
+
+
+# --- loops with pragmas ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pragma", ["omp parallel for", "omp simd"])
+def test_a_loop_that_is_not_parallel(pragma: str) -> None:
+    text = f"#pragma {pragma}\nfor (long i = 1; i < n; i++)\n  a[i] = a[i - 1] + s[i];"
+    found = with_text(SUMS, text)
+    assert found.kind == "differs"
+    assert re.fullmatch(r"two iterations of a parallel loop touch a\[\d+\]", found.reason)
+    assert with_text(SUMS, text.split("\n", 1)[1]).kind == "agrees"
+
+
+def test_a_variable_that_iterations_share() -> None:
+    shared = """
+    double t;
+    #pragma omp parallel for
+    for (long i = 0; i < n; i++) {
+      t = 2 * a[i];
+      b[i] = t;
+    }
+    """
+    found = with_text(SCALED, shared.replace("    #", "#"))
+    assert found.kind == "differs"
+    assert found.reason == "iterations of a parallel loop share 't'"
+    own = shared.replace("    #", "#").replace("parallel for", "parallel for private(t)")
+    assert with_text(SCALED, own).kind == "agrees"
+
+
+def test_reductions_and_atomic_updates() -> None:
+    loop = "for (long i = 0; i < n; i++)"
+    plain = f"#pragma omp parallel for\n{loop}\n  h[b[i] & 7] += 1;"
+    assert with_text(COUNTS, plain).kind == "differs"
+    assert with_text(COUNTS, plain.replace("for\n", "for reduction(+: h[:8])\n")).kind == "agrees"
+    assert (
+        with_text(COUNTS, f"#pragma omp parallel for\n{loop}\n#pragma omp atomic\n  h[b[i] & 7] += 1;").kind == "agrees"
+    )
+
+
+# --- order -----------------------------------------------------------------------------------------------------------
+
+BACKWARDS = "for (long i = n - 1L; i >= 0; i--)"
+
+
+def test_sums_in_another_order() -> None:
+    text = f"{BACKWARDS}\n  t[0] += a[i];"
+    assert with_text(TOTAL, text).kind == "differs"
+    assert with_text(TOTAL, text, reassociate=True).kind == "agrees"
+    less = with_text(TOTAL, text.replace(">= 0", "> 0"), reassociate=True)
+    assert less.kind == "differs"
+
+
+def test_whole_numbers_and_maxima_in_another_order() -> None:
+    assert with_text(COUNTS, f"{BACKWARDS}\n  h[b[i] & 7] += 1;").kind == "agrees"
+    assert with_text(LARGEST, f"{BACKWARDS}\n  m[0] = a[i] > m[0] ? a[i] : m[0];").kind == "agrees"
+    assert with_text(LARGEST, f"{BACKWARDS}\n  m[0] = a[i] < m[0] ? a[i] : m[0];").kind == "differs"
+
+
+def test_a_write_that_comes_too_late() -> None:
+    """A text as isl's own fusion printed one: a column is read before it is written."""
+    region = marked(
+        "void f(int n, double a[n + 4][n + 4], double b[n + 4][n + 4], double v[n + 4])",
+        """
+        for (int i = 0; i < n; i++)
+          for (int j = 0; j < n; j += 2) {
+            a[i + 1][j] += v[i % 3 + 2];
+            if (j + j < n)
+              b[j + 1][i + 2] = a[j + 2][i] * 2 + i;
+          }
+        """,
+    )
+    text = """
+    for (long j = 0; j < n; j += 2)
+      for (long i = 0; i < n; i++) {
+        a[i + 1][j] += v[i % 3 + 2];
+        if (2 * j < n)
+          b[j + 1][i + 2] = a[j + 2][i] * 2 + (int)i;
+      }
+    """
+    found = with_text(region, text)
+    assert found.kind == "differs"
+    assert found.difference is not None
+    assert found.reason == "b[1][4] has another value"
+    assert found.difference.sizes == {"n": 4}
+    assert found.difference.witness == (
+        "b[1][4] is written last by line 5 (i = 2, j = 0) of the region, and written last by line 6 (j = 0, i = 2) of "
+        "the text; the first operands that differ: a[2][2] of line 3 (i = 1, j = 2) in the region, a[2][2] as it was "
+        "before in the text"
+    )
+
+
+# --- memory ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_local_array_that_nobody_filled() -> None:
+    text = """
+    double t[8];
+    for (long i = 0; i < n; i++) {
+      if (i % 8 != 7)
+        t[i % 8] = 2 * a[i];
+      b[i] = t[i % 8];
+    }
+    """
+    found = with_text(SCALED, text)
+    assert found.kind == "differs"
+    assert found.difference is not None
+    assert "t[7], which was never set in the text" in found.difference.witness
+
+
+def test_a_local_array_that_is_left() -> None:
+    text = "double t[4];\nfor (long i = 0; i < n; i++) {\n  t[i] = 2 * a[i];\n  b[i] = t[i];\n}"
+    found = with_text(SCALED, text)
+    assert found.kind == "differs"
+    assert found.reason == "t has 4 elements, and number 8 is written"
+
+
+def test_a_text_that_leaves_the_users_array() -> None:
+    found = with_text(SCALED, "for (long i = 0; i < n + 1L; i++)\n  b[i] = 2 * a[i];")
+    assert found.kind == "differs"
+
+
+def test_types_matter() -> None:
+    region = marked("void f(int n, float a[n], float b[n])", "for (int i = 0; i < n; i++)\n  b[i] = a[i] * 0.1;")
+    loop = "for (long i = 0; i < n; i++)\n  b[i] = "
+    assert with_text(region, f"{loop}(float)(a[i] * 0.1);").kind == "agrees"
+    assert with_text(region, f"{loop}a[i] * 0.1f;").kind == "differs"
+
+
+def test_division_truncates() -> None:
+    region = marked("void f(int n, int a[n])", "for (int i = 0; i < n; i++)\n  a[i] = (i - 3) / 2 + (i - 3) % 2;")
+    loop = "for (long i = 0; i < n; i++)\n  a[i] = "
+    assert with_text(region, f"{loop}(int)((i - 3) / 2 + (i - 3) % 2);").kind == "agrees"
+    assert with_text(region, f"{loop}(int)((i - 3 >= 0 ? i - 3 : i - 4) / 2 + (i - 3) % 2);").kind == "differs"
+
+
+# --- what is not run -------------------------------------------------------------------------------------------------
+
+
+def test_sizes_that_are_too_large() -> None:
+    region = marked(
+        "void f(double a[900][900])", "for (int i = 0; i < 900; i++)\n  for (int j = 0; j < 900; j++)\n    a[i][j] = 1;"
+    )
+    result = compiled(region)
+    found = replay(region, result.program, result.text)
+    assert found.kind == "not-run"
+    assert found.reason == "the region takes more than 20000 iterations at small sizes"
+
+
+def test_statements_that_are_not_understood() -> None:
+    assert with_text(SCALED, 'for (long i = 0; i < n; i++)\n  __asm__("nop");').kind == "not-run"
+
+
+def test_sizes_with_which_the_region_itself_leaves_a_row_prove_nothing() -> None:
+    region = marked(
+        "void f(int n, int m, double a[n][20])",
+        "for (int i = 0; i < n; i++)\n  for (int j = 0; j < m; j++)\n    a[i][j] = i;",
+    )
+    text = (
+        "#pragma omp parallel for\nfor (long i = 0; i < n; i++)\n  for (long j = 0; j < m; j++)\n    a[i][j] = (int)i;"
+    )
+    found = with_text(region, text)
+    assert found.kind == "agrees"

@@ -1,0 +1,306 @@
+"""The text check: each way in which a text may differ from its program is seen, by itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from polyc.codegen import render_region
+from polyc.frontend import read
+from polyc.model import ctree as c
+from polyc.model.printed import Rendered
+from polyc.model.program import InputOptions, Options, Program
+from polyc.model.scop import Region
+from polyc.pipeline import compile_region
+from polyc.reread import text_faults
+
+TILED = """
+void f(int n, float A[n][n], float B[n][n], float T[n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      T[i][j] = A[i][j] * 2.0f;
+  for (int i = 1; i < n - 1; i++)
+    for (int j = 1; j < n - 1; j++)
+      B[i][j] = T[i - 1][j] + T[i + 1][j] + T[i][j - 1] + T[i][j + 1];
+#pragma endscop
+}
+"""
+PRODUCT = """
+void f(int n, double A[n][n], double B[n][n], double C[n][n])
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++)
+      for (int k = 0; k < n; k++)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+APART = """
+void f(int k, int n, double x[][18], double y[][18])
+{
+    for (int i = 0; i < k; i++)
+        for (int j = 0; j < n; j++)
+            y[i][j] = x[i][j] + 1;
+}
+"""
+FLAT = """
+void f(int n, int m, double *restrict a, const double *restrict b)
+{
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      a[i * m + j] = b[i * m + j] * 2;
+#pragma endscop
+}
+"""
+Printed = tuple[Program, Region, Rendered]
+Change = Callable[[c.Node], c.Node | None]
+
+
+def printed(text: str, folder: Path, **options: object) -> Printed:
+    """A region, the program that is printed, and its text with all that it was made from."""
+    file = folder / "t.c"
+    file.write_text(text)
+    (region,) = read(str(file), InputOptions(detect="pragma" not in text)).regions
+    program = compile_region(region, replace(Options(), **options)).program  # type: ignore[arg-type]
+    return program, region, render_region(program, region, True)
+
+
+def messages(found: Printed, rendered: Rendered | None = None) -> list[str]:
+    program, region, right = found
+    return [fault.message for fault in text_faults(program, region, rendered or right)]
+
+
+def rewritten(found: Printed, change: Change, once: bool = True) -> Rendered:
+    """The text as if codegen had made the same mistake in all that it hands on; `once`: at the first place only."""
+    rendered, done = found[2], False
+
+    def first(node: c.Node) -> c.Node | None:
+        nonlocal done
+        if done and once:
+            return None
+        answer = change(node)
+        done = done or answer is not None
+        return answer
+
+    body = tuple(c.rewrite(item, first) for item in rendered.body)
+    assert body != rendered.body
+    return replace(rendered, body=body, steps=(("notes", body, rendered.steps[-1][2]),))
+
+
+@pytest.fixture(scope="module")
+def tiled(tmp_path_factory: pytest.TempPathFactory) -> Printed:
+    return printed(TILED, tmp_path_factory.mktemp("tiled"), tile_sizes=(8, 16), max_recompute=1e6)
+
+
+@pytest.fixture(scope="module")
+def product(tmp_path_factory: pytest.TempPathFactory) -> Printed:
+    return printed(PRODUCT, tmp_path_factory.mktemp("product"))
+
+
+def test_right_texts(tiled: Printed, product: Printed, tmp_path: Path) -> None:
+    assert "T_tile" in tiled[2].text
+    assert product[0].padded
+    for found in (tiled, product, printed(APART, tmp_path), printed(FLAT, tmp_path)):
+        assert messages(found) == []
+
+
+def bound_less(node: c.Node) -> c.Node | None:
+    match node:
+        case c.For(condition=c.Binary(op="<", right=right) as condition):
+            return replace(node, condition=replace(condition, right=c.Binary("-", right, c.Literal("1"))))
+    return None
+
+
+def start_more(node: c.Node) -> c.Node | None:
+    match node:
+        case c.For(init=c.Decl(init=start) as init) if start is not None:
+            return replace(node, init=replace(init, init=c.Binary("+", start, c.Literal("1"))))
+    return None
+
+
+def test_lost_iterations(tiled: Printed, product: Printed) -> None:
+    for found in (tiled, product):
+        for change in (bound_less, start_more):
+            assert messages(found, rewritten(found, change))
+
+
+def further(array: str) -> Change:
+    def change(node: c.Node) -> c.Node | None:
+        if isinstance(node, c.ArrayRef) and node.array == array:
+            last = c.Binary("+", node.subscripts[-1], c.Literal("1"))
+            return replace(node, subscripts=(*node.subscripts[:-1], last))
+        return None
+
+    return change
+
+
+@pytest.mark.parametrize("array", ["A", "B", "T_tile"])
+def test_another_element(array: str, tiled: Printed) -> None:
+    assert re.search("the text of S[01] is another one", messages(tiled, rewritten(tiled, further(array)))[0])
+
+
+def test_another_operation(tiled: Printed, product: Printed) -> None:
+    def change(node: c.Node) -> c.Node | None:
+        is_update = isinstance(node, c.Assign) and node.op == "+=" and isinstance(node.target, c.ArrayRef)
+        return replace(node, op="-=") if is_update and isinstance(node, c.Assign) else None
+
+    def minus(node: c.Node) -> c.Node | None:
+        is_sum = isinstance(node, c.Binary) and node.op == "+" and isinstance(node.right, c.ArrayRef)
+        return replace(node, op="-") if is_sum and isinstance(node, c.Binary) else None
+
+    assert "is another one" in messages(product, rewritten(product, change))[0]
+    assert "is another one" in messages(tiled, rewritten(tiled, minus))[0]
+
+
+def test_a_buffer_too_small(tiled: Printed) -> None:
+    def change(node: c.Node) -> c.Node | None:
+        if isinstance(node, c.Decl) and node.name == "T_tile":
+            return replace(node, extents=(c.Literal("9"), *node.extents[1:]))
+        return None
+
+    assert messages(tiled, rewritten(tiled, change)) == ["T_tile is too small"]
+
+
+def test_a_buffer_that_outlives_its_tile(tiled: Printed) -> None:
+    taken: list[c.Stmt] = []
+
+    def without(node: c.Node) -> c.Node | None:
+        if isinstance(node, c.Block) and any(isinstance(i, c.Decl) and i.name == "T_tile" for i in node.body):
+            taken.extend(i for i in node.body if isinstance(i, c.Decl) and i.name == "T_tile")
+            return replace(node, body=tuple(i for i in node.body if i not in taken))
+        return None
+
+    rendered = rewritten(tiled, without)
+    moved = replace(rendered, body=(*taken, *rendered.body), steps=())
+    assert any("outlives" in m or "declared" in m for m in messages(tiled, moved))
+
+
+def test_steps_in_another_order(tiled: Printed) -> None:
+    """The producer's loops behind the consumer's, in each tile."""
+
+    def change(node: c.Node) -> c.Node | None:
+        if isinstance(node, c.Block) and any(isinstance(i, c.Decl) and i.name == "T_tile" for i in node.body):
+            first = next(k for k, i in enumerate(node.body) if isinstance(i, c.For | c.Block | c.If))
+            return replace(node, body=(*node.body[:first], *reversed(node.body[first:])))
+        return None
+
+    assert "in another order than the program" in messages(tiled, rewritten(tiled, change))[0]
+
+
+def test_a_loop_that_is_not_parallel(product: Printed) -> None:
+    """The loop of the sum with the pragma of another one."""
+    outer = {p for n in product[2].body for m in c.walk(n) if isinstance(m, c.For) for p in m.pragmas}
+    pragma = next(p for p in outer if p.startswith("omp parallel for"))
+
+    def change(node: c.Node) -> c.Node | None:
+        if isinstance(node, c.For) and isinstance(node.init, c.Decl) and node.init.name.startswith("k"):
+            return replace(node, pragmas=(pragma,))
+        return None
+
+    assert any("carries dependences" in m or "is no loop" in m for m in messages(product, rewritten(product, change)))
+
+
+def test_the_border_of_padded_tiles(product: Printed) -> None:
+    def change(node: c.Node) -> c.Node | None:
+        if isinstance(node, c.Ternary) and node.otherwise == c.Literal("0"):
+            return replace(node, otherwise=c.Literal("1"))
+        return None
+
+    assert messages(product, rewritten(product, change))
+
+
+# --- characters ------------------------------------------------------------------------------------------------------
+
+
+def with_text(found: Printed, old: str, new: str) -> Rendered:
+    assert old in found[2].text
+    return replace(found[2], text=found[2].text.replace(old, new, 1))
+
+
+def test_a_lost_parenthesis(tmp_path: Path) -> None:
+    found = printed(APART, tmp_path)
+    text = found[2].text
+    condition = text[text.index("if (") :]
+    assert "||" in condition.split(") {")[0]
+    broken = re.sub(r"if \(\((.*?)\)(\s*&& polyc_apart)", r"if (\1\2", text, count=1, flags=re.DOTALL)
+    assert broken != text
+    assert messages(found, replace(found[2], text=broken)) == ["C reads the printed text as another program"]
+
+
+def test_another_branch(tmp_path: Path) -> None:
+    found = printed(APART, tmp_path)
+    before, after = found[2].text.rsplit("+ 1;", 1)
+    wrong = replace(found[2], text=f"{before}+ 2;{after}")
+    assert messages(found, wrong) == ["the other branch of the condition is not the region as it was written"]
+
+
+def test_a_guard_that_asks_less(tmp_path: Path) -> None:
+    found = printed(APART, tmp_path)
+    needed = found[2].needed
+    assert isinstance(needed, c.Binary)
+    weak = replace(found[2], needed=needed.left, condition=needed.left)
+    assert messages(found, weak) == ["the condition around the text does not ask whether two arrays overlap"]
+    weak = replace(found[2], needed=needed.right, condition=needed.right)
+    assert messages(found, weak) == ["the condition around the text is too weak"]
+
+
+def test_another_macro(tiled: Printed) -> None:
+    wrong = with_text(tiled, "((a) < (b) ? (a) : (b))", "((a) > (b) ? (a) : (b))")
+    assert messages(tiled, wrong) == ["a macro of the text stands for something else"]
+
+
+def test_a_pragma_more(tiled: Printed) -> None:
+    wrong = with_text(tiled, "#pragma omp simd\n", "#pragma omp parallel for\n")
+    assert messages(tiled, wrong) == ["C reads the printed text as another program"]
+
+
+# --- steps -----------------------------------------------------------------------------------------------------------
+
+
+def stepped(found: Printed, name: str, change: Change) -> Rendered:
+    """The text after a step that went wrong at its first place."""
+    done = False
+
+    def first(node: c.Node) -> c.Node | None:
+        nonlocal done
+        answer = None if done else change(node)
+        done = done or answer is not None
+        return answer
+
+    steps = []
+    for step, before, after in found[2].steps:
+        wrong = tuple(c.rewrite(item, first) for item in after) if step == name else after
+        steps.append((step, before, wrong))
+    assert done
+    return replace(found[2], steps=tuple(steps[: [s[0] for s in steps].index(name) + 1]))
+
+
+def test_vectors_of_other_elements(product: Printed) -> None:
+    def change(node: c.Node) -> c.Node | None:
+        if isinstance(node, c.Call) and node.function.startswith("polyc_double"):
+            (first,) = node.arguments
+            assert isinstance(first, c.ArrayRef)
+            last = c.Binary("+", first.subscripts[-1], c.Literal("1"))
+            return replace(node, arguments=(replace(first, subscripts=(*first.subscripts[:-1], last)),))
+        return None
+
+    assert messages(product, stepped(product, "vectors", change)) == [
+        "vectors: a vector has other elements than the loop"
+    ]
+
+
+def test_flat_arrays_of_other_rows(tmp_path: Path) -> None:
+    found = printed(FLAT, tmp_path)
+
+    def change(node: c.Node) -> c.Node | None:
+        return replace(node, op="+") if isinstance(node, c.Binary) and node.op == "*" else None
+
+    assert messages(found, stepped(found, "flat", change))[0].startswith("flat: a subscript of ")

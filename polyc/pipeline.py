@@ -226,7 +226,6 @@ def _tried(attempt: Attempt, initial: Program, search: Search) -> Outcome:
     final = tell_unhonoured(tell_unused(program))
     outcome = Outcome(DONE, initial, tuple(passes), final, search)
     attempt.unread = False
-    attempt.end_ahead()
     if attempt.options.verify:
         meanwhile = partial(attempt.print_ahead, final)  # most programs are right
         refusal = search.refused(TREE, final, partial(_refused_tree, attempt, meanwhile=meanwhile))
@@ -269,7 +268,6 @@ def _refused_tree(attempt: Attempt, program: Program, meanwhile: Callable[[], No
 
 def _refused_text(attempt: Attempt, program: Program) -> Refusal | None:
     """The refusal of the text: what is wrong with it, or why there is none."""
-    attempt.end_ahead()  # a process that prints a text answers once
     rendered, told = attempt.text_of(program, attempt.options.verify)
     return fallback.refused_text(told.remarks[-1]) if rendered is None else None
 
@@ -302,7 +300,6 @@ def _simpler(attempt: Attempt, initial: Program, tried: Outcome, first: Outcome)
         if program is None or (verify and search.refused(TREE, program) is not None):
             continue
         told = refusal.told(tell_unhonoured(tell_unused(program)), what, left_out)
-        attempt.end_ahead()
         rendered, told = attempt.text_of(told, verify)
         if rendered is not None:
             return attempt.result(fallback.with_losses(told, first.final, initial.scop), initial, rendered)

@@ -177,6 +177,19 @@ def test_the_pass_whose_text_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
     assert differences(region, found, sizes=SIZES) == []
 
 
+@pytest.mark.parametrize("name", ["conv_relu", "skewed", "sliding_rows", "strips"])
+def test_the_last_right_program_where_no_pass_is_left_out(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its text was read in the search for the pass at fault, and is read again."""
+    monkeypatch.setattr(relaxations, "MOST_LEFT_OUT", 0)
+    refusing(monkeypatch, lambda program: bool(program.groups))
+    found = compile_region(program_of(name), options_for(name))
+    assert found.verified
+    (told,) = refusals(found)
+    assert told.message.endswith("and those after it were left out")
+    assert "left as it was written" not in found.text
+    assert not found.program.groups
+
+
 def scheduled(program: Program) -> bool:
     return any(isinstance(node, Band) and node.permutable for node in walk(program.tree.child))
 

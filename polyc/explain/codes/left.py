@@ -180,13 +180,14 @@ LEFT: dict[str, Code] = {
     ),
     "not-printed": Code(
         "A right program could not be printed",
-        "The optimised program is right, and polyc cannot write it as C: the original order was printed. This is a "
-        "bug of polyc.",
+        "The optimised program is right, and polyc cannot write it as C: the pass at fault, which the message names, "
+        "was left out, or the order as written was kept. This is a bug of polyc.",
         REPORT,
     ),
     "verification-failed": Code(
         "The check refused a program",
-        "The check refused the result, and an earlier, less optimised form was printed. This is a bug of polyc.",
+        "A check refused the result. The pass at fault, which the message names, was left out, or the order as "
+        "written was kept. This is a bug of polyc.",
         REPORT,
         "trust.md",
     ),

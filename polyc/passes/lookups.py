@@ -125,7 +125,7 @@ class _Finder:
         whole = _whole(self.program, band, cut, above)
         digit, members = cut_members(band.members, cut)
         every = frozenset((statement.name, access.ref) for statement, access in references)
-        digit = replace(digit, role=Role.POINT, lookups=Lookups(width, every, rows), name="r")
+        digit = replace(digit, role=Role.POINT, vector=True, lookups=Lookups(width, every, rows), name="r")
         depth = whole.dim(isl.dim_type.set) - len(band.members)
         program = deepened(self.program, band.child, cut, depth)
         self.made = True

@@ -67,7 +67,7 @@ def table(compiled: Compiled, report: Report) -> str:
     from polyc.cli import messages
 
     scop = compiled.program.scop
-    check = f"statically {compiled.certificate.state}"
+    check = "static check passed" if compiled.verified else compiled.certificate.word
     lines = [f"{scop.span.file}:{scop.span.line}: region in {scop.function}(), {check}\n"]
     rows = [
         (

@@ -14,7 +14,18 @@ Polyc = Callable[..., Result]
 
 
 PLACE = {"file", "function", "line"}
-KEYS = {*PLACE, "parameters", "statements", "groups", "buffers", "remarks", "passes", "verified", "nests"}
+KEYS = {
+    *PLACE,
+    "parameters",
+    "statements",
+    "groups",
+    "buffers",
+    "remarks",
+    "passes",
+    "verified",
+    "certificate",
+    "nests",
+}
 
 
 def test_all_passes_tells_nests_groups_and_the_trees(polyc: Polyc, inputs: Path, tmp_path: Path) -> None:
@@ -51,6 +62,7 @@ def test_json_has_exactly_the_keys_of_the_contract(polyc: Polyc, inputs: Path) -
     (scop,) = answer["scops"]
     assert set(scop) == KEYS
     assert (scop["function"], scop["line"], scop["verified"]) == ("conv", 9, True)
+    assert scop["certificate"] == {"tree": "shown", "text": "shown", "run": "agrees"}
     assert sorted(scop["parameters"]) == ["H", "KH", "KW", "W"]
     assert scop["statements"][2] == {"name": "S2", "line": 18, "text": "C[h][w] += A[h + kh][w + kw] * B[kh][kw];"}
     (group,) = scop["groups"]

@@ -16,6 +16,7 @@ from polyc.pipeline import compile_region
 
 FOLDER = Path(__file__).parent / "refused"
 OPTIONS = {
+    "layers": Options(reassociate=True),
     "members": Options(tile_sizes=(2,), machine="x86-64-v3"),
     "shared": Options(strips=2),
     "producers": Options(max_recompute=1000.0),

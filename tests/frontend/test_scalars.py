@@ -7,6 +7,7 @@ from collections.abc import Callable
 import islpy as isl
 import pytest
 
+from polyc.codegen.printer import expression
 from polyc.errors import UserError
 from polyc.model import ctree as c
 from polyc.model.scop import AccessKind, Scop, Storage
@@ -234,3 +235,59 @@ def test_what_the_region_declares_ends_with_it(scop: Modeller) -> None:
     with pytest.raises(UserError) as caught:
         scop(function("double t = 1; for (int i = 0; i < n; i++) b[i] = t;", after="return t;"))
     assert [d.code for d in caught.value.diagnostics] == ["unsupported-declaration"]
+
+
+KNOWN = {
+    "an index": ("int k = i + 1; a[i] = b[k];", ["a[i] = b[k];"], set()),
+    "clamped": ("int k = i < 1 ? 0 : i - 1; a[i] = b[k];", ["a[i] = b[k];"], set()),
+    "of another one": ("int k = i + 1; int m = 2 * k; a[k] = b[m];", ["a[k] = b[m];"], set()),
+    "in a condition": ("int k = n - 1 - i; if (k > 3) a[i] = b[i];", ["a[i] = b[i];"], set()),
+    "as a bound": ("int k = i + 1; for (int j = 0; j < k; j++) a[j] = b[i];", ["a[j] = b[i];"], set()),
+    "as a value": ("int k = i + 1; a[i] = b[k] * k;", ["int k = i + 1;", "a[i] = b[k] * k;"], {"k"}),
+    "as a value of another one": (
+        "int k = i + 1; int m = k + 1; a[i] = m;",
+        ["int k = i + 1;", "int m = k + 1;", "a[i] = m;"],
+        {"k", "m"},
+    ),
+    "assigned again": (
+        "int k = i; k = k + 1; a[i] = b[k % 9];",
+        ["int k = i;", "k = k + 1;", "a[i] = b[k % 9];"],
+        {"k"},
+    ),
+    "of data": ("int k = (int)b[i]; a[k] = 0;", ["int k = (int)b[i];", "a[k] = 0;"], {"k"}),
+    "in a loop of data": (
+        "int k = i + 1; while (b[k] > 0) b[k] -= a[i];",
+        ["while (b[k] > 0) b[k] -= a[i];"],
+        set(),
+    ),
+    "beside data": (
+        "int k = i + 1; a[(int)b[k] + k] = 0;",
+        ["int k = i + 1;", "a[(int)b[k] + k] = 0;"],
+        {"k"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_variables_whose_values_are_known(name: str, scop: Modeller) -> None:
+    """They are stored only where somebody reads them: in affine subscripts and conditions stands their value."""
+    body, texts, read = KNOWN[name]
+    found = scop(function(f"for (int i = 0; i < n; i++) {{ {body} }}"))
+    assert [s.text for s in found.statements.values()] == texts
+    accesses = [a for s in found.statements.values() for a in s.accesses]
+    assert {a.array for a in accesses if a.kind is AccessKind.READ} & {"k", "m"} == read
+    assert {"k", "m"} & set(found.arrays) == read
+
+
+def test_known_values_stand_in_subscripts_as_c_has_them(scop: Modeller, relations: Relations) -> None:
+    found = scop(function("for (int i = 0; i < n; i++) { unsigned k = i + 1; int m = 2 * k; a[m + 1] = b[k]; }"))
+    (statement,) = found.statements.values()
+    assert relations(found, "S0") == ["read { S0[i] -> b[1 + i] }", "write { S0[i] -> a[3 + 2i] }"]
+    assert [expression(n.subscripts[0]) for n in c.walk(statement.body) if isinstance(n, c.ArrayRef)] == [
+        "(int)(2 * (unsigned)(i + 1)) + 1",
+        "(unsigned)(i + 1)",
+    ]
+
+
+def test_nothing_is_left_of_variables_that_nobody_reads(scop: Modeller) -> None:
+    assert not scop(function("for (int i = 0; i < n; i++) { int k = i + 1; int m = k; }")).statements

@@ -17,7 +17,7 @@ from polyc.model.program import Program
 from polyc.model.scop import Array
 from polyc.model.tree import Member, Step
 from polyc.poly import constant_of
-from polyc.reread.affine import agree_plainly
+from polyc.reread.affine import Value, agree, agree_plainly, substitution
 from polyc.reread.instances import Image
 from polyc.reread.parts import Loop
 from polyc.verify.fault import Fault
@@ -73,13 +73,30 @@ def _mixed(below: list[Image], position: int, depth: int) -> str:
                 if a.index != b.index:
                     return "runs several nests of the program at once"
                 continue
-            one, two = image.columns[k], below[0].columns[k]
-            if a is not b or not isinstance(one, isl.Aff) or not isinstance(two, isl.Aff):
+            one, two = _by_outer_loops(image, k, depth), _by_outer_loops(below[0], k, depth)
+            if one is None or two is None:
+                return "stands outside of a loop that is around it in the program"
+            shared = _iterations(image, depth).intersect(_iterations(below[0], depth))
+            if a is not b or agree(one, two, shared) is not None:
                 return "stands below other loops than in the program"
-            for value in (one, two):
-                if value.involves_dims(isl.dim_type.in_, depth, value.dim(isl.dim_type.in_) - depth):
-                    return "stands outside of a loop that is around it in the program"
     return ""
+
+
+def _by_outer_loops(image: Image, step: int, depth: int) -> Value | None:
+    """The value of a step by the outermost loops of the text alone; None where these do not decide it."""
+    value = image.columns[step]
+    assert not isinstance(value, int)
+    inner = value.dim(isl.dim_type.in_) - depth
+    if not value.involves_dims(isl.dim_type.in_, depth, inner):
+        return value.drop_dims(isl.dim_type.in_, depth, inner)
+    relation = substitution(image.reader, [value]).relation().intersect_domain(image.domain)
+    relation = relation.project_out(isl.dim_type.in_, depth, inner)
+    return isl.PwMultiAff.from_map(relation).get_pw_aff(0) if relation.is_single_valued() else None
+
+
+def _iterations(image: Image, depth: int) -> isl.Set:
+    """The iterations of the outermost loops of the text that come to a part."""
+    return image.domain.project_out(isl.dim_type.set, depth, image.domain.dim(isl.dim_type.set) - depth)
 
 
 def _wrong(program: Program, node: c.For, marked: list[str], member: Member) -> str:

@@ -158,14 +158,14 @@ class _Body:
             return False
         return not isinstance(value, c.Stmt) and self.agrees(self.image.instance[position], value)
 
-    def agrees(self, wanted: Value, now: c.Expr) -> bool:
-        """Whether an expression of the text has a value in all instances."""
+    def agrees(self, wanted: Value, now: c.Expr, inside: isl.Set | None = None) -> bool:
+        """Whether an expression of the text has a value in all instances, or in those `inside` of a set."""
         try:
             found = self.image.reader.value(now)
         except NotAffine:
             return False
-        known = self.program.scop.known
-        return agree(wanted, found, at_sizes(self.image.domain, known)) is None
+        domain = self.image.domain if inside is None else self.image.domain.intersect(inside)
+        return agree(wanted, found, at_sizes(domain, self.program.scop.known)) is None
 
     def check_values(self) -> None:
         """The values of inlined producers' loops are those of the program, where the program has one."""
@@ -280,7 +280,14 @@ class _Body:
             wanted = [wanted[d] for d in buffer.order]
         if len(wanted) != len(now.subscripts):
             return False
-        return all(self.agrees(value, subscript) for value, subscript in zip(wanted, now.subscripts, strict=True))
+        pairs = list(zip(wanted, now.subscripts, strict=True))
+        if all(self.agrees(value, subscript) for value, subscript in pairs):
+            return True
+        if self.program.padded.get(self.statement.name, "guarded") != "guarded":
+            return False
+        # Below a condition: where that does not hold, nobody evaluates the subscripts.
+        evaluated = self.decided().relation().intersect_range(access.relation.domain()).domain()
+        return all(self.agrees(value, subscript, evaluated) for value, subscript in pairs)
 
     def at_loose_place(self, access: Access, buffer: Buffer, then: c.ArrayRef, now: c.ArrayRef) -> bool:
         """Subscripts that data decide are the statement's own, in a dimension that the buffer has as a whole."""

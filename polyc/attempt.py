@@ -23,7 +23,7 @@ from polyc.model.printed import Question, Rendered
 from polyc.model.program import Compiled, Options, Pass, Program, Snapshot, operations_for
 from polyc.model.scop import Region
 from polyc.poly import OverBudget
-from polyc.replay import replay
+from polyc.replay import Outcome, replay
 from polyc.reread import NotComparable, text_faults
 from polyc.verify import Fault
 
@@ -225,7 +225,10 @@ def look(program: Program, region: Region, rendered: Rendered) -> Look:
         faults, reason = [], str(why)
     if faults:
         return Look(tuple(faults))
-    outcome = replay(region, program, rendered.text)
+    try:
+        outcome = replay(region, program, rendered.text)
+    except (ArithmeticError, MemoryError, ValueError) as why:  # numbers that Python's own loops do not take
+        outcome = Outcome("not-run", str(why))
     if outcome.kind == "differs" and _is_chosen_by_data(region):
         return Look((), reason)  # whole numbers made of fractions may come out otherwise where they are computed twice
     if outcome.kind == "differs":

@@ -113,7 +113,7 @@ class Reader:
         raise NotAffine(type(expr).__name__)
 
     def constant(self, value: int) -> isl.Aff:
-        return isl.Aff.val_on_domain(self._local, isl.Val.int_from_si(self.space.get_ctx(), value))
+        return isl.Aff.val_on_domain(self._local, isl.Val.read_from_str(self.space.get_ctx(), str(value)))
 
     def loop(self, position: int) -> isl.Aff:
         """The variable of the loop at a position."""

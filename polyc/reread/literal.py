@@ -78,11 +78,16 @@ def _visible(text: str) -> str:
 
 def _definitions(rendered: Rendered) -> None:
     """The macros that the text uses are what the check takes them for. Raises Refused."""
-    text = f"\n{rendered.text}\n"
+    text = f"\n{_margin(rendered.text)}\n"
     used = TOKEN.findall(_visible(rendered.text))
-    lost = [wanted for wanted in definitions(used, rendered.vectors) if f"\n{wanted}\n" not in text]
+    lost = [wanted for wanted in definitions(used, rendered.vectors) if f"\n{_margin(wanted)}\n" not in text]
     if lost:
         raise Refused("a macro of the text stands for something else", lost[0].split("\n")[0])
+
+
+def _margin(text: str) -> str:
+    """The text without the white space that its lines begin with: it stands where the region does."""
+    return "\n".join(line.lstrip() for line in text.split("\n"))
 
 
 def _behind_types(rendered: Rendered, found: list[tuple[str, int, int]]) -> int:

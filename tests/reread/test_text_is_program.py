@@ -304,3 +304,11 @@ def test_flat_arrays_of_other_rows(tmp_path: Path) -> None:
         return replace(node, op="+") if isinstance(node, c.Binary) and node.op == "*" else None
 
     assert messages(found, stepped(found, "flat", change))[0].startswith("flat: a subscript of ")
+
+
+def test_macros_at_any_margin(tmp_path: Path) -> None:
+    """A region that nobody marked stands at the margin of its loops, with the lines of its macros."""
+    text = FLAT.replace("#pragma scop\n", "").replace("#pragma endscop\n", "")
+    found = printed(text, tmp_path, stores="nontemporal", machine="x86-64-v3")
+    assert "#define polyc_stream" in found[2].text
+    assert messages(found) == []

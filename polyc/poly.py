@@ -222,3 +222,16 @@ def function_of(relation: isl.Map) -> isl.MultiAff | None:
     found: list[isl.MultiAff] = []
     isl.PwMultiAff.from_map(relation).foreach_piece(lambda _domain, function: found.append(function))
     return found[0] if len(found) == 1 else None
+
+
+def box_volume(piece: isl.Set) -> float:
+    """The number of points of the bounding box of a set without parameters."""
+    if piece.is_empty():
+        return 0.0
+    volume = 1.0
+    for d in range(piece.dim(isl.dim_type.set)):
+        low, high = piece.dim_min_val(d), piece.dim_max_val(d)
+        if not (low.is_int() and high.is_int()):
+            return float("inf")
+        volume *= high.to_python() - low.to_python() + 1
+    return volume

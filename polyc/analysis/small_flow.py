@@ -16,7 +16,7 @@ import islpy as isl
 from polyc.analysis.order import order_of
 from polyc.model.program import Dependences
 from polyc.model.scop import AccessKind, Scop
-from polyc.poly import has_remainders, in_name, maps, out_name
+from polyc.poly import box_volume, has_remainders, in_name, maps, out_name
 
 Point: TypeAlias = tuple[str, tuple[int, ...]]
 """An instance or a cell: the name of its tuple, and its values."""
@@ -93,25 +93,12 @@ def is_small(scop: Scop, sizes: isl.Set) -> bool:
     """Whether all accesses can be listed, as far as the boxes around them tell."""
     total = 0.0
     for statement in scop.statements.values():
-        instances = _box(statement.domain.intersect_params(sizes))
+        instances = box_volume(statement.domain.intersect_params(sizes))
         for access in statement.accesses:
-            total += instances if access.exact else _box(access.relation.intersect_params(sizes).wrap().flatten())
+            total += instances if access.exact else box_volume(access.relation.intersect_params(sizes).wrap().flatten())
             if total > LARGEST_BOXES:
                 return False
     return True
-
-
-def _box(inside: isl.Set) -> float:
-    """How many points the smallest box around a set has."""
-    if inside.is_empty():
-        return 0
-    found = 1.0
-    for position in range(inside.dim(isl.dim_type.set)):
-        low, high = inside.dim_min_val(position), inside.dim_max_val(position)
-        if not (low.is_int() and high.is_int()):
-            return float("inf")
-        found *= high.to_python() - low.to_python() + 1
-    return found
 
 
 def touches(scop: Scop, sizes: isl.Set) -> dict[Point, list[tuple[AccessKind, Point]]]:

@@ -10,9 +10,9 @@ import islpy as isl
 from polyc.machine import Cpu
 from polyc.model.program import Program
 from polyc.model.tree import Member
-from polyc.passes.cost import Rates, box_volume, middle_tile, operations
+from polyc.passes.cost import Rates, middle_tile, operations
 from polyc.passes.nests import values
-from polyc.poly import set_name, sets
+from polyc.poly import box_volume, set_name, sets
 
 RATIO = 1.5
 """Between a long and a short iteration, from which on threads get iterations as they come."""

@@ -12,12 +12,12 @@ from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import LEAF, Band, Domain, Filter, Leaf, Mark, Member, Node, Role, Sequence, restrict
 from polyc.passes.contractions import contraction_of
-from polyc.passes.cost import box_volume, sample_parameters
+from polyc.passes.cost import sample_parameters
 from polyc.passes.given_sizes import BLOCKS, given_tile, rounded
 from polyc.passes.micro_sizes import micro_sizes
 from polyc.passes.nests import Outer
 from polyc.passes.wishes import asks_tiles
-from polyc.poly import names, sets
+from polyc.poly import box_volume, names, sets
 
 STAGE = "blocking"
 LARGE_PART = 0.1

@@ -18,7 +18,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Inlining, Program, Use
 from polyc.model.scop import Access, AccessKind, Scop, Statement
 from polyc.model.tree import Domain, restrict
-from polyc.passes.cost import box_volume, operations, sample_parameters
+from polyc.passes.cost import operations, sample_parameters
 from polyc.passes.cpu_sizes import CpuSizes
 from polyc.passes.inline import (
     LARGEST,
@@ -30,7 +30,7 @@ from polyc.passes.inline import (
     replaced,
 )
 from polyc.passes.wishes import why_apart
-from polyc.poly import names
+from polyc.poly import box_volume, names
 
 STAGE = "chosen"
 LOOKUP_CYCLES = 1.5

@@ -11,7 +11,7 @@ import islpy as isl
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind, Statement
-from polyc.poly import maps, set_name, sets, without_sizes
+from polyc.poly import box_volume, maps, set_name, sets, without_sizes
 
 LARGE, SMALL = 2000, 5
 """Tried for each parameter that the user gave no value for."""
@@ -104,19 +104,6 @@ def _score(program: Program, at: isl.Set) -> float:
     for statement in program.scop.statements.values():
         total += math.log(1.0 + written_cells(program, statement.domain.intersect_params(at)))
     return total
-
-
-def box_volume(piece: isl.Set) -> float:
-    """The number of points of the bounding box of a set without parameters."""
-    if piece.is_empty():
-        return 0.0
-    volume = 1.0
-    for d in range(piece.dim(isl.dim_type.set)):
-        low, high = piece.dim_min_val(d), piece.dim_max_val(d)
-        if not (low.is_int() and high.is_int()):
-            return float("inf")
-        volume *= high.to_python() - low.to_python() + 1
-    return volume
 
 
 @lru_cache(maxsize=10_000)

@@ -27,10 +27,10 @@ from polyc.model.tree import (
     Worth,
     walk,
 )
-from polyc.passes.cost import box_volume, multiply_adds, operations, sample_parameters
+from polyc.passes.cost import multiply_adds, operations, sample_parameters
 from polyc.passes.parallel import has_loops
 from polyc.passes.vectorize import dimension_of, iterations, step_of
-from polyc.poly import affine_of, names, sets, value_on
+from polyc.poly import affine_of, box_volume, names, sets, value_on
 
 STAGE = "nontemporal"
 ISA = "x86"

@@ -12,13 +12,13 @@ from polyc.machine import load_cpu
 from polyc.model.program import Program
 from polyc.model.scop import Array
 from polyc.model.tree import Band, Domain, Extension, Mark, Node, Role, Sequence
-from polyc.passes.cost import box_volume, sample_parameters
+from polyc.passes.cost import sample_parameters
 from polyc.passes.owners import with_owners
 from polyc.passes.parallel import has_parallel
 from polyc.passes.privatize import place_private_arrays
 from polyc.passes.reductions import swapped
 from polyc.passes.wishes import sequential
-from polyc.poly import constant_of, names
+from polyc.poly import box_volume, constant_of, names
 from polyc.verify.races import race_faults
 from polyc.verify.updates import has_parts, sums_wrap
 

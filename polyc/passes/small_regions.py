@@ -11,8 +11,8 @@ from polyc.machine import Cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.tree import Member, Worth
-from polyc.passes.cost import Rates, box_volume, operations
-from polyc.poly import affine_of, set_name, sets, value_on
+from polyc.passes.cost import Rates, operations
+from polyc.poly import affine_of, box_volume, set_name, sets, value_on
 
 FROM_AFAR = 2.0
 """How many times longer than its operations a loop takes at least whose data come from memory: it is not known where

@@ -119,6 +119,14 @@ class Reader:
         """The variable of the loop at a position."""
         return isl.Aff.var_on_domain(self._local, isl.dim_type.set, position)
 
+    def of_parameters(self, value: isl.PwAff) -> Value:
+        """A value that parameters decide, such as a size, at this place."""
+        plain = value if value.get_space().is_set() else value.project_domain_on_params()
+        wide = plain.insert_domain(self.space.align_params(plain.get_space().params())).align_params(
+            self.space.params()
+        )
+        return wide if not wide.domain().plain_is_universe() else affine_of(wide) or wide
+
     def _named(self, name: str) -> Value:
         found = self.names.get(name)
         if found is None:

@@ -24,6 +24,7 @@ from polyc.poly import at_sizes, constant_of, function_of, in_name, maps, pinned
 from polyc.reread.affine import NotAffine, Substitution, Value, agree, piecewise, substitution
 from polyc.reread.instances import Image
 from polyc.reread.parts import Declared, NotComparable, Refused
+from polyc.verify.expand import buffer_for
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,7 +57,7 @@ class Bodies:
         kind = self.program.padded.get(statement.name, "")
         if kind == "guarded" and len(found) == 1 and isinstance(found[0], c.If) and not isinstance(expected, c.If):
             found = self.inside(image, found[0])
-        body = _Body(self, image, statement, {})
+        body = _Body(self, image, statement)
         if kind == "zero":
             found = body.zeroed(found)
         wanted = _flat(expected)
@@ -95,8 +96,6 @@ class _Body:
     whole: Bodies
     image: Image
     statement: Statement
-    renamed: dict[str, str]
-    """Variables that the statement declares itself."""
     types: dict[str, CType] = field(init=False)
     positions: dict[str, int] = field(init=False)
 
@@ -217,7 +216,7 @@ class _Body:
     def same_reference(self, then: c.ArrayRef, now: c.Node) -> bool:
         """Whether a reference of the text goes where the program's does."""
         array = self.program.scop.arrays[then.array]
-        buffer = _buffer(self.program, self.image, then)
+        buffer = buffer_for(self.program, self.image.run, then.array, then.ref)
         if not isinstance(now, c.ArrayRef):
             return False
         if not self.same_variable(array, buffer, now):
@@ -328,17 +327,6 @@ def _piece(function: isl.MultiAff | isl.PwMultiAff, position: int) -> isl.PwAff:
     return isl.PwAff.from_aff(function.get_at(position))
 
 
-def _buffer(program: Program, image: Image, reference: c.ArrayRef) -> Buffer | None:
-    """The buffer that a reference uses, declared by a mark above it."""
-    for mark in reversed(image.run.path.marks):
-        for key in reversed(mark.names) if mark.kind == "allocate" else ():
-            buffer = program.buffers[key]
-            mine = (image.run.statement, reference.ref) in buffer.accesses
-            if buffer.array == reference.array and (mine or buffer.storage == "private"):
-                return buffer
-    return None
-
-
 def _with_hoist(program: Program, image: Image, body: c.Stmt, hoist: Hoist) -> c.Stmt:
     """The statement with an expression computed where a panel is filled: there it is stored, and read in its place."""
     name = image.run.statement
@@ -357,7 +345,7 @@ def _with_hoist(program: Program, image: Image, body: c.Stmt, hoist: Hoist) -> c
     if name != hoist.statement:
         return body
     cells = [n for n in c.walk(hoist.value) if isinstance(n, c.ArrayRef) and n.ref == hoist.ref]
-    used = None if len(cells) != 1 else _buffer(program, image, cells[0])
+    used = None if len(cells) != 1 else buffer_for(program, image.run, cells[0].array, cells[0].ref)
     if used is None or used.key != hoist.buffer:
         return body
     return c.rewrite(body, lambda node: cells[0] if node == hoist.value else None)

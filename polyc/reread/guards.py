@@ -14,7 +14,7 @@ import islpy as isl
 from polyc.model import ctree as c
 from polyc.model.printed import Rendered
 from polyc.model.scop import Apart, Memory, Scop
-from polyc.reread.affine import NotAffine, Reader, agree, parameter_space
+from polyc.reread.affine import NotAffine, Reader, agree, parameter_space, piecewise
 from polyc.reread.parts import NotComparable
 from polyc.verify.fault import Fault
 
@@ -100,16 +100,9 @@ def _covers(reader: Reader, start: c.Expr, end: c.Expr, memory: Memory, where: i
         low, behind = reader.value(first), reader.value(last)
     except NotAffine:
         return False
-    wanted = [_at(reader, bound) for bound in (memory.low, memory.high)]
+    wanted = [piecewise(reader.of_parameters(bound)) for bound in (memory.low, memory.high)]
     after = wanted[1].add(isl.PwAff.val_on_domain(wanted[1].domain(), one))
     return agree(wanted[0], low, where) is None and agree(after, behind, where) is None
-
-
-def _at(reader: Reader, bound: isl.PwAff) -> isl.PwAff:
-    """A bound, which parameters decide, at a place without loops."""
-    space = reader.space.align_params(bound.get_space().params())
-    wide = bound if bound.get_space().is_set() else bound.project_domain_on_params()
-    return wide.insert_domain(space).align_params(reader.space.params())
 
 
 def _offset(place: c.Expr, memory: Memory) -> c.Expr | None:

@@ -32,13 +32,17 @@ class Image:
 
     part: Part
     run: Run
-    reader: Reader
     domain: isl.Set
     """`[n] -> { [x0, x1, …] }`, the instances of the text."""
     instance: list[Value]
     """The statement's loop variables, then the values of inlined producers."""
     columns: list[int | Value]
     """For each step of the run's path: the position in a sequence, or the value of a band member."""
+
+    @property
+    def reader(self) -> Reader:
+        """What reads expressions at the part's place."""
+        return self.part.place.reader
 
     @property
     def loops(self) -> list[Value]:
@@ -73,8 +77,9 @@ def _is_below(run: Run, members: list[Member]) -> bool:
 
 def _is_here(program: Program, image: Image) -> bool:
     """Whether the run has instances of the part."""
-    text, tree = _text_and_tree(program, image.run, [image])
-    return not text.is_disjoint(tree)
+    known = program.scop.known
+    text = _values_of(image, at_sizes(image.domain, known))
+    return not text.is_disjoint(at_sizes(_tree_set(program, image.run), known))
 
 
 def image_of(program: Program, part: Part, run: Run) -> Image:
@@ -109,7 +114,7 @@ def image_of(program: Program, part: Part, run: Run) -> Image:
                 value = _by_outer_loops(part, wanted, columns)  # isl left the loop out, or counts from elsewhere
         columns.append(value)
         depth += 1
-    image = Image(part, run, reader, part.place.domain, instance, columns)
+    image = Image(part, run, part.place.domain, instance, columns)
     if missing:
         _find(image, missing, outer)
     return image
@@ -252,11 +257,9 @@ def _tree_set(program: Program, run: Run) -> isl.Set:
     return ran(program, run).flatten().reset_tuple_id()
 
 
-def _text_and_tree(program: Program, run: Run, images: list[Image]) -> tuple[isl.Set, isl.Set]:
-    (image,) = images
-    known = program.scop.known
-    text = at_sizes(image.domain, known).apply(substitution(image.reader, _values(image)).relation())
-    return text, at_sizes(_tree_set(program, run), known)
+def _values_of(image: Image, domain: isl.Set) -> isl.Set:
+    """`{ [o, i] }`, of some instances of the text."""
+    return domain.apply(substitution(image.reader, _values(image)).relation())
 
 
 def _injective(image: Image) -> bool:

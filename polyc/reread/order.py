@@ -263,9 +263,7 @@ def _before(first: Image, second: Image, shared: int) -> isl.Map | None:
 
 def _later(first: Image, second: Image) -> Iterator[isl.Map]:
     """`{ x -> y }`: x is later than y in the tree, by a loop or a sequence that orders them."""
-    equal: isl.Map | None = None
-    everything = isl.Map.universe(first.reader.space.map_from_domain_and_range(second.reader.space))
-    equal = everything
+    equal = isl.Map.universe(first.reader.space.map_from_domain_and_range(second.reader.space))
     for position, (a, b) in enumerate(zip(first.run.path.steps, second.run.path.steps, strict=False)):
         mine, other = first.columns[position], second.columns[position]
         if isinstance(a, Step) and isinstance(b, Step):

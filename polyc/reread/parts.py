@@ -24,9 +24,9 @@ class NotComparable(Exception):
 class Refused(Exception):
     """The text does something that the program does not."""
 
-    def __init__(self, message: str, witness: str = "", kind: str = "text") -> None:
+    def __init__(self, message: str, witness: str = "") -> None:
         super().__init__(message)
-        self.fault = Fault(kind, message, witness)
+        self.fault = Fault("text", message, witness)
 
 
 @dataclass(slots=True, eq=False)

@@ -16,9 +16,9 @@ import islpy as isl
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Storage
 from polyc.poly import at_sizes
-from polyc.reread.affine import NotAffine, Value, agree_plainly, piecewise, substitution
+from polyc.reread.affine import NotAffine, agree_plainly, piecewise, substitution
 from polyc.reread.bodies import Use
-from polyc.reread.parts import Declared, NotComparable, Place
+from polyc.reread.parts import Declared, NotComparable
 from polyc.verify.fault import Fault
 
 
@@ -67,7 +67,7 @@ def _declaration_faults(program: Program, buffer: Buffer, declared: Declared) ->
         return [Fault("text", f"{node.name} has another number of dimensions", "")]
     place = declared.place
     for position, (d, extent) in enumerate(zip(order, node.extents, strict=True)):
-        wanted = _in_text(place, buffer.extents[d])
+        wanted = place.reader.of_parameters(buffer.extents[d])
         if position == len(order) - 1 and buffer.pad:
             wanted = piecewise(wanted).add(piecewise(place.reader.constant(buffer.pad)))
         try:
@@ -77,25 +77,9 @@ def _declaration_faults(program: Program, buffer: Buffer, declared: Declared) ->
         if agree_plainly(wanted, found):
             continue
         small = at_sizes(place.domain, program.scop.known).subtract(piecewise(found).ge_set(piecewise(wanted)))
-        circular = d == buffer.window and not agree_plainly(wanted, found)
-        if not small.is_empty() or circular:
+        if not small.is_empty() or d == buffer.window:
             return [Fault("text", f"{node.name} is too small", str(small.sample_point()))]
     return []
-
-
-def _in_text(place: Place, extent: isl.PwAff) -> Value:
-    """A size, which parameters decide, at a place of the text."""
-    space = place.reader.space
-    if extent.dim(isl.dim_type.in_) == 0 and extent.get_space().is_set():
-        extent = extent.insert_domain(space.align_params(extent.get_space().params()))
-    elif extent.dim(isl.dim_type.in_) == 0:
-        extent = extent.project_domain_on_params().insert_domain(space.align_params(extent.get_space().params()))
-    extent = extent.align_params(space.params())
-    if extent.n_piece() == 1 and extent.domain().plain_is_universe():
-        found: list[isl.Aff] = []
-        extent.foreach_piece(lambda _, aff: found.append(aff))
-        return found[0]
-    return extent
 
 
 # --- lives
@@ -104,7 +88,7 @@ def _in_text(place: Place, extent: isl.PwAff) -> Value:
 def _life_faults(program: Program, uses: list[Use]) -> list[Fault]:
     for use in uses:
         if not _is_plain(use):
-            fault = _life_fault(program, use)
+            fault = _not_one_to_one(use, _pairs(use, program.scop.known))
             if fault is not None:
                 return [fault]
     known = program.scop.known
@@ -112,7 +96,7 @@ def _life_faults(program: Program, uses: list[Use]) -> list[Fault]:
     for one, two in combinations(uses, 2):
         if one.declared is two.declared:
             if not _is_plain(one) or not _is_plain(two):
-                fault = _pair_fault(program, one, two)
+                fault = _not_one_to_one(one, _pairs(one, known).union(_pairs(two, known)))
                 if fault is not None:
                     return [fault]
             continue
@@ -155,15 +139,6 @@ def _pairs(use: Use, known: isl.Set) -> isl.Map:
         .intersect_domain(at_sizes(image.domain, known))
     )
     return relation.project_out(isl.dim_type.in_, around, relation.dim(isl.dim_type.in_) - around)
-
-
-def _life_fault(program: Program, use: Use) -> Fault | None:
-    return _not_one_to_one(use, _pairs(use, program.scop.known))
-
-
-def _pair_fault(program: Program, one: Use, two: Use) -> Fault | None:
-    known = program.scop.known
-    return _not_one_to_one(one, _pairs(one, known).union(_pairs(two, known)))
 
 
 def _not_one_to_one(use: Use, pairs: isl.Map) -> Fault | None:

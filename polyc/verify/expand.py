@@ -55,7 +55,12 @@ def expand(program: Program) -> Expanded:
 
 
 def buffer_of(program: Program, run: Run, access: Access) -> Buffer | None:
-    """The buffer that an access uses at this leaf: declared by a mark above it."""
+    """The buffer that an access uses at this leaf."""
+    return buffer_for(program, run, access.array, access.ref)
+
+
+def buffer_for(program: Program, run: Run, array: str, ref: str) -> Buffer | None:
+    """The buffer that a reference uses at this leaf: declared by a mark above it."""
     for mark in reversed(run.path.marks):
         if mark.kind != "allocate":
             continue
@@ -63,7 +68,7 @@ def buffer_of(program: Program, run: Run, access: Access) -> Buffer | None:
             buffer = program.buffers[name]
             # A private copy has the array's name in C, which it hides from every access below.
             hides = buffer.storage == "private"
-            if buffer.array == access.array and (hides or (run.statement, access.ref) in buffer.accesses):
+            if buffer.array == array and (hides or (run.statement, ref) in buffer.accesses):
                 return buffer
     return None
 

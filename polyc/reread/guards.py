@@ -32,8 +32,9 @@ def guard_faults(scop: Scop, rendered: Rendered) -> list[Fault]:
     if not rendered.text:
         return []
     calls = [part for part in asked if isinstance(part, c.Call) and _is_apart(part)]
+    sizes = scop.context.intersect(scop.guard)  # that the condition lets no others through has just been shown
     for pair in scop.apart:
-        if not any(_asks(reader, call, pair, scop.context) for call in calls):
+        if not any(_asks(reader, call, pair, sizes) for call in calls):
             message = "the condition around the text does not ask whether two arrays overlap"
             return [Fault("text", message, f"{pair.one.base}, {pair.two.base}")]
     names = tuple(c.Name(one.name) for one in rendered.heap)
@@ -78,11 +79,11 @@ def _sizes(scop: Scop, reader: Reader, conditions: list[c.Expr]) -> str | None:
     return None
 
 
-def _asks(reader: Reader, call: c.Call, pair: Apart, context: isl.Set) -> bool:
+def _asks(reader: Reader, call: c.Call, pair: Apart, sizes: isl.Set) -> bool:
     """Whether a call asks for all of two pieces of memory."""
     if len(call.arguments) != 4:
         return False
-    where = isl.Set.universe(reader.space).intersect_params(context)
+    where = isl.Set.universe(reader.space).intersect_params(sizes)
     ends = (call.arguments[:2], pair.one), (call.arguments[2:], pair.two)
     return all(_covers(reader, start, end, memory, where) for (start, end), memory in ends)
 

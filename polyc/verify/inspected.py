@@ -12,6 +12,7 @@ The frontend has its own answers (`frontend/inspection.py`); they are not truste
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 import islpy as isl
@@ -21,6 +22,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Inspection, Scop, Statement
 from polyc.poly import constant_of, in_name, maps
+from polyc.reread.affine import NotAffine, Reader, parameter_space, piecewise
 from polyc.verify.fault import Fault
 
 KIND = "inspection"
@@ -115,7 +117,7 @@ def _wrong(program: Program, statement: Statement, access: Access, position: int
     extent = scop.arrays[access.array].extents_c[position]
     if index is None or extent is None:
         return "it is not known where its subscript comes from"
-    if _is_bounded(scop, access, index, position):
+    if _is_bounded(scop, access, index, position) or _stays(scop, statement, references[0], position):
         return ""
     changed = _written(scop) & {n.array for n in c.walk(index) if isinstance(n, c.ArrayRef)}
     if changed:
@@ -197,6 +199,81 @@ def _is_bounded(scop: Scop, access: Access, index: c.Expr, position: int) -> boo
     most = isl.Val.int_from_si(scop.domain.get_ctx(), high)
     above = isl.PwAff.val_on_domain(isl.Set.universe(extent.domain().get_space()), most)
     return bool(access.relation.params().intersect(scop.known).is_subset(extent.gt_set(above).params()))
+
+
+def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: int) -> bool:
+    """Whether the loops inside a statement that is kept whole hold a subscript of theirs in its row.
+
+    math: with D the statement's domain and H the heads of the loops inside of it around the reference,
+          D and H imply 0 <= subscript < extent; a head that is not affine, or not signed, says nothing.
+    """
+    inner = [loop for loop in _around(statement.body, reference) if _counter(loop) is not None]
+    names = [*statement.loops, *(str(_counter(loop)) for loop in inner)]
+    extent = scop.arrays[reference.array].extents[position]
+    unsigned = {p.expr for p in scop.parameters if not p.type.signed}
+    if extent is None or len(set(names)) != len(names) or unsigned & set(c.walk(reference)):
+        return False
+    if any(_changes(statement.body, name) for name in statement.loops):
+        return False
+    space = parameter_space(scop).add_unnamed_tuple_ui(len(names))
+    reader = Reader({p.expr: p.name for p in scop.parameters}, {name: k for k, name in enumerate(names)}, space)
+    inside = isl.Set.universe(space).intersect_params(scop.known)
+    outer = statement.domain.reset_tuple_id().add_dims(isl.dim_type.set, len(inner))
+    inside = inside.align_params(outer.get_space()).intersect(outer.align_params(space))
+    for loop in inner:
+        for condition in _head_conditions(loop, str(_counter(loop))):
+            with suppress(NotAffine):
+                if not unsigned & set(c.walk(condition)):
+                    inside = inside.intersect(reader.condition(condition))
+    try:
+        value = piecewise(reader.value(reference.subscripts[position]))
+    except NotAffine:
+        return False
+    zero = isl.PwAff.val_on_domain(isl.Set.universe(space), isl.Val.zero(space.get_ctx()))
+    return bool(inside.is_subset(value.ge_set(zero).intersect(value.lt_set(piecewise(reader.of_parameters(extent))))))
+
+
+def _around(node: c.Node, wanted: c.Node) -> list[c.For]:
+    """The loops of a body around one of its nodes, the outermost first."""
+    for child in c.children(node):
+        if child is wanted or any(n is wanted for n in c.walk(child)):
+            return [*([node] if isinstance(node, c.For) and child is node.body else []), *_around(child, wanted)]
+    return []
+
+
+def _counter(loop: c.For) -> str | None:
+    """The variable that a loop declares, counts up by a constant and assigns nowhere else; None where it has none."""
+    match loop.init:
+        case c.Decl(type="int" | "long" | "short", name=name, init=start) if start is not None:
+            return name if _steps_up(loop.step, name) and not _changes(loop.body, name) else None
+    return None
+
+
+def _steps_up(step: c.Node | None, name: str) -> bool:
+    match step:
+        case c.Unary(op="++", operand=c.Name(name=other)) | c.Postfix(op="++", operand=c.Name(name=other)):
+            return other == name
+        case c.Assign(op="+=", target=c.Name(name=other), value=c.Literal(text=text)):
+            return other == name and text.isdigit()
+    return False
+
+
+def _changes(node: c.Node, name: str) -> bool:
+    """Whether a body may give a variable another value: it assigns it, or takes its address."""
+    for inner in c.walk(node):
+        match inner:
+            case c.Assign(target=c.Name(name=other)) | c.Postfix(operand=c.Name(name=other)):
+                if other == name:
+                    return True
+            case c.Unary(op="++" | "--" | "&", operand=c.Name(name=other)) if other == name:
+                return True
+    return False
+
+
+def _head_conditions(loop: c.For, name: str) -> list[c.Expr]:
+    """What holds in the body of a loop that counts up: its start, and its condition."""
+    start = loop.init.init if isinstance(loop.init, c.Decl) and loop.init.init is not None else c.Name(name)
+    return [c.Binary(">=", c.Name(name), start), *([] if loop.condition is None else [loop.condition])]
 
 
 def _written(scop: Scop) -> set[str]:

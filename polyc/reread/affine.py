@@ -79,6 +79,8 @@ class Reader:
 
     def _value(self, expr: c.Expr) -> Value:
         name = self.parameters.get(expr)
+        if name is None and isinstance(expr, c.Binary):  # a product of sizes, computed in 64 bits
+            name = self.parameters.get(_without_casts(expr))
         if name is not None and not (isinstance(expr, c.Name) and expr.name in self.names):
             position = self.space.find_dim_by_name(isl.dim_type.param, name)
             return isl.Aff.var_on_domain(self._local, isl.dim_type.param, position)
@@ -267,6 +269,18 @@ def _sum(one: Value, two: Value) -> Value:
 def piecewise(value: Value) -> isl.PwAff:
     """The value as a function in pieces."""
     return isl.PwAff.from_aff(value) if isinstance(value, isl.Aff) else value
+
+
+def _without_casts(expr: c.Expr) -> c.Expr:
+    """An expression without casts to types that hold its values."""
+
+    def change(node: c.Node) -> c.Node | None:
+        match node:
+            case c.Cast(type=kind, operand=operand) if set(kind.split()) <= MOST_WHOLE:
+                return _without_casts(operand)
+        return None
+
+    return c.rewrite(expr, change)
 
 
 def _number(text: str) -> int:

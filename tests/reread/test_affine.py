@@ -19,4 +19,4 @@ def test_a_product_of_sizes_may_be_computed_in_64_bits() -> None:
     reader = Reader({c.Binary("*", ROW, COLUMN): "i_j"}, {}, space)
     for text in ("long", "size_t"):
         wide = c.Binary("+", c.Binary("*", c.Cast(text, ROW), COLUMN), c.Literal("1"))
-        assert str(reader.value(wide)) == "[i_j] -> { [(1 + i_j)] }"
+        assert str(reader.value(wide)) == "[i_j] -> { [] -> [(1 + i_j)] }"

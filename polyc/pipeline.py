@@ -46,7 +46,7 @@ from polyc.passes.row_blocks import block_rows
 from polyc.passes.scatters import mark_scatters
 from polyc.passes.schedule import schedule_nests
 from polyc.passes.sharing import share_buffers
-from polyc.passes.spaced import with_spaced_values, without_shifts
+from polyc.passes.spaced import with_spaced_values, with_undivided_loops, without_shifts
 from polyc.passes.spread import spread_scalars
 from polyc.passes.temporaries import relocate_temporaries
 from polyc.passes.time_tiles import tile_time_loops
@@ -62,7 +62,11 @@ FINISHING = ("mapping", "parallel", "privatize", "barriers")
 """The passes that any program needs before it is printed, whatever else is left out."""
 INSTEAD: dict[str, Pass] = {"schedule": with_coincident_loops}
 """Stand-ins of passes that are left out: who else would say which loops carry no dependence?"""
-OTHER_LOOPS: tuple[tuple[str, Pass], ...] = (("unshifted", without_shifts), ("spaced", with_spaced_values))
+OTHER_LOOPS: tuple[tuple[str, Pass], ...] = (
+    ("unshifted", without_shifts),
+    ("undivided", with_undivided_loops),
+    ("spaced", with_spaced_values),
+)
 """Ways to have isl make other loops of the same order, where those that it made are refused."""
 AS_WRITTEN = "the region stays as it was written"
 

@@ -43,7 +43,7 @@ class Printed:
 
 def generate(program: Program) -> Generated:
     """Let isl make the loops of the program's tree."""
-    annotated = to_isl(program.tree, MOST_SHIFTED if program.options.shifted else 1)
+    annotated = to_isl(program.tree, MOST_SHIFTED if program.options.shifted else 1, program.options.undivided)
     context = program.scop.known
     visits: list[Visit] = []
     failures: list[BaseException] = []

@@ -52,10 +52,11 @@ class Annotated:
     """What stands right below loops whose iterations are printed one by one."""
 
 
-def to_isl(tree: Domain, shifted: int = MOST_SHIFTED) -> Annotated:
+def to_isl(tree: Domain, shifted: int = MOST_SHIFTED, undivided: bool = False) -> Annotated:
     """The tree as an isl schedule, with a mark above each band.
 
     shifted: so many statements of a band may be shifted against each other
+    undivided: each member above an extension is one loop, not several for parts of its range
     """
     bands: dict[str, tuple[Band, int]] = {}
     marks: dict[str, tuple[Mark, int]] = {}
@@ -79,7 +80,7 @@ def to_isl(tree: Domain, shifted: int = MOST_SHIFTED) -> Annotated:
                     here = _without_shifts(node, depth + len(node.members), here)
                 inner = (
                     f'schedule: "{partial_schedule(node.members)}", permutable: {int(node.permutable)}, '
-                    f"coincident: [ {coincident} ]{_options(node, depth)}" + here
+                    f"coincident: [ {coincident} ]{_options(node, depth, undivided and _is_above_extension(node))}" + here
                 )
                 return f'mark: "{name}", child: {{ {inner} }}'
             case Mark(kind="tiles"):
@@ -171,11 +172,14 @@ def _may_be_shifted(band: Band, most: int) -> bool:
     """
     if band.members[0].schedule.domain().n_set() <= most:
         return False
-    below = [node for child in child_nodes(band) for node in walk(child)]
-    if band.whole is not None or any(isinstance(n, Extension) for n in below):
+    if band.whole is not None or _is_above_extension(band):
         return False
-    inner = [node for node in below if isinstance(node, Band)]
+    inner = [node for child in child_nodes(band) for node in walk(child) if isinstance(node, Band)]
     return all(n.whole is None and n.members[0].schedule.domain().n_set() <= most for n in inner)
+
+
+def _is_above_extension(band: Band) -> bool:
+    return any(isinstance(node, Extension) for child in child_nodes(band) for node in walk(child))
 
 
 def _without_shifts(band: Band, depth: int, inside: str) -> str:
@@ -189,10 +193,10 @@ def _without_shifts(band: Band, depth: int, inside: str) -> str:
     return f', child: {{ schedule: "{nothing}", options: "{{ isolate[[{values}] -> []] }}"{inside} }}'
 
 
-def _options(band: Band, depth: int) -> str:
+def _options(band: Band, depth: int, undivided: bool) -> str:
     """What isl is asked to do with the loops of a band, below `depth` other ones."""
     wishes: list[isl.UnionSet] = []
-    wanted = [f"atomic[{k}]" for k, member in enumerate(band.members) if member.mapped]
+    wanted = [f"atomic[{k}]" for k, m in enumerate(band.members) if m.mapped or (undivided and m.role is not Role.WRITTEN_OUT)]
     """One loop, not several for parts of its range: each would be a launch, or share out its own iterations."""
     for k, member in enumerate(band.members):
         if member.role is Role.WRITTEN_OUT:

@@ -32,6 +32,16 @@ def without_shifts(program: Program) -> Program:
     return replace(program, tree=replace(program.tree), options=replace(program.options, shifted=False))
 
 
+def with_undivided_loops(program: Program) -> Program:
+    """The same program, of which isl makes one loop for a member above an extension, not several.
+
+    Of a loop's few values in front of an extension, such as {0, n - n mod 512}, isl makes a piece of text each, and at
+    times it repeats in the second one, for sizes that have no second value, what the first one runs.
+    """
+    options = replace(program.options, shifted=False, undivided=True)
+    return replace(program, tree=replace(program.tree), options=options)
+
+
 def with_spaced_values(program: Program) -> Program:
     """The program with the values of some loops SPACING times as large: of nests whose values have factors, if any."""
     options = replace(program.options, shifted=False, spaced=True)

@@ -20,6 +20,7 @@ OPTIONS = {
     "members": Options(tile_sizes=(2,), machine="x86-64-v3"),
     "shared": Options(strips=2),
     "producers": Options(max_recompute=1000.0),
+    "remainder": Options(max_recompute=100.0, threads="always"),
     "parts": Options(tile_sizes=(2, 8, 8), max_recompute=1e6, strips=2, threads="always"),
     "skewed": Options(tile_sizes=(4, 3, 16), threads="always"),
 }

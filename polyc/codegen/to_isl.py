@@ -80,7 +80,8 @@ def to_isl(tree: Domain, shifted: int = MOST_SHIFTED, undivided: bool = False) -
                     here = _without_shifts(node, depth + len(node.members), here)
                 inner = (
                     f'schedule: "{partial_schedule(node.members)}", permutable: {int(node.permutable)}, '
-                    f"coincident: [ {coincident} ]{_options(node, depth, undivided and _is_above_extension(node))}" + here
+                    f"coincident: [ {coincident} ]{_options(node, depth, undivided and _is_above_extension(node))}"
+                    + here
                 )
                 return f'mark: "{name}", child: {{ {inner} }}'
             case Mark(kind="tiles"):
@@ -196,7 +197,9 @@ def _without_shifts(band: Band, depth: int, inside: str) -> str:
 def _options(band: Band, depth: int, undivided: bool) -> str:
     """What isl is asked to do with the loops of a band, below `depth` other ones."""
     wishes: list[isl.UnionSet] = []
-    wanted = [f"atomic[{k}]" for k, m in enumerate(band.members) if m.mapped or (undivided and m.role is not Role.WRITTEN_OUT)]
+    wanted = [
+        f"atomic[{k}]" for k, m in enumerate(band.members) if m.mapped or (undivided and m.role is not Role.WRITTEN_OUT)
+    ]
     """One loop, not several for parts of its range: each would be a launch, or share out its own iterations."""
     for k, member in enumerate(band.members):
         if member.role is Role.WRITTEN_OUT:

@@ -384,7 +384,8 @@ class InstancePrinter:
         tiles = isl.Set.from_union_set(reached.range())
         found = first.apply_range(_without_positions(tiles, kept, depth))
         if self.statement.name in self.program.copies and not first.domain().is_subset(found.domain()):
-            tiles = tiles.union(self._tiles(depth).range())  # it also runs in tiles that compute nothing
+            # it also runs in tiles that compute nothing, in which the loops that are left out have the same values
+            tiles = tiles.union(self._tiles(depth).range().intersect(_with_values(tiles, kept)))
             found = first.apply_range(_without_positions(tiles, kept, depth))
         if not found.is_single_valued():
             runs_in = self._tiles(depth)
@@ -423,6 +424,16 @@ def _without_positions(tiles: isl.Set, kept: list[int], depth: int) -> isl.Map:
         if k not in kept:
             whole = whole.project_out(isl.dim_type.in_, k, 1)
     return whole
+
+
+def _with_values(tiles: isl.Set, kept: list[int]) -> isl.Set:
+    """What has, at each position that is not kept, one of the values that the tiles have there."""
+    depth = tiles.dim(isl.dim_type.set)
+    found = isl.Set.universe(tiles.get_space())
+    for k in set(range(depth)) - set(kept):
+        there = tiles.eliminate(isl.dim_type.set, 0, k).eliminate(isl.dim_type.set, k + 1, depth - k - 1)
+        found = found.intersect(there)
+    return found
 
 
 def _depth(iterator: str) -> int:

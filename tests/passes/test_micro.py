@@ -478,3 +478,27 @@ def test_a_result_in_a_tile_lies_as_its_registers_where_these_are_filled_often(t
     buffer = next(b for b in result.program.buffers.values() if b.name == "r_tile")
     assert buffer.order == (0, 2, 3, 1)
     assert result.verified
+
+
+def test_panels_are_filled_for_empty_tiles_at_the_end_of_a_triangle(tmp_path: Path) -> None:
+    """The last row is a tile of its own, and its first columns are none: copies run there, below a loop over one tile
+    of columns that isl does not print."""
+    text = """
+void mirrored(double a[241][241], double s[241][241])
+{
+#pragma scop
+    for (int i = 1; i <= 240; i++)
+        for (int j = i; j <= 240; j++) {
+            for (int k = 1; k <= 240; k++)
+                s[i][j] += a[k][i] * a[k][j];
+            s[j][i] = s[i][j];
+        }
+#pragma endscop
+}
+"""
+    region = region_of(text, tmp_path)
+    result = compile_region(region, Options())
+    assert result.verified
+    assert not remarks(result, "not-printed")
+    assert len(remarks(result, "register-tile")) == 1
+    assert check(region, result, sizes=(1,)) == []

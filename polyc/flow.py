@@ -7,7 +7,7 @@ from functools import reduce
 
 import islpy as isl
 
-from polyc.poly import empty_map, has_remainders, is_over_budget, maps
+from polyc.poly import convex, empty_map, has_remainders, is_over_budget, maps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -228,8 +228,9 @@ def _is_last(
         return False
     if may.is_empty():
         return True
-    rest = places.before(may).subtract(found)
-    return bool(rest.is_subset(_overwritten(rest, over, must, places)))
+    # Piece by piece: isl compares each with all that the others lost, too, which grows with the square of their number.
+    rest = [isl.UnionMap.from_basic_map(piece) for piece in convex(places.before(may).subtract(found))]
+    return all(piece.is_subset(_overwritten(piece, over, must, places)) for piece in rest)
 
 
 def _overwritten(pairs: isl.UnionMap, over: isl.UnionMap, must: isl.UnionMap, places: _Places) -> isl.UnionMap:

@@ -77,8 +77,13 @@ def at_sizes(relation: Sized, sizes: isl.Set) -> Sized:
 
 def has_remainders(relation: isl.UnionMap) -> bool:
     """Whether a part of the relation has existentially quantified variables, as strides, divisions and modulo give."""
+    return any(piece.dim(isl.dim_type.div) for piece in convex(relation))
+
+
+def convex(relation: isl.UnionMap) -> list[isl.BasicMap]:
+    """The convex pieces of a relation."""
     pieces = [piece.get_basic_map_list() for piece in maps(relation)]
-    return any(found.get_at(k).dim(isl.dim_type.div) for found in pieces for k in range(found.n_basic_map()))
+    return [found.get_at(k) for found in pieces for k in range(found.n_basic_map())]
 
 
 def project_range(relation: isl.Map, keep: int) -> isl.Map:

@@ -17,6 +17,7 @@ from polyc.pipeline import compile_region, initial_program
 from polyc.poly import OverBudget, budget, share
 from polyc.reread import NotComparable
 from polyc.verify import Fault
+from tests.programs import region_of
 from tests.turns import turn
 
 PROGRAMS = Path(__file__).parents[1] / "differential" / "programs"
@@ -157,3 +158,25 @@ def misled(text: str) -> None:
         isl.Set(text).lexmin()
     except isl.Error:
         raise TypeError("isl gave None") from None
+
+
+PLANES = """
+void f(int steps, int n, double a[2][n + 1][n + 1])
+{
+#pragma scop
+    for (int t = 0; t < steps; t++)
+        for (int i = 0; i <= n; i++)
+            for (int j = 0; j <= n; j++)
+                a[(t + 1) % 2][i][j] = a[t % 2][i][j] + a[t % 2][i == n ? 0 : i + 1][j]
+                                       + a[t % 2][i == 0 ? n : i - 1][j] + a[t % 2][i][j == n ? 0 : j + 1]
+                                       + a[t % 2][i][j == 0 ? n : j - 1];
+#pragma endscop
+}
+"""
+"""A stencil between two planes, whose neighbours go round the border."""
+
+
+def test_what_is_overwritten_is_compared_piece_by_piece(tmp_path: Path) -> None:
+    region = region_of(PLANES, tmp_path)
+    with budget(CTX, Options().budget):
+        initial_program(region.scop, Options())

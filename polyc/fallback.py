@@ -20,6 +20,9 @@ OVER_BUDGET = "budget"
 """The kind of a fault that is none: the check did not end."""
 NOT_MAPPED = "not-mapped"
 """The code of a region that no kernel can run: no pass is at fault."""
+CHECKING = 5
+"""How many times the isl operations of a pass the check of the tree may take, and finding the dependences: without
+either, nothing is done to a region."""
 ALL = "all"
 """In the place of a pass's name: all passes are left out."""
 
@@ -41,7 +44,7 @@ def declined_at_budget(name: str, run: Pass, program: Program, message: str = ""
 
 def faults_of(program: Program, original: Scop, meanwhile: Callable[[], None] = lambda: None) -> list[Fault]:
     """What the check finds, in a child process: its operations may take any time."""
-    context, operations = program.scop.domain.get_ctx(), 5 * program.operations
+    context, operations = program.scop.domain.get_ctx(), CHECKING * program.operations
     try:
         if operations == 0:
             return check(program, original)

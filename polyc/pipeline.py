@@ -54,6 +54,7 @@ from polyc.passes.unroll import unroll_loops
 from polyc.passes.vectorize import sink_vector_loops
 from polyc.passes.windows import slide_windows
 from polyc.passes.wishes import tell_unhonoured
+from polyc.poly import budget
 from polyc.relaxations import DONE, TEXT, TREE, UNREAD, Outcome, Search, relaxation_for
 from polyc.stack import room_for_depth
 from polyc.verify.inspected import inspection_faults
@@ -212,7 +213,8 @@ def _with_dependences(attempt: Attempt, untouched: Program) -> Program:
     message = "finding the dependences took more isl operations than the budget allows; the region stays as it was"
 
     def found(program: Program) -> Program:
-        return replace(initial_program(program.scop, program.options), remarks=program.remarks)
+        with budget(attempt.context, fallback.CHECKING * program.operations):
+            return replace(initial_program(program.scop, program.options), remarks=program.remarks)
 
     return attempt.ran("dependences", found, untouched, message, shown="initial")
 

@@ -180,3 +180,11 @@ def test_what_is_overwritten_is_compared_piece_by_piece(tmp_path: Path) -> None:
     region = region_of(PLANES, tmp_path)
     with budget(CTX, Options().budget):
         initial_program(region.scop, Options())
+
+
+def test_finding_dependences_may_take_what_a_check_may(tmp_path: Path) -> None:
+    region = region_of(PLANES, tmp_path)
+    told = compile_region(region, Options(budget=500_000)).program.remarks
+    assert [remark for remark in told if remark.stage == "dependences"] == []
+    told = compile_region(region, Options(budget=50_000)).program.remarks
+    assert [remark.code for remark in told] == ["budget"]

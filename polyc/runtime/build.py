@@ -15,12 +15,14 @@ FLAGS = (
     "-shared",
     "-w",
     "-Wl,-z,defs",
+    "-Wl,-Bsymbolic",
     "-ffp-contract=off",
     "-fwrapv",
     "-fno-strict-aliasing",
 )
 """Random integers may overflow where real ones do not: wrapping is defined. Both programs round alike. A function that
-is declared only makes the build fail, and not the process that loads it."""
+is declared only makes the build fail, and not the process that loads it; one that has the name of a function of libc
+(`select`) is called by the library that defines it."""
 LIMIT_SECONDS = 120
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from polyc.runtime.build import run_compiler
 from polyc.runtime.prototype import Prototype
 
-FLAGS = ("-std=gnu11", "-fPIC", "-shared", "-w", "-Wl,-z,defs")
+FLAGS = ("-std=gnu11", "-fPIC", "-shared", "-w", "-Wl,-z,defs", "-Wl,-Bsymbolic")
 KINDS = {
     "_Bool": "?", "char": "c", "signed char": "b", "unsigned char": "B", "short": "h", "unsigned short": "H",
     "int": "i", "unsigned": "I", "long": "l", "unsigned long": "L", "long long": "q", "unsigned long long": "Q",

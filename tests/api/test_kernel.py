@@ -106,6 +106,13 @@ def test_what_is_returned(function: str, values: tuple[Any, ...], answer: object
     assert type(found) is type(answer)
 
 
+def test_a_function_of_the_file_may_have_the_name_of_one_of_libc() -> None:
+    text = TWICE.replace("*= 2", "= select(A[i])")
+    values = np.arange(4.0)
+    polyc.load("double select(double x) { return x + 1; }\n" + text, "twice")(4, values)
+    assert values.tolist() == [1, 2, 3, 4]
+
+
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [

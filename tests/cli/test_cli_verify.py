@@ -129,3 +129,20 @@ def test_an_unknown_compiler_is_1(polyc: Polyc, inputs: Path) -> None:
     result = polyc("verify", inputs / "conv.c", "--cc", "no-such-cc")
     assert result.exit_code == 1
     assert "no-such-cc" in result.stderr
+
+
+def test_a_function_of_the_file_may_have_the_name_of_one_of_libc(polyc: Polyc, tmp_path: Path) -> None:
+    text = """
+int select(int n, int a[n], int i) { return a[i]; }
+void f(int n, int a[n])
+{
+#pragma scop
+    for (int i = 0; i + 1 < n; i++)
+        a[i] = select(n, a, i) + select(n, a, i + 1);
+#pragma endscop
+}
+"""
+    (tmp_path / "select.c").write_text(text)
+    result = polyc("verify", tmp_path / "select.c")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count("equal") == 5

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from polyc.analysis.reductions import reduction_of
 from polyc.model.program import Program
-from polyc.model.tree import Band, Domain, Leaf, Member, Node, Role, Sequence, walk
+from polyc.model.tree import Band, Domain, Leaf, Mark, Member, Node, Role, Sequence, walk
 from polyc.passes.privatize import place_private_arrays
 from polyc.passes.wishes import sequential
 from polyc.poly import set_name, sets
@@ -31,8 +31,11 @@ def mark_reductions(program: Program) -> Program:
         if marked is None or (any(m.parallel for m in marked.members) and _below(band) & sequential(program)):
             continue
         candidate = replace(program, tree=Domain(tree.domain, swapped(program.tree.child, band, marked)))
-        if race_faults(place_private_arrays(candidate)):
+        placed = place_private_arrays(candidate)
+        if race_faults(placed):
             continue
+        if _own(placed, marked) & {array for m in marked.members for _, array in m.reductions}:
+            continue  # each iteration has its own, which no other one adds to: `parallel` has said what it runs at once
         loop = next(m for m in marked.members if m.reductions)
         names = ", ".join(f"{op}: {array}" for op, array in loop.reductions)
         program = candidate.remark(
@@ -70,6 +73,14 @@ def _marked(program: Program, band: Band) -> Band | None:
     else:
         return None
     return replace(band, members=(*band.members[:position], changed, *band.members[position + 1 :]))
+
+
+def _own(placed: Program, marked: Band) -> set[str]:
+    """The arrays of which each iteration of a band's loops has its own, where private arrays have their places."""
+    bands = [n for n in walk(placed.tree.child) if isinstance(n, Band) and n.members == marked.members]
+    marks = [n for band in bands for n in walk(band.child) if isinstance(n, Mark) and n.kind == "allocate"]
+    names = {name for mark in marks for name in mark.names}
+    return {buffer.array for key, buffer in placed.buffers.items() if key in names}
 
 
 def _below(band: Band) -> set[str]:

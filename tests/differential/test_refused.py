@@ -16,6 +16,7 @@ from polyc.pipeline import compile_region
 
 FOLDER = Path(__file__).parent / "refused"
 OPTIONS = {
+    "accumulator": Options(fuse="max", reassociate=True, threads="always"),
     "layers": Options(reassociate=True),
     "members": Options(tile_sizes=(2,), machine="x86-64-v3"),
     "shared": Options(strips=2),

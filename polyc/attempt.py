@@ -229,17 +229,10 @@ def look(program: Program, region: Region, rendered: Rendered) -> Look:
         outcome = replay(region, program, rendered.text)
     except (ArithmeticError, MemoryError, ValueError) as why:  # numbers that Python's own loops do not take
         outcome = Outcome("not-run", str(why))
-    if outcome.kind == "differs" and _is_chosen_by_data(region):
-        return Look((), reason)  # whole numbers made of fractions may come out otherwise where they are computed twice
     if outcome.kind == "differs":
         witness = "" if outcome.difference is None else outcome.difference.witness
         return Look((Fault("replay", f"run at small sizes it differs from the region: {outcome.reason}", witness),))
     return Look((), reason, "agrees" if outcome.kind == "agrees" else "not run")
-
-
-def _is_chosen_by_data(region: Region) -> bool:
-    """Whether data choose what some statement touches."""
-    return any(not access.exact for statement in region.scop.statements.values() for access in statement.accesses)
 
 
 @dataclass(slots=True, eq=False)

@@ -12,7 +12,6 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from types import FrameType
 from typing import Any
 
@@ -21,8 +20,6 @@ APART = 1 << 40
 """Bytes between the starts of two objects in memory."""
 FAR = 1 << 20
 """Elements between rows that pointers lead to."""
-NUMBER, WHOLE = 1, 2
-"""Operations: what a constant is, and a floating value made whole."""
 THREADS = 3
 """That a parallel region has."""
 
@@ -376,134 +373,3 @@ class WatchedBuffer(WatchedCells, Buffer):
 
     def __missing__(self, place: int) -> Value:
         return Buffer.__missing__(self, place)
-
-
-# --- arithmetic ------------------------------------------------------------------------------------------------------
-
-
-class Numbers(dict[Fraction | int, int]):
-    """The floating values of constants and of whole numbers; 0 is 0."""
-
-    __slots__ = ("back", "machine")
-
-    def __init__(self, machine: Machine) -> None:
-        super().__init__()
-        self.machine = machine
-        self.back: dict[int, int] = {}
-
-    def __missing__(self, number: Fraction | int) -> int:
-        exact = Fraction(number)
-        if self.machine.residues:
-            found = exact.numerator * pow(exact.denominator, -1, PRIME) % PRIME
-        else:
-            found = 0 if not exact else hash((NUMBER, exact.numerator, exact.denominator))
-        if exact.denominator == 1:
-            self.back[found] = exact.numerator
-        if self.machine.tracer is not None:
-            self.machine.tracer.terms[found] = ("number", float(exact))
-        self[number] = found
-        return found
-
-
-def operations(machine: Machine) -> dict[str, Any]:
-    """The functions and tables that a translated text calls, by their names in it."""
-    numbers = Numbers(machine)
-    hashed = hash if machine.tracer is None else machine.tracer.hashed
-
-    def whole(value: int) -> int:
-        """A floating value as a whole number: the one that it is, or a small one."""
-        found = numbers.back.get(value)
-        return (hashed((WHOLE, value)) >> 3) % machine.most if found is None else found
-
-    def centred(value: int) -> int:
-        """Places residues in an order in which half of them are below 0."""
-        return value if value <= PRIME // 2 else value - PRIME
-
-    def add(op: int, one: int, other: int) -> int:
-        return hashed((op, one, other)) if one and other else one or other
-
-    def subtract(op: int, one: int, other: int) -> int:
-        return hashed((op, one, other)) if other else one
-
-    def multiply(op: int, one: int, other: int) -> int:
-        return hashed((op, one, other)) if one and other else 0
-
-    def rounded(op: int, one: int) -> int:
-        """A value in a narrower type; whole numbers that are small stay what they are."""
-        return one if machine.residues or one in numbers.back else hashed((op, one))
-
-    def called(function: int, *arguments: Value) -> int:
-        found = hashed((function, *arguments))
-        return found % PRIME if machine.residues else found
-
-    def effect(function: int, *arguments: Value) -> int:
-        """A call that does something to the world: which one, after which others."""
-        machine.world = hashed((function, machine.world, *arguments))
-        return machine.world % PRIME if machine.residues else machine.world
-
-    def stream(target: Cells, to: int, source: Cells, start: int, count: int) -> None:
-        for number, value in enumerate([source[start + k] for k in range(count)]):
-            target[to + number] = value
-
-    return {
-        "H": hashed,
-        "F": numbers,
-        "whole": whole,
-        "centred": centred,
-        "add": add,
-        "subtract": subtract,
-        "multiply": multiply,
-        "rounded": rounded,
-        "called": called,
-        "effect": effect,
-        "stream": stream,
-        "quotient": quotient,
-        "remainder": remainder,
-        "put": put,
-        "looked_up": looked_up,
-        "within": within,
-        "P": PRIME,
-        "rounds": machine.rounds,
-        "step": machine.step,
-        "parallel": machine.parallel,
-        "atomic": machine.atomic,
-        "buffer": machine.buffer,
-        "allocated": machine.allocated,
-        "unset": machine.unset,
-        "record": machine.record,
-        "unknown": machine.unknown,
-        "covered": machine.covered.add,
-        "Record": Record,
-        "M": machine,
-    }
-
-
-def quotient(one: int, other: int) -> int:
-    """C's division."""
-    if not other:
-        raise Outside("division by zero")
-    found = abs(one) // abs(other)
-    return found if (one < 0) == (other < 0) else -found
-
-
-def remainder(one: int, other: int) -> int:
-    return one - quotient(one, other) * other
-
-
-def looked_up(cells: Cells, row: int, size: int, index: int, lanes: int) -> Value:
-    """An element of two vectors, the first and the last ones of a row, as the permutation of gcc finds it."""
-    index = (index + (2 * lanes - size if index > lanes - 1 else 0)) % (2 * lanes)
-    return cells[row + (index if index < lanes else size - 2 * lanes + index)]
-
-
-def within(index: int, extent: int) -> int:
-    """A subscript that stays in its dimension. Raises Outside."""
-    if not 0 <= index < extent:
-        raise Outside(f"a subscript {index} of {extent}")
-    return index
-
-
-def put(cells: Any, place: Any, value: Value) -> Value:
-    """An assignment inside of an expression."""
-    cells[place] = value
-    return value

@@ -16,7 +16,8 @@ from polyc.frontend.ctype import Shape, Types
 from polyc.frontend.functions import PURE
 from polyc.frontend.liveness import walk
 from polyc.replay.expressions import ADDRESS, Expressions, Known
-from polyc.replay.memory import FAR, THREADS, Kind, Machine, operations
+from polyc.replay.memory import FAR, THREADS, Kind, Machine
+from polyc.replay.operations import operations
 from polyc.replay.reading import LABEL, NotUnderstood, Read
 from polyc.replay.values import INT, Arithmetic, Target, Value, Variable, closed, kind_of, number, summand
 

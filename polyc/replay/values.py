@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -13,13 +12,14 @@ from pycparser import c_ast
 from polyc.frontend.ctype import INT, Shape, Types, literal_value
 from polyc.model.scop import CType
 from polyc.replay.memory import FAR, Kind, number_of
+from polyc.replay.operations import narrowed
 from polyc.replay.reading import NotUnderstood
 
 LONG = CType("long", "int", 8)
 SIZE = CType("unsigned long", "int", 8, False)
 DOUBLE = CType("double", "float", 8)
 FLOAT = CType("float", "float", 4)
-OPERATIONS = {"+": 3, "-": 4, "*": 5, "/": 6, "neg": 7, "round": 8}
+OPERATIONS = {"+": 3, "-": 4, "*": 5, "/": 6}
 PLAIN, ZEROS, RESIDUES = "plain", "zeros", "residues"
 """How floating values are computed: as they are written; the same where sums of zeros add nothing; in any order."""
 _SIMPLE = re.compile(r"\w+")
@@ -148,7 +148,7 @@ def literal(text: str, arithmetic: Arithmetic) -> Value:
         digits, suffix = floating[0], text[floating.end() :].lower()
         exact = Fraction(float.fromhex(digits)) if digits[:2] in ("0x", "0X") else Fraction(float(digits))
         ctype = FLOAT if suffix.startswith("f") else CType("long double", "float", 16) if suffix == "l" else DOUBLE
-        exact = narrowed(exact, ctype)
+        exact = narrowed(exact, ctype.size_bytes)
         return arithmetic.constant(exact, ctype)
     found = literal_value(text)
     if found is None:
@@ -158,17 +158,6 @@ def literal(text: str, arithmetic: Arithmetic) -> Value:
     if "l" in suffix or found >> (32 if unsigned else 31):
         return number(found, SIZE if unsigned else LONG)
     return number(found, CType("unsigned", "int", 4, False) if unsigned else INT)
-
-
-def narrowed(exact: Fraction, ctype: CType) -> Fraction:
-    """A constant in a floating type."""
-    letter = {2: "e", 4: "f"}.get(ctype.size_bytes)
-    if letter is None:
-        return exact
-    try:
-        return Fraction(struct.unpack(letter, struct.pack(letter, float(exact)))[0])
-    except (OverflowError, ValueError):
-        return exact
 
 
 def wrapped(code: str, ctype: CType) -> str:
@@ -210,15 +199,15 @@ class Arithmetic:
             return self.whole(value, to)
         if of.kind == "int":
             if value.constant is not None:
-                return self.constant(narrowed(value.constant, to), to)
+                return self.constant(narrowed(value.constant, to.size_bytes), to)
             return Value(f"F[{value.code}]", to, True)
         if to.size_bytes >= of.size_bytes:
             return replace(value, type=to)
         if value.constant is not None:
-            return self.constant(narrowed(value.constant, to), to)
+            return self.constant(narrowed(value.constant, to.size_bytes), to)
         if self.mode == RESIDUES:
             return replace(value, type=to)
-        return Value(f"rounded({OPERATIONS['round'] + 16 * to.size_bytes}, {value.code})", to, True)
+        return Value(f"rounded({to.size_bytes}, {value.code})", to, True)
 
     def whole(self, value: Value, to: CType) -> Value:
         of = value.type
@@ -254,10 +243,7 @@ class Arithmetic:
         if value.floating:
             if self.mode == RESIDUES:
                 return Value(f"-{closed(value.code)} % P", value.type, True)
-            whole = f"H(({OPERATIONS['neg']}, {value.code}))"
-            if self.mode == ZEROS:
-                whole = f"multiply({OPERATIONS['neg']}, {value.code}, 1)"
-            return Value(whole, value.type, True)
+            return Value(f"negated({value.code})", value.type, True)
         return self.integer("-", number(0), value)
 
     def binary(self, op: str, one: Value, other: Value) -> Value:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from polyc.replay.memory import NUMBER, Tracer
+from polyc.replay.memory import Tracer
+from polyc.replay.operations import NUMBER
 from polyc.replay.outcome import Difference
 
 if TYPE_CHECKING:

@@ -300,6 +300,7 @@ def result(text: str, tmp_path: Path, **options: object) -> Compiled:
     region = region_of(HEAD + text, tmp_path)
     found = compile_region(region, Options(**options))  # type: ignore[arg-type]
     assert found.passed
+    assert found.certificate.run == "agrees"
     assert not [r for r in found.program.remarks if r.code in ("verification-failed", "text-not-checked")]
     assert check(region, found, sizes=(1, 2, 7, 40)) == []
     return found

@@ -167,6 +167,86 @@ def test_a_write_that_comes_too_late() -> None:
     )
 
 
+# --- what data choose ------------------------------------------------------------------------------------------------
+
+CHOSEN = marked(
+    "void f(int n, float a[n], float b[8], float c[n], double t[n])",
+    """
+    for (int i = 0; i < n; i++)
+      t[i] = i * 2;
+    for (int i = 0; i < n; i++) {
+      float x = a[i] > 0.0f ? a[i] : 0.0f;
+      c[i] = b[(int)x & 7] + t[i];
+    }
+    """,
+)
+CHOOSING = """
+for (long i = 0; i < n; i++) {{
+  t[i] = (int)i * 2;
+  c[i] = b[{}] + t[i];
+}}
+"""
+TABLE = "void f(int n, float b[8], float c[n])"
+
+
+def test_a_whole_number_does_not_depend_on_what_was_computed_before() -> None:
+    """The region turns 0 into a fraction before it makes a whole number of one, and the text does not."""
+    assert with_text(CHOSEN, CHOOSING.format("(int)(a[i] > 0.0f ? a[i] : 0.0f) & 7")).kind == "agrees"
+    without = """
+    for (long i = 0; i < n; i++)
+      c[i] = b[(int)(a[i] > 0.0f ? a[i] : 0.0f) & 7] + (double)((int)i * 2);
+    for (long i = n - 1L; i >= 0; i--)
+      t[i] = (int)i * 2;
+    """
+    assert with_text(CHOSEN, without).kind == "agrees"
+
+
+@pytest.mark.parametrize("subscript", ["(int)a[i] & 7", "(int)(a[i] > 0.0f ? a[i] : 1.0f) & 7"])
+def test_another_choice_is_a_difference(subscript: str) -> None:
+    found = with_text(CHOSEN, CHOOSING.format(subscript))
+    assert found.kind == "differs"
+    assert found.difference is not None
+    assert found.difference.array == "c"
+
+
+@pytest.mark.parametrize(
+    ("stored", "type_of", "used", "same", "other"),
+    [
+        ("2.5f", "float", "b[(int)x]", "b[(int)2.5f]", "b[(int)3.5f]"),
+        ("2.5f", "float", "b[(int)-x + 4]", "b[(int)-2.5f + 4]", "b[(int)2.5f + 4]"),
+        ("0.1", "double", "(float)x + b[0]", "0.1f + b[0]", "0.1 + b[0]"),
+        ("0.0", "double", "b[0] * -x", "b[0] * -0.0", "b[0] * -1.0"),
+    ],
+)
+@pytest.mark.parametrize("reassociate", [False, True])
+def test_constants_are_the_same_in_a_variable(
+    stored: str, type_of: str, used: str, same: str, other: str, reassociate: bool
+) -> None:
+    loop = "for ({} i = 0; i < n; i++)"
+    region = marked(TABLE, f"{loop.format('int')} {{\n  {type_of} x = {stored};\n  c[i] = {used};\n}}")
+    for expression, kind in ((used.replace("x", f"({stored})"), "agrees"), (same, "agrees"), (other, "differs")):
+        if reassociate and "0.1" in stored:
+            continue  # residues are not rounded
+        text = f"{loop.format('long')}\n  c[i] = {expression};"
+        assert with_text(region, text, reassociate=reassociate).kind == kind
+
+
+def test_sums_that_choose_are_the_same_in_any_order() -> None:
+    region = marked(
+        "void f(int n, float a[n], float b[8], float c[n])",
+        """
+        for (int i = 0; i < n; i++) {
+          float x = a[i] + 0.5f + i;
+          c[i] = b[(int)x & 7];
+        }
+        """,
+    )
+    text = "for (long i = 0; i < n; i++)\n  c[i] = b[(int)((int)i + ({} + a[i])) & 7];"
+    assert with_text(region, text.format("0.5f"), reassociate=True).kind == "agrees"
+    assert with_text(region, text.format("1.5f"), reassociate=True).kind == "differs"
+    assert with_text(region, text.format("0.5f")).kind == "differs"
+
+
 # --- memory ----------------------------------------------------------------------------------------------------------
 
 

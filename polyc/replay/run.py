@@ -31,8 +31,7 @@ from polyc.replay.outcome import Coverage, Difference, Outcome
 from polyc.replay.reading import NotUnderstood, Read, WrongText, read_texts
 from polyc.replay.sizes import Sizes
 from polyc.replay.taint import few_values
-from polyc.replay.translate import ARGUMENTS, Translation, translated
-from polyc.replay.values import PLAIN, RESIDUES, ZEROS, kind_of
+from polyc.replay.translate import ARGUMENTS, PLAIN, RESIDUES, ZEROS, Translation, kind_of, translated
 from polyc.replay.witness import explained
 from polyc.runtime.csource import Unrunnable, is_rows, plain_name, size_text, with_names
 

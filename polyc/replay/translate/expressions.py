@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
-from polyc.frontend.ctype import INT, Shape, Types
-from polyc.frontend.functions import HINTS, PURE
-from polyc.model.scop import CType
-from polyc.replay.memory import Kind
+from polyc.frontend.ctype import INT, Shape
+from polyc.replay.memory import number_of
 from polyc.replay.reading import ROW, NotUnderstood
-from polyc.replay.values import (
-    DOUBLE,
-    FLOAT,
+from polyc.replay.translate.arithmetic import Arithmetic, literal
+from polyc.replay.translate.calls import call
+from polyc.replay.translate.module import Known
+from polyc.replay.translate.values import (
+    ADDRESS,
     LONG,
     SIZE,
-    Arithmetic,
     Pointer,
     Target,
     Value,
@@ -26,47 +25,8 @@ from polyc.replay.values import (
     closed,
     extents_of,
     kind_of,
-    literal,
     number,
-    number_of,
-    product,
 )
-
-ADDRESS = CType("pointer", "pointer", 8)
-ROUNDING = ("lrint", "lround", "llrint", "llround", "ilogb", "fpclassify", "signbit", "isnan", "isinf", "isfinite")
-"""Functions of floating values whose result is a whole number."""
-
-
-@dataclass(slots=True, eq=False)
-class Known:
-    """What both texts share: types, functions, vectors, and what stands at file level in the translation."""
-
-    types: Types
-    arithmetic: Arithmetic
-    vectors: dict[str, tuple[str, int]]
-    bodies: dict[str, c_ast.FuncDef]
-    prototypes: dict[str, c_ast.Decl]
-    globals: dict[str, c_ast.Decl]
-    pragmas: list[str]
-    kinds: dict[Kind, str] = field(default_factory=dict)
-    unset: dict[tuple[str, str], str] = field(default_factory=dict)
-    wanted: list[str] = field(default_factory=list)
-    """Functions of the user's that are called."""
-
-    def kind(self, kind: Kind) -> str:
-        return self.kinds.setdefault(kind, f"K{len(self.kinds)}")
-
-    def unset_value(self, kind: Kind, name: str) -> str:
-        return self.unset.setdefault((self.kind(kind), name), f"U{len(self.unset)}")
-
-    def lanes(self, node: c_ast.Node) -> int:
-        """How many elements a vector type has; 0 for another type."""
-        while isinstance(node, c_ast.Typename | c_ast.TypeDecl | c_ast.PtrDecl):
-            node = node.type
-        name = " ".join(node.names) if isinstance(node, c_ast.IdentifierType) else ""
-        if name not in self.vectors:
-            return 0
-        return self.vectors[name][1] // self.types.shape(node).element.size_bytes
 
 
 @dataclass(slots=True, eq=False)
@@ -82,7 +42,6 @@ class Expressions:
     """Statements that have to run before the expression."""
     checked: bool = False
     """Whether each subscript is compared with its extent."""
-    written: Callable[[Variable], None] = lambda variable: None
 
     @property
     def arithmetic(self) -> Arithmetic:
@@ -140,7 +99,7 @@ class Expressions:
             case c_ast.CompoundLiteral():
                 return self.record(self.known.types.shape(node.type), node.init)
             case c_ast.FuncCall():
-                return self.call(node)
+                return call(self, node)
             case c_ast.ExprList():
                 values = [self.value(item) for item in node.exprs]
                 code = f"({', '.join(value.code for value in values)})[-1]"
@@ -380,6 +339,9 @@ class Expressions:
 
     # --- effects -----------------------------------------------------------------------------------------------------
 
+    def written(self, variable: Variable) -> None:
+        """Note that a variable gets another value."""
+
     def combined(self, op: str, target: Target, value: Value) -> Value:
         """What `target op= value` stores."""
         if op == "=":
@@ -410,132 +372,3 @@ class Expressions:
         if node.op[0] != "p":
             return stored
         return self.arithmetic.binary("-" if op == "+" else "+", stored, number(1))
-
-    # --- calls -------------------------------------------------------------------------------------------------------
-
-    def call(self, node: c_ast.FuncCall) -> Value:
-        if not isinstance(node.name, c_ast.ID):
-            raise NotUnderstood("a call by a pointer")
-        name = node.name.name
-        arguments = list(node.args.exprs) if node.args is not None else []
-        if name.startswith("polyc_"):
-            return self.of_polyc(name, node, arguments)
-        if name in self.known.bodies:
-            return self.of_users(name, arguments)
-        if name in HINTS or name == "__builtin_prefetch":
-            return Value("0", INT)
-        values = [self.value(argument) for argument in arguments]
-        if any(value.pointer is not None for value in values):
-            raise NotUnderstood(f"a call of {name}")
-        return self.pure(name, values) if name in PURE else self.effect(name, values)
-
-    def result_of(self, name: str) -> CType:
-        prototype = self.known.prototypes.get(name)
-        if prototype is not None:
-            return self.known.types.shape(prototype.type).element
-        plain = name.removeprefix("__builtin_")
-        if plain.startswith(ROUNDING) or plain.startswith("is"):
-            return LONG if plain.startswith(("lr", "ll")) else INT
-        return FLOAT if plain.endswith("f") and plain[:-1] not in ("", "er") else DOUBLE
-
-    def pure(self, name: str, values: list[Value]) -> Value:
-        plain = name.removeprefix("__builtin_")
-        result = self.result_of(name)
-        if plain in ("abs", "labs", "llabs"):
-            return Value(
-                f"abs({values[0].code})", result if name in self.known.prototypes else values[0].type, values[0].data
-            )
-        if plain == "expect":
-            return values[0]
-        if any(value.floating for value in values) or result.kind == "float":
-            widest = (
-                result
-                if result.kind == "float"
-                else max((v.type for v in values if v.floating), key=lambda t: t.size_bytes)
-            )
-            values = [
-                v if v.type.kind == "int" and plain[:2] in ("ld", "sc") else self.arithmetic.converted(v, widest)
-                for v in values
-            ]
-        codes = ", ".join(value.code for value in values)
-        if plain in ("fmax", "fmin", "fmaxf", "fminf"):
-            key = ", key=centred" if self.arithmetic.mode == "residues" else ""
-            return Value(f"{plain[1:4]}({codes}{key})", result, True)
-        called = f"called({number_of(name)}, {codes})"
-        return Value(called, result, True) if result.kind == "float" else Value(f"whole({called})", result, True)
-
-    def effect(self, name: str, values: list[Value]) -> Value:
-        codes = "".join(f", {value.code}" for value in values)
-        called, result = f"effect({number_of(name)}{codes})", self.result_of(name)
-        if any(value.type.kind == "struct" for value in values) or result.kind not in ("int", "float", "other"):
-            raise NotUnderstood(f"a call of {name}")
-        return Value(called, result, True) if result.kind != "int" else Value(f"whole({called})", result, True)
-
-    def of_users(self, name: str, arguments: list[c_ast.Node]) -> Value:
-        """A call of a function whose text is known."""
-        declared = self.known.bodies[name].decl.type
-        parameters = declared.args.params if declared.args is not None else []
-        if name not in self.known.wanted:
-            self.known.wanted.append(name)
-        codes: list[str] = []
-        for parameter, argument in zip(parameters, arguments, strict=False):
-            shape = self.known.types.shape(parameter.type)
-            if shape.dims:
-                pointer = self.pointer(argument)
-                if pointer.shape.element != shape.element:
-                    raise NotUnderstood(f"a call of {name}")
-                codes += [pointer.cells, pointer.place]
-            else:
-                value = self.arithmetic.converted(self.value(argument), shape.element)
-                codes.append(f"{value.code}.copied()" if shape.element.kind == "struct" else value.code)
-        result = self.known.types.shape(declared)
-        if result.dims:
-            raise NotUnderstood(f"a call of {name}")
-        return Value(f"f_{name}({', '.join(codes)})", result.element, True, node=result.node)
-
-    def of_polyc(self, name: str, node: c_ast.FuncCall, arguments: list[c_ast.Node]) -> Value:
-        """What polyc's macros stand for."""
-        if name.startswith(ROW):
-            return self.of_target(self.target(node))
-        if name in ("polyc_min", "polyc_max"):
-            one, other = (self.value(argument) for argument in arguments)
-            ctype = self.arithmetic.common(one, other)
-            one, other = self.arithmetic.converted(one, ctype), self.arithmetic.converted(other, ctype)
-            return Value(f"{name[6:]}({one.code}, {other.code})", ctype, one.data or other.data)
-        if name == "polyc_floord":
-            one, other = (self.value(argument) for argument in arguments)
-            return Value(f"{closed(one.code)} // {closed(other.code)}", self.arithmetic.common(one, other), one.data)
-        if name == "polyc_apart":
-            found = [self.value(argument).pointer for argument in arguments]
-            if any(pointer is None for pointer in found):
-                return number(1)  # a variable that has no other name
-            a, a_end, b, b_end = (self.address(pointer) for pointer in found if pointer is not None)
-            return Value(f"({a_end} <= {b} or {b_end} <= {a})", INT, truth=True)
-        if name == "polyc_fence":
-            return number(0)
-        if name == "polyc_stream":
-            to, source = self.pointer(arguments[0]), self.pointer(arguments[1])
-            size = self.value(arguments[2]).code
-            count = f"{closed(size)}//{to.shape.element.size_bytes}"
-            if to.shape.element != source.shape.element:
-                raise NotUnderstood("a row of another type")
-            return Value(f"stream({to.cells}, {to.place}, {source.cells}, {source.place}, {count})", INT)
-        if name.startswith("polyc_lookup") and self.lane:
-            return self.looked_up(name, arguments)
-        raise NotUnderstood(f"a call of {name}")
-
-    def looked_up(self, name: str, arguments: list[c_ast.Node]) -> Value:
-        """One element of what a permutation of two vectors finds."""
-        row = self.pointer(arguments[0])
-        element = row.shape.element
-        if name.startswith("polyc_lookup_"):
-            size, index = self.value(arguments[1]).code, self.value(arguments[2]).code
-            lanes = self.known.vectors[f"polyc_{name.removeprefix('polyc_lookup_')}"][1] // element.size_bytes
-            return Value(f"looked_up({row.cells}, {row.place}, {size}, {index}, {lanes})", element, True)
-        index, part = self.value(arguments[1]).code, self.value(arguments[2]).code
-        parts = int(name.removeprefix("polyc_lookup").split("_")[0]) // 128
-        place = f"{closed(index)} % 128 + 128*({closed(part)} & {parts - 1})"
-        return self.of_target(self.element(row, place))
-
-
-__all__ = ["ADDRESS", "Expressions", "Known", "extents_of", "kind_of", "product"]

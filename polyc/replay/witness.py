@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from polyc.replay.memory import Tracer
 from polyc.replay.operations import NUMBER
 from polyc.replay.outcome import Difference
+from polyc.replay.tracing import Tracer
 
 if TYPE_CHECKING:
-    from polyc.replay.run import Ran
+    from polyc.replay.both import Ran
 
 DEEPEST = 200
 

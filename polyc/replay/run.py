@@ -11,13 +11,14 @@ from polyc.replay.both import TEXT, Both, Overlap, Ran, names_of
 from polyc.replay.memory import Machine, OutOfFuel, Outside, Races
 from polyc.replay.outcome import Coverage, Difference, Outcome
 from polyc.replay.reading import NotUnderstood, WrongText
-from polyc.replay.sizes import Sizes
+from polyc.replay.sizes import Sizes, least_iterations
 from polyc.runtime.csource import Unrunnable
 
 CHEAP = 4_000
 """Iterations of loops up to which a run is repeated to look for races: each access is slower then."""
 FUEL = 40_000
 """Iterations of loops that all runs of a region may take together."""
+TOO_LARGE = "the region takes more than {} iterations at small sizes"
 LONG_TEXT = 500
 """Lines of a text above which translating it would take longer than its other checks."""
 
@@ -70,8 +71,10 @@ class _Replay(Both):
 
     def all_sizes(self) -> Difference | None:
         """Run small sizes, and then some for what has not run, until the fuel is used up."""
-        sizes = Sizes(self.scop)
-        left = self.fuel
+        sizes, left = Sizes(self.scop), self.fuel
+        if least_iterations(self.scop) > left // 2:
+            self.skipped.append(TOO_LARGE.format(left // 2))
+            return None
         for one in self.wanted(sizes):
             spent, difference = self.compared(one, min(left // 2, self.fuel // 4 if self.sizes else left))
             left -= spent
@@ -119,7 +122,7 @@ class _Replay(Both):
         try:
             wanted = self.original(sizes, fuel, overlap)
         except OutOfFuel:
-            self.skipped.append(f"the region takes more than {fuel} iterations at small sizes")
+            self.skipped.append(TOO_LARGE.format(fuel))
             self.too_large += 1
             return fuel, None
         except (Outside, TypeError, KeyError, IndexError) as reason:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -76,6 +77,17 @@ class Sizes:
         if found is not None and found not in self.seen:
             self.seen.add(found)
             yield dict(zip(self.names, found, strict=True))
+
+
+def least_iterations(scop: Scop) -> int:
+    """How often an innermost loop of the region runs at the least, whatever the parameters are: of loops over boxes."""
+    found = 0
+    for statement in scop.statements.values():
+        domain = statement.domain
+        if domain.is_box() and not domain.involves_dims(isl.dim_type.param, 0, domain.dim(isl.dim_type.param)):
+            ends = [(domain.dim_min_val(k), domain.dim_max_val(k)) for k in range(domain.dim(isl.dim_type.set))]
+            found = max(found, math.prod(int(last.to_python() - first.to_python()) + 1 for first, last in ends))
+    return found
 
 
 def _allowed(allowed: isl.Set, wanted: tuple[int, ...]) -> tuple[int, ...] | None:

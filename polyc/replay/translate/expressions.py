@@ -104,7 +104,7 @@ class Expressions:
                 values = [self.value(item) for item in node.exprs]
                 code = f"({', '.join(value.code for value in values)})[-1]"
                 return replace(values[-1], code=code, constant=None)
-        raise NotUnderstood(f"an expression ({type(node).__name__})")
+        raise NotUnderstood(f"'{type(node).__name__}' in the text")
 
     def record(self, shape: Shape, init: c_ast.Node) -> Value:
         """A struct from the values of its members."""

@@ -27,7 +27,7 @@ class Statements(Declarations):
     """What a function of the user's returns."""
 
     def statement(self, node: c_ast.Node | None) -> None:
-        if node is None or isinstance(node, c_ast.EmptyStatement | c_ast.Typedef | c_ast.Pragma):
+        if node is None or isinstance(node, c_ast.EmptyStatement | c_ast.Typedef | c_ast.Pragma | c_ast.StaticAssert):
             return
         self.at(node)
         match node:
@@ -37,9 +37,9 @@ class Statements(Declarations):
                         self.statement(item)
             case c_ast.Decl():
                 self.declaration(node)
-            case c_ast.DeclList():
-                for item in node.decls:
-                    self.declaration(item)
+            case c_ast.DeclList(decls=items) | c_ast.ExprList(exprs=items):
+                for item in items:
+                    self.statement(item)
             case c_ast.If():
                 self.branch(node)
             case c_ast.For():
@@ -70,9 +70,6 @@ class Statements(Declarations):
                 self.assignment(c_ast.Assignment(f"{node.op[-1]}=", node.expr, c_ast.Constant("int", "1")))
             case c_ast.Cast(to_type=to) if self.known.types.shape(to).element.text == "void":
                 pass
-            case c_ast.ExprList():
-                for item in node.exprs:
-                    self.statement(item)
             case c_ast.FuncCall(name=c_ast.ID(name=name)) if name in ("__builtin_free", "free", "__builtin_prefetch"):
                 pass
             case c_ast.FuncCall(name=c_ast.ID(name=name)) if name in ("__builtin_memcpy", "memcpy"):
@@ -82,10 +79,6 @@ class Statements(Declarations):
                     raise NotUnderstood("a copy of memory")
                 count = f"{closed(self.value(node.args.exprs[2]).code)}//{size}"
                 self.emit(f"stream({to.cells}, {to.place}, {source.cells}, {source.place}, {count})")
-            case c_ast.StaticAssert():
-                pass
-            case c_ast.Goto() | c_ast.Switch() | c_ast.FuncDef():
-                raise NotUnderstood(f"a statement ({type(node).__name__})")
             case _:
                 self.emit(self.value(node).code or "pass")
 

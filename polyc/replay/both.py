@@ -16,7 +16,7 @@ from polyc.replay.outcome import Difference
 from polyc.replay.reading import NotUnderstood, Read, read_texts
 from polyc.replay.taint import few_values
 from polyc.replay.tracing import Place, TracedCells, Tracer
-from polyc.replay.translate import ARGUMENTS, PLAIN, RESIDUES, ZEROS, Translation, kind_of, translated
+from polyc.replay.translate import ARGUMENTS, PLAIN, RESIDUES, ZEROS, Module, kind_of, translated
 from polyc.replay.witness import explained
 from polyc.runtime.csource import is_rows, plain_name, size_text, with_names
 
@@ -56,7 +56,7 @@ class Both:
     text: str
     read: Read = field(init=False)
     types: Types = field(default_factory=Types)
-    both: Translation = field(init=False)
+    both: Module = field(init=False)
     few: dict[str, bool] = field(init=False)
     arrays: dict[str, Array] = field(init=False)
     aliased: frozenset[str] = field(init=False)
@@ -89,7 +89,7 @@ class Both:
             return RESIDUES
         return ZEROS if "neutral" in self.program.padded.values() else PLAIN
 
-    def translation(self, checked: tuple[str, ...] = ()) -> Translation:
+    def translation(self, checked: tuple[str, ...] = ()) -> Module:
         return translated(self.read, self.types, (REGION, TEXT), self.mode, self.aliased, self.few, checked)
 
     def kind(self, array: Array) -> Kind:
@@ -132,7 +132,7 @@ class Both:
         return found
 
     def run(
-        self, code: Translation, name: str, sizes: dict[str, int], machine: Machine, overlap: Overlap | None = None
+        self, code: Module, name: str, sizes: dict[str, int], machine: Machine, overlap: Overlap | None = None
     ) -> Ran:
         machine.most, machine.residues = self.most, self.mode == RESIDUES
         functions = code.functions(machine)
@@ -161,8 +161,10 @@ class Both:
 
     # --- what differs ------------------------------------------------------------------------------------------------
 
-    def difference(self, wanted: Ran, found: Ran) -> Difference | None:
-        """The first live-out element with another value."""
+    def difference(self, wanted: Ran, found: Ran | Difference) -> Difference | None:
+        """The first live-out element with another value, or what is wrong with the text by itself."""
+        if isinstance(found, Difference):
+            return found
         for key in sorted(self.scop.live_out):
             array = self.scop.arrays.get(key)
             name = "" if array is None else array.c_name
@@ -204,7 +206,7 @@ class Both:
         """Where a run is."""
         if frame.f_code.co_filename != "<replay>":
             return None
-        line = self.both.lines.get(frame.f_lineno)
+        line = self.both.places.get(frame.f_lineno)
         if line is None:
             return None
         values = frame.f_locals

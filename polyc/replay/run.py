@@ -138,7 +138,7 @@ class _Replay(Both):
             self.sizes.append(sizes)
             self.wide.append((sizes, machine.wide, max(wanted.machine.used, machine.used)))
         spent = wanted.machine.used + (machine.used if not isinstance(found, Difference) else 0)
-        difference = found if isinstance(found, Difference) else self.difference(wanted, found)
+        difference = self.difference(wanted, found)
         if difference is None:
             return spent, None
         if not self.is_defined(sizes, overlap):
@@ -178,7 +178,7 @@ class _Replay(Both):
             element = f"{name}[{place}]" if known is None or overlap is not None else known.element(place)
             message = f"two iterations of a parallel loop touch {element}{overlap or ''}"
             return Difference("race", message, "", self.given(sizes), name, place)
-        difference = found if isinstance(found, Difference) else self.difference(wanted, found)
+        difference = self.difference(wanted, found)
         if difference is None or not self.is_defined(sizes, overlap):
             return None
         message = f"{difference.message} with the iterations of parallel loops in another order{overlap or ''}"
@@ -210,7 +210,7 @@ class _Replay(Both):
 
     def without_memory(self) -> Difference | None:
         """Run the text where there is no memory on the heap."""
-        if "allocated(" not in self.both.source or not self.sizes:
+        if not any("allocated(" in line for line in self.both.lines) or not self.sizes:
             return None
         sizes = self.sizes[0]
         try:
@@ -222,7 +222,7 @@ class _Replay(Both):
             found = self.ran(TEXT, sizes, machine)
         except OutOfFuel:
             return None
-        difference = found if isinstance(found, Difference) else self.difference(wanted, found)
+        difference = self.difference(wanted, found)
         if difference is None:
             return None
         message = f"{difference.message} where there is no memory on the heap"

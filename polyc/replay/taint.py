@@ -8,17 +8,18 @@ from pycparser import c_ast
 
 from polyc.frontend.liveness import walk
 from polyc.model.scop import Array
+from polyc.replay.translate.heads import base_names
 
 
 def few_values(function: c_ast.FuncDef, arrays: Mapping[str, Array]) -> dict[str, bool]:
     """Of each array, whether small numbers stand in it."""
     decisive = {name for node in walk(function.body) for name in _decided(node)}
-    assigned = [(_base(node), {*_names(node)}) for node in walk(function.body) if _stores(node)]
+    assigned = [(_bases(node), {*_names(node)}) for node in walk(function.body) if _stores(node)]
     before = -1
     while len(decisive) != before:
         before = len(decisive)
-        for base, names in assigned:
-            if base in decisive:
+        for bases, names in assigned:
+            if bases & decisive:
                 decisive |= names
     return {name: name in decisive and array.element.kind in ("int", "struct") for name, array in arrays.items()}
 
@@ -48,12 +49,6 @@ def _stores(node: c_ast.Node) -> bool:
     return isinstance(node, c_ast.Assignment) or (isinstance(node, c_ast.Decl) and node.init is not None)
 
 
-def _base(node: c_ast.Node) -> str:
-    if isinstance(node, c_ast.Decl):
-        return str(node.name)
-    target = node.lvalue
-    while not isinstance(target, c_ast.ID):
-        target = getattr(target, "name", None) or getattr(target, "expr", None)
-        if target is None or isinstance(target, str):
-            return ""
-    return str(target.name)
+def _bases(node: c_ast.Node) -> set[str]:
+    """The arrays or variables that a statement assigns to."""
+    return {node.name} if isinstance(node, c_ast.Decl) else base_names(node.lvalue)

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from polyc.frontend.ctype import INT, literal_value
 from polyc.model.scop import CType
-from polyc.replay.operations import narrowed
+from polyc.replay.operations import narrowed, quotient, remainder
 from polyc.replay.reading import NotUnderstood
 from polyc.replay.translate.values import DOUBLE, FLOAT, LONG, SIZE, Value, closed, number
 
@@ -189,10 +189,7 @@ class Arithmetic:
 
 def fold(op: str, one: int, other: int) -> int | None:
     if op in ("/", "%"):
-        if not other:
-            return None
-        found = abs(one) // abs(other) * (1 if (one < 0) == (other < 0) else -1)
-        return found if op == "/" else one - found * other
+        return None if not other else quotient(one, other) if op == "/" else remainder(one, other)
     if op in ("<<", ">>"):
         return None if not 0 <= other < 64 else one << other if op == "<<" else one >> other
     known = {"+": one + other, "-": one - other, "*": one * other, "&": one & other, "|": one | other, "^": one ^ other}

@@ -9,9 +9,9 @@ from pycparser import c_ast
 from polyc.frontend.ctype import Types
 from polyc.frontend.liveness import walk
 from polyc.replay.memory import FAR
-from polyc.replay.reading import NotUnderstood, Read
+from polyc.replay.reading import Read
 from polyc.replay.translate.arithmetic import Arithmetic
-from polyc.replay.translate.module import Known, Module, Translation
+from polyc.replay.translate.module import Known, Module
 from polyc.replay.translate.statements import Statements
 from polyc.replay.translate.values import Variable, closed, kind_of
 
@@ -26,7 +26,7 @@ def translated(
     aliased: frozenset[str],
     kinds: dict[str, bool],
     checked: tuple[str, ...] = (),
-) -> Translation:
+) -> Module:
     """Translate functions whose data are arguments. Raises NotUnderstood.
 
     aliased: arrays that may begin inside of others; kinds: the arrays of whole numbers in which only small ones stand
@@ -37,7 +37,7 @@ def translated(
     prototypes = {d.name: d for d in declared if isinstance(d.type, c_ast.FuncDecl)}
     others = {d.name: d for d in declared if d.name not in prototypes}
     known = Known(types, Arithmetic(mode), read.vectors, bodies, prototypes, others, read.pragmas)
-    module = Module()
+    module = Module(known)
     for name in names:
         function = _Function(
             known,
@@ -51,22 +51,8 @@ def translated(
         function.region(read.functions[name])
     for name in known.wanted:  # which grows
         _Function(known, module=module, name=name).users(bodies[name])
-    source = "\n".join(module.lines)
-    try:
-        code = compile(source, "<replay>", "exec")
-    except (SyntaxError, RecursionError, MemoryError) as problem:
-        raise NotUnderstood(f"too deep ({problem})") from None
-    return Translation(
-        code,
-        source,
-        module.places,
-        module.blocks,
-        {name: kind for kind, name in known.kinds.items()},
-        {name: what for what, name in known.unset.items()},
-        {name: value for value, name in known.arithmetic.constants.items()},
-        tuple(module.shared),
-        module.weights,
-    )
+    module.compile()
+    return module
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

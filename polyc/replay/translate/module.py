@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 from types import CodeType
 from typing import Any
 
@@ -12,6 +11,7 @@ from pycparser import c_ast
 from polyc.frontend.ctype import Types
 from polyc.replay.memory import Kind, Machine
 from polyc.replay.operations import operations
+from polyc.replay.reading import NotUnderstood
 from polyc.replay.translate.arithmetic import Arithmetic
 
 
@@ -26,35 +26,6 @@ class Line:
     """Loop variables around it: in Python, and in C."""
     around: tuple[int, ...] = ()
     """Lines of the loops and branches around a block, the outermost one first."""
-
-
-@dataclass(slots=True, eq=False)
-class Translation:
-    """Both texts as one module of Python."""
-
-    code: CodeType
-    source: str
-    lines: dict[int, Line]
-    blocks: dict[int, Line]
-    """Bodies of loops and branches: what `covered` speaks of."""
-    kinds: dict[str, Kind]
-    unset: dict[str, tuple[str, str]]
-    constants: dict[str, Fraction]
-    shared: tuple[tuple[int, str], ...]
-    """What loops with pragmas do that is wrong by itself: the line, and what. They write variables from outside, or
-    combine values otherwise than their clause says."""
-    weights: dict[int, int]
-    """What an iteration of a loop costs, without the loops inside of it: in plain statements."""
-
-    def functions(self, machine: Machine) -> dict[str, Any]:
-        """The module for one run."""
-        machine.weights = self.weights
-        found = operations(machine)
-        found |= self.kinds
-        found |= {name: found["F"][value] for name, value in self.constants.items()}
-        found |= {name: machine.unset(self.kinds[kind], what) for name, (kind, what) in self.unset.items()}
-        exec(self.code, found)
-        return found
 
 
 @dataclass(slots=True, eq=False)
@@ -91,12 +62,36 @@ class Known:
 
 @dataclass(slots=True, eq=False)
 class Module:
-    """The module so far."""
+    """Both texts as one module of Python."""
 
+    known: Known
     lines: list[str] = field(default_factory=list)
     places: dict[int, Line] = field(default_factory=dict)
+    """Where the lines come from, by their numbers."""
     blocks: dict[int, Line] = field(default_factory=dict)
+    """Bodies of loops and branches: what `covered` speaks of."""
     shared: list[tuple[int, str]] = field(default_factory=list)
+    """What loops with pragmas do that is wrong by itself: the line, and what. They write variables from outside, or
+    combine values otherwise than their clause says."""
     weights: dict[int, int] = field(default_factory=dict)
+    """What an iteration of a loop costs, without the loops inside of it: in plain statements."""
     inner: int = 0
     """Characters of the loops inside of the one that is translated."""
+    code: CodeType = field(init=False)
+
+    def compile(self) -> None:
+        """After the last line. Raises NotUnderstood."""
+        try:
+            self.code = compile("\n".join(self.lines), "<replay>", "exec")
+        except (SyntaxError, RecursionError, MemoryError) as problem:
+            raise NotUnderstood(f"too deep ({problem})") from None
+
+    def functions(self, machine: Machine) -> dict[str, Any]:
+        """The module for one run."""
+        machine.weights = self.weights
+        found, known = operations(machine), self.known
+        found |= {name: kind for kind, name in known.kinds.items()}
+        found |= {name: found["F"][value] for value, name in known.arithmetic.constants.items()}
+        found |= {name: machine.unset(found[kind], what) for (kind, what), name in known.unset.items()}
+        exec(self.code, found)
+        return found

@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 JOBS ?= 2
+# Without byte code each of the thousand processes that the tests start compiles all of polyc: a second instead of 0.3.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo docs test test-all fast fuzz mutation nvcc lint format golden polybench bench bench-pipelines bench-irregular \
         bench-operators bench-compile bench-compile-growth clean

@@ -480,14 +480,17 @@ def _in_scope(body: tuple[c.Stmt, ...], hidden: frozenset[str] = frozenset()) ->
 def _keeps_scalar(node: c.Node) -> bool:
     """Whether a loop with this inside is better left to the C compiler."""
     match node:
-        case c.Call(function=function):
-            return function not in MACROS and function not in VECTOR_CALLS
         case c.For(pragmas=pragmas):
             return pragmas != (UNROLLED,)
         case c.While():
             return True
         case _:
-            return False
+            return calls_function(node)
+
+
+def calls_function(node: c.Node) -> bool:
+    """Whether this is a call that compilers have no vector instruction for."""
+    return isinstance(node, c.Call) and node.function not in {*MACROS, *VECTOR_CALLS}
 
 
 def _names(node: c.Node) -> set[str]:

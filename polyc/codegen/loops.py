@@ -9,8 +9,9 @@ from functools import reduce
 import islpy as isl
 
 from polyc.codegen.exprs import MACROS, ExprPrinter
-from polyc.codegen.generated import Generated, children, marks_of, visit_at
-from polyc.codegen.instances import InstancePrinter, Scope, Visit, block_of
+from polyc.codegen.generated import Generated, children, marks_of, visit_at, visits_below
+from polyc.codegen.instances import InstancePrinter, Scope, block_of
+from polyc.codegen.iterations import Visit
 from polyc.codegen.naming import Namer
 from polyc.codegen.origins import LoopOrigins
 from polyc.codegen.printer import ATOMIC, UNROLL_ON_CPU
@@ -174,7 +175,13 @@ class LoopPrinter:
         """Buffers and private copies, declared in a block of their own where the loop body is not one."""
         chosen = tuple(self.program.buffers[name] for name in mark.names)
         declared = self.declarations_of(chosen)
-        below = replace(scope, buffers=(*scope.buffers, *chosen), names=scope.names | {b.name for b in chosen})
+        beside = tuple(self.visits[k] for k in visits_below(inner))
+        below = replace(
+            scope,
+            buffers=(*scope.buffers, *chosen),
+            names=scope.names | {b.name for b in chosen},
+            beside=(*scope.beside, (self.annotated.marks[name][1], beside)),
+        )
         if name in scope.hoisted:
             return self.statements(inner, below)
         body = self.statements(inner, below)

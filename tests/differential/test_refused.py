@@ -26,7 +26,6 @@ OPTIONS = {
     "skewed": Options(tile_sizes=(4, 3, 16), threads="always"),
 }
 REFUSED = {
-    "producers": "the optimised program could not be printed (isl left out a loop",
     "transposed": "the optimised program could not be printed (isl took a step out of the tile",
 }
 """How the remark on a file begins."""

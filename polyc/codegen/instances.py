@@ -33,6 +33,8 @@ class Scope:
     """Marks of declarations that stand at the top of the loop body already."""
     alone: bool = False
     """In a kernel: a single thread runs what is here."""
+    iterations: tuple[frozenset[int], ...] = ()
+    """What is printed in one iteration of the AST belongs to these of the tree's loops: the visits of each."""
     beside: tuple[tuple[int, tuple[Visit, ...]], ...] = ()
     """For each mark above: the number of band members above it, and what is printed below it."""
     waiting: tuple[str, ...] = ()

@@ -112,9 +112,9 @@ class LoopPrinter:
         isl prints statements that meet in a single iteration one after the other, each with all marks above it. It also
         prints iterations one after the other: each of these gets a declaration of its own.
         """
-        return self.together([node], scope)
+        return self.body_of([node], scope)
 
-    def together(self, nodes: list[isl.AstNode], scope: Scope) -> tuple[c.Stmt, ...]:
+    def body_of(self, nodes: list[isl.AstNode], scope: Scope) -> tuple[c.Stmt, ...]:
         """The same of several nodes, which stand one after the other."""
         here = [m for node in nodes for m in marks_of(node) if m[0] in self.annotated.marks]
         seen = [name for name, _ in here if self.annotated.marks[name][0].kind == "allocate"]
@@ -123,9 +123,8 @@ class LoopPrinter:
         if not apart:
             return self.all_of(nodes, plain)
         iterations = [one for name in apart for one in self.iterations(name, here)]
-        if len(iterations) > len(apart) and len(nodes) == 1:
-            if kind_of(nodes[0]) != "block" or len(runs_of(children(nodes[0]), iterations)) > 1:
-                return self.statements(nodes[0], replace(plain, iterations=tuple(iterations)))
+        if len(iterations) > len(apart) and len(nodes) == 1 and _comes_apart(nodes[0], iterations):
+            return self.statements(nodes[0], replace(plain, iterations=tuple(iterations)))
         chosen = [self.program.buffers[name] for m in apart for name in self.annotated.marks[m][0].names]
         declared = self.declarations_of(chosen)
         names = scope.names | {b.name for b in chosen}
@@ -140,7 +139,7 @@ class LoopPrinter:
         """Some of what one node has, where that may belong to several iterations."""
         if not scope.iterations:
             return self.all_of(nodes, scope)
-        items = self.together(nodes, scope)
+        items = self.body_of(nodes, scope)
         return (c.Block(items),) if any(isinstance(item, c.Decl) for item in items) else items
 
     def iterations(self, name: str, here: list[tuple[str, isl.AstNode]]) -> list[frozenset[int]]:
@@ -431,6 +430,11 @@ def runs_of(nodes: list[isl.AstNode], iterations: Iterable[frozenset[int]]) -> l
         found[-1].append(node)
         end = max(end, ends[k])
     return found
+
+
+def _comes_apart(node: isl.AstNode, iterations: list[frozenset[int]]) -> bool:
+    """Whether it is no block whose statements all belong together."""
+    return kind_of(node) != "block" or len(runs_of(children(node), iterations)) > 1
 
 
 def by_rows(body: c.Stmt, name: str, around: Callable[[c.Stmt], c.Stmt]) -> c.Stmt | None:

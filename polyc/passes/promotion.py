@@ -226,7 +226,7 @@ def _is_alone(program: Program, tile: isl.UnionMap, array: str, unset: isl.Union
 
 
 def _leaves(cells: isl.Set, array: Array) -> bool:
-    """Whether one of the pieces lies outside of the array for sure: C compilers warn of what fills a tile from there."""
+    """Whether one of the pieces lies outside of the array: C compilers warn of what fills a tile from there."""
     bounds = [None if extent is None else constant_of(extent) for extent in array.extents]
     inside = isl.Set.universe(cells.get_space())
     for d, bound in enumerate(bounds):

@@ -1,5 +1,5 @@
-"""Regions that polyc once refused to print as it compiled them, though nothing was wrong with them, or because a pass or
-the printer was at fault: what a generated program showed, made smaller."""
+"""Regions that polyc once refused to print as it compiled them, though nothing was wrong with them, or because a pass
+or the printer was at fault: what a generated program showed, made smaller."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polyc.codegen.instances import Visit
+from polyc.codegen.iterations import Visit
 from polyc.codegen.to_isl import Annotated
 from polyc.poly import kind_of, maps
 
@@ -29,6 +29,21 @@ class Generated:
 def visit_at(node: isl.AstNode) -> int:
     """The number of the visit of a statement."""
     return int(str(node.get_annotation().get_name())[1:])
+
+
+def visits_below(node: isl.AstNode) -> list[int]:
+    """The numbers of all visits in a part of the AST, in the order of the text."""
+    kind = kind_of(node)
+    if kind == "user":
+        return [visit_at(node)]
+    if kind == "block":
+        return [v for child in children(node) for v in visits_below(child)]
+    if kind == "mark":
+        return visits_below(node.mark_get_node())
+    if kind == "for_":
+        return visits_below(node.for_get_body())
+    otherwise = visits_below(node.if_get_else_node()) if node.if_has_else_node() else []
+    return visits_below(node.if_get_then_node()) + otherwise
 
 
 def children(block: isl.AstNode) -> list[isl.AstNode]:

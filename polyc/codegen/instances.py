@@ -5,27 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import zip_longest
 
 import islpy as isl
 
 from polyc.codegen.exprs import ExprPrinter
+from polyc.codegen.iterations import Visit, iterations_of, tiles_of
 from polyc.codegen.tidy import simpler
 from polyc.errors import InternalError
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, AccessKind, Array, CType, Statement, Value
-from polyc.model.tree import Member, partial_schedule, paths
-from polyc.poly import at_sizes, constant_of, empty_map, everywhere, in_name, maps, pinned, project_range
+from polyc.model.tree import Member, partial_schedule
+from polyc.poly import at_sizes, constant_of, everywhere, in_name, maps, pinned
 from polyc.verify.expand import shift
-
-
-@dataclass(slots=True)
-class Visit:
-    """One statement instance of the AST: what is needed to print it, kept from isl's callback."""
-
-    build: isl.AstBuild
-    schedule: isl.UnionMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +33,10 @@ class Scope:
     """Marks of declarations that stand at the top of the loop body already."""
     alone: bool = False
     """In a kernel: a single thread runs what is here."""
+    iterations: tuple[frozenset[int], ...] = ()
+    """What is printed in one iteration of the AST belongs to these of the tree's loops: the visits of each."""
+    beside: tuple[tuple[int, tuple[Visit, ...]], ...] = ()
+    """For each mark above: the number of band members above it, and what is printed below it."""
     waiting: tuple[str, ...] = ()
     """In a kernel: iterators of mapped loops that were entered and not printed yet."""
     parts: dict[str, str] = field(default_factory=dict)
@@ -67,11 +63,14 @@ class InstancePrinter:
         self.buffers = scope.buffers
         self.members = scope.members
         self.parts = scope.parts
+        self.beside = scope.beside
         self.to_instance = schedule.reverse()
         self.accesses: dict[str, Access] = {a.ref: self._printed(a) for a in statement.accesses if a.ref}
         self.instance: tuple[c.Expr, ...] = ()
         self.outer: dict[int, isl.Map] = {}
         """What `_outer` found."""
+        self.depth_found = 0
+        """So many members had values that only what is beside the instance decided."""
         self.corners: dict[str, list[isl.AstExpr]] = {}
         """What `_corner` found."""
         self.tiles: dict[int, isl.MultiAff | None] = {}
@@ -152,8 +151,16 @@ class InstancePrinter:
         """The place `at` which the statement's text starts, or its `end`; the first has the instance."""
         if kind != "at":
             return c.Note(kind, self.statement.name)
-        loops = tuple((self.members[at], self.exprs.iterators.get(at)) for at in sorted(self.members, key=_depth))
+        loops = tuple((self.members[at], self._claimed(at)) for at in sorted(self.members, key=_depth))
         return c.Note(kind, self.statement.name, self.instance, loops)
+
+    def _claimed(self, iterator: str) -> c.Expr | None:
+        """The value of a band member: the loop's variable, or where isl left the loop out and the instance does not
+        say which value it had, what was found for it."""
+        if iterator in self.exprs.iterators or _depth(iterator) >= self.depth_found:
+            return self.exprs.iterators.get(iterator)
+        values = isl.PwMultiAff.from_map(self._outer(self.depth_found)).get_pw_aff(_depth(iterator))
+        return self.exprs.convert(self.visit.build.expr_from_pw_aff(values))
 
     def _loops(self) -> dict[str, c.Expr]:
         """What each loop variable of the statement is, in the AST's iterators."""
@@ -370,13 +377,8 @@ class InstancePrinter:
         a position there is no position in the tree. Loops are found by their names, and a value that is left out is
         what the band's schedule allows at the others, for this instance.
         """
-        nested = self.schedule.range()
-        flat = isl.Map.identity(nested.get_space().map_from_set()).intersect_domain(nested).flatten_range()
-        space = self.visit.build.get_schedule_space()
-        there = {space.get_dim_name(isl.dim_type.set, k) for k in range(space.dim(isl.dim_type.set))}
-        kept = [k for k in range(depth) if f"c{k}_" in there]
-        count = flat.dim(isl.dim_type.out)
-        first = flat.project_out(isl.dim_type.out, len(kept), count - len(kept)).reset_tuple_id(isl.dim_type.out)
+        kept = self.visit.kept(depth)
+        first = self.visit.outer_loops(len(kept))
         if len(kept) == depth:
             return first
         values = partial_schedule(tuple(self.members[f"c{k}_"] for k in range(depth)))
@@ -394,27 +396,27 @@ class InstancePrinter:
             here = first.reverse().apply_range(self.to_instance)
             found = found.intersect(first.apply_range(_tiles_of_all(here, runs_in)))
         if not found.is_single_valued():
+            found = self._as_beside(found, first, depth)
+        if not found.is_single_valued():
             raise InternalError("isl left out a loop that has several values")
+        return found
+
+    def _as_beside(self, found: isl.Map, first: isl.Map, depth: int) -> isl.Map:
+        """Those of the values that other statements below the same mark run for: they run in the same iteration."""
+        above = [self.members[f"c{k}_"] for k in range(depth)]
+        for visit in (visit for count, visits in self.beside if count == depth for visit in visits):
+            if (theirs := iterations_of(self.program, [visit], above)) is not None:
+                fewer = found.intersect(first.apply_range(theirs))
+                found = fewer.union(found.subtract_domain(fewer.domain())).coalesce()
+                if found.is_single_valued():
+                    self.depth_found = max(self.depth_found, depth)
+                    break
         return found
 
     def _tiles(self, depth: int) -> isl.Map:
         """`{ S[i] -> [o] }`: for which values of the first `depth` band members above this text an instance runs."""
         above = [self.members[f"c{k}_"] for k in range(depth)]
-        instances = self.to_instance.range()
-        found = empty_map(instances)
-        for path in paths(self.program.tree):
-            members = [step for step in path.steps if isinstance(step, Member)][:depth]
-            if not all(one is other for one, other in zip_longest(members, above)):
-                continue
-            if path.extension is None:
-                values = isl.UnionMap.from_multi_union_pw_aff(partial_schedule(tuple(above)))
-                found = found.union(values.intersect_domain(path.instances))
-            else:
-                found = found.union(path.extension.intersect_range(path.instances).reverse())
-        tiles = maps(found.intersect_domain(isl.UnionSet.from_set(instances)))
-        if len(tiles) != 1:
-            raise InternalError("no tile runs an instance that isl prints")
-        return project_range(tiles[0], depth)
+        return tiles_of(self.program, self.to_instance.range(), above)
 
 
 def _without_positions(tiles: isl.Set, kept: list[int], depth: int) -> isl.Map:

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 import islpy as isl
 
 from polyc.analysis.straight import Scalars
-from polyc.codegen.loops import taken_names
+from polyc.codegen.loops import calls_function, taken_names
 from polyc.codegen.naming import Namer
 from polyc.codegen.vectors import SIMD, VectorTypes
 from polyc.errors import InternalError
@@ -136,16 +136,18 @@ class _Loop:
                 low, high = c.Binary("&", value, c.Literal(str(PART - 1))), c.Binary("/", value, c.Literal(str(PART)))
                 pairs = ((name, low), (part, high))
                 stored = c.Block(tuple(c.ExprStmt(c.Assign("=", c.ArrayRef(n, (counter,)), v)) for n, v in pairs))
-            items.append(replace(self.loop, body=stored, lookups=0, pragmas=self.simd()))
+            items.append(replace(self.loop, body=stored, lookups=0, pragmas=self.simd(stored)))
         items.append(self.groups(group))
-        items.append(replace(self.loop, body=used, lookups=0, pragmas=self.simd()))
+        items.append(replace(self.loop, body=used, lookups=0, pragmas=self.simd(used)))
         return self.guarded(c.Block(tuple(items)))
 
     def parts_of(self, name: str) -> tuple[str, ...]:
         return (self.parts[name],) if name in self.parts else ()
 
-    def simd(self) -> tuple[str, ...]:
-        return (SIMD,) if self.program.options.target == "openmp" else ()
+    def simd(self, body: c.Stmt) -> tuple[str, ...]:
+        """The pragma of a loop; none where clang would say that it cannot honour it."""
+        scalar = self.program.options.target != "openmp" or any(calls_function(n) for n in c.walk(body))
+        return () if scalar else (SIMD,)
 
     def guarded(self, block: c.Block) -> c.Stmt:
         """The block under the condition that all rows fit two vectors, where their number of elements is not known."""

@@ -9,8 +9,9 @@ from functools import reduce
 import islpy as isl
 
 from polyc.codegen.exprs import MACROS, ExprPrinter
-from polyc.codegen.generated import Generated, children, marks_of, visit_at
-from polyc.codegen.instances import InstancePrinter, Scope, Visit, block_of
+from polyc.codegen.generated import Generated, children, marks_of, visit_at, visits_below
+from polyc.codegen.instances import InstancePrinter, Scope, block_of
+from polyc.codegen.iterations import Visit, iterations_of, members_above
 from polyc.codegen.naming import Namer
 from polyc.codegen.origins import LoopOrigins
 from polyc.codegen.printer import ATOMIC, UNROLL_ON_CPU
@@ -108,19 +109,53 @@ class LoopPrinter:
     def body(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
         """What one iteration runs, with a declaration at its top where isl took its users apart.
 
-        isl prints statements that meet in a single iteration one after the other, each with all marks above it.
+        isl prints statements that meet in a single iteration one after the other, each with all marks above it. It also
+        prints iterations one after the other: each of these gets a declaration of its own.
         """
-        here = [m for m in marks_of(node) if m[0] in self.annotated.marks]
+        return self.body_of([node], scope)
+
+    def body_of(self, nodes: list[isl.AstNode], scope: Scope) -> tuple[c.Stmt, ...]:
+        """The same of several nodes, which stand one after the other."""
+        here = [m for node in nodes for m in marks_of(node) if m[0] in self.annotated.marks]
         seen = [name for name, _ in here if self.annotated.marks[name][0].kind == "allocate"]
         apart = tuple(m for m in dict.fromkeys(seen) if seen.count(m) > 1 and not self.are_written_out(m, here))
+        plain = replace(scope, hoisted=frozenset(), iterations=())
         if not apart:
-            return self.statements(node, replace(scope, hoisted=frozenset()))
+            return self.all_of(nodes, plain)
+        iterations = [one for name in apart for one in self.iterations(name, here)]
+        if len(iterations) > len(apart) and len(nodes) == 1 and _comes_apart(nodes[0], iterations):
+            return self.statements(nodes[0], replace(plain, iterations=tuple(iterations)))
         chosen = [self.program.buffers[name] for m in apart for name in self.annotated.marks[m][0].names]
         declared = self.declarations_of(chosen)
         names = scope.names | {b.name for b in chosen}
-        below = self.statements(node, replace(scope, hoisted=frozenset(apart), names=names))
+        below = self.all_of(nodes, replace(plain, hoisted=frozenset(apart), names=names))
         inside = _in_scope(below)
         return (*_used(declared, inside), *_mentioned(declared, inside), *below)
+
+    def all_of(self, nodes: Iterable[isl.AstNode], scope: Scope) -> tuple[c.Stmt, ...]:
+        return tuple(s for node in nodes for s in self.statements(node, scope))
+
+    def within(self, nodes: list[isl.AstNode], scope: Scope) -> tuple[c.Stmt, ...]:
+        """Some of what one node has, where that may belong to several iterations."""
+        if not scope.iterations:
+            return self.all_of(nodes, scope)
+        items = self.body_of(nodes, scope)
+        return (c.Block(items),) if any(isinstance(item, c.Decl) for item in items) else items
+
+    def iterations(self, name: str, here: list[tuple[str, isl.AstNode]]) -> list[frozenset[int]]:
+        """The copies of a mark by the iterations of the tree's loops that they are: the visits below each."""
+        mark = self.annotated.marks[name][0]
+        above = members_above(self.program.tree.child, mark)
+        copies = [frozenset(visits_below(node)) for found, node in here if found == name]
+        found: list[tuple[frozenset[int], isl.Map | None]] = []
+        for copy in copies:
+            values = iterations_of(self.program, [self.visits[k] for k in sorted(copy)], above or ())
+            same = [one for one in found if values is None or one[1] is None or not values.is_disjoint(one[1])]
+            for visits, others in same:
+                copy |= visits
+                values = None if values is None or others is None else values.union(others)
+            found = [*(one for one in found if one not in same), (copy, values)]
+        return [visits for visits, _ in found]
 
     def are_written_out(self, name: str, here: list[tuple[str, isl.AstNode]]) -> bool:
         """Whether the copies of a mark are iterations that are printed one by one: each has all of the statements."""
@@ -148,7 +183,7 @@ class LoopPrinter:
         if kind == "if_":
             return (self.branch(node, scope),)
         if kind == "block":
-            return tuple(s for child in children(node) for s in self.statements(child, scope))
+            return tuple(s for run in runs_of(children(node), scope.iterations) for s in self.within(run, scope))
         if kind == "mark":
             return self.marked(node, scope)
         if kind == "user":
@@ -174,7 +209,13 @@ class LoopPrinter:
         """Buffers and private copies, declared in a block of their own where the loop body is not one."""
         chosen = tuple(self.program.buffers[name] for name in mark.names)
         declared = self.declarations_of(chosen)
-        below = replace(scope, buffers=(*scope.buffers, *chosen), names=scope.names | {b.name for b in chosen})
+        beside = tuple(self.visits[k] for k in visits_below(inner))
+        below = replace(
+            scope,
+            buffers=(*scope.buffers, *chosen),
+            names=scope.names | {b.name for b in chosen},
+            beside=(*scope.beside, (self.annotated.marks[name][1], beside)),
+        )
         if name in scope.hoisted:
             return self.statements(inner, below)
         body = self.statements(inner, below)
@@ -341,10 +382,10 @@ class LoopPrinter:
 
     def branch(self, node: isl.AstNode, scope: Scope) -> c.Stmt:
         condition = self.printer(scope).convert(node.if_get_cond())
-        then = block_of(self.statements(node.if_get_then_node(), scope))
+        then = block_of(self.within([node.if_get_then_node()], scope))
         if not node.if_has_else_node():
             return c.If(condition, then)
-        return c.If(condition, then, block_of(self.statements(node.if_get_else_node(), scope)))
+        return c.If(condition, then, block_of(self.within([node.if_get_else_node()], scope)))
 
     def printer(self, scope: Scope) -> ExprPrinter:
         return ExprPrinter(self.program.scop.parameters, scope.iterators)
@@ -371,6 +412,29 @@ class LoopPrinter:
             return body
         assert isinstance(body, c.ExprStmt)
         return replace(body, pragmas=(ATOMIC,))
+
+
+def runs_of(nodes: list[isl.AstNode], iterations: Iterable[frozenset[int]]) -> list[list[isl.AstNode]]:
+    """Nodes that stand one after the other, in as many parts as leave each iteration in one of them."""
+    below = [frozenset(visits_below(node)) for node in nodes] if iterations else [frozenset[int]() for _ in nodes]
+    ends = list(range(len(nodes)))
+    for visits in iterations:
+        mine = [k for k, one in enumerate(below) if one & visits]
+        for k in range(min(mine, default=0), max(mine, default=0)):
+            ends[k] = max(ends[k], max(mine))
+    found: list[list[isl.AstNode]] = []
+    end = -1
+    for k, node in enumerate(nodes):
+        if k > end:
+            found.append([])
+        found[-1].append(node)
+        end = max(end, ends[k])
+    return found
+
+
+def _comes_apart(node: isl.AstNode, iterations: list[frozenset[int]]) -> bool:
+    """Whether it is no block whose statements all belong together."""
+    return kind_of(node) != "block" or len(runs_of(children(node), iterations)) > 1
 
 
 def by_rows(body: c.Stmt, name: str, around: Callable[[c.Stmt], c.Stmt]) -> c.Stmt | None:
@@ -480,14 +544,17 @@ def _in_scope(body: tuple[c.Stmt, ...], hidden: frozenset[str] = frozenset()) ->
 def _keeps_scalar(node: c.Node) -> bool:
     """Whether a loop with this inside is better left to the C compiler."""
     match node:
-        case c.Call(function=function):
-            return function not in MACROS and function not in VECTOR_CALLS
         case c.For(pragmas=pragmas):
             return pragmas != (UNROLLED,)
         case c.While():
             return True
         case _:
-            return False
+            return calls_function(node)
+
+
+def calls_function(node: c.Node) -> bool:
+    """Whether this is a call that compilers have no vector instruction for."""
+    return isinstance(node, c.Call) and node.function not in {*MACROS, *VECTOR_CALLS}
 
 
 def _names(node: c.Node) -> set[str]:

@@ -16,7 +16,7 @@ from polyc.model.tree import LEAF, Band, Member, Node
 from polyc.passes.boxes import Box, bounding_box
 from polyc.passes.cost import LARGE
 from polyc.passes.nests import Nest, Outer
-from polyc.poly import constant_of, empty_map, in_name, maps, names, out_name, union_of
+from polyc.poly import at_sizes, constant_of, empty_map, in_name, maps, names, out_name, union_of
 
 PARAMETRIC_SLACK = 64
 """How far a parametric extent may exceed its value at the sample sizes; beyond that the original code runs."""
@@ -151,6 +151,10 @@ def plan_buffer(
                 others = flow.dependence.intersect_range(members).subtract(inside).range()
                 if array not in scop.unset:
                     others = others.union(flow.live_in.domain().intersect(members))
+                elif not _is_written(program, name, access):
+                    unset = flow.live_in.domain().intersect(members).subtract(flow.dependence.range())
+                    if _is_alone(program, tile, array, unset, typical):
+                        return "it is read where nobody sets it"
                 if not others.is_empty():
                     foreign = foreign.union(back.apply_range(relation.intersect_domain(others)))
             if not access.placed:
@@ -176,6 +180,8 @@ def plan_buffer(
     if isinstance(copy_out, str):
         return copy_out
     fill = maps(foreign.coalesce())
+    if any(_leaves(at_sizes(piece, context).range(), scop.arrays[array]) for piece in fill):
+        return "it is read outside of its bounds"
     size = scop.arrays[array].element.size_bytes or 8
     for extent in extents:
         size *= extent
@@ -200,6 +206,35 @@ def _is_written(program: Program, statement: str, access: Access) -> bool:
         other.ref == access.ref and other.kind is not AccessKind.READ
         for other in program.statements[statement].accesses
     )
+
+
+def _is_alone(program: Program, tile: isl.UnionMap, array: str, unset: isl.UnionSet, typical: isl.Set) -> bool:
+    """Whether, at usual sizes, a tile reads what nobody sets in an array, and sets nothing in it: the tile's copy would
+    be read only."""
+    if unset.is_empty():
+        return False
+    writing = [
+        isl.UnionMap.from_map(access.relation).domain()
+        for name in names(tile.domain())
+        for access in program.statements[name].accesses
+        if access.array == array and access.kind is not AccessKind.READ
+    ]
+    alone = unset.apply(tile)
+    for instances in writing:
+        alone = alone.subtract(instances.apply(tile))
+    return not alone.intersect_params(typical).is_empty()
+
+
+def _leaves(cells: isl.Set, array: Array) -> bool:
+    """Whether one of the pieces lies outside of the array: C compilers warn of what fills a tile from there."""
+    bounds = [None if extent is None else constant_of(extent) for extent in array.extents]
+    inside = isl.Set.universe(cells.get_space())
+    for d, bound in enumerate(bounds):
+        if bound is not None:
+            inside = inside.upper_bound_val(isl.dim_type.set, d, isl.Val.int_from_si(cells.get_ctx(), bound - 1))
+    pieces = cells.get_basic_set_list()
+    every = (isl.Set.from_basic_set(pieces.get_at(k)) for k in range(pieces.n_basic_set()))
+    return any(inside.is_disjoint(piece) and not piece.is_empty() for piece in every)
 
 
 def _sizes(box: Box, typical: isl.Set, may_guess: bool) -> tuple[tuple[int, ...], isl.Set | None] | None:

@@ -179,7 +179,6 @@ def _run_faults(program: Program, runs: Sequence[Run], run: Run, images: list[Im
         return [Fault("text", f"the text leaves out instances of {name}", str(lost.sample_point()))]
     tree = at_sizes(_tree_set(program, run), known)
     faults: list[Fault] = []
-    every: isl.Set | None = None
     sets: list[isl.Set] = []
     for image in images:
         relation = substitution(image.reader, _values(image)).relation()
@@ -191,18 +190,59 @@ def _run_faults(program: Program, runs: Sequence[Run], run: Run, images: list[Im
                 return [Fault("text", f"the text runs an instance of {name} that is none", str(wrong.sample_point()))]
         if not _injective(image) and not relation.intersect_domain(here).is_injective():
             faults.append(Fault("text", f"the text runs an instance of {name} twice", ""))
-        every = text if every is None else every.union(text)
         sets.append(text)
     for k, one in enumerate(sets):
         for j, other in enumerate(sets[:k]):
             if not _constant_apart(images[k], images[j]) and not one.is_disjoint(other):
                 twice = str(one.intersect(other).sample_point())
                 faults.append(Fault("text", f"the text runs an instance of {name} twice", twice))
-    assert every is not None
-    if not tree.is_subset(every):
-        lost = tree.subtract(every)
+    lost = _left_out(program, run, images, tree, sets)
+    if not lost.is_empty():
         faults.append(Fault("text", f"the text leaves out instances of {name}", str(lost.sample_point())))
     return faults
+
+
+def _left_out(program: Program, run: Run, images: list[Image], tree: isl.Set, sets: list[isl.Set]) -> isl.Set:
+    """Some of the instances that the tree has and the text has not; empty where there are none.
+
+    Which x is run is hard to say of the text where its loops go over tiles: for some value of these. So x is compared
+    together with the values f(x) of the band members, which the tree knows as well as the loops of the text.
+
+    math: T = { x } of the tree, and t -> (x(t), v(t)) the text's instances with the values that they claim. Then
+          { (x, f(x)) : x in T } within { (x(t), v(t)) } implies T within { x(t) }, whatever v is.
+    """
+    if any(_has_variables(one) for one in sets):
+        values = run.prefix(len([step for step in run.path.steps if isinstance(step, Member)]))
+        wanted = at_sizes(
+            values.intersect_domain(ran(program, run)).wrap().flatten().reset_tuple_id(), program.scop.known
+        )
+        if tree.is_subset(wanted.project_out(isl.dim_type.set, tree.n_dim(), wanted.n_dim() - tree.n_dim())):
+            found = [_with_loops(image, program.scop.known) for image in images]
+            if wanted.is_subset(_together(found)):
+                return isl.Set.empty(tree.get_space())
+            point = isl.Set.from_point(wanted.subtract(_together(found)).sample_point())
+            point = point.project_out(isl.dim_type.set, tree.n_dim(), point.n_dim() - tree.n_dim())
+            if not point.is_subset(_together(sets)):
+                return point
+    every = _together(sets)
+    return isl.Set.empty(tree.get_space()) if tree.is_subset(every) else tree.subtract(every)
+
+
+def _has_variables(one: isl.Set) -> bool:
+    pieces = one.get_basic_set_list()
+    return any(pieces.get_at(k).dim(isl.dim_type.div) for k in range(pieces.n_basic_set()))
+
+
+def _together(sets: Sequence[isl.Set]) -> isl.Set:
+    every = sets[0]
+    for one in sets[1:]:
+        every = every.union(one)
+    return every
+
+
+def _with_loops(image: Image, known: isl.Set) -> isl.Set:
+    """`{ [o, i, v] }`: the text's instances with the values of all band members."""
+    return at_sizes(image.domain, known).apply(substitution(image.reader, [*_values(image), *image.loops]).relation())
 
 
 def _are_dead(program: Program, runs: Sequence[Run], run: Run, extra: isl.Set) -> bool:

@@ -8,7 +8,7 @@ math: let the loop have iterations 0 <= r < N, and the block an array K with K[r
       Then A[c, r] = T[f(w floor(r / w), c)][K[r] + b] = T[f(r, c)][e(r) + b], since the rows of a group are the same
       (`verify/lookups.py`). Shown is that
         (1) with this in its place, the block's last loop is the loop, subscripts of T with the values of scalars,
-        (2) nothing that e and T read is written in the loop,
+        (2) nothing that e and T read is written in the loop, be it by a call, and no call in e writes,
         (3) the permutation is given the number of elements of a row, which two vectors hold: a constant, or asked for;
             in rows of bytes, of which an index is e(r) mod 128 and e(r) / 128, that of the tree.
 """
@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from polyc.analysis.tables import row_extent
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import Array
+from polyc.model.scop import AccessKind, Array, Statement
 from polyc.model.tree import Band, walk
 from polyc.poly import constant_of
 from polyc.verify.fault import Fault
@@ -388,9 +388,12 @@ class _Block:
         nodes = list(c.walk(self.loop.body))
         own = {n.name for n in nodes if isinstance(n, c.Decl)}
         written = {_array(n.target) for n in nodes if isinstance(n, c.Assign)}
-        if any(isinstance(n, c.Postfix | c.Call) and not _counts(n) for n in nodes):
+        if any(isinstance(n, c.Postfix) and not _counts(n) for n in nodes):
             raise _Other("the loop has more than assignments")
         computed = [*self.indices.values(), *self.lows.values()]
+        if self.calls_write(nodes) and any(isinstance(n, c.Call) for e in computed for n in c.walk(e)):
+            raise _Other("indices are computed by calls that do more")
+        written |= self.written_with_calls(nodes)
         read = {n.array for e in computed for n in c.walk(e) if isinstance(n, c.ArrayRef)}
         inner = {n.init.name for n in nodes if isinstance(n, c.For) and isinstance(n.init, c.Decl)}
         names = {n.name for e in computed for n in c.walk(e) if isinstance(n, c.Name)}
@@ -399,6 +402,26 @@ class _Block:
         used = {n.array for n in nodes if isinstance(n, c.ArrayRef)} | own | set(self.program.scop.arrays)
         if used & set(self.sizes):
             raise _Other("an array of it has the name of another one")
+
+    def calling(self, nodes: list[c.Node]) -> list[Statement]:
+        """The loop's statements that call functions."""
+        found = (self.program.statements[n.name] for n in nodes if isinstance(n, c.Note) and n.kind == "at")
+        return [s for s in found if any(isinstance(n, c.Call) for n in c.walk(s.body))]
+
+    def written_with_calls(self, nodes: list[c.Node]) -> set[str]:
+        """What these may write: no assignment has to say so of what a call does."""
+        arrays = {a.array for s in self.calling(nodes) for a in s.accesses if a.kind is not AccessKind.READ}
+        kept = {buffer.name for buffer in self.program.buffers.values() if buffer.array in arrays}
+        return {self.program.scop.arrays[array].printed_name for array in arrays} | kept
+
+    def calls_write(self, nodes: list[c.Node]) -> bool:
+        """Whether one of them may write something that it does not assign to."""
+        for statement in self.calling(nodes):
+            targets = [n.target for n in c.walk(statement.body) if isinstance(n, c.Assign)]
+            refs = {target.ref for target in targets if isinstance(target, c.ArrayRef)}
+            if any(a.kind is not AccessKind.READ and a.ref not in refs for a in statement.accesses):
+                return True
+        return False
 
 
 def _counts(node: c.Node) -> bool:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyc.codegen.instances import InstancePrinter, Scope, Visit, block_of
+from polyc.codegen.instances import InstancePrinter, Scope, block_of
+from polyc.codegen.iterations import Visit
 from polyc.codegen.printer import UNROLL
 from polyc.errors import InternalError
 from polyc.model import ctree as c

@@ -116,8 +116,9 @@ class _Sliding:
         """Producers whose tiles overlap along a loop, and the buffers with the dimension that the loop moves."""
         dimensions = {}
         for key in tiles.names:
-            dimension = _moved(self.program.buffers[key], tiles.above + k)
-            if dimension is not None:
+            buffer = self.program.buffers[key]
+            dimension = _moved(buffer, tiles.above + k)
+            if dimension is not None and self.first_corner(buffer, dimension, tiles, k) is not None:
                 dimensions[key] = dimension
         added = {out_name(m) for m in maps(tiles.extension.relation)} - self.program.copies
         steps = []
@@ -135,6 +136,23 @@ class _Sliding:
         if relation is None or not self.overlaps(relation, tiles, k):
             return [], {}
         return steps, dimensions
+
+    def first_corner(self, buffer: Buffer, dimension: int, tiles: _Tiles, k: int) -> isl.MultiAff | None:
+        """The corner that no cell of a strip lies before, as a function of the strip: that of its first tile where
+        tiles move up, that of its last one where they move down; None where they do neither."""
+        assert buffer.corner is not None
+        size = tiles.band.members[k].size
+
+        def later(tile_count: int) -> isl.MultiAff:
+            names = _names(buffer.corner.dim(isl.dim_type.in_))
+            moved = [f"{n} + {tile_count * size}" if p == tiles.above + k else n for p, n in enumerate(names)]
+            text = f"{{ [{', '.join(names)}] -> [{', '.join(moved)}] }}"
+            return buffer.corner.pullback_multi_aff(isl.MultiAff.read_from_str(buffer.corner.get_ctx(), text))
+
+        step = isl.PwAff.from_aff(later(1).get_aff(dimension).sub(buffer.corner.get_aff(dimension)))
+        if step.min_val().is_nonneg():
+            return buffer.corner
+        return later(self.count - 1) if step.max_val().is_nonpos() else None
 
     def kept(self, step: frozenset[str], tiles: _Tiles, dimensions: dict[str, int]) -> bool:
         """Whether all that a producer makes stays in windows, or in variables of an iteration."""
@@ -193,7 +211,7 @@ class _Sliding:
             node = Mark("allocate", node, names=tuple(name for name in tiles.names if name in windows))
         members = list(tiles.band.members)
         members[k] = replace(member, schedule=schedule, size=strip)
-        self.move_buffers(tiles, position, windows, rows)
+        self.move_buffers(tiles, k, windows, rows)
         arrays = [self.program.scop.arrays[self.program.buffers[key].array].c_name for key in rows]
         told = ", ".join(arrays)
         self.program = self.program.remark(
@@ -257,8 +275,9 @@ class _Sliding:
         most = alive_together(touched, depth).deltas().dim_max_val(0)
         return most.to_python() + 1 if most.is_int() else 0
 
-    def move_buffers(self, tiles: _Tiles, position: int, windows: dict[str, int], rows: dict[str, int]) -> None:
+    def move_buffers(self, tiles: _Tiles, k: int, windows: dict[str, int], rows: dict[str, int]) -> None:
         """Buffers below the strips' loop have one loop more around them."""
+        position = tiles.above + k
         buffers = dict(self.program.buffers)
         declared = {
             name
@@ -276,7 +295,8 @@ class _Sliding:
             extents[dimension] = isl.PwAff.val_on_domain(
                 extents[dimension].domain(), isl.Val.int_from_si(extents[dimension].get_ctx(), rows[key])
             )
-            buffers[key] = replace(buffers[key], window=dimension, extents=tuple(extents))
+            corner = self.first_corner(buffers[key], dimension, tiles, k)
+            buffers[key] = replace(buffers[key], corner=corner, window=dimension, extents=tuple(extents))
         self.program = replace(self.program, buffers=buffers)
 
 

@@ -13,6 +13,7 @@ from polyc.pipeline import compile_region
 
 FOLDER = Path(__file__).parent / "refused"
 OPTIONS = {
+    "backwards": Options(tile_sizes=(8, 4), max_recompute=1e6, strips=2, threads="always"),
     "accumulator": Options(fuse="max", reassociate=True, threads="always"),
     "layers": Options(reassociate=True),
     "members": Options(tile_sizes=(2,), machine="x86-64-v3"),

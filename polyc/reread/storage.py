@@ -14,7 +14,7 @@ from itertools import combinations
 import islpy as isl
 
 from polyc.model.program import Buffer, Program
-from polyc.model.scop import Storage
+from polyc.model.scop import AccessKind, Storage
 from polyc.poly import at_sizes
 from polyc.reread.affine import NotAffine, agree_plainly, piecewise, substitution
 from polyc.reread.bodies import Use
@@ -86,6 +86,8 @@ def _declaration_faults(program: Program, buffer: Buffer, declared: Declared) ->
 
 
 def _life_faults(program: Program, uses: list[Use]) -> list[Fault]:
+    if not any(_is_read(program, use.buffer) for use in uses):
+        return []  # values that nobody reads may end at any time
     for use in uses:
         if not _is_plain(use):
             fault = _not_one_to_one(use, _pairs(use, program.scop.known))
@@ -105,6 +107,15 @@ def _life_faults(program: Program, uses: list[Use]) -> list[Fault]:
             message = f"{one.buffer.name} is declared anew while its values are needed"
             return [Fault("text", message, str(mine.intersect(other).sample_point()))]
     return []
+
+
+def _is_read(program: Program, buffer: Buffer) -> bool:
+    """Whether a statement reads a buffer."""
+    return any(
+        access.ref == ref and access.kind is AccessKind.READ
+        for name, ref in buffer.accesses
+        for access in program.statements[name].accesses
+    )
 
 
 def _is_plain(use: Use) -> bool:

@@ -13,6 +13,7 @@ from polyc.pipeline import compile_region
 
 FOLDER = Path(__file__).parent / "refused"
 OPTIONS = {
+    "unread": Options(fuse="max", threads="always"),
     "backwards": Options(tile_sizes=(8, 4), max_recompute=1e6, strips=2, threads="always"),
     "accumulator": Options(fuse="max", reassociate=True, threads="always"),
     "layers": Options(reassociate=True),

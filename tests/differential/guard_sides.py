@@ -34,10 +34,10 @@ FLAGS = ("-std=gnu11", "-w", "-fPIC", "-shared", "-fwrapv", "-fno-strict-aliasin
 PROBE = "polyc_probe"
 BASES = (5, 9, 3, 17, 1)
 MOST_TRIED = 6000
-MOST_BYTES = 1 << 24
+MOST_BYTES = 1 << 28
 SLACK_BYTES = 1 << 15
 """Around each array: regions for whose sizes the model does not hold may go further than it says."""
-SCALES = (1.0, 40.0, -40.0, 1e4)
+SCALES = (0.1, 1.0, 40.0, -40.0)
 LIMIT_SECONDS = 120
 Values = dict[str, int]
 
@@ -231,19 +231,22 @@ class Guarded:
         found = {}
         for name, array in self.arrays.items():
             extents, need = known[array.name], needs[array.name]
-            if any(extent is None or extent < 1 for extent in extents[1:]):
+            if any(extent is None or (extent < 1 and not array.flat) for extent in extents[1:]):
                 return None
-            strides = [int(np.prod([e or 1 for e in extents[k + 1 :]], dtype=object)) for k in range(array.rank)]
+            strides = [int(np.prod([max(1, e or 1) for e in extents[k + 1 :]], dtype=object)) for k in range(array.rank)]
             low = sum(x * s for x, s in zip(need.low, strides, strict=True))
             high = sum(x * s for x, s in zip(need.high, strides, strict=True))
             declared = max(1, extents[0] or 1) * strides[0] if array.rank else 1
             found[name] = (-low * bytes_of[name], max(high + 1, declared) * bytes_of[name])
         return found if sum(map(sum, found.values())) <= MOST_BYTES else None
 
-    def placed(self, values: Values, bytes_of: dict[str, int]) -> Placed | None:
+    def placed(self, values: Values, bytes_of: dict[str, int], least: Placed | None = None) -> Placed | None:
+        """Memory for a run with some sizes, at least as much as for others from which one or two of them differ."""
         spans = self.spans(values, bytes_of)
         if spans is None:
             return None
+        if least is not None:
+            spans = {n: (max(s[0], least.spans[n][0]), max(s[1], least.spans[n][1])) for n, s in spans.items()}
         at, places = SLACK_BYTES, {}
         for name, (before, behind) in spans.items():
             places[name] = at + before + -(at + before) % 64
@@ -290,7 +293,11 @@ class Runs:
     def asked(self, values: Values, places: dict[str, int]) -> tuple[dict[str, bool], dict[str, bool], list[int]]:
         """What comparisons and conjuncts say, and the places of questions for overlap, relative to the memory."""
         base = 1 << 40
-        pointers, _kept = self.arguments(base, values, places)
+        pointers, kept = self.arguments(base, values, places)
+        for name, array in self.one.arrays.items():
+            if not array.rank and name not in self.one.objects:  # its value is read
+                kept.append(ctypes.create_string_buffer(64))
+                pointers[self.one.position(name)] = ctypes.addressof(kept[-1])
         asked = [*self.one.comparisons, *self.one.conjuncts]
         out = (ctypes.c_long * (len(asked) + 4 * len(self.one.apart) + 1))()
         self.probe(pointers, out)
@@ -374,7 +381,7 @@ class Runs:
         """Sizes that differ from some in one of them, and then in two."""
         constants = {int(n) for n in re.findall(r"\b\d+(?=L?\b)", self.one.condition)}
         near = {-1, 0, 1, 2, 3, *(n + d for n in constants if n < 5000 for d in (-1, 0, 1))}
-        choices = {name: sorted({*near, v - 1, v + 1, 2 * v, 2 * v + 1} - {v}) for name, v in base.items()}
+        choices = {name: sorted({*near, v - 1, v + 1, *({2 * v, 2 * v + 1} if v < 50 else ())} - {v}) for name, v in base.items()}
         for name in base:
             for value in choices[name]:
                 yield {**base, name: value}
@@ -409,18 +416,18 @@ class Runs:
                 self.compare(base, placed, {}, "")
         wanted = {one for one in self.one.conjuncts if one not in self.one.apart}
         wanted |= set(self.one.comparisons) - set(self.one.apart)
-        for base, _ in usual:
+        for base, least in usual:
             for values in itertools.islice(self.neighbours(base), MOST_TRIED):
                 if not wanted & self.missing():
                     return usual
                 if self.one.allowed(values) and self.goals(values, far):
-                    placed = self.placed(values)
+                    placed = self.placed(values, least)
                     if placed is not None and self.goals(values, placed.places):
                         self.compare(values, placed, {}, "")
         return usual
 
-    def placed(self, values: Values) -> Placed | None:
-        return self.one.placed(values, self.bytes_of)
+    def placed(self, values: Values, least: Placed | None = None) -> Placed | None:
+        return self.one.placed(values, self.bytes_of, least)
 
     def overlaps(self, usual: Sequence[tuple[Values, Placed]]) -> None:
         """For each question for overlap: the same start, one element in common at either end, and just beside."""

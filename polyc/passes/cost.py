@@ -78,7 +78,7 @@ def sample_parameters(program: Program) -> isl.Set:
 
 
 def _busy(program: Program, known: isl.Set) -> isl.Set:
-    """The sizes for which all statements run, as far as there are such: others are as large, and leave nothing to do."""
+    """The sizes for which all statements run, as far as there are such: at others there is less to do."""
     for statement in program.scop.statements.values():
         running = known.intersect(statement.domain.params())
         known = known if running.is_empty() else running

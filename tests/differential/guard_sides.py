@@ -13,7 +13,8 @@ import multiprocessing
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,6 @@ from typing import Any
 import numpy as np
 
 from polyc.codegen.printer import expression
-from polyc.model import ctree as c
 from polyc.model.program import Compiled
 from polyc.model.scop import Array, Region
 from polyc.runtime import csource, sizes
@@ -30,7 +30,15 @@ from polyc.runtime.interval import Interval
 from polyc.runtime.layout import SMALL, Layout, Need, Shape, Unsafe
 from tests.differential.toolbox import ENVIRONMENT, ROUNDING, counted, guard_in, run
 
-FLAGS = ("-std=gnu11", "-w", "-fPIC", "-shared", "-fwrapv", "-fno-strict-aliasing", "-fno-aggressive-loop-optimizations")
+FLAGS = (
+    "-std=gnu11",
+    "-w",
+    "-fPIC",
+    "-shared",
+    "-fwrapv",
+    "-fno-strict-aliasing",
+    "-fno-aggressive-loop-optimizations",
+)
 PROBE = "polyc_probe"
 BASES = (5, 9, 3, 17, 1)
 MOST_TRIED = 6000
@@ -73,6 +81,11 @@ def leaves(text: str) -> list[str]:
         if len(found) > 1:
             return list(dict.fromkeys(leaf for one in found for leaf in leaves(one)))
     return found
+
+
+def named(place: str) -> str:
+    """The array of `&a + 1` and `a + (n - 1)`."""
+    return re.findall(r"[A-Za-z_]\w*", place)[0]
 
 
 @dataclass(slots=True)
@@ -224,8 +237,11 @@ class Guarded:
         needs = {n: Need([0] * a.rank, [0] * a.rank) for n, a in self.region.scop.arrays.items()}
         try:
             known = {name: layout.known_extents(array) for name, array in self.region.scop.arrays.items()}
+            held = layout.fixpoint(dict.fromkeys(needs, SMALL))
             for statement in self.region.scop.statements.values():
                 layout.exact_needs(statement, needs)
+                with suppress(Unsafe):  # what data choose without a bound has the slack
+                    layout.inexact_needs(statement, held, known, needs)
         except Unsafe:
             return None
         found = {}
@@ -233,20 +249,17 @@ class Guarded:
             extents, need = known[array.name], needs[array.name]
             if any(extent is None or (extent < 1 and not array.flat) for extent in extents[1:]):
                 return None
-            strides = [int(np.prod([max(1, e or 1) for e in extents[k + 1 :]], dtype=object)) for k in range(array.rank)]
+            strides = [
+                int(np.prod([max(1, e or 1) for e in extents[k + 1 :]], dtype=object)) for k in range(array.rank)
+            ]
             low = sum(x * s for x, s in zip(need.low, strides, strict=True))
             high = sum(x * s for x, s in zip(need.high, strides, strict=True))
             declared = max(1, extents[0] or 1) * strides[0] if array.rank else 1
             found[name] = (-low * bytes_of[name], max(high + 1, declared) * bytes_of[name])
         return found if sum(map(sum, found.values())) <= MOST_BYTES else None
 
-    def placed(self, values: Values, bytes_of: dict[str, int], least: Placed | None = None) -> Placed | None:
-        """Memory for a run with some sizes, at least as much as for others from which one or two of them differ."""
-        spans = self.spans(values, bytes_of)
-        if spans is None:
-            return None
-        if least is not None:
-            spans = {n: (max(s[0], least.spans[n][0]), max(s[1], least.spans[n][1])) for n, s in spans.items()}
+    def placed(self, spans: dict[str, tuple[int, int]]) -> Placed:
+        """Memory for a run: the arrays behind each other, with slack, and room for two of them that overlap."""
         at, places = SLACK_BYTES, {}
         for name, (before, behind) in spans.items():
             places[name] = at + before + -(at + before) % 64
@@ -308,7 +321,7 @@ class Runs:
 
     # --- one run -----------------------------------------------------------------------------------------------------
 
-    def compare(self, values: Values, placed: Placed, moved: dict[str, int], words: str, scale: float = 1.0) -> None:
+    def compare(self, values: Values, placed: Placed, moved: dict[str, int], words: str, scale: float = 0.5) -> None:
         """Run both on the same memory; note what was asked, which side ran, and what differs."""
         places = {**placed.places, **moved}
         memory = self.filled(placed, places, scale)
@@ -353,7 +366,7 @@ class Runs:
         return memory
 
     def contents(self, array: Array, scale: float) -> Interval:
-        return SMALL if scale == 1.0 else Interval(0, int(abs(scale)))
+        return SMALL if scale == 0.5 else Interval(0, int(abs(scale)))
 
     def alive(self, placed: Placed, places: dict[str, int]) -> Any:
         """The bytes that outlive the region."""
@@ -381,7 +394,10 @@ class Runs:
         """Sizes that differ from some in one of them, and then in two."""
         constants = {int(n) for n in re.findall(r"\b\d+(?=L?\b)", self.one.condition)}
         near = {-1, 0, 1, 2, 3, *(n + d for n in constants if n < 5000 for d in (-1, 0, 1))}
-        choices = {name: sorted({*near, v - 1, v + 1, *({2 * v, 2 * v + 1} if v < 50 else ())} - {v}) for name, v in base.items()}
+        choices = {
+            name: sorted({*near, v - 1, v + 1, *({2 * v, 2 * v + 1} if v < 50 else ())} - {v})
+            for name, v in base.items()
+        }
         for name in base:
             for value in choices[name]:
                 yield {**base, name: value}
@@ -427,12 +443,25 @@ class Runs:
         return usual
 
     def placed(self, values: Values, least: Placed | None = None) -> Placed | None:
-        return self.one.placed(values, self.bytes_of, least)
+        """Memory for a run with some sizes: what the model's accesses reach, what the guard asks for, and as much as
+        for other sizes from which one or two of them differ."""
+        spans = self.one.spans(values, self.bytes_of)
+        if spans is None:
+            return None
+        _, _, ends = self.asked(values, dict.fromkeys(spans, 0))
+        reached = [(name, spans) for name, spans in ([] if least is None else least.spans.items())]
+        for k, places in enumerate(self.one.apart.values()):
+            for at, place in ((4 * k, places[0]), (4 * k + 2, places[2])):
+                reached.append((named(place), (-ends[at], ends[at + 1])))
+        for name, (before, behind) in reached:
+            if max(before, behind) < MOST_BYTES:
+                spans[name] = (max(spans[name][0], before), max(spans[name][1], behind))
+        return self.one.placed(spans)
 
     def overlaps(self, usual: Sequence[tuple[Values, Placed]]) -> None:
         """For each question for overlap: the same start, one element in common at either end, and just beside."""
         for k, (question, ends) in enumerate(self.one.apart.items()):
-            first, second = (re.findall(r"[A-Za-z_]\w*", ends[at])[0] for at in (0, 2))
+            first, second = (named(ends[at]) for at in (0, 2))
             for values, placed in usual:
                 _, conjuncts, places = self.asked(values, placed.places)
                 start, end, start2, end2 = places[4 * k : 4 * k + 4]

@@ -36,12 +36,11 @@ MARKED = {
     "guarded/softmax": 1,
 }
 """Files with a guard where the user's own marks stand, and how many."""
-UNMARKED = {
-}
+UNMARKED = {}
 """The same where `--detect` finds the regions."""
 UNREACHED: dict[str, dict[str, str]] = {}
 """Conditions of which one side is never reached, and why."""
-MARK = re.compile(r"(?m)^[ \t]*#pragma (?:end)?scop[^\n]*$")
+MARK = re.compile(r"(?m)^[ \t]*#pragma (?:(?:end)?scop|polyc live-out)[^\n]*$")
 
 
 def guards_of(name: str, detect: bool, folder: Path, *defines: str) -> int:

@@ -153,21 +153,24 @@ class Guarded:
     # --- as C --------------------------------------------------------------------------------------------------------
 
     @cached_property
+    def source(self) -> csource.CSource:
+        return csource.c_source(self.region, "")
+
+    @cached_property
     def arrays(self) -> dict[str, Array]:
         """By their names in C, without what has a place as a parameter."""
         taken = {csource.plain_name(p) for p in self.region.scop.parameters}
-        keys = csource.c_source(self.region, "").arrays
+        keys = self.source.arrays
         found = {self.region.scop.arrays[key].c_name: self.region.scop.arrays[key] for key in keys}
         return {name: array for name, array in found.items() if name not in taken}
 
-    def position(self, name: str) -> int:
-        """In the array of pointers that the functions take."""
-        scop = self.region.scop
-        for k, parameter in enumerate(scop.parameters):
-            if csource.plain_name(parameter) == name:
-                return k
-        keys = csource.c_source(self.region, "").arrays
-        return len(scop.parameters) + keys.index(self.arrays[name].name)
+    @cached_property
+    def position(self) -> dict[str, int]:
+        """In the array of pointers that the functions take, by names in C."""
+        parameters = [csource.plain_name(parameter) for parameter in self.region.scop.parameters]
+        keys = self.source.arrays
+        found = {name: len(parameters) + keys.index(array.name) for name, array in self.arrays.items()}
+        return found | {name: k for k, name in enumerate(parameters)}
 
     @cached_property
     def objects(self) -> list[str]:
@@ -176,12 +179,12 @@ class Guarded:
 
     def function(self, name: str, body: str) -> str:
         scop = self.region.scop
-        source = csource.c_source(self.region, "")
+        source = self.source
         opening, after = csource.declarations(scop, source.parameters, source.arrays, source.rows)
         body = csource.with_names(body, scop.parameters)
         defines = []
         for one in self.objects:
-            place = f"polyc_args[{self.position(one)}]"
+            place = f"polyc_args[{self.position[one]}]"
             opening, after = (
                 "\n".join(line for line in text.split("\n") if place not in line) for text in (opening, after)
             )
@@ -198,16 +201,18 @@ class Guarded:
 
     def probe(self) -> str:
         """What each comparison and each conjunct says, and the places that each question for overlap names."""
-        macro = re.search(r"(?m)^#define polyc_apart.*", self.compiled.text)
+        macros = [
+            f"#undef {name}\n{line}" for line, name in re.findall(r"(?m)^(#define (polyc_\w+)\(.*)", self.compiled.text)
+        ]
         asked = [*self.comparisons, *self.conjuncts]
         lines = [f"polyc_out[{k}] = !!({one});" for k, one in enumerate(asked)]
         places = [one for ends in self.apart.values() for one in ends]
         lines += [f"polyc_out[{k}] = (long)({one});" for k, one in enumerate(places, len(asked))]
-        return (f"#ifndef polyc_apart\n{macro[0]}\n#endif\n" if macro else "") + "\n".join(lines)
+        return "\n".join([*macros, *lines])
 
     def library(self, name: str, text: str, *flags: str) -> Path:
         """The region's declarations and the text, built."""
-        source = csource.c_source(self.region, "").text.partition(f"\nvoid {csource.ORIGINAL}(")[0]
+        source = self.source.text.partition(f"\nvoid {csource.ORIGINAL}(")[0]
         file = self.folder / f"{name}.c"
         file.write_text(f"int polyc_ran[2];\n{source}\n{text}", errors="surrogateescape")
         run("gcc", *FLAGS, ROUNDING, *flags, file, "-o", file.with_suffix(".so"), "-lm")
@@ -275,6 +280,7 @@ class Runs:
 
     one: Guarded
     sides: Sides = field(default_factory=Sides)
+    kept: dict[tuple[str, int, float], Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         os.environ.update(ENVIRONMENT)
@@ -282,7 +288,7 @@ class Runs:
         self.original, self.probe = libraries[0][csource.ORIGINAL], libraries[0][PROBE]
         self.result = libraries[1][csource.RESULT]
         self.ran = (ctypes.c_int * 2).in_dll(libraries[1], "polyc_ran")
-        keys = csource.c_source(self.one.region, "").arrays
+        keys = self.one.source.arrays
         table = (ctypes.c_ulong * max(1, len(keys))).in_dll(libraries[0], csource.ELEMENT_SIZES)
         found = dict(zip(keys, table, strict=False))
         self.bytes_of = {name: found[array.name] for name, array in self.one.arrays.items()}
@@ -292,7 +298,7 @@ class Runs:
         """The array of pointers, and what keeps their targets alive."""
         scop = self.one.region.scop
         kept: list[Any] = []
-        keys = csource.c_source(self.one.region, "").arrays
+        keys = self.one.source.arrays
         pointers = (ctypes.c_void_p * max(1, len(scop.parameters) + len(keys)))()
         for k, parameter in enumerate(scop.parameters):
             value = values[parameter.name]
@@ -300,7 +306,7 @@ class Runs:
             kept.append(ctypes.create_string_buffer(data, 16))
             pointers[k] = ctypes.addressof(kept[-1])
         for name, place in places.items():
-            pointers[self.one.position(name)] = base + place
+            pointers[self.one.position[name]] = base + place
         return pointers, kept
 
     def asked(self, values: Values, places: dict[str, int]) -> tuple[dict[str, bool], dict[str, bool], list[int]]:
@@ -310,7 +316,7 @@ class Runs:
         for name, array in self.one.arrays.items():
             if not array.rank and name not in self.one.objects:  # its value is read
                 kept.append(ctypes.create_string_buffer(64))
-                pointers[self.one.position(name)] = ctypes.addressof(kept[-1])
+                pointers[self.one.position[name]] = ctypes.addressof(kept[-1])
         asked = [*self.one.comparisons, *self.one.conjuncts]
         out = (ctypes.c_long * (len(asked) + 4 * len(self.one.apart) + 1))()
         self.probe(pointers, out)
@@ -342,6 +348,8 @@ class Runs:
             self.sides.faults.append(f"{where}: the branch that ran is not the one that the condition says")
         if not self.one.asks_data and held == bool(wrong):
             self.sides.faults.append(f"{where}: the branch that ran is not the one that the condition says")
+        if np.array_equal(*copies):
+            return
         unlike = (copies[0] != copies[1]) & self.alive(placed, places)
         if unlike.any():
             at = int(np.argmax(unlike))
@@ -356,17 +364,21 @@ class Runs:
         for name, array in self.one.arrays.items():
             before, behind = placed.spans[name]
             size = self.bytes_of[name]
-            shape = Shape(name, ((before + behind) // size,), (0,), self.contents(array, scale))
-            drawn = random_array(shape, array.element, size, self.random)
-            if drawn.dtype.kind == "f":
-                drawn = np.asarray(drawn * scale, dtype=drawn.dtype)
-            raw = np.frombuffer(drawn.tobytes(), np.uint8)
+            raw = self.drawn(array, (before + behind) // size, size, scale)
             start = places[name] - before
             memory[start : start + len(raw)] = raw
         return memory
 
-    def contents(self, array: Array, scale: float) -> Interval:
-        return SMALL if scale == 0.5 else Interval(0, int(abs(scale)))
+    def drawn(self, array: Array, count: int, size: int, scale: float) -> Any:
+        """Random elements of an array, as bytes."""
+        key = (array.name, count, scale)
+        if key not in self.kept:
+            contents = SMALL if scale == 0.5 else Interval(0, int(abs(scale)))
+            drawn = random_array(Shape(array.name, (count,), (0,), contents), array.element, size, self.random)
+            if drawn.dtype.kind == "f":
+                drawn = np.asarray(drawn * scale, dtype=drawn.dtype)
+            self.kept[key] = np.frombuffer(drawn.tobytes(), np.uint8)
+        return self.kept[key]
 
     def alive(self, placed: Placed, places: dict[str, int]) -> Any:
         """The bytes that outlive the region."""
@@ -478,6 +490,7 @@ class Runs:
         to_room = placed.room - placed.places[first]
         for words, begins in (
             ("where it begins", start),
+            ("one element later", start + size),
             ("at its last element", end - size),
             ("with the last element on its first", start + size - (end2 - start2)),
             ("just behind it", end),
@@ -499,7 +512,7 @@ class Runs:
 
 def aligned(memory: Any) -> Any:
     """A copy at an address that is the same one modulo a page."""
-    room = np.zeros(len(memory) + 4096, np.uint8)
+    room = np.empty(len(memory) + 4096, np.uint8)
     start = -room.ctypes.data % 4096
     room[start : start + len(memory)] = memory
     return room[start : start + len(memory)]

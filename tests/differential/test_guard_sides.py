@@ -7,6 +7,7 @@ arguments whether they are apart, and of rows of constant length whether sizes s
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -36,10 +37,64 @@ MARKED = {
     "guarded/softmax": 1,
 }
 """Files with a guard where the user's own marks stand, and how many."""
-UNMARKED = {}
-"""The same where `--detect` finds the regions."""
-UNREACHED: dict[str, dict[str, str]] = {}
-"""Conditions of which one side is never reached, and why."""
+UNMARKED = {
+    "polybench/2mm": 1,
+    "polybench/3mm": 1,
+    "polybench/adi": 1,
+    "polybench/atax": 1,
+    "polybench/bicg": 1,
+    "polybench/correlation": 1,
+    "polybench/covariance": 1,
+    "polybench/deriche": 1,
+    "polybench/doitgen": 1,
+    "polybench/durbin": 1,
+    "polybench/fdtd-2d": 1,
+    "polybench/gemm": 1,
+    "polybench/gemver": 1,
+    "polybench/gesummv": 1,
+    "polybench/gramschmidt": 1,
+    "polybench/heat-3d": 1,
+    "polybench/jacobi-1d": 1,
+    "polybench/jacobi-2d": 1,
+    "polybench/lu": 1,
+    "polybench/ludcmp": 1,
+    "polybench/mvt": 1,
+    "polybench/nussinov": 1,
+    "polybench/symm": 1,
+    "polybench/syr2k": 1,
+    "polybench/syrk": 1,
+    "polybench/trmm": 1,
+    "operators/add2": 1,
+    "operators/attention": 1,
+    "operators/bmmtrans": 1,
+    "operators/cadd": 1,
+    "operators/conv1": 1,
+    "operators/conv2": 1,
+    "operators/conv3": 1,
+    "operators/conv4": 1,
+    "operators/indep": 1,
+    "operators/madd": 1,
+    "operators/maxmin": 1,
+    "operators/mmbias1": 1,
+    "operators/mmbias2": 1,
+    "operators/mmbias3": 1,
+    "operators/mul2": 1,
+    "operators/s2m": 1,
+    "operators/transbmm": 1,
+    "arrays/bilateral": 1,
+    "arrays/camera": 1,
+    "arrays/harris": 1,
+    "arrays/laplacian": 12,
+    "arrays/multiscale": 9,
+    "arrays/unsharp": 1,
+    "flat/bilateral": 1,
+    "flat/camera": 11,
+    "flat/harris": 1,
+    "flat/unsharp": 1,
+    "guarded/guard_precedence": 1,
+}
+"""The same where `--detect` finds the regions. Not `flat/laplacian` and `flat/multiscale`: their sizes are what
+definitions before the regions say (`C6 = C >> 6`), and a region on its own does not have these."""
 MARK = re.compile(r"(?m)^[ \t]*#pragma (?:(?:end)?scop|polyc live-out)[^\n]*$")
 
 
@@ -63,7 +118,7 @@ def guards_of(name: str, detect: bool, folder: Path, *defines: str) -> int:
         guarded, sides, missing = both_sides(region, compiled, own)
         assert not sides.faults, "\n".join(sides.faults[:5])
         assert sides.branches == {False, True}, guarded.condition
-        assert missing == set(UNREACHED.get(name, {})) & set(guarded.conjuncts + guarded.comparisons), guarded.condition
+        assert not missing, guarded.condition
     return count
 
 
@@ -83,3 +138,13 @@ def test_marked_at_another_size(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", UNMARKED)
 def test_unmarked(name: str, tmp_path: Path) -> None:
     assert guards_of(name, True, tmp_path) == UNMARKED[name]
+
+
+@pytest.mark.slow
+def test_a_weaker_guard_is_found(tmp_path: Path) -> None:
+    """A guard that asks for less memory than the loops touch."""
+    (region,) = read(str(FOLDERS["guarded"][0] / "guard_precedence.c"), InputOptions(detect=True)).regions
+    compiled = compile_region(region, Options(threads="always"))
+    weaker = compiled.text.replace("x + lk, y, y + lk", "x + 1, y, y + 1")
+    assert weaker != compiled.text
+    assert both_sides(region, replace(compiled, text=weaker), tmp_path)[1].faults

@@ -99,7 +99,7 @@ MARK = re.compile(r"(?m)^[ \t]*#pragma (?:(?:end)?scop|polyc live-out)[^\n]*$")
 
 
 def guards_of(name: str, detect: bool, folder: Path, *defines: str) -> int:
-    """Run both sides of each guard of a file; how many it has."""
+    """Run both sides of each guard of a file, below which each statement can run; how many it has."""
     where, define = FOLDERS[name.partition("/")[0]]
     file = where / f"{name.partition('/')[2]}.c"
     text = file.read_text()
@@ -113,6 +113,8 @@ def guards_of(name: str, detect: bool, folder: Path, *defines: str) -> int:
         if OTHERWISE not in compiled.text:
             continue
         count += 1
+        scop = compiled.program.scop
+        assert all(not scop.guard.intersect(one.domain.params()).is_empty() for one in scop.statements.values())
         own = folder / str(count)
         own.mkdir()
         guarded, sides, missing = both_sides(region, compiled, own)

@@ -74,7 +74,15 @@ def sample_parameters(program: Program) -> isl.Set:
         if score > best:
             chosen, best = tried, score
     found = _fixed(known, chosen)
-    return found if not found.is_empty() else _nearest(known, chosen)
+    return found if not found.is_empty() else _nearest(_busy(program, known), chosen)
+
+
+def _busy(program: Program, known: isl.Set) -> isl.Set:
+    """The sizes for which all statements run, as far as there are such: at others there is less to do."""
+    for statement in program.scop.statements.values():
+        running = known.intersect(statement.domain.params())
+        known = known if running.is_empty() else running
+    return known
 
 
 def _fixed(known: isl.Set, sizes: list[int]) -> isl.Set:

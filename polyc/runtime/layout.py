@@ -57,6 +57,11 @@ class Layout:
     values: dict[str, int]
     index_arrays: set[str] = field(default_factory=set)
     bound_arrays: set[str] = field(default_factory=set)
+    point: isl.Set = field(init=False)
+    """`[n] -> { : n = 5 }`, the values; read once."""
+
+    def __post_init__(self) -> None:
+        self.point = sizes.fixed(self.values)
 
     def shapes(self) -> dict[str, Shape]:
         """A shape for each array outside of the region. Raises Unsafe."""
@@ -83,12 +88,11 @@ class Layout:
 
     def known_extents(self, array: Array) -> list[int | None]:
         """The extents as numbers; None where only the accesses tell."""
-        point = sizes.fixed(self.values)
         names = Ranges({name: Interval.of(value) for name, value in self.values.items()}, {})
         answer: list[int | None] = []
         for extent, text in zip(array.extents, array.extents_c, strict=True):
             if extent is not None:
-                largest = sizes.on_parameters(extent).intersect_params(point).max_val()
+                largest = sizes.on_parameters(extent).intersect_params(self.point).max_val()
                 answer.append(largest.to_python() if largest.is_int() else None)
             else:
                 answer.append(None if text is None else names.of(text).exact)
@@ -140,7 +144,7 @@ class Layout:
 
     def loop_ranges(self, statement: Statement) -> dict[str, Interval] | None:
         """Ranges of loop variables and parameters; None where the statement does not run."""
-        domain = statement.domain.intersect_params(sizes.fixed(self.values))
+        domain = statement.domain.intersect_params(self.point)
         if domain.is_empty():
             return None
         names = {name: Interval.of(value) for name, value in self.values.items()}
@@ -150,11 +154,10 @@ class Layout:
         return names
 
     def exact_needs(self, statement: Statement, needs: dict[str, Need]) -> None:
-        point = sizes.fixed(self.values)
         for access in statement.accesses:
             if not access.exact:
                 continue
-            elements: isl.Set = access.relation.intersect_params(point).range()
+            elements: isl.Set = access.relation.intersect_params(self.point).range()
             if elements.is_empty():
                 continue
             for position in range(self.scop.arrays[access.array].rank):

@@ -8,9 +8,16 @@ from pathlib import Path
 import pytest
 
 from polyc.model.program import InputOptions, Options
-from tests.differential.toolbox import ROUNDING, WARNINGS, assert_verified, compiled_file, run
+from tests.differential.toolbox import (
+    ROUNDING,
+    WARNINGS,
+    assert_verified,
+    compiled_file,
+    counted,
+    guard_in,
+    run,
+)
 
-OTHERWISE = " } else { /* where that does not hold: as it was written */\n"
 MAIN = r"""
 #include <stdio.h>
 int polyc_ran[2];
@@ -172,21 +179,6 @@ GUARDED = {
         " && polyc_apart(out, out + rows, second, second + rows) && polyc_apart(out, out + rows, third, third + rows)",
     ),
 }
-
-
-def guard_in(text: str) -> str:
-    """The only condition of a region, as it is printed."""
-    before, _, _ = text.partition(OTHERWISE)
-    indent = before.rpartition("\n")[2]
-    return before.rpartition(f"\n{indent} if (")[2].partition(") {\n")[0]
-
-
-def counted(text: str, guard: str) -> str:
-    """A text that counts how often each branch runs."""
-    assert text.count(OTHERWISE) == 1
-    start = f" if ({guard}) {{\n"
-    text = text.replace(start, f"{start}  polyc_ran[0]++;\n", 1)
-    return "extern int polyc_ran[2];\n" + text.replace(OTHERWISE, f"{OTHERWISE}  polyc_ran[1]++;\n")
 
 
 @pytest.mark.parametrize("name", GUARDED)

@@ -25,6 +25,8 @@ ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_leaks=0",  # libgomp keeps its threads
 }
 
+OTHERWISE = " } else { /* where that does not hold: as it was written */\n"
+
 COMPILERS = [cc for cc in ("gcc", "clang") if shutil.which(cc)]
 
 
@@ -79,3 +81,18 @@ def assert_no_warnings(file: Path, *flags: str) -> None:
     for cc in COMPILERS:
         for openmp in ("-fopenmp", "-fno-openmp"):
             run(cc, *WARNINGS, openmp, "-fsyntax-only", *flags, file)
+
+
+def guard_in(text: str) -> str:
+    """The only condition of a region, as it is printed."""
+    before, _, _ = text.partition(OTHERWISE)
+    indent = before.rpartition("\n")[2]
+    return before.rpartition(f"\n{indent} if (")[2].partition(") {\n")[0]
+
+
+def counted(text: str, guard: str) -> str:
+    """A text that counts how often each branch runs."""
+    assert text.count(OTHERWISE) == 1
+    start = f" if ({guard}) {{\n"
+    text = text.replace(start, f"{start}  polyc_ran[0]++;\n", 1)
+    return "extern int polyc_ran[2];\n" + text.replace(OTHERWISE, f"{OTHERWISE}  polyc_ran[1]++;\n")

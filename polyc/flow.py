@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 
 import islpy as isl
 
 from polyc.poly import convex, empty_map, has_remainders, is_over_budget, maps
+from polyc.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,13 +7,13 @@ A statement that an extension node runs has one instance for each pair of tile a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 import islpy as isl
 
 from polyc.model.tree import Domain, Member, Path, Step, paths
 from polyc.poly import in_name, maps, set_name, sets, value_on
+from polyc.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import islpy as isl
@@ -17,6 +16,7 @@ from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, AccessKind, Array, CType, Statement, Value
 from polyc.model.tree import Member, partial_schedule
 from polyc.poly import at_sizes, constant_of, everywhere, in_name, maps, pinned
+from polyc.records import dataclass, field, replace
 from polyc.verify.expand import shift
 
 

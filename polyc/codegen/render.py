@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import islpy as isl
@@ -25,6 +24,7 @@ from polyc.model.certificate import NOT_SHOWN, SHOWN, Certificate
 from polyc.model.printed import Body, Question, Rendered
 from polyc.model.program import Compiled, Options, Origins, Program
 from polyc.model.scop import Memory, Region, Scop, Source
+from polyc.records import dataclass, replace
 
 _COLUMN = len("  if () {")
 """Of a region's condition, together with what stands behind it."""

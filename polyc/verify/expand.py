@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
 
 from polyc.analysis.order import Run, order_map, runs
@@ -11,6 +9,7 @@ from polyc.flow import Accesses
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind
 from polyc.poly import empty_map, maps
+from polyc.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

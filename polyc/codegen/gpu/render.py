@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from polyc.codegen.templating import IDENTIFIER, environment, opencl_runtime
 from polyc.model import ctree as c
 from polyc.model.program import Origins, Program
 from polyc.model.scop import Region
+from polyc.records import dataclass
 
 TEMPLATES = {"cuda": ("cuda.cu.j2",), "opencl": ("opencl.cl.j2", "opencl.c.j2")}
 MANY_WORDS = 16

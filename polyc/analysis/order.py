@@ -6,7 +6,7 @@ A statement that an extension node runs has one instance for each pair of tile a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import islpy as isl
@@ -71,8 +71,9 @@ class Run:
         return [constant_column(self._every)] * count
 
 
-def runs(tree: Domain) -> list[Run]:
-    """Every (leaf, statement) pair of the tree, in the order of the leaves."""
+@lru_cache(maxsize=8)
+def runs(tree: Domain) -> tuple[Run, ...]:
+    """Every (leaf, statement) pair of the tree, in the order of the leaves. Kept: several checks look at one tree."""
     found: list[Run] = []
     numbers: dict[int, int] = {}
     """Of extension nodes, by the identity of their relations, which the tree keeps."""
@@ -92,14 +93,14 @@ def runs(tree: Domain) -> list[Run]:
             run = _plain_run(path, piece) if above is None else _extended_run(path, piece, number, above)
             if run is not None:
                 found.append(run)
-    return found
+    return tuple(found)
 
 
-def order_length(found: list[Run]) -> int:
+def order_length(found: Sequence[Run]) -> int:
     return max((len(run.columns) for run in found), default=0)
 
 
-def order_map(found: list[Run]) -> isl.UnionMap:
+def order_map(found: Sequence[Run]) -> isl.UnionMap:
     """`{ instance -> [v0, …] }`, all of one length, to be compared lexicographically."""
     length = order_length(found)
     union = isl.UnionMap.empty(isl.Space.params_alloc(isl.DEFAULT_CONTEXT, 0))

@@ -50,7 +50,7 @@ def expand(program: Program) -> Expanded:
             one.append((access, relation))
         per_run.append((run, tuple(one)))
     accesses = Accesses(by_kind[AccessKind.READ], by_kind[AccessKind.WRITE], by_kind[AccessKind.MAY_WRITE])
-    return Expanded(tuple(found), order_map(found), accesses, contraction, tuple(per_run))
+    return Expanded(found, order_map(found), accesses, contraction, tuple(per_run))
 
 
 def buffer_of(program: Program, run: Run, access: Access) -> Buffer | None:

@@ -7,7 +7,7 @@ A statement that an extension node runs has one instance for each pair of tile a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 import islpy as isl
 
@@ -90,7 +90,7 @@ def runs(tree: Domain) -> tuple[Run, ...]:
                 iterations[key] = _iterations(path, members)
             above = iterations[key]
         for piece in sets(path.instances):
-            run = _plain_run(path, piece) if above is None else _extended_run(path, piece, number, above)
+            run = _plain_run(path, _irredundant(piece)) if above is None else _extended_run(path, piece, number, above)
             if run is not None:
                 found.append(run)
     return tuple(found)
@@ -113,6 +113,18 @@ def order_map(found: Sequence[Run]) -> isl.UnionMap:
 def order_of(tree: Domain) -> isl.UnionMap:
     """`order_map` of all that a tree runs, kept: a region's original order is asked for with each of its arrays."""
     return order_map(runs(tree))
+
+
+def _irredundant(instances: isl.Set) -> isl.Set:
+    """The instances without pieces that lie in another one, as borders of tiles do: `coalesce` does not see it."""
+    pieces = instances.get_basic_set_list()
+    kept = [pieces.get_at(k) for k in range(pieces.n_basic_set())]
+    if len(kept) < 2:
+        return instances
+    for piece in kept[:]:
+        if any(other is not piece and piece.is_subset(other) for other in kept):
+            kept = [other for other in kept if other is not piece]
+    return reduce(isl.Set.union, map(isl.Set.from_basic_set, kept)) if len(kept) < pieces.n_basic_set() else instances
 
 
 def _plain_run(path: Path, piece: isl.Set) -> Run:

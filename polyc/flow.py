@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, reduce
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import reduce
 
 import islpy as isl
 
@@ -36,6 +38,23 @@ class Flow:
     """`{ reader -> A[x] }`: what may come from before."""
 
 
+_KNOWN: dict[tuple[object, ...], Flow] = {}
+"""Answers, by all that was asked."""
+_MOST_KNOWN = 500
+_recalling = False
+
+
+@contextmanager
+def recalled() -> Iterator[None]:
+    """Take the answers that there are already. Only for comparisons: they are the same sets, in other words maybe."""
+    global _recalling
+    before, _recalling = _recalling, True
+    try:
+        yield
+    finally:
+        _recalling = before
+
+
 def compute_flow(accesses: Accesses, order: isl.UnionMap, checked: bool = True) -> Flow:
     """The flow of values through memory: each read with its last possible writers.
 
@@ -66,22 +85,26 @@ def _last(
 ) -> Flow:
     """isl's answer, or where that is wrong the one of set arithmetic: slower, and without any maximum.
 
-    Kept: a pass and the check ask for the same flow of the region.
-
     isl's maximum of sets with remainders can be wrong: of the j with 0 <= j <= 38, j <= k < n and 3 | x + j - 1 it does
     not always take the last one (islpy 2026.2.2, one in some thousand such sets; of sets without, none was seen). A
     wrong flow of the original would pass every check that asks isl the same.
     """
-    touched = (accesses.reads, accesses.writes, accesses.may_writes)
-    return _computed(sinks, must, may, touched, _order_of(accesses, order), checked)
+    order = _order_of(accesses, order)
+    key = (sinks, must, may, accesses.reads, accesses.writes, accesses.may_writes, order, checked)
+    if _recalling and key in _KNOWN:
+        return _KNOWN[key]
+    found = _computed(sinks, must, may, accesses, order, checked)
+    if len(_KNOWN) >= _MOST_KNOWN:
+        _KNOWN.clear()
+    _KNOWN.setdefault(key, found)
+    return found
 
 
-@lru_cache(maxsize=500)
 def _computed(
     sinks: isl.UnionMap,
     must: isl.UnionMap,
     may: isl.UnionMap,
-    touched: tuple[isl.UnionMap, isl.UnionMap, isl.UnionMap],
+    accesses: Accesses,
     order: isl.UnionMap,
     checked: bool,
 ) -> Flow:
@@ -89,7 +112,7 @@ def _computed(
         return found
     info = isl.UnionAccessInfo.from_sink(sinks).set_must_source(must).set_may_source(may)
     try:
-        result = info.set_schedule_map(_without_false_places(Accesses(*touched), order)).compute_flow()
+        result = info.set_schedule_map(_without_false_places(accesses, order)).compute_flow()
         pairs, none = _settled(result.get_full_may_dependence()), _settled(result.get_may_no_source())
     except isl.Error as error:
         if is_over_budget(error):

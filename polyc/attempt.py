@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from types import TracebackType
 
 import islpy as isl
@@ -23,6 +22,7 @@ from polyc.model.printed import Question, Rendered
 from polyc.model.program import Compiled, Options, Pass, Program, Snapshot, operations_for
 from polyc.model.scop import Region
 from polyc.poly import OverBudget
+from polyc.records import dataclass, replace
 from polyc.replay import Outcome, replay
 from polyc.reread import NotComparable, text_faults
 from polyc.verify import Fault

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from polyc.records import dataclass
 
 LONGEST_LINE = 120
 """Characters of a source line that a diagnostic shows."""

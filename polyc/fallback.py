@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any
 
 import islpy as isl
@@ -13,6 +12,7 @@ from polyc.bounded import isl_answer, isl_started, within
 from polyc.model.program import Pass, Program, Remark
 from polyc.model.scop import Scop
 from polyc.poly import OverBudget, budget
+from polyc.records import dataclass, replace
 from polyc.verify import Fault, check
 
 REFUSED = "verification-failed"

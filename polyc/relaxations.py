@@ -7,7 +7,6 @@ options that it changes. Each relaxation takes something away for good, so that 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from polyc.analysis.order import runs
@@ -17,6 +16,7 @@ from polyc.model.program import Options, Program
 from polyc.model.same import changed
 from polyc.model.tree import Mark, walk
 from polyc.passes.windows import in_strips
+from polyc.records import dataclass, field, replace
 from polyc.verify.expand import buffer_of
 
 TREE, TEXT, UNREAD, DONE = "tree", "text", "unread", "done"

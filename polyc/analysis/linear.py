@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from polyc.model import ctree as c
+from polyc.records import dataclass
 
 _NUMBER = re.compile(r"\d+[lL]?")
 

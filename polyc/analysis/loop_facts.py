@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from polyc.model.program import Program
 from polyc.model.scop import Scop
 from polyc.model.tree import Band, Extension, Leaf, Mark, Node, Role, Sequence
 from polyc.poly import names
+from polyc.records import dataclass
 
 
 @dataclass(slots=True)

@@ -6,14 +6,14 @@ A statement that an extension node runs has one instance for each pair of tile a
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, reduce
 
 import islpy as isl
 
 from polyc.model.tree import Domain, Member, Path, Step, paths
 from polyc.poly import in_name, maps, set_name, sets, value_on
+from polyc.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,8 +71,9 @@ class Run:
         return [constant_column(self._every)] * count
 
 
-def runs(tree: Domain) -> list[Run]:
-    """Every (leaf, statement) pair of the tree, in the order of the leaves."""
+@lru_cache(maxsize=8)
+def runs(tree: Domain) -> tuple[Run, ...]:
+    """Every (leaf, statement) pair of the tree, in the order of the leaves. Kept: several checks look at one tree."""
     found: list[Run] = []
     numbers: dict[int, int] = {}
     """Of extension nodes, by the identity of their relations, which the tree keeps."""
@@ -89,17 +90,17 @@ def runs(tree: Domain) -> list[Run]:
                 iterations[key] = _iterations(path, members)
             above = iterations[key]
         for piece in sets(path.instances):
-            run = _plain_run(path, piece) if above is None else _extended_run(path, piece, number, above)
+            run = _plain_run(path, _irredundant(piece)) if above is None else _extended_run(path, piece, number, above)
             if run is not None:
                 found.append(run)
-    return found
+    return tuple(found)
 
 
-def order_length(found: list[Run]) -> int:
+def order_length(found: Sequence[Run]) -> int:
     return max((len(run.columns) for run in found), default=0)
 
 
-def order_map(found: list[Run]) -> isl.UnionMap:
+def order_map(found: Sequence[Run]) -> isl.UnionMap:
     """`{ instance -> [v0, …] }`, all of one length, to be compared lexicographically."""
     length = order_length(found)
     union = isl.UnionMap.empty(isl.Space.params_alloc(isl.DEFAULT_CONTEXT, 0))
@@ -112,6 +113,18 @@ def order_map(found: list[Run]) -> isl.UnionMap:
 def order_of(tree: Domain) -> isl.UnionMap:
     """`order_map` of all that a tree runs, kept: a region's original order is asked for with each of its arrays."""
     return order_map(runs(tree))
+
+
+def _irredundant(instances: isl.Set) -> isl.Set:
+    """The instances without pieces that lie in another one, as borders of tiles do: `coalesce` does not see it."""
+    pieces = instances.get_basic_set_list()
+    kept = [pieces.get_at(k) for k in range(pieces.n_basic_set())]
+    if len(kept) < 2:
+        return instances
+    for piece in kept[:]:
+        if any(other is not piece and piece.is_subset(other) for other in kept):
+            kept = [other for other in kept if other is not piece]
+    return reduce(isl.Set.union, map(isl.Set.from_basic_set, kept)) if len(kept) < pieces.n_basic_set() else instances
 
 
 def _plain_run(path: Path, piece: isl.Set) -> Run:

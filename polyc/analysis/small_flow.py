@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import islpy as isl
@@ -17,6 +16,7 @@ from polyc.analysis.order import order_of
 from polyc.model.program import Dependences
 from polyc.model.scop import AccessKind, Scop
 from polyc.poly import box_volume, has_remainders, in_name, maps, out_name
+from polyc.records import dataclass, field
 
 Point: TypeAlias = tuple[str, tuple[int, ...]]
 """An instance or a cell: the name of its tuple, and its values."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 
 from polyc.model import ctree as c
+from polyc.records import dataclass, field
 
 _PLAIN = c.Literal | c.Name | c.ArrayRef | c.Binary | c.Cast | c.Ternary
 

@@ -6,7 +6,6 @@ Nothing here runs in a compile that nobody asks: a remark keeps a function that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import product
 
 import islpy as isl
@@ -17,6 +16,7 @@ from polyc.model.scop import Access, AccessKind, Array, Scop, Statement
 from polyc.model.tree import Band, Leaf, Member, Node, child_nodes, partial_schedule, restrict
 from polyc.model.witness import Finder, Touch, Witness
 from polyc.poly import budget, empty_map, in_name, maps, out_name
+from polyc.records import dataclass
 
 SMALL = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 33, 48, 64, 65, 96, 100, 128, 129, 256)
 """Sizes that are tried before the least one that is possible is asked for."""

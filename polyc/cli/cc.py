@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ import click
 from polyc.cli import options as o
 from polyc.cli import output, words
 from polyc.cli.failure import Command, spelled_out, write_report
+from polyc.records import dataclass, field
 
 if TYPE_CHECKING:
     from polyc.cli.run import Run

@@ -108,7 +108,7 @@ def emitted(run: Run, emit: str) -> str:
     if emit == "source":
         from polyc import codegen
 
-        return codegen.render_file(run.source, run.compiled, run.options)
+        return codegen.render_file(run.source, run.compiled)
     if emit == "ast":
         return "\n".join(one.ast.rstrip("\n") + "\n" for one in run.compiled)
     from polyc.explain.tree_text import render_tree

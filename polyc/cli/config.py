@@ -17,7 +17,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ import click
 from click.core import ParameterSource
 
 from polyc.errors import Diagnostic, Span, UserError
+from polyc.records import dataclass, field
 
 NAME = "polyc.toml"
 CODE = "bad-config"

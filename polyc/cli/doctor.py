@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import subprocess
 import sys
-from dataclasses import dataclass
 from shutil import which
 
 import click
@@ -13,6 +12,7 @@ import click
 from polyc import __version__
 from polyc.cli import terminal
 from polyc.cli.failure import Command, version_of
+from polyc.records import dataclass
 
 LIBRARIES = ("pycparser", "numpy", "jinja2", "click", "rich")
 COMPILERS = ("cc", "gcc", "clang")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from polyc.cli import diagnostics, output, several, terminal
 from polyc.cli import options as o
+from polyc.records import dataclass
 
 if TYPE_CHECKING:
     from polyc.cli.run import Run

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from polyc.cli import options as o
 from polyc.errors import Diagnostic, Severity
+from polyc.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from polyc.cli.config import Config

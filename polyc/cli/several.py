@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from polyc.cli import options as o
 from polyc.cli.failure import Command, spelled_out
 from polyc.cli.progress import Progress
 from polyc.errors import Diagnostic, Span
+from polyc.records import dataclass, field
 
 if TYPE_CHECKING:
     import subprocess

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+
+from polyc.records import dataclass, field
 
 OWN = "-Xpolyc"
 """The word before an option of polyc's own."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
 
 from polyc.model import ctree as c
 from polyc.model.scop import CType, Parameter
 from polyc.poly import kind_of, operation_of
+from polyc.records import dataclass
 
 _COMPARE = {"eq": "==", "le": "<=", "lt": "<", "ge": ">=", "gt": ">"}
 _LOGIC = {"and_": "&&", "and_then": "&&", "or_": "||", "or_else": "||"}

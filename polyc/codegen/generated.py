@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
 
 from polyc.codegen.iterations import Visit
 from polyc.codegen.to_isl import Annotated
 from polyc.poly import kind_of, maps
+from polyc.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

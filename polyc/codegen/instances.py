@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import islpy as isl
@@ -15,8 +14,9 @@ from polyc.errors import InternalError
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, AccessKind, Array, CType, Statement, Value
-from polyc.model.tree import Member, partial_schedule
+from polyc.model.tree import Domain, Member, partial_schedule
 from polyc.poly import at_sizes, constant_of, everywhere, in_name, maps, pinned
+from polyc.records import dataclass, field, replace
 from polyc.verify.expand import shift
 
 
@@ -381,9 +381,7 @@ class InstancePrinter:
         first = self.visit.outer_loops(len(kept))
         if len(kept) == depth:
             return first
-        values = partial_schedule(tuple(self.members[f"c{k}_"] for k in range(depth)))
-        reached = isl.UnionMap.from_multi_union_pw_aff(values).intersect_domain(self.program.tree.domain)
-        tiles = isl.Set.from_union_set(reached.range())
+        tiles = _values_reached(self.program.tree, tuple(self.members[f"c{k}_"] for k in range(depth)))
         found = first.apply_range(_without_positions(tiles, kept, depth))
         if self.statement.name in self.program.copies and not first.domain().is_subset(found.domain()):
             # it also runs in tiles that compute nothing, in which the loops that are left out have the same values
@@ -417,6 +415,13 @@ class InstancePrinter:
         """`{ S[i] -> [o] }`: for which values of the first `depth` band members above this text an instance runs."""
         above = [self.members[f"c{k}_"] for k in range(depth)]
         return tiles_of(self.program, self.to_instance.range(), above)
+
+
+@lru_cache(maxsize=100)
+def _values_reached(tree: Domain, members: tuple[Member, ...]) -> isl.Set:
+    """`{ [o] }`: the values of band members over all instances of a tree."""
+    values = isl.UnionMap.from_multi_union_pw_aff(partial_schedule(members))
+    return isl.Set.from_union_set(values.intersect_domain(tree.domain).range())
 
 
 def _without_positions(tiles: isl.Set, kept: list[int], depth: int) -> isl.Map:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 
 import islpy as isl
@@ -12,6 +11,7 @@ from polyc.errors import InternalError
 from polyc.model.program import Program
 from polyc.model.tree import Band, Mark, Member, Node, child_nodes, partial_schedule, paths
 from polyc.poly import at_sizes, empty_map, maps, project_range
+from polyc.records import dataclass
 
 
 @dataclass(slots=True)

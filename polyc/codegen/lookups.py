@@ -19,7 +19,6 @@ whose first and last loops C compilers make vectors of. `reread/lookups.py` show
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
@@ -33,6 +32,7 @@ from polyc.model.program import Program
 from polyc.model.scop import Array
 from polyc.model.tree import Band, walk
 from polyc.poly import constant_of
+from polyc.records import dataclass, field, replace
 
 LOOKUP = "polyc_lookup"
 """What the macros are called, before the number of elements of a row of bytes, and their vector type."""

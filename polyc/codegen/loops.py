@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import reduce
 
 import islpy as isl
@@ -22,6 +21,7 @@ from polyc.model.program import Buffer, Program
 from polyc.model.scop import Array, Storage
 from polyc.model.tree import Mark, Member, Role, Worth
 from polyc.poly import constant_of, kind_of, maps, operation_of
+from polyc.records import dataclass, replace
 
 LINE_BYTES = 64
 """What vectors are aligned to, so that none lies in two lines of a cache."""

@@ -1,6 +1,10 @@
-"""Fresh names for what codegen prints."""
+"""Names in what codegen prints, and fresh ones."""
 
 from __future__ import annotations
+
+import re
+
+IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
 class Namer:

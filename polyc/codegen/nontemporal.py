@@ -15,7 +15,6 @@ more than a part of the first level: longer loops run in parts. `reread/nontempo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from math import prod
 
 from polyc.analysis.linear import Linear, linear, with_value
@@ -26,6 +25,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import CType
 from polyc.model.tree import Band, walk
+from polyc.records import dataclass, field, replace
 
 STREAM, FENCE = "polyc_stream", "polyc_fence"
 PARALLEL = "omp parallel for"

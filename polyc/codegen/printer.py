@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import assert_never
 
 from polyc.errors import Span
 from polyc.model import ctree as c
+from polyc.records import dataclass, replace
 
 INDENT = "  "
 WIDTH = 120

@@ -1,30 +1,30 @@
-"""The text of a region, and of the whole file, through the target's template."""
+"""The text of a region, and of the whole file."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import islpy as isl
 
-from polyc import __version__
+from polyc.codegen.block import block
 from polyc.codegen.exprs import APART, MACROS, ExprPrinter
 from polyc.codegen.flat_arrays import with_flat_arrays
 from polyc.codegen.generated import Generated
 from polyc.codegen.lookups import with_lookups
 from polyc.codegen.loops import print_loops
+from polyc.codegen.naming import IDENTIFIER
 from polyc.codegen.nontemporal import STREAM, STREAMING, with_rows, without_braces
 from polyc.codegen.origins import origins_in
 from polyc.codegen.owners import with_owners
 from polyc.codegen.printer import Line, allocation, broken, conjunction, lines_of
-from polyc.codegen.templating import IDENTIFIER, environment
 from polyc.codegen.vectors import VectorTypes, with_vectors
 from polyc.model import ctree as c
 from polyc.model.certificate import NOT_SHOWN, SHOWN, Certificate
 from polyc.model.printed import Body, Question, Rendered
 from polyc.model.program import Compiled, Options, Origins, Program
 from polyc.model.scop import Memory, Region, Scop, Source
+from polyc.records import dataclass, replace
 
 _COLUMN = len("  if () {")
 """Of a region's condition, together with what stands behind it."""
@@ -179,21 +179,16 @@ def _region_text(
     only_read = program.scop.orphans_read
     unused = [name for name in program.scop.orphans if name not in (read if name in only_read else used)]
     unused += [name for name in program.scop.orphan_functions if name not in used]
-    template = environment().get_template("openmp.c.j2" if program.options.target == "openmp" else "c.c.j2")
-    text = template.render(
-        part="region",
-        version=__version__,
-        summary=_summary(program, certificate),
+    text = block(
+        _summary(program, certificate),
+        code,
         macros=macros,
-        guard=guard,
-        answer="" if question is None else question.answer,
-        asked=asked,
-        ahead="\n".join(line.text for line in before),
         types=vectors.types(),
+        question=None if question is None else (question.answer, asked, "\n".join(line.text for line in before)),
         allocations=allocations,
-        heap=[one.name for one in heap],
-        code=code,
+        guard=guard,
         original=original,
+        heap=[one.name for one in heap],
         unused=unused,
     )
     return _Whole(_indented(text, region.indent), origins_in(text, [before, lines]), needed, condition, unused)
@@ -225,26 +220,7 @@ def _is_on_heap(item: c.Stmt) -> bool:
 
 def render_as_written(region: Region) -> str:
     """The region's own loops, for one that the passes or the printer give up."""
-    text = (
-        environment()
-        .get_template("c.c.j2")
-        .render(
-            part="region",
-            version=__version__,
-            summary=f"{region.scop.function}: left as it was written",
-            macros=[],
-            types=[],
-            allocations=[],
-            heap=[],
-            guard="",
-            answer="",
-            asked="",
-            ahead="",
-            code=region.original.rstrip("\n"),
-            original="",
-            unused=[],
-        )
-    )
+    text = block(f"{region.scop.function}: left as it was written", region.original.rstrip("\n"))
     return _indented(text, region.indent)
 
 
@@ -280,7 +256,7 @@ def _base(target: c.Expr) -> c.Expr:
     return target
 
 
-def render_file(source: Source, compiled: list[Compiled], options: Options) -> str:
+def render_file(source: Source, compiled: list[Compiled]) -> str:
     """The whole file: every byte outside the regions as it was."""
     segments: list[str] = []
     position = 0
@@ -288,8 +264,7 @@ def render_file(source: Source, compiled: list[Compiled], options: Options) -> s
         segments += [source.text[position : region.start], result.text]
         position = region.end
     segments.append(source.text[position:])
-    template = environment().get_template("openmp.c.j2" if options.target == "openmp" else "c.c.j2")
-    return template.render(part="file", segments=segments)
+    return "".join(segments)
 
 
 def render_other_files(source: Source, compiled: list[Compiled], options: Options) -> dict[str, str]:

@@ -6,8 +6,6 @@ bands, still says which loop is which member.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import islpy as isl
 
 from polyc.model.tree import (
@@ -27,6 +25,7 @@ from polyc.model.tree import (
     walk,
 )
 from polyc.poly import kind_of
+from polyc.records import dataclass, field
 
 BARRIER = "barrier"
 MOST_SHIFTED = 2

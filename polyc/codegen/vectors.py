@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 
 from polyc.model import ctree as c
 from polyc.model.program import Program
+from polyc.records import dataclass, field, replace
 
 _OPERATORS = ("+", "-", "*", "/")
 _DIGITS = r"(\d+\.\d*|\.\d+)([eE][-+]?\d+)?"

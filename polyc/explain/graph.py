@@ -6,7 +6,6 @@ below those that it reads from, as in a layered drawing of Sugiyama's kind.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
 from polyc.analysis.loop_facts import original_nests
@@ -14,6 +13,7 @@ from polyc.explain import relations as r
 from polyc.model.program import Compiled, Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import paths
+from polyc.records import dataclass
 
 MOST_STATEMENTS = 16
 """Of a region of which each statement gets a node of its own; in larger ones a nest has one."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from polyc.analysis.witness import carried, crossing
 from polyc.explain import relations as r
@@ -12,6 +11,7 @@ from polyc.model.program import Compiled, Program
 from polyc.model.tree import Band, Extension, Leaf, Mark, Member, Node, Sequence
 from polyc.model.witness import Finder, Witness
 from polyc.poly import names as names_of
+from polyc.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 import islpy as isl
 
@@ -13,6 +12,7 @@ from polyc.fallback import ALL
 from polyc.model.program import Compiled, Program, Remark
 from polyc.model.scop import Scop
 from polyc.model.tree import Band, walk
+from polyc.records import dataclass, field
 
 GIVEN_UP = ("budget", "not-printed", "verification-failed")
 LAST_STAGES = ("dependences", "verify", "text", "codegen")

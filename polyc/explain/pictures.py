@@ -7,10 +7,10 @@ they are whole SVG files, in light and dark.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
 from polyc.explain.tiles import Frame, Index, Panel, Shape, Tiles
+from polyc.records import dataclass
 
 WIDTH, HEIGHT = 300, 190
 """Of a panel."""

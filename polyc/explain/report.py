@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from itertools import groupby
 
 import islpy as isl
@@ -17,6 +16,7 @@ from polyc.explain.values import again, buffer_bytes
 from polyc.model.program import Buffer, Compiled, Group, Program
 from polyc.passes.tiling import told_sizes
 from polyc.poly import maps, names, out_name
+from polyc.records import dataclass, replace
 
 WIDTH = 100
 """Of the lines where no terminal says how wide it is."""

@@ -8,7 +8,6 @@ source: Zhao et al. 2024, Figures 5 and 6: the tile of the reduction space, the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
 
@@ -21,6 +20,7 @@ from polyc.model.tree import Member, Path, Role, partial_schedule, paths
 from polyc.passes.cost import middle_tile
 from polyc.passes.cpu_sizes import modest_parameters
 from polyc.poly import constant_of, maps
+from polyc.records import dataclass, field, replace
 
 MOST_POSITIONS = 5
 """Tiles along one loop that are shown: all, or those at both ends and one in the middle."""

@@ -11,13 +11,13 @@ is not said again, and leaves are not printed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import assert_never
 
 import islpy as isl
 
 from polyc.explain import relations as r
 from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Member, Node, Role, Sequence
+from polyc.records import dataclass
 
 WIDTH = 110
 

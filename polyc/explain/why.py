@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 from polyc.errors import visible
 from polyc.explain.codes import Code, refusal
@@ -19,6 +18,7 @@ from polyc.explain.report import WIDTH, in_order, part_text, ranges, refused
 from polyc.explain.values import figures
 from polyc.model.program import Compiled
 from polyc.model.witness import Witness
+from polyc.records import dataclass, replace
 
 REFUSALS = ("not-", "no-", "sequential-", "small-region", "budget", "schedule-budget", "isl-failed", "verification-")
 FIRST = ("not-parallel", "sequential-scatter", "small-region", "pragma-not-honoured", "not-tiled", "not-fused")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 import islpy as isl
 
 from polyc.errors import Span
@@ -16,6 +14,7 @@ from polyc.frontend.region import CTX, Env, Region, number, variable
 from polyc.frontend.symbols import Symbol
 from polyc.model import ctree as c
 from polyc.model.scop import CALLS, AccessKind, Storage
+from polyc.records import dataclass, field, replace
 
 READ, WRITE, MAY = AccessKind.READ, AccessKind.WRITE, AccessKind.MAY_WRITE
 

@@ -8,7 +8,6 @@ affine. Signed arithmetic does not overflow in a C program that has a meaning.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 
 import islpy as isl
 
@@ -18,6 +17,7 @@ from polyc.frontend.region import CTX, EVERYTHING, Env, Region, limits, number, 
 from polyc.model import ctree as c
 from polyc.model.scop import CType, Storage
 from polyc.poly import affine_of
+from polyc.records import dataclass, replace
 
 _COMPARE = {"<": "lt_set", "<=": "le_set", ">": "gt_set", ">=": "ge_set", "==": "eq_set", "!=": "ne_set"}
 SIZE = CType("unsigned long", "int", 8, False)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from polyc.frontend.affine import Affine, common, label, promote
 from polyc.frontend.ctype import INT, literal_value
 from polyc.frontend.facts import mentions
@@ -12,6 +10,7 @@ from polyc.frontend.references import resolve
 from polyc.frontend.region import Env, Region
 from polyc.model import ctree as c
 from polyc.model.scop import CType
+from polyc.records import dataclass, field
 
 Typed = tuple[Poly, CType | None]
 

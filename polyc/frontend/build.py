@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 import islpy as isl
 
@@ -15,6 +14,7 @@ from polyc.frontend.symbols import ISL_WORDS
 from polyc.model import ctree as c
 from polyc.model import tree as t
 from polyc.model.scop import Access, Statement
+from polyc.records import dataclass, replace
 
 _PARAM, _SET, _IN = isl.dim_type.param, isl.dim_type.set, isl.dim_type.in_
 

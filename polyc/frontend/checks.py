@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from polyc.errors import Span
 from polyc.frontend.facts import base_key
 from polyc.frontend.references import Reference, links, place_of, resolve, split_chain
@@ -11,6 +9,7 @@ from polyc.frontend.region import Region
 from polyc.frontend.symbols import Symbol
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
+from polyc.records import dataclass, field
 
 
 @dataclass(slots=True)

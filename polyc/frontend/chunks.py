@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from polyc.errors import Diagnostic, UserError
 from polyc.frontend.places import Places
+from polyc.records import dataclass, field
 
 _STRUCTURE = re.compile(r"""^#[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[{}();]""", re.MULTILINE)
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from pycparser import c_ast
 
@@ -12,6 +11,7 @@ from polyc.frontend.expressions import Expressions, Ranged
 from polyc.frontend.liveness import walk
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
+from polyc.records import dataclass
 
 _SPACE = re.compile(r"\s*")
 

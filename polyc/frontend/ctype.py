@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from pycparser import c_ast
 
 from polyc.model.scop import CType
+from polyc.records import dataclass, field
 
 _FLOATS = {"float": 4, "double": 8, "_Float16": 2, "__fp16": 2, "_Float32": 4, "_Float64": 8}
 _LONG_FLOATS = {"_Float128": 16, "__float128": 16, "_Float64x": 16, "_Float32x": 8}

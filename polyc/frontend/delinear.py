@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from itertools import pairwise
 from math import inf
 from typing import TypeVar
@@ -33,6 +32,7 @@ from polyc.frontend.strides import LONG, number_strides, strides_of
 from polyc.frontend.symbols import PRIVATE_BYTES, Symbol
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
+from polyc.records import dataclass, field
 
 T = TypeVar("T")
 FEW = 4096

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 
 import islpy as isl
 from pycparser import c_ast
@@ -27,6 +26,7 @@ from polyc.model.scop import Region
 from polyc.model.tree import Band
 from polyc.model.tree import walk as walk_tree
 from polyc.poly import OverBudget, is_over_budget
+from polyc.records import dataclass, field
 
 LARGEST_FUNCTION = 100_000
 """Characters of a function that is searched."""

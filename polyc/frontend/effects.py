@@ -9,7 +9,6 @@ a state access a cell of their own, so that they stay in their order.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
@@ -20,6 +19,7 @@ from polyc.frontend.functions import HINTS, MEMORY, PURE, QUIET
 from polyc.frontend.liveness import walk
 from polyc.frontend.parse import SKIPPED, parse_function
 from polyc.frontend.places import Places
+from polyc.records import dataclass, field
 
 _UNREADABLE = re.compile(r"\(\s*\{|\b(?:asm|__asm__|__asm|volatile|__volatile__|_Atomic|longjmp)\b")
 _SIMPLE = (

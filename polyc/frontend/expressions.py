@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
@@ -14,6 +13,7 @@ from polyc.frontend.places import Places
 from polyc.frontend.source import TOKEN
 from polyc.frontend.symbols import Scope, Symbol
 from polyc.model import ctree as c
+from polyc.records import dataclass, field
 
 Ranged = tuple[c.Expr, int, int]
 """An expression with its first and last offset in the text that pycparser read."""

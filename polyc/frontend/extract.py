@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from polyc.errors import Span
@@ -16,6 +15,7 @@ from polyc.frontend.loops import Loop, NotAffine, analyse
 from polyc.frontend.opaque import Opaque
 from polyc.frontend.region import Env, Region, number
 from polyc.model import ctree as c
+from polyc.records import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

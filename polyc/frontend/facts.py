@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from polyc.frontend.ctype import fold, literal_value
 from polyc.model import ctree as c
+from polyc.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,6 @@ source: inspectors: Saltz, Mirchandaney, Crowley, Run-Time Parallelization and S
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import islpy as isl
 
 from polyc.errors import Span
@@ -27,6 +25,7 @@ from polyc.frontend.region import Env, Region, Wanted, project
 from polyc.frontend.symbols import Symbol
 from polyc.model import ctree as c
 from polyc.model.scop import CType, Storage
+from polyc.records import dataclass, replace
 
 LONG = CType("long", "int", 8)
 _PARTS = c.Name | c.Literal | c.SizeOf | c.Cast | c.Unary | c.Binary | c.Ternary | c.Subscript | c.Call

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from pycparser import c_ast
 
 from polyc.errors import Span
@@ -13,6 +11,7 @@ from polyc.frontend.region import Region
 from polyc.frontend.symbols import Symbol
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
+from polyc.records import dataclass, field
 
 
 @dataclass(slots=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
 from polyc.frontend.first_use import Use, in_sequence, joined, maybe
 from polyc.frontend.functions import HARMLESS
+from polyc.records import dataclass, field
 
 Path = list[tuple[c_ast.Node, int]]
 """From the function's body to the region's block: each node and the position in it that leads on."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import islpy as isl
 
 from polyc.frontend.affine import Affine, compared
@@ -11,6 +9,7 @@ from polyc.frontend.facts import Induction, assigned_scalars, has_jump, inductio
 from polyc.frontend.region import CTX, Env, Region, limits, number, project, variable
 from polyc.frontend.symbols import Symbol
 from polyc.model import ctree as c
+from polyc.records import dataclass, replace
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from dataclasses import dataclass, field, replace
 
 import islpy as isl
 from pycparser import c_ast
@@ -39,6 +38,7 @@ from polyc.model import ctree as c
 from polyc.model.program import MANY, InputOptions
 from polyc.model.scop import CALLS, AccessKind, Apart, Array, Inspection, Scop, Statement, Storage, Wish, tied
 from polyc.poly import OverBudget, budget, share
+from polyc.records import dataclass, field, replace
 
 WORD = re.compile(r"\w+")
 _PRAGMA = re.compile(r"^#pragma (?!polyc\b|scop\b)[^\n]*$", re.MULTILINE)

@@ -7,14 +7,13 @@ the sizes, and asked for by the guard.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pycparser import c_ast
 
 from polyc.frontend.facts import constant, mentions
 from polyc.frontend.region import Region
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
+from polyc.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 import islpy as isl
 
 from polyc.frontend.accesses import READ, Collector
@@ -13,6 +11,7 @@ from polyc.frontend.first_use import Use, first_use
 from polyc.frontend.loops import NotAffine, analyse
 from polyc.frontend.region import Env, Region, variable
 from polyc.model import ctree as c
+from polyc.records import dataclass, field, replace
 
 
 @dataclass(slots=True)

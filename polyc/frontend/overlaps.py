@@ -7,7 +7,6 @@ they were written where two ranges meet.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
 
@@ -22,6 +21,7 @@ from polyc.frontend.region import Region
 from polyc.frontend.symbols import Symbol
 from polyc.model import ctree as c
 from polyc.model.scop import AccessKind, Apart, Array, Memory, Statement, Storage
+from polyc.records import dataclass
 
 CODE = "may-overlap"
 ALLOCATORS = frozenset(["malloc", "calloc", "aligned_alloc", "valloc", "__builtin_malloc", "__builtin_calloc"])

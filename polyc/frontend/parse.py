@@ -10,7 +10,6 @@ from __future__ import annotations
 import bisect
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from pycparser import c_ast
 from pycparser.c_parser import CParser, ParseError
@@ -20,6 +19,7 @@ from polyc.frontend.chunks import KEYWORDS, Chunks, close_paren, declared_names,
 from polyc.frontend.depth import deep_bracket, deep_node, too_deep
 from polyc.frontend.literals import without_widths
 from polyc.frontend.places import Places
+from polyc.records import dataclass, field
 
 IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")

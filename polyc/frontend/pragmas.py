@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
 from polyc.errors import Diagnostic, Span
 from polyc.frontend.chunks import Chunks
 from polyc.frontend.places import Places
+from polyc.records import dataclass, field
 
 _PRAGMA = re.compile(r"^#pragma[ \t]+(scop|endscop|polyc)\b([^\n]*)$", re.MULTILINE)
 _CLAUSE = re.compile(r"\s*([A-Za-z][\w-]*)\s*\(([^()]*)\)")

@@ -6,10 +6,10 @@ import bisect
 import os
 import re
 import subprocess
-from dataclasses import dataclass, field
 
 from polyc.errors import Diagnostic, Span, UserError
 from polyc.model.program import InputOptions
+from polyc.records import dataclass, field
 
 MARKER = re.compile(r'^#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"[^\n]*$', re.MULTILINE)
 _DEFINE = re.compile(r"^#(?:define|undef) (\w+)[^\n]*$", re.MULTILINE)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from polyc.frontend.facts import base_key
 from polyc.frontend.symbols import Scope, Symbol
 from polyc.model import ctree as c
+from polyc.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

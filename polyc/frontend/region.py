@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
@@ -12,6 +11,7 @@ from polyc.frontend.effects import ANYTHING, Effect
 from polyc.frontend.symbols import ISL_WORDS, Scope, Symbol
 from polyc.model import ctree as c
 from polyc.model.scop import CType, Parameter, Storage, Tie
+from polyc.records import dataclass, field, replace
 
 CTX = isl.DEFAULT_CONTEXT
 POINT = isl.Space.set_alloc(CTX, 0, 0)

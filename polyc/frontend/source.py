@@ -7,10 +7,10 @@ import contextlib
 import os
 import re
 import stat
-from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from polyc.errors import Span, UserError
+from polyc.records import dataclass, field
 
 COMMENT_OR_STRING = re.compile(
     r"""//(?:[^\\\n]|\\.|\\\n)*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'""", re.DOTALL

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from pycparser import c_ast
 
 from polyc.frontend.ctype import Shape, Types
 from polyc.model.scop import Storage
+from polyc.records import dataclass, field
 
 _ISL = """
 and or not exists implies mod floor ceil min max floord ceild rat true false infty NaN nan all domain schedule filter

@@ -7,12 +7,12 @@ the place of whole lines, so that both have to be known exactly.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from pycparser import c_ast
 
 from polyc.frontend.parse import Parsed
 from polyc.frontend.places import Places
+from polyc.records import dataclass
 
 _TOKEN = re.compile(r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[A-Za-z_$][\w$]*|\d[\w.]*|\S""")
 _OPEN, _CLOSE = "([{", ")]}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from polyc.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

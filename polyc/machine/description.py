@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import Field, dataclass, fields
+from dataclasses import Field
 from typing import Any, TypeAlias
 
 from polyc.errors import Diagnostic, Span, UserError
 from polyc.machine.cpu import Cpu, Level, Memory
 from polyc.machine.gpu import Gpu
+from polyc.records import dataclass, fields
 
 CODE = "bad-machine"
 Machine: TypeAlias = Gpu | Cpu

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from polyc.records import dataclass
 
 REGISTERS_AT_ONCE = 8
 """Registers of a thread are handed out in such steps."""

@@ -9,9 +9,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from polyc.records import dataclass
 
 CPUS = "sys/devices/system/cpu"
 SYSCTL_SECONDS = 5

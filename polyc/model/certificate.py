@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from polyc.records import dataclass
 
 SHOWN = "shown"
 AS_WRITTEN = "as written"

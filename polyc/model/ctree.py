@@ -6,12 +6,12 @@ Some twenty frozen dataclasses, no visitors: walk them with `match`, rebuild the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
 from dataclasses import field as dataclass_field
 from typing import TypeAlias, TypeVar
 
 from polyc.errors import Span
 from polyc.model.tree import Member as Member_
+from polyc.records import dataclass, fields, replace
 
 # --- expressions -----------------------------------------------------------------------------------------------------
 

@@ -10,12 +10,12 @@ source: NVIDIA, PTX ISA 8, "Matrix Fragments for mma.m16n8k8" and "… for mma.m
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from polyc.model import ctree as c
 from polyc.model.program import Options
 from polyc.model.scop import CType
 from polyc.model.tasks import TaskMapping, repeat, spatial
+from polyc.records import dataclass
 
 LANES = 32
 LANE_SIZES = (8, 4)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from polyc.model import ctree as c
 from polyc.model.certificate import Certificate
 from polyc.model.program import Origins
+from polyc.records import dataclass, field
 
 Body = tuple[c.Stmt, ...]
 

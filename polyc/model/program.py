@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import islpy as isl
@@ -15,6 +14,7 @@ from polyc.model.scop import Scop, Statement
 from polyc.model.tree import Domain
 from polyc.model.witness import Finder
 from polyc.poly import constant_of
+from polyc.records import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import Enum
 
 import islpy as isl
@@ -11,6 +10,7 @@ import islpy as isl
 from polyc.errors import Diagnostic, Span
 from polyc.model import ctree as c
 from polyc.model.tree import Domain
+from polyc.records import dataclass, field
 
 CALLS = "polyc_calls"
 """A scalar that stands for the world outside: calls with side effects read and write it, and so keep their order."""

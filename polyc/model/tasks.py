@@ -11,9 +11,10 @@ source: Ding et al. 2023 (Hidet), Section 4.1: task mappings, their composition 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import product
 from math import prod
+
+from polyc.records import dataclass
 
 Point = tuple[int, ...]
 

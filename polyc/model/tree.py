@@ -8,11 +8,12 @@ definition (Grosser, Verdoolaege, Cohen: Polyhedral AST Generation Is More Than 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TypeAlias
 
 import islpy as isl
+
+from polyc.records import dataclass, field, replace
 
 BLOCK_AXES = ("block.x", "block.y", "block.z", "block.u", "block.v", "block.w")
 """The indices of a block. A GPU has three: u, v and w are counted in x, above its own part."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from functools import reduce
 from math import prod
 
@@ -33,6 +32,7 @@ from polyc.passes.promotion import prefetch_statement
 from polyc.passes.tiling import tile_members
 from polyc.passes.vectorize import dimension_of, step_of
 from polyc.poly import constant_of, empty_map, maps, names, set_name, union_of
+from polyc.records import dataclass, field, replace
 
 STAGE = "ahead"
 STRIPS = 16

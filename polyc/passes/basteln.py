@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import permutations
 
@@ -34,6 +33,7 @@ from polyc.passes.sizes import NotTiled, Sizes
 from polyc.passes.tiling import point_members, tile_members, told_sizes, worth_tiling
 from polyc.passes.wishes import options_for, sequential, why_apart
 from polyc.poly import budget, empty_map, in_name, is_over_budget, maps, names, out_name, share
+from polyc.records import dataclass, replace
 
 STAGE = "basteln"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from math import lcm
 
 import islpy as isl
@@ -18,6 +17,7 @@ from polyc.passes.micro_sizes import micro_sizes
 from polyc.passes.nests import Outer
 from polyc.passes.wishes import asks_tiles
 from polyc.poly import box_volume, names, sets
+from polyc.records import dataclass, replace
 
 STAGE = "blocking"
 LARGE_PART = 0.1

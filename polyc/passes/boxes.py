@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
-from dataclasses import dataclass
 from functools import cache
 
 import islpy as isl
 
 from polyc.poly import at_sizes, constant_of
+from polyc.records import dataclass
 
 MOST_LARGER = 4
 """Times an extent that depends on parameters, at the typical sizes: what one that does not may have to be better."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Set
-from dataclasses import dataclass, replace
 from functools import cache, partial
 
 import islpy as isl
@@ -31,6 +30,7 @@ from polyc.passes.inline import (
 )
 from polyc.passes.wishes import why_apart
 from polyc.poly import box_volume, names
+from polyc.records import dataclass, replace
 
 STAGE = "chosen"
 LOOKUP_CYCLES = 1.5

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -14,6 +13,7 @@ from polyc.passes.cost import Estimate
 from polyc.passes.nests import Nest
 from polyc.passes.promotion import DataTile
 from polyc.poly import empty_set
+from polyc.records import dataclass, field
 
 MOST_PIECES = 2
 """Of a relation between tiles and instances or cells, where it is regular."""

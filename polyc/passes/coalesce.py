@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from math import prod
 
 import islpy as isl
@@ -14,6 +13,7 @@ from polyc.passes.elementwise import is_elementwise, points_of, statements_of
 from polyc.passes.nests import values
 from polyc.passes.vectorize import gain_of, subscript_from_right
 from polyc.poly import constant_of, maps
+from polyc.records import dataclass, replace
 
 STAGE = "coalesce"
 LONG_ROW = 256

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from math import prod
 
 import islpy as isl
@@ -28,6 +27,7 @@ from polyc.passes.nests import statements_below, values
 from polyc.passes.promotion import starts_at_zero
 from polyc.passes.storage import STACK_BYTES
 from polyc.poly import maps, names, out_name
+from polyc.records import dataclass, replace
 
 STAGE = "contract"
 

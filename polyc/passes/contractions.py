@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, permutations
 
@@ -13,6 +12,7 @@ from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Leaf, Member, Node, Sequence
 from polyc.passes.tiling import moves
 from polyc.poly import affine_of, names, value_on
+from polyc.records import dataclass, replace
 
 WIDEST = 128
 """No tile is wider."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 
 import islpy as isl
@@ -12,6 +11,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind, Statement
 from polyc.poly import box_volume, maps, set_name, sets, without_sizes
+from polyc.records import dataclass
 
 LARGE, SMALL = 2000, 5
 """Tried for each parameter that the user gave no value for."""

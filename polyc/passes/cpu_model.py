@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from math import ceil, inf, prod
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ from polyc.passes.footprints import ArrayFootprint, Box, TileFootprints
 from polyc.passes.rows_at_once import AtOnce
 from polyc.passes.tiling import WHOLE
 from polyc.passes.vectorize import UNROLLED
+from polyc.records import dataclass, field
 
 FULL = 0.7
 """Of a cache: more of it is not sure to stay there, since lines fall on its sets unevenly."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cache
 
 import islpy as isl
@@ -25,6 +24,7 @@ from polyc.passes.strips import sliding_along
 from polyc.passes.tile_loops import innermost
 from polyc.passes.vectorize import dimension_of, distance, gain_of, in_rows, step_of
 from polyc.poly import budget, is_over_budget, names, set_name, sets, share
+from polyc.records import dataclass, replace
 
 GAIN = 0.97
 """Of the time without tiles: what they have to get below, since their loops cost what the model does not count."""

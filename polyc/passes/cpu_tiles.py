@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from math import ceil
 
 from polyc.passes.cpu_model import FULL, Prediction, TileModel
 from polyc.passes.tiling import WHOLE
+from polyc.records import dataclass, field, replace
 
 TOP = 8
 """How many candidates are kept."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from itertools import chain, combinations, count
 
 import islpy as isl
@@ -16,6 +15,7 @@ from polyc.model.scop import Access, AccessKind, Array, Scop, Statement, Storage
 from polyc.model.tree import Member
 from polyc.passes.registers import SHORTEST, SMALLEST
 from polyc.poly import affine_of, empty_map, in_name, maps, out_name
+from polyc.records import dataclass, replace
 
 _OUT = isl.dim_type.out
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
 from functools import lru_cache, reduce
 from math import inf, prod
 
@@ -15,6 +14,7 @@ from polyc.model.tree import Band
 from polyc.passes.cost import middle_tile, multiply_adds, operations
 from polyc.passes.nests import Outer, values
 from polyc.poly import names
+from polyc.records import dataclass, field, replace
 
 UNBOUNDED = 1e6
 """Taken for the extent of what has no bound at the typical sizes."""

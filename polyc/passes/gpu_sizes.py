@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import product
 
 from polyc.machine import Gpu
 from polyc.model.fragments import COLUMNS, LANES, ROWS, TF32, Fragment
+from polyc.records import dataclass
 
 LARGE, LARGE_BATCH = 4096, 16
 """Taken for an extent that is known at run time only."""

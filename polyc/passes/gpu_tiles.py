@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from itertools import product
 from math import prod
 from typing import Any
@@ -17,6 +16,7 @@ from polyc.passes.footprints import TileFootprints, footprints_of
 from polyc.passes.gpu_sizes import L2_SPEEDUP, MEMORY_CYCLES, NOT_HIDDEN
 from polyc.passes.nests import Outer
 from polyc.passes.vectorize import gain_of
+from polyc.records import asdict, dataclass
 
 THREADS = 256
 """Of a block where nothing tells between shapes."""

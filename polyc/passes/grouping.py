@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from math import inf
 
 from polyc.passes.cluster import Declined
 from polyc.passes.clusters import Fuser
 from polyc.passes.nests import Nest
 from polyc.passes.sizes import Sizes
+from polyc.records import dataclass, field, replace
 
 MOST_STATES = 3
 """How many ways to go on are kept at each nest."""

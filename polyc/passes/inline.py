@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 
@@ -21,6 +20,7 @@ from polyc.model.tree import Domain, restrict
 from polyc.model.witness import Finder
 from polyc.passes.taps import products_at_taps
 from polyc.passes.wishes import why_apart
+from polyc.records import dataclass, replace
 
 STAGE = "inline"
 LARGEST = 200

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import islpy as isl
 
 from polyc.machine import Cpu, load_cpu
@@ -16,6 +14,7 @@ from polyc.passes.sums import streams
 from polyc.passes.tiling import tile_members
 from polyc.passes.vectorize import dimension_of, gain_of, sink, step_of
 from polyc.poly import names, sets, value_on
+from polyc.records import dataclass, replace
 
 STAGE = "interleave"
 DIVISION_LATENCY, DIVISION = 13.0, 10.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from itertools import count
 
 import islpy as isl
@@ -37,6 +36,7 @@ from polyc.passes.sums import LINE_BYTES, Form, Sum, SumNest, chains, streams, s
 from polyc.passes.tiling import tile_members
 from polyc.passes.vectorize import dimension_of, private_across
 from polyc.poly import affine_of, empty_map, maps, set_name, sets, union_of, value_on
+from polyc.records import dataclass, field, replace
 
 STAGE = "jam"
 

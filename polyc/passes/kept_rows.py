@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from math import ceil, prod
 
 import islpy as isl
@@ -21,6 +20,7 @@ from polyc.passes.registers import apart, contraction_sizes
 from polyc.passes.storage import STACK_BYTES
 from polyc.passes.tiling import WHOLE, point_members, tile_members, told_sizes
 from polyc.poly import affine_of, empty_map, empty_set, everywhere, maps, out_name, value_on
+from polyc.records import dataclass, replace
 
 STAGE = "rows"
 CACHE_SHARE = 0.25

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
@@ -19,6 +18,7 @@ from polyc.passes.sums import streams
 from polyc.passes.unroll import Cut, cut_members, deepened, part_of, reach_of
 from polyc.passes.vectorize import UNROLLED, dimension_of, gain_of, in_rows, iterations
 from polyc.poly import constant_of, maps, names, pinned, value_on
+from polyc.records import dataclass, field, replace
 
 STAGE = "lookups"
 STRIP = 64

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from itertools import groupby
 from math import prod
 
@@ -36,6 +35,7 @@ from polyc.passes.gpu_tiles import default_block
 from polyc.passes.map_reductions import Reductions
 from polyc.passes.vectorize import gain_of
 from polyc.poly import set_name, sets
+from polyc.records import dataclass, replace
 
 STAGE = "mapping"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from itertools import count
 
 import islpy as isl
@@ -26,6 +25,7 @@ from polyc.passes.registers import Tiler, alone_in, contraction_size, tiled_by
 from polyc.passes.tiling import tile_members
 from polyc.passes.widen import Widening
 from polyc.poly import affine_of, empty_map, union_of
+from polyc.records import dataclass, field, replace
 
 MOST_BYTES = PANEL_BYTES * 3 // 2
 """What panels may take: an operand's box can be larger than the panel that was planned for."""

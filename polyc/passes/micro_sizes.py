@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from math import ceil, prod
 
 from polyc.machine import Cpu
 from polyc.passes.given_sizes import ASKED, rounded
+from polyc.records import dataclass, replace
 
 ROWS_SHARE, COLUMNS_SHARE = 0.75, 0.1
 """Of the second level: what the panels may take. That of the columns streams into the first, and need not fit there."""

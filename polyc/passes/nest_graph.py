@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
 
 from polyc.passes.nests import Nest
 from polyc.poly import in_name, maps, out_name
+from polyc.records import dataclass
 
 
 @dataclass(slots=True, eq=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import islpy as isl
@@ -21,6 +20,7 @@ from polyc.model.tree import (
     partial_schedule,
 )
 from polyc.poly import names
+from polyc.records import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

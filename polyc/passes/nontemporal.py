@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 
@@ -31,6 +30,7 @@ from polyc.passes.cost import multiply_adds, operations, sample_parameters
 from polyc.passes.parallel import has_loops
 from polyc.passes.vectorize import dimension_of, iterations, step_of
 from polyc.poly import affine_of, box_volume, names, sets, value_on
+from polyc.records import dataclass, field, replace
 
 STAGE = "nontemporal"
 ISA = "x86"

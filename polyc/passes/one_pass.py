@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import islpy as isl
 
 from polyc.machine import load_cpu
@@ -15,6 +13,7 @@ from polyc.passes.nests import values
 from polyc.passes.sums import COLUMNS, Form, chains, sum_nest
 from polyc.passes.tiling import tile_members
 from polyc.poly import empty_map, names, value_on
+from polyc.records import dataclass, replace
 
 ROWS_OF_BLOCK = 32
 """At least: so many rows of a few thousand numbers stay in the second level of a cache."""

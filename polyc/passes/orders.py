@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 import islpy as isl
 
@@ -19,6 +18,7 @@ from polyc.passes.parallel import has_loops
 from polyc.passes.splitting import Splitter
 from polyc.passes.vectorize import dimension_of, gain_of
 from polyc.poly import empty_map, maps, names, set_name, sets
+from polyc.records import dataclass, replace
 from polyc.verify.commuting import commuting_dependences
 
 STAGE = "orders"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 import islpy as isl
 
 from polyc.analysis.rows import with_rows
@@ -18,6 +16,7 @@ from polyc.passes.skew import Hyperplane, Steps, hyperplane
 from polyc.passes.time_bands import hull_of
 from polyc.passes.wavefronts import ordered_points
 from polyc.poly import empty_map, maps, names, out_name, sets, value_on
+from polyc.records import dataclass, field, replace
 
 OVERLAPPED = "overlapped"
 MOST_BYTES = 1 << 20

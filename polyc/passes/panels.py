@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import islpy as isl
 
 from polyc.model import ctree as c
@@ -14,6 +12,7 @@ from polyc.passes.boxes import Box
 from polyc.passes.cost import operations
 from polyc.passes.gpu_sizes import VECTOR_BYTES
 from polyc.poly import affine_of, constant_of, maps, out_name
+from polyc.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import islpy as isl
 
 from polyc.model.program import Buffer, Program
@@ -11,6 +9,7 @@ from polyc.model.scop import Array, Storage
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence, instances_below
 from polyc.passes.nests import statements_below
 from polyc.poly import set_name, sets
+from polyc.records import dataclass, replace
 
 STAGE = "privatize"
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import islpy as isl
 
 from polyc.analysis.dependences import accesses_of
@@ -17,6 +15,7 @@ from polyc.passes.boxes import Box, bounding_box
 from polyc.passes.cost import LARGE
 from polyc.passes.nests import Nest, Outer
 from polyc.poly import at_sizes, constant_of, empty_map, in_name, maps, names, out_name, union_of
+from polyc.records import dataclass, replace
 
 PARAMETRIC_SLACK = 64
 """How far a parametric extent may exceed its value at the sample sizes; beyond that the original code runs."""

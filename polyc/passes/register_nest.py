@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from itertools import count
 
 import islpy as isl
@@ -24,6 +23,7 @@ from polyc.passes.panels import Panel, buffer_bytes, copying, filled_box, mentio
 from polyc.passes.promotion import RefFlow, copy_statement
 from polyc.passes.widen import Widening
 from polyc.poly import affine_map, affine_of, empty_map, empty_set, everywhere, union_of, value_on
+from polyc.records import dataclass, replace
 
 STAGE = "registers"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Sequence as Sequence_
-from dataclasses import dataclass, field, replace
 from itertools import count
 
 import islpy as isl
@@ -34,6 +33,7 @@ from polyc.passes.sums import streams, sum_nest
 from polyc.passes.widen import NotAffine, Widening, widened
 from polyc.passes.wishes import options_of
 from polyc.poly import names, set_name, sets
+from polyc.records import dataclass, field, replace
 
 SHORTEST, SMALLEST = 8, 16
 """Sums and tiles below are left to one point a thread."""

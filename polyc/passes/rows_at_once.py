@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import islpy as isl
 
@@ -12,6 +11,7 @@ from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Member
 from polyc.passes.vectorize import dimension_of
 from polyc.poly import value_on
+from polyc.records import dataclass
 
 ROWS = ((4, 0.6), (2, 0.75))
 """Rows at once, and the share of their reads that has to be left for them."""

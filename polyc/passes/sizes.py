@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from math import prod
 
 import islpy as isl
@@ -22,6 +21,7 @@ from polyc.passes.sums import streams, sum_nest, tile_of_sums
 from polyc.passes.tiling import WHOLE, sizes_for, told_sizes, worth_tiling
 from polyc.passes.wishes import options_of
 from polyc.poly import budget, is_over_budget, names, share
+from polyc.records import dataclass, replace
 
 SMALLEST_TILE = 8
 """Rows below which a tile is not halved any more to make its data fit."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import islpy as isl
 
@@ -11,6 +10,7 @@ from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Leaf, Member, restrict
 from polyc.poly import in_name, maps, names, out_name, sets, value_on
+from polyc.records import dataclass
 
 STEEPEST = 4
 """Cells that a tile may move in one iteration of the time loop: values come from no farther."""

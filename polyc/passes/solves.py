@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import islpy as isl
 
 from polyc.machine import load_cpu
@@ -15,6 +13,7 @@ from polyc.passes.nests import Outer, values
 from polyc.passes.sums import Form, Sum, chains, sum_nest
 from polyc.passes.tiling import tile_members
 from polyc.poly import names, sets
+from polyc.records import dataclass, replace
 
 MOST_ROWS = 128
 """Rows of an outer block at most: what is left of it runs on one thread."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 import islpy as isl
 
 from polyc.model.tree import Band, Filter, Leaf, Member, Node, Sequence, partial_schedule, restrict
 from polyc.passes.nests import values
 from polyc.poly import everywhere, maps, sets, value_on
+from polyc.records import dataclass, field, replace
 
 MOST_SPLITS = 2
 """On the way to one statement: each makes three loops of one."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import islpy as isl
 
 from polyc.model.program import Buffer, Program
@@ -16,6 +14,7 @@ from polyc.passes.sums import LINE_BYTES, streams
 from polyc.passes.tiling import tile_members
 from polyc.passes.vectorize import gain_of, sink, unrolled_below
 from polyc.poly import maps, names, value_on
+from polyc.records import dataclass, replace
 
 STAGE = "spread"
 LINES = 4

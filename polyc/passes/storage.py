@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from math import prod
+
+from polyc.records import dataclass
 
 STACK_BYTES = 320 * 1024
 """What the buffers of one tile may take of a thread's stack."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 import islpy as isl
@@ -16,6 +15,7 @@ from polyc.passes.nests import Outer
 from polyc.passes.tiling import moves
 from polyc.passes.vectorize import UNROLLED, dimension_of, step_of
 from polyc.poly import affine_of, names, value_on
+from polyc.records import dataclass
 
 NOWHERE = Outer()
 LINE_BYTES = 64

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 import islpy as isl
 
@@ -19,6 +18,7 @@ from polyc.model.witness import Finder
 from polyc.passes.expansion import Rows, indices, new_name, sums_up, text_of, updates
 from polyc.passes.promotion import loops_over
 from polyc.poly import in_name, maps, out_name, reaching
+from polyc.records import dataclass, replace
 
 STAGE = "temporaries"
 _SET = isl.dim_type.set

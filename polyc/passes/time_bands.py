@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import islpy as isl
 
 from polyc.model.tree import Member, Role, partial_schedule
 from polyc.passes.skew import Hyperplane, Steps, hyperplane
 from polyc.poly import maps
+from polyc.records import dataclass, replace
 
 SKEWED, DIAMOND = "skewed", "diamond"
 

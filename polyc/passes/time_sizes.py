@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import product
 from math import ceil, prod
@@ -27,6 +26,7 @@ from polyc.passes.tiling import told_sizes
 from polyc.passes.time_bands import DIAMOND, SKEWED
 from polyc.passes.wishes import options_for
 from polyc.poly import names, set_name, sets, value_on
+from polyc.records import dataclass, field, replace
 
 CELLS = (8, 12, 16, 24, 32, 48, 64, 96, 128)
 """Tried for a dimension whose rows stay whole."""

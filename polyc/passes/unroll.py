@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import islpy as isl
@@ -17,6 +16,7 @@ from polyc.passes.rows_at_once import involves, pieces_of, plain_accesses, posit
 from polyc.passes.sums import streams
 from polyc.passes.vectorize import iterations
 from polyc.poly import maps, names
+from polyc.records import dataclass, replace
 
 STAGE = "unroll"
 PARTS = (2, 4)

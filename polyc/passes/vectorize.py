@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import islpy as isl
@@ -12,6 +11,7 @@ from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Member, Node, Role, Sequence, rewrite, walk
 from polyc.poly import set_name, sets
+from polyc.records import dataclass, replace
 
 STAGE = "vectorize"
 GATHERED = 3

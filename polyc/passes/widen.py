@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import islpy as isl
 
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence
 from polyc.poly import affine_of, set_name, sets, value_on
+from polyc.records import dataclass, replace
 
 
 class NotAffine(Exception):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 
 import islpy as isl
 
@@ -12,6 +11,7 @@ from polyc.model.scop import AccessKind
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Role, Sequence, walk
 from polyc.passes.nests import values
 from polyc.poly import affine_of, empty_map, maps, out_name, reaching, set_name, sets
+from polyc.records import dataclass, replace
 from polyc.verify.windows import alive_together
 
 STAGE = "windows"

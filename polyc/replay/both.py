@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import Any
 
@@ -11,6 +10,7 @@ from polyc.frontend.ctype import Types
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Apart, Array, Region, Scop, Storage
+from polyc.records import dataclass, field, replace
 from polyc.replay.memory import APART, Cells, Kind, Machine, Outside, WatchedCells, number_of, same_value
 from polyc.replay.outcome import Difference
 from polyc.replay.reading import NotUnderstood, Read, read_texts

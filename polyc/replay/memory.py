@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
+
+from polyc.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from polyc.replay.tracing import Tracer

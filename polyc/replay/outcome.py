@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
+
+from polyc.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ defines one otherwise is not understood.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from pycparser import c_ast
 from pycparser.c_parser import CParser, ParseError
 
 from polyc.frontend.parse import clean
+from polyc.records import dataclass, field
 
 MACROS = {
     "polyc_min": "(a, b) ((a) < (b) ? (a) : (b))",

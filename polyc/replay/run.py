@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 
 from polyc.model.program import Program
 from polyc.model.scop import Region
+from polyc.records import dataclass, field, replace
 from polyc.replay.both import TEXT, Both, Overlap, Ran, names_of
 from polyc.replay.memory import Machine, OutOfFuel, Outside, Races
 from polyc.replay.outcome import Coverage, Difference, Outcome

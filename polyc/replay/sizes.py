@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 import islpy as isl
 
 from polyc.model.scop import Scop
+from polyc.records import dataclass, field
 from polyc.runtime.csource import plain_name
 from polyc.runtime.sizes import as_dimensions, closest, feasible, near
 

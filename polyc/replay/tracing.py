@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
+from polyc.records import dataclass, field
 from polyc.replay.memory import Cells, Value
 
 

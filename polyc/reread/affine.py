@@ -7,13 +7,13 @@ Values are taken to fit their types: the printer computes in 64 bits (`codegen/e
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import islpy as isl
 
 from polyc.model import ctree as c
 from polyc.model.scop import Scop
 from polyc.poly import affine_of
+from polyc.records import dataclass, field
 
 MIN, MAX, FLOORD = "polyc_min", "polyc_max", "polyc_floord"
 MOST_WHOLE = frozenset({"long", "int", "unsigned", "signed", "size_t", "ptrdiff_t", "const"})

@@ -12,7 +12,6 @@ math: let t be an instance of the text, g(t) = (o, i) the program's, and P the p
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
 from typing import cast
 
 import islpy as isl
@@ -21,6 +20,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, Array, CType, Statement, Storage
 from polyc.poly import at_sizes, constant_of, function_of, in_name, maps, pinned
+from polyc.records import dataclass, field, fields, replace
 from polyc.reread.affine import NotAffine, Substitution, Value, agree, piecewise, substitution
 from polyc.reread.instances import Image
 from polyc.reread.parts import Declared, NotComparable, Refused

@@ -76,10 +76,16 @@ def _mixed(below: list[Image], position: int, depth: int) -> str:
             one, two = _by_outer_loops(image, k, depth), _by_outer_loops(below[0], k, depth)
             if one is None or two is None:
                 return "stands outside of a loop that is around it in the program"
-            shared = _iterations(image, depth).intersect(_iterations(below[0], depth))
-            if a is not b or agree(one, two, shared) is not None:
+            if a is not b or not _agree_below(one, two, image, below[0], depth):
                 return "stands below other loops than in the program"
     return ""
+
+
+def _agree_below(one: Value, two: Value, image: Image, other: Image, depth: int) -> bool:
+    """Whether two values are equal in all iterations of the outermost loops that come to both parts."""
+    if agree_plainly(one, two):
+        return True
+    return agree(one, two, _iterations(image, depth).intersect(_iterations(other, depth))) is None
 
 
 def _by_outer_loops(image: Image, step: int, depth: int) -> Value | None:

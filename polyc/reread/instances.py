@@ -11,7 +11,6 @@ math: let t be an instance of the text, and g(t) the instance of the program's t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import islpy as isl
 
@@ -20,6 +19,7 @@ from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import Member, Step
 from polyc.poly import affine_of, at_sizes, value_on
+from polyc.records import dataclass
 from polyc.reread.affine import NotAffine, Reader, Value, agree, agree_plainly, substitution
 from polyc.reread.parts import NotComparable, Part, Refused
 from polyc.verify.expand import buffer_of

@@ -15,14 +15,13 @@ math: let the loop have iterations 0 <= r < N, and the block an array K with K[r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 from polyc.analysis.tables import row_extent
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind, Array, Statement
 from polyc.model.tree import Band, walk
 from polyc.poly import constant_of
+from polyc.records import dataclass, field, replace
 from polyc.verify.fault import Fault
 
 PREFIX = "polyc_lookup"

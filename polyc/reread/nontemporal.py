@@ -18,11 +18,11 @@ math: let the loop store A[p][f(j)], and the block row[g(j)], for the same itera
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 
 from polyc.analysis.linear import Linear, linear, with_value
 from polyc.model import ctree as c
 from polyc.model.program import Program
+from polyc.records import dataclass, field, replace
 from polyc.verify.fault import Fault
 
 STREAM, FENCE, LEAST = "polyc_stream", "polyc_fence", "polyc_min"

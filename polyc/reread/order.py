@@ -12,7 +12,6 @@ math: let x be an instance of the text before y, in the order of its loops and b
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
 
 import islpy as isl
@@ -21,6 +20,7 @@ from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Member, Step
 from polyc.poly import at_sizes, everywhere
+from polyc.records import dataclass
 from polyc.reread.affine import Value, agree_plainly, substitution
 from polyc.reread.instances import Image
 from polyc.verify.fault import Fault

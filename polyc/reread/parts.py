@@ -6,13 +6,12 @@ claims are worth is shown by `instances.py`, `order.py`, `bodies.py` and `storag
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 import islpy as isl
 
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Storage
+from polyc.records import dataclass, field, replace
 from polyc.reread.affine import NotAffine, Reader, parameter_space, piecewise
 from polyc.verify.fault import Fault
 

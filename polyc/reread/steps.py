@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import cast
 
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Array
+from polyc.records import dataclass, fields, replace
 from polyc.reread.literal import form_of
 from polyc.reread.lookups import lookup_faults
 from polyc.reread.nontemporal import row_faults

@@ -6,13 +6,13 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from polyc.model.scop import Scop
+from polyc.records import dataclass, field, replace
 from polyc.runtime import child, csource
 from polyc.runtime.inputs import Data
 from polyc.runtime.layout import Shape

@@ -7,7 +7,6 @@ import os
 import tempfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import islpy as isl
@@ -15,6 +14,7 @@ import numpy as np
 
 from polyc.model.program import Compiled
 from polyc.model.scop import CALLS, Region, Scop
+from polyc.records import dataclass, field
 from polyc.runtime import csource, sizes
 from polyc.runtime.build import BuildError, build, has_openmp
 from polyc.runtime.call import Setting, read_table, run_child

@@ -12,11 +12,11 @@ void polyc_original(void **polyc_args) {
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from polyc.codegen.printer import expression
 from polyc.model import ctree as c
 from polyc.model.scop import Array, Parameter, Region, Scop, Storage
+from polyc.records import dataclass
 
 ORIGINAL, RESULT, ELEMENT_SIZES = "polyc_original", "polyc_result", "polyc_element_sizes"
 ROWS = """

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from polyc.records import dataclass
 from polyc.runtime import csource
 from polyc.runtime.call import Setting
 from polyc.runtime.inputs import Data, dtype_of

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from polyc.model import ctree as c
+from polyc.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 
 import islpy as isl
 
 from polyc.model import ctree as c
 from polyc.model.scop import Array, Scop, Statement, Storage
+from polyc.records import dataclass, field, replace
 from polyc.runtime import sizes
 from polyc.runtime.interval import ANY, Interval, Ranges
 

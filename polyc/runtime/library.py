@@ -12,9 +12,9 @@ from __future__ import annotations
 import ctypes
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from polyc.records import dataclass
 from polyc.runtime.build import run_compiler
 from polyc.runtime.prototype import Prototype
 

@@ -10,11 +10,11 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import which
 
 from polyc.machine.cpu import Cpu, Level, Memory
+from polyc.records import dataclass, replace
 from polyc.runtime.build import BuildError, run_compiler
 
 SOURCE = Path(__file__).parent / "measure.c"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
@@ -18,6 +17,7 @@ from polyc.frontend.preprocess import Preprocessed
 from polyc.frontend.read import preprocessed
 from polyc.frontend.source import UserFile
 from polyc.model.program import InputOptions
+from polyc.records import dataclass
 from polyc.stack import room_for_depth
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
 
 from polyc.model.scop import Scop
+from polyc.records import dataclass
 
 PARAM, SET = isl.dim_type.param, isl.dim_type.set
 SCAN = 24

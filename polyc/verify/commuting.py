@@ -13,12 +13,11 @@ math: let U be the instances that update a cell by one operator. An order of the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
 
 from polyc.model.scop import AccessKind, Scop
 from polyc.poly import empty_map
+from polyc.records import dataclass
 from polyc.verify.updates import exact_update
 
 

@@ -23,7 +23,7 @@ import islpy as isl
 
 from polyc.analysis.dependences import accesses_of, last_writers
 from polyc.analysis.order import constant_column, order_map, order_of
-from polyc.flow import Accesses, Flow, compute_false, compute_flow
+from polyc.flow import Accesses, Flow, compute_false, compute_flow, recalled
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import AccessKind, Scop
 from polyc.model.tree import THREAD_AXES, WARP_AXES, Member
@@ -52,7 +52,7 @@ def dataflow_faults(program: Program, expanded: Expanded | None = None) -> list[
 
 
 class Original:
-    """What the region does with one array as it was written; computed when it is asked for."""
+    """What the region does with one array as it was written; computed when it is asked for, or by the dependences."""
 
     def __init__(self, scop: Scop, array: str) -> None:
         self.scop, self.array = scop, array
@@ -61,17 +61,21 @@ class Original:
 
     @cached_property
     def flow(self) -> Flow:
-        return compute_flow(self.accesses, self.order)
+        with recalled():
+            return compute_flow(self.accesses, self.order)
 
     @cached_property
     def final(self) -> isl.UnionMap:
-        return last_writers(self.accesses, self.order).dependence
+        with recalled():
+            return last_writers(self.accesses, self.order).dependence
 
     @cached_property
     def dependences(self) -> isl.UnionMap:
         """All pairs that have to stay in their order, where each instance runs once."""
         every_pair = not self.accesses.may_writes.is_empty()
-        return self.flow.dependence.union(compute_false(self.accesses, self.order, every_pair)).coalesce()
+        with recalled():
+            false = compute_false(self.accesses, self.order, every_pair)
+        return self.flow.dependence.union(false).coalesce()
 
     @cached_property
     def commuting(self) -> isl.UnionMap | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
 
 from polyc.analysis.order import Run, order_map, runs
@@ -11,6 +9,7 @@ from polyc.flow import Accesses
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind
 from polyc.poly import empty_map, maps
+from polyc.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +50,7 @@ def expand(program: Program) -> Expanded:
             one.append((access, relation))
         per_run.append((run, tuple(one)))
     accesses = Accesses(by_kind[AccessKind.READ], by_kind[AccessKind.WRITE], by_kind[AccessKind.MAY_WRITE])
-    return Expanded(tuple(found), order_map(found), accesses, contraction, tuple(per_run))
+    return Expanded(found, order_map(found), accesses, contraction, tuple(per_run))
 
 
 def buffer_of(program: Program, run: Run, access: Access) -> Buffer | None:

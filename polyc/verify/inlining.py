@@ -25,7 +25,6 @@ math: let C' be a reader, C the statement of the original, and P the producer. S
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields, replace
 
 import islpy as isl
 
@@ -45,6 +44,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Buffer, Inlining, Program, Use
 from polyc.model.scop import Access, AccessKind, CType, Scop, Statement
 from polyc.poly import empty_map
+from polyc.records import dataclass, field, fields, replace
 from polyc.verify.dataflow import dataflow_faults
 from polyc.verify.expand import Expanded
 from polyc.verify.fault import Fault

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 
 import islpy as isl
 
@@ -22,6 +21,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Inspection, Scop, Statement
 from polyc.poly import constant_of, in_name, maps
+from polyc.records import dataclass
 from polyc.reread.affine import NotAffine, Reader, parameter_space, piecewise
 from polyc.verify.fault import Fault
 

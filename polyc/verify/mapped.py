@@ -15,7 +15,6 @@ math: an instance x below a kernel belongs to the block of its block-mapped valu
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 
 import islpy as isl
@@ -39,6 +38,7 @@ from polyc.model.tree import (
     deals_to_threads,
 )
 from polyc.poly import out_name
+from polyc.records import dataclass
 from polyc.verify.expand import Expanded
 from polyc.verify.fault import Fault
 from polyc.verify.races import carried_by, conflicts

@@ -8,7 +8,6 @@ math: for a loop at position d of the tree, P(x) the steps before it and v(x) it
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import islpy as isl
 
@@ -17,6 +16,7 @@ from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Scop
 from polyc.model.tree import Member
 from polyc.poly import empty_map, maps, without_sizes
+from polyc.records import dataclass
 from polyc.verify.expand import Expanded, buffer_of, expand
 from polyc.verify.fault import Fault
 from polyc.verify.reduced import Parts, parts_of

@@ -12,8 +12,6 @@ the mark no thread touches what another one does, if
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import islpy as isl
 
 from polyc.analysis.order import Run
@@ -21,6 +19,7 @@ from polyc.model.program import Program
 from polyc.model.scop import Access
 from polyc.model.tree import BLOCK_AXES, GLOBAL_AXES, Member, Path, deals_to_threads
 from polyc.poly import empty_map
+from polyc.records import dataclass, field
 from polyc.verify.expand import Expanded
 from polyc.verify.updates import only_combines
 

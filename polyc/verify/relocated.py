@@ -24,7 +24,6 @@ math: let S' be a statement of the new region, S the one of the region before, D
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
 
 import islpy as isl
 
@@ -36,6 +35,7 @@ from polyc.model.program import Program, Relocation
 from polyc.model.scop import Access, AccessKind, Array, Scop, Statement, Storage
 from polyc.model.tree import Sequence
 from polyc.poly import empty_map, empty_set, out_name
+from polyc.records import dataclass, fields, replace
 from polyc.verify.dataflow import below
 from polyc.verify.fault import Fault
 from polyc.verify.wellformed import scop_faults

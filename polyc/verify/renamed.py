@@ -26,8 +26,6 @@ math: nothing is lost, and every read sees what it saw, if
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import islpy as isl
 
 from polyc.analysis.order import Run, parting
@@ -36,6 +34,7 @@ from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Member, Step
 from polyc.poly import empty_map, empty_set, out_name
+from polyc.records import dataclass, field
 from polyc.verify.expand import Expanded, through_buffer
 from polyc.verify.filled import Made, earlier, filled, uses_of
 

@@ -34,7 +34,7 @@ def compiled_file(path: Path, inputs: InputOptions, options: Options) -> tuple[S
     """The file as it was read, its regions, and the text of the output."""
     source = read(str(path), inputs)
     regions = [compile_region(region, options) for region in source.regions]
-    return source, regions, render_file(source, regions, options)
+    return source, regions, render_file(source, regions)
 
 
 def assert_verified(regions: list[Compiled]) -> None:

@@ -274,7 +274,7 @@ def test_memory_that_overlaps_gets_the_loops_as_they_were(tmp_path: Path) -> Non
     source = found_in(OVERLAPPING, tmp_path)
     assert len(source.regions) == 2
     options = Options(threads="always")
-    text = render_file(source, [compile_region(region, options) for region in source.regions], options)
+    text = render_file(source, [compile_region(region, options) for region in source.regions])
     assert "polyc_apart" in text
     results = []
     for name, code in (("plain", OVERLAPPING), ("polyc", text)):
@@ -330,7 +330,7 @@ def test_what_shares_lines_computes_the_same(tmp_path: Path) -> None:
     source = found_in(SHARED, tmp_path)
     assert [line for line, _ in lines(source)] == [5]
     compiled = [compile_region(region, Options()) for region in source.regions]
-    texts = {"before": source.text, "after": render_file(source, compiled, Options())}
+    texts = {"before": source.text, "after": render_file(source, compiled)}
     seen = []
     for name, text in texts.items():
         file, library = tmp_path / f"{name}.c", tmp_path / f"{name}.so"

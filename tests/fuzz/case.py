@@ -175,7 +175,7 @@ def compiled(
         with limited():
             source = read(str(file), inputs_of(case))
             regions = [compile_region(region, case.options) for region in source.regions]
-            text = render_file(source, regions, case.options)
+            text = render_file(source, regions)
     except UserError as error:
         outcome.faults.append(("refused", "; ".join(d.message for d in error.diagnostics)))
         return None

@@ -38,7 +38,7 @@ def compile_file(file: Path, name: str, settings: Settings, tell: Callable[[Outc
             source = read_whole(file, inputs, Path(folder)) if settings.complete else read(str(file), inputs)
             options = MODES[settings.mode]
             compiled = [compile_region(region, options) for region in source.regions]
-            text = render_file(source, compiled, options)
+            text = render_file(source, compiled)
             outcome = judged(name, source, compiled, text, inputs, file)
             outcome = replace(outcome, completed=source.path != str(file), mode=settings.mode)
         except UserError as problem:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from polyc.codegen.gpu.halves import HalfWords
 from polyc.model import ctree as c
+from polyc.records import dataclass
 
 AXES = "xyz"
 RESIDENT_THREADS = 512

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from polyc.model.fragments import FRAGMENTS, HALF, Fragment, factors
 from polyc.model.tasks import TaskMapping
 from polyc.model.tree import WARP_AXES, Mark, Member
 from polyc.poly import kind_of, maps
+from polyc.records import dataclass, replace
 
 if TYPE_CHECKING:
     from polyc.codegen.gpu.printer import KernelPrinter

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 
 from polyc.codegen.gpu.words import HALF, NotMappable
 from polyc.model import ctree as c
+from polyc.records import dataclass, replace
 
 _SUFFIX = re.compile(r"(.*[\d.])[fF](16|32|64)")
 _FLOATING = re.compile(r"(?!0[xX]).*[.eE].*|0[xX].*[pP].*")

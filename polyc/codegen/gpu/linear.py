@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from polyc.codegen.instances import Scope, block_of
 from polyc.model import ctree as c
 from polyc.model.tree import LINEAR, Member
 from polyc.poly import kind_of
+from polyc.records import dataclass, replace
 
 if TYPE_CHECKING:
     from polyc.codegen.gpu.printer import KernelPrinter

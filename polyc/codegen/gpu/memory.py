@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import reduce
 
 import islpy as isl
@@ -14,6 +13,7 @@ from polyc.model.program import Program
 from polyc.model.scop import Array, Storage
 from polyc.passes.cost import sample_parameters
 from polyc.poly import maps, out_name
+from polyc.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ iteration to another thread. So all pieces are dealt out by the value of the ite
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
 
 import islpy as isl
@@ -18,6 +17,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.tree import Band, Member
 from polyc.poly import kind_of, set_name
+from polyc.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

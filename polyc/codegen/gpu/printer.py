@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from math import prod
 
 import islpy as isl
@@ -47,6 +46,7 @@ from polyc.model.tree import (
     walk,
 )
 from polyc.poly import kind_of
+from polyc.records import dataclass, field, replace
 
 
 @dataclass(frozen=True, slots=True)

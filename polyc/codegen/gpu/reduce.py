@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import islpy as isl
@@ -14,6 +13,7 @@ from polyc.codegen.gpu.words import NotMappable, value_type
 from polyc.codegen.instances import Scope, block_of
 from polyc.model import ctree as c
 from polyc.model.tree import ALL_THREADS, BLOCK_AXES, GLOBAL_AXES, Band, Mark
+from polyc.records import dataclass, replace
 
 if TYPE_CHECKING:
     from polyc.codegen.gpu.printer import KernelPrinter

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 
@@ -14,15 +13,17 @@ from polyc.codegen.gpu.fragments import MMA, PART
 from polyc.codegen.gpu.memory import DeviceArray, device_arrays
 from polyc.codegen.gpu.printer import Kernel, KernelPrinter, Parameter
 from polyc.codegen.gpu.stages import FETCH, FETCH_16
+from polyc.codegen.gpu.templating import environment, opencl_runtime
 from polyc.codegen.gpu.words import HALF, Words
 from polyc.codegen.instances import Scope
 from polyc.codegen.loops import generate
+from polyc.codegen.naming import IDENTIFIER
 from polyc.codegen.origins import origins_in
 from polyc.codegen.printer import Line, brackets, expression, lines_of, statement
-from polyc.codegen.templating import IDENTIFIER, environment, opencl_runtime
 from polyc.model import ctree as c
 from polyc.model.program import Origins, Program
 from polyc.model.scop import Region
+from polyc.records import dataclass
 
 TEMPLATES = {"cuda": ("cuda.cu.j2",), "opencl": ("opencl.cl.j2", "opencl.c.j2")}
 MANY_WORDS = 16

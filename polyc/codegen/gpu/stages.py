@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 
 from polyc.codegen.gpu.dialect import Dialect
 from polyc.codegen.instances import block_of
@@ -11,6 +10,7 @@ from polyc.codegen.printer import UNROLL
 from polyc.codegen.tidy import simpler
 from polyc.errors import InternalError
 from polyc.model import ctree as c
+from polyc.records import dataclass, replace
 
 FETCH_16 = "polyc_fetch16"
 """The same for 16 bytes."""

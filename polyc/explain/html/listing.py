@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TypeVar
 
 from markupsafe import Markup, escape
+
+from polyc.records import dataclass
 
 _WORDS = (
     "auto break case char const continue default do double else enum extern float for goto if inline int long register "

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from polyc.explain.tiles import Tiles
 from polyc.machine import Gpu, load_cpu, load_gpu
 from polyc.model.program import Group, Program
 from polyc.passes.sizes import told_bytes
+from polyc.records import dataclass
 
 SIZING = ("register-tile", "time-tiled", "row-blocks", "blocked", "jammed", "sliding-window", "kept-rows")
 """Decisions of passes whose sizes are their own."""

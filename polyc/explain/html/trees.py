@@ -6,12 +6,12 @@ shown elsewhere, is a reference to that place: the trees of a large region would
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
 from polyc.explain.tree_text import Entry, entries
 from polyc.model.program import Snapshot
 from polyc.model.tree import Domain
+from polyc.records import dataclass, field, replace
 
 FEW, SHORT = 8, 60
 """Parts of a node that stand below each other in any case, and the characters of one that may stand beside another."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from polyc.frontend.ctype import INT, literal_value
 from polyc.model.scop import CType
+from polyc.records import dataclass, field, replace
 from polyc.replay.operations import narrowed, quotient, remainder
 from polyc.replay.reading import NotUnderstood
 from polyc.replay.translate.values import DOUBLE, FLOAT, LONG, SIZE, Value, closed, number

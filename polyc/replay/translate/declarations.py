@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
 from polyc.frontend.ctype import Shape
 from polyc.model.scop import CType
+from polyc.records import dataclass, field
 from polyc.replay.reading import NotUnderstood
 from polyc.replay.translate.expressions import Expressions
 from polyc.replay.translate.module import Line, Module

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 
 from pycparser import c_ast
 
 from polyc.frontend.ctype import INT, Shape
+from polyc.records import dataclass, field, replace
 from polyc.replay.memory import number_of
 from polyc.replay.reading import ROW, NotUnderstood
 from polyc.replay.translate.arithmetic import Arithmetic, literal

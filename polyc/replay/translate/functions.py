@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pycparser import c_ast
 
 from polyc.frontend.ctype import Types
 from polyc.frontend.liveness import walk
+from polyc.records import dataclass
 from polyc.replay.memory import FAR
 from polyc.replay.reading import Read
 from polyc.replay.translate.arithmetic import Arithmetic

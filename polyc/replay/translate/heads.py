@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pycparser import c_ast
@@ -10,6 +9,7 @@ from pycparser import c_ast
 from polyc.frontend.ctype import Shape
 from polyc.frontend.functions import PURE
 from polyc.frontend.liveness import walk
+from polyc.records import dataclass
 from polyc.replay.translate.values import Value, Variable, summand
 
 if TYPE_CHECKING:

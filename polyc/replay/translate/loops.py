@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pycparser import c_ast
 
 from polyc.frontend.liveness import walk
+from polyc.records import dataclass
 from polyc.replay.reading import NotUnderstood
 from polyc.replay.translate.heads import Head, base_names, head_of
 from polyc.replay.translate.values import Variable, closed

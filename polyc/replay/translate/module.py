@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
 from pycparser import c_ast
 
 from polyc.frontend.ctype import Types
+from polyc.records import dataclass, field
 from polyc.replay.memory import Kind, Machine
 from polyc.replay.operations import operations
 from polyc.replay.reading import NotUnderstood

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 from pycparser import c_ast
 
 from polyc.frontend.ctype import INT
 from polyc.model.scop import CType
+from polyc.records import dataclass, field
 from polyc.replay.memory import THREADS
 from polyc.replay.reading import LABEL, NotUnderstood
 from polyc.replay.translate.declarations import Declarations

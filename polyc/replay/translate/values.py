@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from pycparser import c_ast
 
 from polyc.frontend.ctype import INT, Shape, Types
 from polyc.model.scop import CType
+from polyc.records import dataclass, replace
 from polyc.replay.memory import FAR, Kind
 from polyc.replay.reading import NotUnderstood
 

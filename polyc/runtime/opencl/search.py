@@ -20,12 +20,12 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 
+from polyc.records import dataclass
 from polyc.runtime.call import exit_fault
 from polyc.runtime.opencl.text import INCLUDE, runtime_text
 

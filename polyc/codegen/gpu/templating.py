@@ -1,14 +1,11 @@
-"""The templates of the targets."""
+"""The templates of kernels."""
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-
-IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
 
 @cache

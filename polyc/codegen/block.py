@@ -1,0 +1,55 @@
+"""The block that stands in a region's place: the same for every CPU target; the pragmas are in the loops.
+
+Plain Python: building templates would take a twentieth of a compile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from polyc import __version__
+
+
+def block(
+    summary: str,
+    code: str,
+    *,
+    macros: Sequence[str] = (),
+    types: Sequence[str] = (),
+    question: tuple[str, str, str] | None = None,
+    allocations: Sequence[str] = (),
+    guard: str = "",
+    original: str = "",
+    heap: Sequence[str] = (),
+    unused: Sequence[str] = (),
+) -> str:
+    """The block's text.
+
+    question: the variable of its answer, what it is without asking the data, and the code that asks them
+    guard: the condition of `code`; where it does not hold, `original` runs
+    heap: pointers to free; unused: what only the original loops use
+    """
+    lines = [f"/* polyc {__version__}: {summary} */", *_defined(macros), "{", *(f"  {one}" for one in types)]
+    if question is not None:
+        answer, otherwise, ahead = question
+        lines += [f"  int {answer} = {otherwise};"]
+        lines += [f"  if ({answer}) {{ /* whether the data leave their rows nowhere */", ahead, "  }"]
+    lines += [f"  {one}" for one in allocations]
+    if guard:
+        lines += [f"  if ({guard}) {{", code, "  } else { /* where that does not hold: as it was written */"]
+        lines += [original, "  }"]
+    else:
+        lines.append(code)
+    lines += [f"  __builtin_free({name});" for name in heap]
+    if unused:
+        them = "it" if len(unused) == 1 else "them"
+        lines.append(f"  (void){', (void)'.join(unused)}; /* only the original loops used {them} */")
+    return "\n".join([*lines, "}", ""])
+
+
+def _defined(macros: Sequence[str]) -> Iterator[str]:
+    """Macros that nobody has defined yet."""
+    for macro in macros:
+        yield f"#ifndef {macro.split('#define ')[1].split('(')[0]}"
+        yield macro
+        yield "#endif"

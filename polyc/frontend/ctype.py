@@ -199,8 +199,10 @@ def basic(name: str, spelled: str) -> CType:
         return CType(spelled, "float", 16)
     if not set(words) <= {"char", "short", "int", "long", "signed", "unsigned", "_Bool", "__int128"}:
         return CType(spelled, "other", 0)
-    signed = "unsigned" not in words and "_Bool" not in words
-    if "char" in words or "_Bool" in words:
+    if words == ["_Bool"]:  # under any name: its values, and what becomes one, are told by this word
+        return CType("_Bool", "int", 1, False)
+    signed = "unsigned" not in words
+    if "char" in words:
         size = 1
     elif "short" in words:
         size = 2

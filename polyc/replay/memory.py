@@ -87,7 +87,7 @@ class Machine:
                 self.tracer.terms[found] = ("start", name)
             return found
         if kind.few:
-            return found % self.most
+            return found % min(self.most, 1 << kind.bits)
         found &= (1 << kind.bits) - 1
         return found - (1 << kind.bits) if kind.signed and found >> (kind.bits - 1) else found
 
@@ -119,7 +119,10 @@ class Machine:
 
     def rounds(self, values: range, number: int) -> range:
         """The iterations of a loop, which cost fuel."""
-        count = len(values)
+        try:
+            count = len(values)
+        except OverflowError:
+            raise OutOfFuel from None
         if count:
             self.covered.add(number)
             self.used += count * self.weights[number]

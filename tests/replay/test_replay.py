@@ -291,6 +291,77 @@ def test_division_truncates() -> None:
     assert with_text(region, f"{loop}(int)((i - 3 >= 0 ? i - 3 : i - 4) / 2 + (i - 3) % 2);").kind == "differs"
 
 
+WHOLE = """
+typedef _Bool flag;
+void f(unsigned long n, long out[n])
+{
+#pragma scop
+  for (unsigned long z = 0; z < n; z++)
+    out[z] = EXPRESSION;
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("expression", "same"),
+    [
+        # numbers below 0 as unsigned ones, and what comes back from there
+        ("(z + 3 < 0 ? z + 3 : -1) + 1", "0"),
+        ("z - 1 + 1 - z", "0"),
+        ("(int)(z - z - 1)", "-1"),
+        ("(int)z - 1 < z", "0 != z"),
+        ("z - 40503u < z", "0"),
+        ("(long)((unsigned)z - 1 - (unsigned)z)", "4294967295L"),
+        ("((int)z - 1) * 2ul + 2 - 2 * z", "0"),
+        ("(unsigned)-1 % 97 + 0 * z", "34"),
+        ("-7 / 2u", "2147483644"),
+        # what is too large for its type
+        ("(unsigned)(z + 3) * 2654435761u < 4294967296", "1"),
+        ("((unsigned)z & 0) + 65535u * 65537u + 1u", "0"),
+        ("(unsigned char)(z - z - 2)", "254"),
+        ("(signed char)(z - z + 200)", "-56"),
+        ("(short)(40000 + (int)(z & 0))", "-25536"),
+        ("~0u >> 1", "2147483647"),
+        ("~(unsigned)(z & 0) > 5", "1"),
+        ("~(unsigned char)(z & 0)", "-1"),
+        # types of constants
+        ("0x80000000L - 2147483649", "-1"),
+        ("0x80000000 - 2147483649", "-1"),
+        ("-1 < 0x80000000", "0"),
+        ("-1 < 0x80000000L", "1"),
+        ("-1 < 2147483648", "1"),
+        ("-1 < 037777777777", "0"),
+        ("-1 < 1u", "0"),
+        ("-1 < sizeof(int)", "0"),
+        # whether something is so
+        ("(_Bool)(z - z + 256)", "1"),
+        ("(flag)(z - z + 256) + 1", "2"),
+        ("(_Bool)0.5", "1"),
+        ("(z < n) + (z < n) << 1", "4"),
+        ("-(z < n)", "-1"),
+        ("~(z < n)", "-2"),
+        # shifts, as machines do them
+        ("(int)(z & 0) - 8 >> 1", "-4"),
+        ("(int)(z & 0) + 1 << 31", "-2147483647 - 1"),
+    ],
+)
+def test_whole_numbers_are_those_of_c(expression: str, same: str) -> None:
+    region = region_of(WHOLE.replace("EXPRESSION", expression))
+    loop = "for (unsigned long z = 0; z < n; z++)\n  out[z] = "
+    assert with_text(region, f"{loop}{same};").kind == "agrees"
+    assert with_text(region, f"{loop}{same} + 1;").kind == "differs"
+
+
+def test_what_a_truth_value_holds() -> None:
+    """An array under another name of _Bool has zeros and ones, so that a copy of it has, too."""
+    region = region_of(
+        "typedef _Bool flag;\nvoid f(int n, flag a[n], flag b[n], int c[n])\n{\n#pragma scop\n"
+        "for (int i = 0; i < n; i++)\n  c[i] = a[i] ? 1 : 0;\n#pragma endscop\n}\n"
+    )
+    assert with_text(region, "for (long i = 0; i < n; i++)\n  c[i] = a[i];").kind == "agrees"
+
+
 # --- what is not run -------------------------------------------------------------------------------------------------
 
 

@@ -10,7 +10,7 @@ from polyc.model.scop import CType
 from polyc.records import dataclass, field, replace
 from polyc.replay.operations import narrowed, quotient, remainder
 from polyc.replay.reading import NotUnderstood
-from polyc.replay.translate.values import DOUBLE, FLOAT, LONG, SIZE, Value, closed, number
+from polyc.replay.translate.values import DOUBLE, FLOAT, LONG, SIZE, UNSIGNED, Value, closed, number
 
 OPERATIONS = {"+": 3, "-": 4, "*": 5, "/": 6}
 PLAIN, ZEROS, RESIDUES = "plain", "zeros", "residues"
@@ -31,10 +31,10 @@ def literal(text: str, arithmetic: Arithmetic) -> Value:
     if found is None:
         raise NotUnderstood(f"the constant {text}")
     suffix = "" if text.startswith("'") else text[len(text.rstrip("uUlL")) :].lower()
-    unsigned = "u" in suffix or (text[:2] in ("0x", "0X") and found >> 31 == 1) or found >> 63 == 1
-    if "l" in suffix or found >> (32 if unsigned else 31):
-        return number(found, SIZE if unsigned else LONG)
-    return number(found, CType("unsigned", "int", 4, False) if unsigned else INT)
+    may_be_unsigned = "u" in suffix or text[0] == "0"
+    if "l" in suffix or found >> (32 if may_be_unsigned else 31):
+        return number(found, SIZE if "u" in suffix or found >> 63 else LONG)
+    return number(found, UNSIGNED if "u" in suffix or found >> 31 else INT)
 
 
 def wrapped(code: str, ctype: CType) -> str:
@@ -89,20 +89,22 @@ class Arithmetic:
     def whole(self, value: Value, to: CType) -> Value:
         of = value.type
         if of.kind == "float":
+            if to.text == "_Bool":
+                return Value(f"({closed(value.code)} != 0)", to, truth=True)
             if value.constant is not None:
                 return self.converted(number(int(value.constant)), to)
             return Value(wrapped(f"whole({value.code})", to), to, True)
         if to.text == "_Bool" or (value.constant is not None and of != to):
             if value.constant is not None:
                 return number(fitted(int(value.constant), to), to)
-            return Value(self.condition(value), to, truth=True)
+            return replace(value, type=to) if value.truth else Value(f"({closed(value.code)} != 0)", to, truth=True)
         widened = to.size_bytes > of.size_bytes and (to.signed or not of.signed)
         same = to.size_bytes == of.size_bytes and to.signed == of.signed
         if widened or same or value.truth:
             return replace(value, type=to)
-        if to.signed and not value.data and to.size_bytes >= 4:
+        if to.signed and not value.large and to.size_bytes >= 4:
             return replace(value, type=to)  # a counter, in an int
-        return Value(wrapped(value.code, to), to, value.data)
+        return Value(wrapped(value.code, to), to, value.large or (not to.signed and to.size_bytes >= 4))
 
     def common(self, one: Value, other: Value) -> CType:
         """The type of a sum."""
@@ -131,15 +133,14 @@ class Arithmetic:
         if one.type.kind == "struct" or other.type.kind == "struct":
             raise NotUnderstood("arithmetic with records")
         if op in ("<<", ">>"):
-            one, other = self.converted(one, promoted(one.type)), self.converted(other, promoted(other.type))
-            return self.integer(op, one, other)
+            return self.integer(op, self.converted(one, promoted(one.type)), self.count(other, promoted(one.type)))
         ctype = self.common(one, other)
         one, other = self.converted(one, ctype), self.converted(other, ctype)
         if op in ("<", ">", "<=", ">=", "==", "!="):
             left, right = one.code, other.code
             if one.floating and self.mode == RESIDUES and op not in ("==", "!="):
                 left, right = f"centred({left})", f"centred({right})"
-            return Value(f"({closed(left)} {op} {closed(right)})", INT, one.data or other.data, truth=True)
+            return Value(f"({closed(left)} {op} {closed(right)})", INT, truth=True)
         return self.floating(op, one, other) if ctype.kind == "float" else self.integer(op, one, other)
 
     def floating(self, op: str, one: Value, other: Value) -> Value:
@@ -157,9 +158,20 @@ class Arithmetic:
             code = f"H(({kind}, {one.code}, {other.code}))"
         return Value(code, one.type, True)
 
+    def count(self, value: Value, shifted: CType) -> Value:
+        """How far to shift: as machines do where C has no meaning for it."""
+        if value.type.kind != "int":
+            raise NotUnderstood("a shift by what is no whole number")
+        most = 8 * shifted.size_bytes - 1
+        return (
+            Value(f"{closed(value.code)} & {most}", shifted)
+            if value.constant is None
+            else number(int(value.constant) & most)
+        )
+
     def integer(self, op: str, one: Value, other: Value) -> Value:
         """Whole numbers of one type (but for shifts)."""
-        ctype, data = one.type, one.data or other.data
+        ctype, large = one.type, one.large or other.large
         if op == "-" and one.constant == 0:
             ctype = promoted(other.type)
         if one.constant is not None and other.constant is not None:
@@ -169,14 +181,14 @@ class Arithmetic:
         left, right = closed(one.code), closed(other.code)
         if op in ("/", "%"):
             if not ctype.signed and other.constant:
-                return Value(f"{left} {'//' if op == '/' else '%'} {right}", ctype, data)
+                return Value(f"{left} {'//' if op == '/' else '%'} {right}", ctype, large)
             name = "quotient" if op == "/" else "remainder"
-            return Value(f"{name}({one.code}, {other.code})", ctype, data)
+            return Value(f"{name}({one.code}, {other.code})", ctype, large)
         if op not in ("+", "-", "*", "&", "|", "^", "<<", ">>"):
             raise NotUnderstood(f"the operator {op}")
         code = f"-{right}" if op == "-" and one.constant == 0 else f"{left} {op} {right}"
-        may_leave = op in ("+", "-", "*", "<<") and (data or (not ctype.signed and op == "-"))
-        return Value(wrapped(code, ctype) if may_leave else code, ctype, data)
+        large |= op == "<<" or (not ctype.signed and (op == "-" or (op == "*" and ctype.size_bytes < 8)))
+        return Value(wrapped(code, ctype) if large and op in ("+", "-", "*", "<<") else code, ctype, large)
 
     def condition(self, value: Value) -> str:
         """The value as a condition of Python."""

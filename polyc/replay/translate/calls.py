@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pycparser import c_ast
@@ -52,7 +53,8 @@ def pure(e: Expressions, name: str, values: list[Value]) -> Value:
     plain = name.removeprefix("__builtin_")
     result = result_of(e, name)
     if plain in ("abs", "labs", "llabs"):
-        return Value(f"abs({values[0].code})", result if name in e.known.prototypes else values[0].type, values[0].data)
+        value = e.arithmetic.converted(values[0], INT if plain == "abs" else LONG)
+        return replace(value, code=f"abs({value.code})", constant=None)
     if plain == "expect":
         return values[0]
     if any(value.floating for value in values) or result.kind == "float":
@@ -112,10 +114,10 @@ def of_polyc(e: Expressions, name: str, node: c_ast.FuncCall, arguments: list[c_
         one, other = (e.value(argument) for argument in arguments)
         ctype = e.arithmetic.common(one, other)
         one, other = e.arithmetic.converted(one, ctype), e.arithmetic.converted(other, ctype)
-        return Value(f"{name[6:]}({one.code}, {other.code})", ctype, one.data or other.data)
+        return Value(f"{name[6:]}({one.code}, {other.code})", ctype, one.large or other.large)
     if name == "polyc_floord":
         one, other = (e.value(argument) for argument in arguments)
-        return Value(f"{closed(one.code)} // {closed(other.code)}", e.arithmetic.common(one, other), one.data)
+        return Value(f"{closed(one.code)} // {closed(other.code)}", e.arithmetic.common(one, other), one.large)
     if name == "polyc_apart":
         found = [e.value(argument).pointer for argument in arguments]
         if any(pointer is None for pointer in found):

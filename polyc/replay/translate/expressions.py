@@ -11,7 +11,7 @@ from polyc.frontend.ctype import INT, Shape
 from polyc.records import dataclass, field, replace
 from polyc.replay.memory import number_of
 from polyc.replay.reading import ROW, NotUnderstood
-from polyc.replay.translate.arithmetic import Arithmetic, literal
+from polyc.replay.translate.arithmetic import Arithmetic, fitted, literal
 from polyc.replay.translate.calls import call
 from polyc.replay.translate.module import Known
 from polyc.replay.translate.values import (
@@ -143,7 +143,7 @@ class Expressions:
             return Value(variable.code, ADDRESS, pointer=self.pointer_of(variable))
         if variable.lanes:
             return Value(f"{variable.code}[{self.lane}]", variable.shape.element, True)
-        return Value(variable.code, variable.shape.element, variable.data, node=variable.shape.node)
+        return Value(variable.code, variable.shape.element, variable.large, node=variable.shape.node)
 
     def pointer_of(self, variable: Variable) -> Pointer:
         shape = Shape(variable.shape.element, (), variable.shape.node)
@@ -272,14 +272,14 @@ class Expressions:
                 return Value("None", ADDRESS)
         inner = self.value(node.expr)
         if node.op == "!":
-            return Value(f"(not {closed(self.arithmetic.condition(inner))})", INT, inner.data, truth=True)
+            return Value(f"(not {closed(self.arithmetic.condition(inner))})", INT, truth=True)
         inner = self.arithmetic.converted(inner, self.arithmetic.common(inner, inner))
         if node.op == "-":
             return self.arithmetic.negated(inner)
         if node.op == "~":
-            return self.arithmetic.converted(
-                replace(inner, code=f"~{closed(inner.code)}", constant=None, data=True), inner.type
-            )
+            if inner.floating:
+                raise NotUnderstood("~ of a floating value")
+            return self.arithmetic.integer("^", inner, number(fitted(-1, inner.type), inner.type))
         return inner
 
     def size_of(self, node: c_ast.Node) -> str:
@@ -293,7 +293,10 @@ class Expressions:
             if isinstance(inner, c_ast.PtrDecl):
                 raise NotUnderstood("the size of a pointer")
             return "*".join([str(self.known.types.shape(inner).element.size_bytes), *sizes])
-        return str(self.value(node).type.size_bytes)
+        value = self.value(node)
+        if value.pointer is not None and value.pointer.extents[:1] != ("0",):
+            raise NotUnderstood("the size of an array")
+        return str(value.type.size_bytes)
 
     def binary(self, node: c_ast.BinaryOp) -> Value:
         one, other = self.value(node.left), self.value(node.right)
@@ -317,7 +320,7 @@ class Expressions:
             raise NotUnderstood("a pointer that data choose")
         ctype = self.arithmetic.common(one, other)
         one, other = self.arithmetic.converted(one, ctype), self.arithmetic.converted(other, ctype)
-        return Value(f"({one.code} if {condition} else {other.code})", ctype, one.data or other.data)
+        return Value(f"({one.code} if {condition} else {other.code})", ctype, one.large or other.large)
 
     def cast(self, node: c_ast.Cast) -> Value:
         lanes = self.known.lanes(node.to_type)
@@ -346,7 +349,7 @@ class Expressions:
         """What `target op= value` stores."""
         if op == "=":
             return self.arithmetic.converted(value, target.type)
-        old = Value(target.read, target.type, target.variable is None or target.variable.data, node=target.node)
+        old = Value(target.read, target.type, target.variable is None or target.variable.large, node=target.node)
         return self.arithmetic.converted(self.arithmetic.binary(op[:-1], old, value), target.type)
 
     def assigned(self, node: c_ast.Assignment) -> Value:
@@ -371,4 +374,7 @@ class Expressions:
         stored = Value(code, target.type, True)
         if node.op[0] != "p":
             return stored
-        return self.arithmetic.binary("-" if op == "+" else "+", stored, number(1))
+        if target.type.text == "_Bool":
+            raise NotUnderstood(f"a _Bool before '{node.op[1:]}'")
+        before = self.arithmetic.binary("-" if op == "+" else "+", stored, number(1))
+        return self.arithmetic.converted(before, target.type)

@@ -121,7 +121,7 @@ class _Function(Statements):
                 variable.offset = f"{variable.code}_o"
                 self.emit(f"{variable.offset} = S[{node.name + ' from'!r}]")
         else:
-            variable.data = shape.element.kind != "int" or node.name in self.few
+            variable.large = shape.element.kind != "int" or node.name in self.few
         return variable
 
     def users(self, function: c_ast.FuncDef) -> None:

@@ -29,6 +29,8 @@ class Head:
     """A range of Python."""
     variable: Variable | None
     """The one that counts; None where the loop declares it."""
+    large: bool
+    """Whether it may begin so high that a sum with it leaves the range of its type."""
 
 
 def head_of(e: Expressions, node: c_ast.For) -> Head | None:
@@ -63,7 +65,7 @@ def head_of(e: Expressions, node: c_ast.For) -> Head | None:
     stop = f"{summand(last.code)}{offset:+d}" if offset else last.code
     if last.constant is not None:
         stop = str(int(last.constant) + offset)
-    return Head(name, shape, f"range({first.code}, {stop}, {step})", variable)
+    return Head(name, shape, f"range({first.code}, {stop}, {step})", variable, first.large and not shape.element.signed)
 
 
 def end_of(node: c_ast.Node | None, name: str) -> tuple[str, c_ast.Node | None]:

@@ -57,7 +57,7 @@ def counted(f: Statements, node: c_ast.For, head: Head, pragma: str) -> None:
         values = f.fresh("r")
         f.emit(f"{values} = {head.values}")
         f.emit(f"{variable.code} = {values}.start")
-    kept, variable.data = variable.data, False
+    kept, variable.large = variable.large, head.large
     f.counters.append((variable.code, head.name))
     block = f.new_block()
     rounds = f"rounds({values}, {block})"
@@ -72,7 +72,7 @@ def counted(f: Statements, node: c_ast.For, head: Head, pragma: str) -> None:
     if pragma:
         f.pragmas.pop()
     f.counters.pop()
-    variable.data = kept and head.variable is not None
+    variable.large = kept and head.variable is not None
     if head.variable is not None:
         f.emit_one("else:")
         f.emit_one(f"\t{variable.code} = {values}.start + len({values})*{values}.step")

@@ -15,10 +15,13 @@ from polyc.replay.memory import FAR, Kind
 from polyc.replay.reading import NotUnderstood
 
 LONG = CType("long", "int", 8)
+UNSIGNED = CType("unsigned", "int", 4, False)
 SIZE = CType("unsigned long", "int", 8, False)
 DOUBLE = CType("double", "float", 8)
 FLOAT = CType("float", "float", 4)
 ADDRESS = CType("pointer", "pointer", 8)
+SMALL = 1 << 15
+"""Constants from here on are large; loop counters and sizes are less."""
 _SIMPLE = re.compile(r"\w+")
 _SUM = re.compile(r"[\w +*-]+")
 
@@ -76,8 +79,8 @@ class Value:
 
     code: str
     type: CType
-    data: bool = False
-    """Whether data decide it, so that it may leave the range of its type on the way."""
+    large: bool = False
+    """Whether it may be so large that a sum leaves the range of its type: data, numbers below 0 as unsigned ones."""
     constant: Fraction | None = None
     truth: bool = False
     """Whether it is a condition."""
@@ -120,7 +123,7 @@ class Variable:
     is_array: bool = False
     offset: str = "0"
     lanes: int = 0
-    data: bool = True
+    large: bool = True
 
 
 def summand(code: str) -> str:
@@ -134,7 +137,7 @@ def closed(code: str) -> str:
 
 
 def number(code: int | Fraction, ctype: CType = INT) -> Value:
-    return Value(str(int(code)), ctype, constant=Fraction(code))
+    return Value(str(int(code)), ctype, abs(int(code)) >= SMALL, constant=Fraction(code))
 
 
 def kind_of(shape: Shape, types: Types, few: bool = False) -> Kind:
@@ -142,7 +145,8 @@ def kind_of(shape: Shape, types: Types, few: bool = False) -> Kind:
     if shape.element.kind == "float":
         return Kind("f", 8 * shape.element.size_bytes)
     if shape.element.kind == "int":
-        return Kind("i", 8 * shape.element.size_bytes, shape.element.signed, few=few)
+        bits = 1 if shape.element.text == "_Bool" else 8 * shape.element.size_bytes
+        return Kind("i", bits, shape.element.signed, few=few)
     if shape.element.kind != "struct" or shape.node is None:
         raise NotUnderstood(f"the type {shape.element.text}")
     fields: list[tuple[str, Kind, int]] = []

@@ -140,18 +140,19 @@ class _Sliding:
     def first_corner(self, buffer: Buffer, dimension: int, tiles: _Tiles, k: int) -> isl.MultiAff | None:
         """The corner that no cell of a strip lies before, as a function of the strip: that of its first tile where
         tiles move up, that of its last one where they move down; None where they do neither."""
-        assert buffer.corner is not None
         size = tiles.band.members[k].size
+        assert buffer.corner is not None
+        corner = buffer.corner
 
         def later(tile_count: int) -> isl.MultiAff:
-            names = _names(buffer.corner.dim(isl.dim_type.in_))
+            names = _names(corner.dim(isl.dim_type.in_))
             moved = [f"{n} + {tile_count * size}" if p == tiles.above + k else n for p, n in enumerate(names)]
             text = f"{{ [{', '.join(names)}] -> [{', '.join(moved)}] }}"
-            return buffer.corner.pullback_multi_aff(isl.MultiAff.read_from_str(buffer.corner.get_ctx(), text))
+            return corner.pullback_multi_aff(isl.MultiAff.read_from_str(corner.get_ctx(), text))
 
-        step = isl.PwAff.from_aff(later(1).get_aff(dimension).sub(buffer.corner.get_aff(dimension)))
+        step = isl.PwAff.from_aff(later(1).get_aff(dimension).sub(corner.get_aff(dimension)))
         if step.min_val().is_nonneg():
-            return buffer.corner
+            return corner
         return later(self.count - 1) if step.max_val().is_nonpos() else None
 
     def kept(self, step: frozenset[str], tiles: _Tiles, dimensions: dict[str, int]) -> bool:
@@ -295,8 +296,8 @@ class _Sliding:
             extents[dimension] = isl.PwAff.val_on_domain(
                 extents[dimension].domain(), isl.Val.int_from_si(extents[dimension].get_ctx(), rows[key])
             )
-            corner = self.first_corner(buffers[key], dimension, tiles, k)
-            buffers[key] = replace(buffers[key], corner=corner, window=dimension, extents=tuple(extents))
+            first = self.first_corner(buffers[key], dimension, tiles, k)
+            buffers[key] = replace(buffers[key], corner=first, window=dimension, extents=tuple(extents))
         self.program = replace(self.program, buffers=buffers)
 
 

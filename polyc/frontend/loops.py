@@ -87,6 +87,11 @@ def iterations(
     affine = Affine(region)
     plain = True
     domain = inside.domain
+    # That the variable stays in its type tells what a comparison with an unsigned bound compares; it bounds no loop,
+    # as no C program overflows a signed variable.
+    low, high = limits(symbol.shape.element)
+    value = variable(head.key)
+    of_type = value.ge_set(number(low)).intersect(value.le_set(number(high)))
     for part in conjuncts(condition):
         op, bound = bound_of(part, head.key)
         if op == "!=" and bound is not None and abs(head.step) == 1:
@@ -95,7 +100,7 @@ def iterations(
                 raise NotAffine("non-affine-loop", "the loop's bound is not affine", part)
             domain = domain.intersect(unequal(region, head, start, limit, outer, symbol))
             continue
-        holds = affine.condition(part, replace(inside, domain=domain))
+        holds = affine.condition(part, replace(inside, domain=domain.intersect(of_type)))
         if holds is None:
             raise NotAffine("non-affine-loop", "the loop's condition is not affine", part)
         plain = plain and bound is not None and op in (("<", "<=") if head.step > 0 else (">", ">="))

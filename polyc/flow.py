@@ -38,8 +38,8 @@ class Flow:
     """`{ reader -> A[x] }`: what may come from before."""
 
 
-_KNOWN: dict[tuple[object, ...], Flow] = {}
-"""Answers, by all that was asked."""
+_KNOWN: dict[int, tuple[tuple[object, ...], Flow]] = {}
+"""All that was asked, and the answer, by its hash: to compare sets is isl's work, which is only done to recall one."""
 _MOST_KNOWN = 500
 _recalling = False
 
@@ -91,12 +91,13 @@ def _last(
     """
     order = _order_of(accesses, order)
     key = (sinks, must, may, accesses.reads, accesses.writes, accesses.may_writes, order, checked)
-    if _recalling and key in _KNOWN:
-        return _KNOWN[key]
+    number = hash(key)
+    if _recalling and number in _KNOWN and _KNOWN[number][0] == key:
+        return _KNOWN[number][1]
     found = _computed(sinks, must, may, accesses, order, checked)
     if len(_KNOWN) >= _MOST_KNOWN:
         _KNOWN.clear()
-    _KNOWN.setdefault(key, found)
+    _KNOWN[number] = key, found
     return found
 
 

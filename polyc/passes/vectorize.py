@@ -9,7 +9,20 @@ import islpy as isl
 
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind
-from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Member, Node, Role, Sequence, rewrite, walk
+from polyc.model.tree import (
+    Band,
+    Domain,
+    Filter,
+    Leaf,
+    Mark,
+    Member,
+    Node,
+    Role,
+    Sequence,
+    partial_schedule,
+    rewrite,
+    walk,
+)
 from polyc.poly import set_name, sets
 from polyc.records import dataclass, replace
 
@@ -132,7 +145,7 @@ def _sunk(band: Band, program: Program) -> Node:
     # Against what is innermost now: a loop that is itself coincident and consecutive stays where it is.
     if innermost and all(m.coincident and strides[id(m)].gain >= strides[id(best)].gain for m in innermost):
         return band
-    if loops_below and private_across(band, program):
+    if private_across(band, program) if loops_below else private_between(band, program):
         return band
     if loops_below and unrolled_below(band, program):
         return band
@@ -199,6 +212,18 @@ def private_across(band: Band, program: Program) -> bool:
         for name in below:
             if any(a.array == array for a in program.statements[name].accesses):
                 return True
+    return False
+
+
+def private_between(band: Band, program: Program) -> bool:
+    """Whether a private array carries a value between two iterations of a band's loops."""
+    values = partial_schedule(band.members)
+    domain = band.members[0].schedule.domain()
+    for array in program.scop.privatizable:
+        flow = program.dependences.flow_by_array.get(array)
+        inside = None if flow is None else flow.intersect_domain(domain).intersect_range(domain)
+        if inside is not None and not inside.is_subset(inside.eq_at_multi_union_pw_aff(values)):
+            return True
     return False
 
 

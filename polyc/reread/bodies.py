@@ -184,6 +184,10 @@ class _Body:
         domain = self.inside_domain()
         outside = at_sizes(self.image.domain, self.program.scop.known).subtract(domain)
         match found:
+            case [c.ExprStmt(expr=c.Assign(value=c.Ternary(otherwise=other)))] if (
+                other == c.Literal("0") and outside.is_empty() and _stores_a_choice(self.statement.body)
+            ):
+                return found  # the condition is the statement's own
             case [
                 c.ExprStmt(expr=c.Assign(value=c.Ternary(condition=condition, then=then, otherwise=other)) as store)
             ] if other == c.Literal("0"):
@@ -358,6 +362,14 @@ def _flat(node: c.Stmt) -> tuple[c.Stmt, ...]:
             return tuple(item for item in node.body if not isinstance(item, c.Comment | c.Empty | c.Note))
         return tuple(inner for item in node.body for inner in _flat(item))
     return () if isinstance(node, c.Comment | c.Empty | c.Note) else (node,)
+
+
+def _stores_a_choice(body: c.Stmt) -> bool:
+    """Whether a statement stores one of two values."""
+    match body:
+        case c.ExprStmt(expr=c.Assign(value=c.Ternary())):
+            return True
+    return False
 
 
 def _single(node: object) -> object:

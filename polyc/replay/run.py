@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from polyc.model.program import Program
-from polyc.model.scop import Region
+from polyc.model.scop import AccessKind, Region
 from polyc.records import dataclass, field, replace
 from polyc.replay.both import TEXT, Both, Overlap, Ran, names_of
 from polyc.replay.memory import Machine, OutOfFuel, Outside, Races
@@ -202,9 +202,19 @@ class _Replay(Both):
         return None
 
     def overlaps(self) -> Iterator[Overlap]:
+        """Pairs of arrays that a guard asks about.
+
+        Not one that is needed afterwards with one that is not: what the region writes to elements of the first by the
+        name of the second only is not needed by the user's own word.
+        """
+        accesses = [a for statement in self.scop.statements.values() for a in statement.accesses]
+        written = {a.array for a in accesses if a.kind is not AccessKind.READ}
+        dead = {self.scop.arrays[key].c_name for key in written - self.scop.live_out}
         for pair in self.scop.apart[:4]:
             names = [name for name in names_of(pair) if name in self.arrays and self.arrays[name].rank]
-            if len(names) == 2 and names[0] != names[1] and self.kinds[names[0]] == self.kinds[names[1]]:
+            if len(names) != 2 or names[0] == names[1] or (names[0] in dead) != (names[1] in dead):
+                continue
+            if self.kinds[names[0]] == self.kinds[names[1]]:
                 for by in (0, 1, -1):
                     yield Overlap(names[0], names[1], by)
 

@@ -91,13 +91,12 @@ def _last(
     """
     order = _order_of(accesses, order)
     key = (sinks, must, may, accesses.reads, accesses.writes, accesses.may_writes, order, checked)
-    number = hash(key)
-    if _recalling and number in _KNOWN and _KNOWN[number][0] == key:
-        return _KNOWN[number][1]
+    if _recalling and (known := _KNOWN.get(hash(key))) is not None and known[0] == key:
+        return known[1]
     found = _computed(sinks, must, may, accesses, order, checked)
     if len(_KNOWN) >= _MOST_KNOWN:
         _KNOWN.clear()
-    _KNOWN[number] = key, found
+    _KNOWN.setdefault(hash(key), (key, found))  # afterwards: to hash a set, isl sorts its conditions in place
     return found
 
 

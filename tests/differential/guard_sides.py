@@ -519,6 +519,8 @@ def aligned(memory: Any) -> Any:
 
 
 def _child(one: Guarded, pipe: Any) -> None:
+    # Threads that the parent's OpenMP library has started do not exist in a fork, and it would wait for them.
+    ctypes.CDLL("libgomp.so.1").omp_set_num_threads(1)
     runs = Runs(one)
     pipe.send((runs.all(), runs.missing()))
 

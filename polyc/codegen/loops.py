@@ -25,8 +25,8 @@ from polyc.records import dataclass, replace
 
 LINE_BYTES = 64
 """What vectors are aligned to, so that none lies in two lines of a cache."""
-VECTOR_CALLS = frozenset({"abs", "labs", "llabs", "fabs", "fabsf"})
-"""Functions of the C library that each machine's vectors have an instruction for, and that set no errno."""
+VECTOR_CALLS = c.NUMBERS | {"abs", "labs", "llabs", "fabs", "fabsf"}
+"""Functions of the C library that each machine's vectors have an instruction for, and that set no errno; numbers."""
 MOST_UNROLLED = 32
 """Register tiles are smaller, so that their loops go away."""
 UNROLLED = f"{UNROLL_ON_CPU} {MOST_UNROLLED}"

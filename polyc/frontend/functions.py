@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from polyc.model.ctree import NUMBERS
+
 _MATH = """
 acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs fdim floor fma fmax fmin
 fmod hypot ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround nan nearbyint nextafter pow remainder rint
@@ -11,8 +13,7 @@ _OTHER = """
 abs labs llabs imaxabs isnan isinf isfinite signbit isnormal fpclassify isdigit isalpha isspace isupper islower toupper
 tolower __builtin_abs __builtin_labs __builtin_fpclassify __builtin_expect __builtin_popcountl __builtin_popcountll
 __builtin_popcount __builtin_clz __builtin_ctz __builtin_isgreater __builtin_isgreaterequal __builtin_isless
-__builtin_islessequal __builtin_islessgreater __builtin_isunordered __builtin_inf __builtin_huge_val
-__builtin_isinf_sign
+__builtin_islessequal __builtin_islessgreater __builtin_isunordered __builtin_isinf_sign
 """
 _HINTS = "__pencil_assume __pencil_kill __builtin_assume"
 _MEMORY = "memset memcpy memcmp strcmp"
@@ -27,6 +28,7 @@ PURE: frozenset[str] = frozenset(
     [f"{prefix}{name}{suffix}" for name in _MATH.split() for prefix in ("", "__builtin_") for suffix in ("", "f", "l")]
     + [f"{prefix}{name}{suffix}" for name in _CLASSES for prefix in ("__builtin_", "__") for suffix in ("", "f", "l")]
     + _OTHER.split()
+    + [*NUMBERS]
 )
 """Compute a value from their arguments."""
 

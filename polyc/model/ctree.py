@@ -15,6 +15,9 @@ from polyc.records import dataclass, fields, replace
 
 # --- expressions -----------------------------------------------------------------------------------------------------
 
+NUMBERS = frozenset(f"__builtin_{name}{suffix}" for name in ("inf", "huge_val", "nan") for suffix in ("", "f", "l"))
+"""Calls that are constants: what `INFINITY`, `HUGE_VAL` and `NAN` are in C's headers."""
+
 
 @dataclass(frozen=True, slots=True)
 class Literal:

@@ -23,6 +23,16 @@ def program(
     return f"{before}\nvoid f({arguments})\n{{\n{inside}\n#pragma scop\n{region}\n#pragma endscop\n}}\n"
 
 
+@pytest.mark.parametrize("number", ["-INFINITY", "HUGE_VAL", "NAN", "HUGE_VALF", "-(float)INFINITY"])
+def test_numbers_that_headers_write_as_calls(number: str, scop: Modeller) -> None:
+    region = (
+        f"for (int i = 0; i < n; i++) {{ b[i] = {number}; for (int j = 0; j < n; j++) b[i] = fmax(b[i], A[i][j]); }}"
+    )
+    found = scop(program(region, "#include <math.h>"))
+    assert not any(statement.opaque for statement in found.statements.values())
+    assert not any(access.array == CALLS for s in found.statements.values() for access in s.accesses)
+
+
 LOOP = "for (int i = 0; i < n; i++) b[i] = g(n, A[i]);"
 
 

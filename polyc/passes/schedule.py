@@ -9,6 +9,7 @@ from heapq import heapify, heappop, heappush
 
 import islpy as isl
 
+from polyc.analysis.coincident import with_coincident_loops
 from polyc.analysis.dependences import accesses_of
 from polyc.analysis.order import order_map, runs
 from polyc.bounded import isl_in_child
@@ -92,7 +93,8 @@ def schedule_nests(program: Program) -> Program:
             code, why = "not-scheduled", "found no loop that carries what is left of the dependences"
         else:
             raise
-        return program.remark(code, STAGE, f"isl's scheduler {why}; the original order stays", tuple(scop.statements))
+        message = f"isl's scheduler {why}; the original order stays, with its parallel loops"
+        return with_coincident_loops(program).remark(code, STAGE, message, tuple(scop.statements))
     tree = name_members(with_private_loops(in_source_order(tree, program), program), scop)
     if program.options.fuse == "basteln":
         tree, program = with_loops_over_cells(tree, program)

@@ -47,6 +47,8 @@ SLACK_BYTES = 1 << 15
 """Around each array: regions for whose sizes the model does not hold may go further than it says."""
 SCALES = (0.1, 1.0, 40.0, -40.0)
 LIMIT_SECONDS = 120
+PAUSE_HARD = 2
+"""`omp_pause_hard` of omp.h."""
 Values = dict[str, int]
 
 
@@ -519,8 +521,6 @@ def aligned(memory: Any) -> Any:
 
 
 def _child(one: Guarded, pipe: Any) -> None:
-    # Threads that the parent's OpenMP library has started do not exist in a fork, and it would wait for them.
-    ctypes.CDLL("libgomp.so.1").omp_set_num_threads(1)
     runs = Runs(one)
     pipe.send((runs.all(), runs.missing()))
 
@@ -529,6 +529,8 @@ def both_sides(region: Region, compiled: Compiled, folder: Path) -> tuple[Guarde
     """What runs showed of the guard, and what they did not; the calls are in a process of their own."""
     one = Guarded(region, compiled, folder)
     one.build()
+    # Threads that the OpenMP library has started do not exist in a fork, which would wait for them: it gives them up.
+    ctypes.CDLL("libgomp.so.1").omp_pause_resource_all(PAUSE_HARD)
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(False)
     child = context.Process(target=_child, args=(one, sender))

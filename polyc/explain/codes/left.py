@@ -111,12 +111,12 @@ LEFT: dict[str, Code] = {
     ),
     "schedule-budget": Code(
         "The scheduler took too long",
-        "The scheduler took too many steps; the original order stays.",
+        "The scheduler took too many steps; the original order stays, with its parallel loops.",
         BUDGET,
     ),
     "not-scheduled": Code(
         "The scheduler found no order",
-        "The scheduler found no order that it can write as loops; the original order stays.",
+        "The scheduler found no order that it can write as loops; the original order stays, with its parallel loops.",
         "Split the region in two where its nests do not need each other.",
     ),
     "text-not-checked": Code(

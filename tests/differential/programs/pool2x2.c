@@ -22,11 +22,12 @@ int main(void)
                 y[k][i][j] = m;
             }
 #pragma endscop
-    double sum = 0;
     for (int k = 0; k < C; k++)
-        for (int i = 0; i < H / 2; i++)
+        for (int i = 0; i < H / 2; i++) {
+            double sum = 0;
             for (int j = 0; j < W / 2; j++)
                 sum = sum * 0.999 + y[k][i][j];
-    printf("%.10f\n", sum);
+            printf("%.10f\n", sum);
+        }
     return 0;
 }

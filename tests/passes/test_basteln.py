@@ -370,9 +370,9 @@ def test_a_tile_is_not_filled_with_what_was_never_set(tmp_path: Path, before: st
 
 BESIDE = function(
     "int n, double B1[n + 54], double B4[n + 9]",
-    "double B2[51], B3[n + 6];",
+    "double B2[n + 9], B3[n + 6];",
     """
-    for (int i = 0; i < 51; i++)
+    for (int i = 0; i < n + 9; i++)
         B2[i] = B1[i];
     for (int i = 0; i < n + 6; i++)
         B3[i] = B2[i] + B2[i + 3];

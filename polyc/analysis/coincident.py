@@ -34,8 +34,8 @@ def with_coincident_loops(program: Program) -> Program:
                 around = order.intersect_domain(within).intersect_range(within)
                 marked: list[Member] = []
                 for position, member in enumerate(members):
-                    same = _same(around, outer + members[:position])
-                    marked.append(replace(member, coincident=bool(same.is_subset(_same(same, (member,))))))
+                    same = within_iteration(around, outer + members[:position])
+                    marked.append(replace(member, coincident=bool(same.is_subset(within_iteration(same, (member,))))))
                 return replace(node, members=tuple(marked), child=below(node.child, within, outer + members))
             case Mark() | Extension():
                 return replace(node, child=below(node.child, instances, outer))
@@ -43,7 +43,7 @@ def with_coincident_loops(program: Program) -> Program:
     return replace(program, tree=Domain(program.tree.domain, below(program.tree.child, program.tree.domain, ())))
 
 
-def _same(relation: isl.UnionMap, members: tuple[Member, ...]) -> isl.UnionMap:
+def within_iteration(relation: isl.UnionMap, members: tuple[Member, ...]) -> isl.UnionMap:
     """The pairs within one iteration of some loops."""
     if not members or relation.is_empty():
         return relation

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import islpy as isl
 
+from polyc.analysis.coincident import within_iteration
 from polyc.model.tree import (
     Band,
     Domain,
@@ -56,9 +57,7 @@ class Outer:
 
     def same_iteration(self, relation: isl.UnionMap) -> isl.UnionMap:
         """The pairs of a relation that belong to one iteration of the outer loops."""
-        if not self.members or relation.is_empty():
-            return relation
-        return relation.eq_at_multi_union_pw_aff(partial_schedule(self.members))
+        return within_iteration(relation, self.members)
 
 
 @lru_cache(maxsize=4000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import islpy as isl
 
+from polyc.analysis.coincident import within_iteration
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Array, Storage
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence, instances_below
@@ -133,9 +134,4 @@ class _Placing:
         """Whether no value leaves an iteration of the loop."""
         domain = member.schedule.domain()
         inside = self.flow.intersect_domain(domain).intersect_range(domain)
-        if inside.is_empty():
-            return True
-        space = member.schedule.get_space().params().add_unnamed_tuple_ui(1)
-        pieces = isl.UnionPwAffList.alloc(domain.get_ctx(), 1).add(member.schedule)
-        value = isl.MultiUnionPwAff.from_union_pw_aff_list(space, pieces)
-        return bool(inside.is_subset(inside.eq_at_multi_union_pw_aff(value)))
+        return bool(inside.is_subset(within_iteration(inside, (member,))))

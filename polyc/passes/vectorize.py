@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import islpy as isl
 
+from polyc.analysis.coincident import within_iteration
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import (
@@ -19,7 +20,6 @@ from polyc.model.tree import (
     Node,
     Role,
     Sequence,
-    partial_schedule,
     rewrite,
     walk,
 )
@@ -217,12 +217,11 @@ def private_across(band: Band, program: Program) -> bool:
 
 def private_between(band: Band, program: Program) -> bool:
     """Whether a private array carries a value between two iterations of a band's loops."""
-    values = partial_schedule(band.members)
     domain = band.members[0].schedule.domain()
     for array in program.scop.privatizable:
         flow = program.dependences.flow_by_array.get(array)
         inside = None if flow is None else flow.intersect_domain(domain).intersect_range(domain)
-        if inside is not None and not inside.is_subset(inside.eq_at_multi_union_pw_aff(values)):
+        if inside is not None and not inside.is_subset(within_iteration(inside, band.members)):
             return True
     return False
 

@@ -145,9 +145,7 @@ class _Sliding:
         corner = buffer.corner
 
         def later(tile_count: int) -> isl.MultiAff:
-            names = _names(corner.dim(isl.dim_type.in_))
-            moved = [f"{n} + {tile_count * size}" if p == tiles.above + k else n for p, n in enumerate(names)]
-            text = f"{{ [{', '.join(names)}] -> [{', '.join(moved)}] }}"
+            text = _move(corner.dim(isl.dim_type.in_), tiles.above + k, tile_count * size)
             return corner.pullback_multi_aff(isl.MultiAff.read_from_str(corner.get_ctx(), text))
 
         step = isl.PwAff.from_aff(later(1).get_aff(dimension).sub(corner.get_aff(dimension)))
@@ -355,10 +353,14 @@ def _names(count: int) -> list[str]:
 
 
 def _moved_by(like: isl.UnionMap, depth: int, position: int, step: int) -> isl.UnionMap:
+    return isl.UnionMap.read_from_str(like.get_ctx(), _move(depth, position, step))
+
+
+def _move(depth: int, position: int, step: int) -> str:
     """`{ [o] -> [o + step in one dimension] }`."""
     names = _names(depth)
     target = [f"{n} + {step}" if k == position else n for k, n in enumerate(names)]
-    return isl.UnionMap.read_from_str(like.get_ctx(), f"{{ [{', '.join(names)}] -> [{', '.join(target)}] }}")
+    return f"{{ [{', '.join(names)}] -> [{', '.join(target)}] }}"
 
 
 def _new_only(

@@ -16,6 +16,7 @@ from contextlib import suppress
 
 import islpy as isl
 
+from polyc.frontend.facts import Induction, assigned_scalars, induction
 from polyc.frontend.ranges import bounds_of, spare_of
 from polyc.model import ctree as c
 from polyc.model.program import Program
@@ -207,8 +208,9 @@ def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: in
     math: with D the statement's domain and H the heads of the loops inside of it around the reference,
           D and H imply 0 <= subscript < extent; a head that is not affine, or not signed, says nothing.
     """
-    inner = [loop for loop in _around(statement.body, reference) if _counter(loop) is not None]
-    names = [*statement.loops, *(str(_counter(loop)) for loop in inner)]
+    around = [(loop, _counter(loop)) for loop in _around(statement.body, reference)]
+    inner = [(loop, head) for loop, head in around if head is not None]
+    names = [*statement.loops, *(head.key for _, head in inner)]
     extent = scop.arrays[reference.array].extents[position]
     unsigned = {p.expr for p in scop.parameters if not p.type.signed}
     if extent is None or len(set(names)) != len(names) or unsigned & set(c.walk(reference)):
@@ -220,10 +222,10 @@ def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: in
     inside = isl.Set.universe(space).intersect_params(scop.known)
     outer = statement.domain.reset_tuple_id().add_dims(isl.dim_type.set, len(inner))
     inside = inside.align_params(outer.get_space()).intersect(outer.align_params(space))
-    for loop in inner:
-        for condition in _head_conditions(loop, str(_counter(loop))):
+    for loop, head in inner:
+        for condition in (c.Binary(">=", c.Name(head.key), head.start), loop.condition):
             with suppress(NotAffine):
-                if not unsigned & set(c.walk(condition)):
+                if condition is not None and not unsigned & set(c.walk(condition)):
                     inside = inside.intersect(reader.condition(condition))
     try:
         value = piecewise(reader.value(reference.subscripts[position]))
@@ -241,39 +243,17 @@ def _around(node: c.Node, wanted: c.Node) -> list[c.For]:
     return []
 
 
-def _counter(loop: c.For) -> str | None:
-    """The variable that a loop declares, counts up by a constant and assigns nowhere else; None where it has none."""
-    match loop.init:
-        case c.Decl(type="int" | "long" | "short", name=name, init=start) if start is not None:
-            return name if _steps_up(loop.step, name) and not _changes(loop.body, name) else None
-    return None
-
-
-def _steps_up(step: c.Node | None, name: str) -> bool:
-    match step:
-        case c.Unary(op="++", operand=c.Name(name=other)) | c.Postfix(op="++", operand=c.Name(name=other)):
-            return other == name
-        case c.Assign(op="+=", target=c.Name(name=other), value=c.Literal(text=text)):
-            return other == name and text.isdigit()
-    return False
+def _counter(loop: c.For) -> Induction | None:
+    """The head of a loop that declares a signed variable, counts it up and changes it nowhere else; None for others."""
+    head = induction(loop)
+    if head is None or not isinstance(loop.init, c.Decl) or loop.init.type not in ("int", "long", "short"):
+        return None
+    return head if head.step > 0 and not _changes(loop.body, head.key) else None
 
 
 def _changes(node: c.Node, name: str) -> bool:
     """Whether a body may give a variable another value: it assigns it, or takes its address."""
-    for inner in c.walk(node):
-        match inner:
-            case c.Assign(target=c.Name(name=other)) | c.Postfix(operand=c.Name(name=other)):
-                if other == name:
-                    return True
-            case c.Unary(op="++" | "--" | "&", operand=c.Name(name=other)) if other == name:
-                return True
-    return False
-
-
-def _head_conditions(loop: c.For, name: str) -> list[c.Expr]:
-    """What holds in the body of a loop that counts up: its start, and its condition."""
-    start = loop.init.init if isinstance(loop.init, c.Decl) and loop.init.init is not None else c.Name(name)
-    return [c.Binary(">=", c.Name(name), start), *([] if loop.condition is None else [loop.condition])]
+    return name in assigned_scalars(node) or any(n == c.Unary("&", c.Name(name)) for n in c.walk(node))
 
 
 def _written(scop: Scop) -> set[str]:

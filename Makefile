@@ -61,8 +61,8 @@ nvcc: $(STAMP)
 	POLYC_ALL_NVCC=1 $(BIN)/python -m pytest -q -rs tests/gpu/test_nvcc.py
 
 lint: $(STAMP)
-	$(BIN)/ruff format --check polyc tests benchmarks
-	$(BIN)/ruff check polyc tests benchmarks
+	$(BIN)/ruff format --check polyc tests benchmarks docs
+	$(BIN)/ruff check polyc tests benchmarks docs
 	$(BIN)/mypy
 	$(BIN)/mypy --strict tests/fuzz
 	$(BIN)/mypy --strict -p benchmarks.cpu
@@ -75,12 +75,13 @@ $(DOCS_STAMP): $(STAMP)
 	@touch $@
 
 docs: $(DOCS_STAMP)
+	$(BIN)/python docs/rooms.py
 	$(BIN)/sphinx-build -q -W --keep-going -c docs/site -b html . build/site
 	@echo "build/site/README.html"
 
 format: $(STAMP)
-	$(BIN)/ruff format polyc tests benchmarks
-	$(BIN)/ruff check --fix polyc tests benchmarks
+	$(BIN)/ruff format polyc tests benchmarks docs
+	$(BIN)/ruff check --fix polyc tests benchmarks docs
 
 golden: $(STAMP)
 	$(BIN)/python -m pytest -q --update-golden tests/passes tests/docs tests/errors tests/remarks tests/cli

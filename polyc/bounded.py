@@ -6,12 +6,14 @@ operations lasts for hours. No signal ends such a step, other than by ending its
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import pickle
 import resource
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Generic, TypeVar
 
 import islpy as isl
@@ -22,6 +24,8 @@ MOST_SECONDS = 20
 """Of processor time, for a step whose budget does not bound it."""
 
 T = TypeVar("T")
+FAULTS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGABRT, signal.SIGILL)
+_careful = False
 _inside = False
 """Whether this process is a copy: it may be stopped at any time, and what it started with it."""
 _PR_SET_PDEATHSIG = 1
@@ -34,6 +38,14 @@ class StepError(Exception):
 
 class OutOfTime(Exception):
     """The step took more than its processor time."""
+
+
+class Faulted(OutOfTime):
+    """The step ended the child by a fault of memory."""
+
+
+class FaultOfMemory(OverBudget):
+    """The same of a step of isl, for whoever can have it done more carefully."""
 
 
 class Started(Generic[T]):
@@ -65,7 +77,8 @@ class Started(Generic[T]):
         try:
             kind, answer = pickle.load(self._pipe)
         except (EOFError, pickle.UnpicklingError):  # it was killed
-            self._ended()
+            if is_fault(self._ended()):
+                raise Faulted("it ended with a fault of memory") from None
             raise OutOfTime(f"it took more than {self._seconds} s") from None
         except BaseException:
             self.end()
@@ -84,10 +97,12 @@ class Started(Generic[T]):
             os.kill(self._child, signal.SIGKILL)
             self._ended()
 
-    def _ended(self) -> None:
+    def _ended(self) -> int:
+        """Its status, as of `os.waitpid`."""
         self._pipe.close()
-        os.waitpid(self._child, 0)
+        _, status = os.waitpid(self._child, 0)
         self._child = 0
+        return status
 
 
 def in_child(step: Callable[[], T], seconds: int, known: tuple[type[Exception], ...] = ()) -> T:
@@ -104,6 +119,8 @@ def isl_answer(started: Started[T]) -> T:
     """What the next one answers. Raises OverBudget, also where its time is over; isl.Error; the `known` ones."""
     try:
         return started.answer()
+    except Faulted as error:
+        raise FaultOfMemory(str(error)) from None
     except OutOfTime as error:
         raise OverBudget(str(error)) from None
     except StepError as error:
@@ -113,6 +130,38 @@ def isl_answer(started: Started[T]) -> T:
 def isl_in_child(step: Callable[[], T], known: tuple[type[Exception], ...] = ()) -> T:
     """A step of isl in a child process. Raises as `isl_answer`."""
     return isl_answer(isl_started(step, known=known))
+
+
+def survived(step: Callable[[], object]) -> bool:
+    """Whether a copy of this process survives a step: isl can make faults of memory, which nothing catches.
+
+    In a copy it is not asked, unless one has ended before (`careful`). Raises OverBudget where the step takes too long.
+    """
+    if _inside and not _careful:
+        return True
+    parent, child = os.getpid(), os.fork()
+    if child == 0:
+        _tried(step, parent)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status) and not is_fault(status):
+        raise OverBudget(f"it took more than {MOST_SECONDS} s")
+    return not is_fault(status)
+
+
+@contextmanager
+def careful() -> Iterator[None]:
+    """Let copies of this process have copies for what may end them: after a FaultOfMemory, to do the same again."""
+    global _careful
+    _careful = True
+    try:
+        yield
+    finally:
+        _careful = False
+
+
+def is_fault(status: int) -> bool:
+    """Whether a process ended so, by its status."""
+    return os.WIFSIGNALED(status) and os.WTERMSIG(status) in FAULTS
 
 
 def within(context: isl.Context, operations: int, step: Callable[[], T]) -> Callable[[], T]:
@@ -141,8 +190,7 @@ def _run(steps: Sequence[Callable[[], T]], sink: int, seconds: int) -> None:
     global _inside
     _inside = True
     try:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        _prepare()
         with os.fdopen(sink, "wb") as pipe:
             for step in steps:
                 limit = int(time.process_time()) + seconds
@@ -155,6 +203,28 @@ def _run(steps: Sequence[Callable[[], T]], sink: int, seconds: int) -> None:
         os._exit(0)
     except BaseException:
         os._exit(1)
+
+
+def _prepare() -> None:
+    """What a copy does first: it has no handlers of its own, and its end is looked at by the process that waits."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    faulthandler.disable()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
+def _tried(step: Callable[[], object], parent: int) -> None:
+    """What a copy does that only has to survive."""
+    try:
+        _prepare()
+        if _inside:
+            _end_with(parent)
+        _, most = resource.getrlimit(resource.RLIMIT_CPU)
+        limit = int(time.process_time()) + MOST_SECONDS
+        resource.setrlimit(resource.RLIMIT_CPU, (limit if most == resource.RLIM_INFINITY else min(limit, most), most))
+        step()
+    finally:
+        os._exit(0)
 
 
 def _answered(step: Callable[[], T]) -> tuple[bytes, bool]:

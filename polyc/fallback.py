@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import islpy as isl
 
 from polyc.analysis.loop_facts import achieved
-from polyc.bounded import isl_answer, isl_started, within
+from polyc.bounded import FaultOfMemory, careful, isl_answer, isl_in_child, isl_started, within
 from polyc.model.program import Pass, Program, Remark
 from polyc.model.scop import Scop
+from polyc.passes.forms import Broken
 from polyc.poly import OverBudget, budget
 from polyc.records import dataclass, replace
 from polyc.verify import Fault, check
 
 REFUSED = "verification-failed"
+FAILED = "pass-failed"
 OVER_BUDGET = "budget"
 """The kind of a fault that is none: the check did not end."""
 NOT_MAPPED = "not-mapped"
@@ -40,18 +45,26 @@ def declined_at_budget(name: str, run: Pass, program: Program, message: str = ""
         return program.remark(
             "isl-failed", name, f"isl failed in the pass {name}, which was left out ({first_line(error)})"
         )
+    except Exception as error:  # the user's region does not pay for a bug of a pass
+        if os.environ.get("POLYC_RAISE"):
+            raise
+        return program.remark(FAILED, name, f"the pass {name} failed and was left out: {_told(error)}")
 
 
 def faults_of(program: Program, original: Scop, meanwhile: Callable[[], None] = lambda: None) -> list[Fault]:
     """What the check finds, in a child process: its operations may take any time."""
     context, operations = program.scop.domain.get_ctx(), CHECKING * program.operations
+    step = within(context, operations, lambda: check(program, original))
     try:
         if operations == 0:
             return check(program, original)
-        checking = isl_started(within(context, operations, lambda: check(program, original)))
+        checking = isl_started(step)
         try:
             meanwhile()
             return isl_answer(checking)
+        except FaultOfMemory:
+            with careful():
+                return isl_in_child(step)
         finally:
             checking.end()
     except OverBudget:
@@ -101,6 +114,19 @@ def refused_tree(faults: list[Fault]) -> Refusal:
     return Refusal(REFUSED, "verify", why, {"faults": [told_fault(one) for one in faults]})
 
 
+def unfinished(program: Program, needed: tuple[str, ...]) -> Refusal | None:
+    """The refusal of a program in which a pass that it needed came to no end; None where all of these did."""
+    for remark in program.remarks:
+        if remark.code == OVER_BUDGET and remark.stage in needed:
+            return Refusal(
+                OVER_BUDGET,
+                remark.stage,
+                f"the pass {remark.stage} took more isl operations than the budget allows",
+                {},
+            )
+    return None
+
+
 def refused_text(remark: Remark) -> Refusal:
     """The refusal of a text that is wrong, or that a program does not have."""
     faults = remark.data.get("faults")
@@ -132,5 +158,13 @@ def not_mapped(program: Program, reason: str) -> Program:
     return program.remark("not-mapped", "codegen", message, tuple(program.scop.statements))
 
 
-def first_line(error: isl.Error) -> str:
+def _told(error: Exception) -> str:
+    """What went wrong in a pass, with the place in polyc."""
+    if isinstance(error, Broken):
+        return str(error)
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{first_line(error)} ({type(error).__name__} at {Path(where.filename).name}:{where.lineno})"
+
+
+def first_line(error: Exception) -> str:
     return (str(error) or type(error).__name__).splitlines()[0]

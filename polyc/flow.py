@@ -8,6 +8,7 @@ from functools import reduce
 
 import islpy as isl
 
+from polyc.bounded import survived
 from polyc.poly import convex, empty_map, has_remainders, is_over_budget, maps
 from polyc.records import dataclass
 
@@ -87,7 +88,8 @@ def _last(
 
     isl's maximum of sets with remainders can be wrong: of the j with 0 <= j <= 38, j <= k < n and 3 | x + j - 1 it does
     not always take the last one (islpy 2026.2.2, one in some thousand such sets; of sets without, none was seen). A
-    wrong flow of the original would pass every check that asks isl the same.
+    wrong flow of the original would pass every check that asks isl the same. Of others isl ends the process: a copy of
+    it is asked first.
     """
     order = _order_of(accesses, order)
     key = (sinks, must, may, accesses.reads, accesses.writes, accesses.may_writes, order, checked)
@@ -111,14 +113,18 @@ def _computed(
     if (found := _written_once(sinks, must, may, order)) is not None:
         return found
     info = isl.UnionAccessInfo.from_sink(sinks).set_must_source(must).set_may_source(may)
+    info = info.set_schedule_map(_without_false_places(accesses, order))
+    remainders = any(has_remainders(one) for one in (sinks, must, may, order))
+    if remainders and not survived(lambda: info.copy().compute_flow()):
+        return _by_subtraction(sinks, must, may, _Places(sinks, order))
     try:
-        result = info.set_schedule_map(_without_false_places(accesses, order)).compute_flow()
+        result = info.compute_flow()
         pairs, none = _settled(result.get_full_may_dependence()), _settled(result.get_may_no_source())
     except isl.Error as error:
         if is_over_budget(error):
             raise
         return _by_subtraction(sinks, must, may, _Places(sinks, order))  # that maximum again, noticed by isl itself
-    maximal = checked and not must.is_empty() and any(has_remainders(one) for one in (sinks, must, may, order))
+    maximal = checked and not must.is_empty() and remainders
     if maximal and not _is_last(pairs, none, sinks, must, may, _Places(sinks, order)):
         return _by_subtraction(sinks, must, may, _Places(sinks, order))
     return Flow(pairs.range_factor_domain().coalesce(), none)

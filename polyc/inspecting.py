@@ -17,16 +17,17 @@ from polyc.model.printed import Question
 from polyc.model.program import Compiled, Options, Pass, Program, operations_for
 from polyc.model.scop import Access, Region, Scop
 from polyc.model.tree import Band, Domain, Node, rewrite
-from polyc.passes.cost import sample_parameters
-from polyc.passes.parallel import mark_loops
-from polyc.passes.privatize import place_private_arrays
-from polyc.passes.reductions import mark_reductions
-from polyc.passes.schedule import schedule_nests
-from polyc.passes.small_regions import worth_of
+from polyc.nests.samples import sample_parameters
+from polyc.passes.buffers.privatize import place_private_arrays
+from polyc.passes.loops.parallel import mark_loops
+from polyc.passes.loops.reductions import mark_reductions
+from polyc.passes.loops.small_regions import worth_of
+from polyc.passes.order.schedule import schedule_nests
 from polyc.poly import OverBudget
 from polyc.reread import NotComparable, text_faults
 from polyc.verify import Fault, check
-from polyc.verify.inspected import inspection_faults
+from polyc.verify.order.races import race_faults
+from polyc.verify.region.inspected import inspection_faults
 
 STAGE = "inspection"
 KNOWN = (InternalError, NotComparable)
@@ -115,7 +116,7 @@ def _as_written(scop: Scop, options: Options) -> Program:
 
 def _parallel(program: Program) -> Program:
     """The program with its outer loops parallel, where that is worth it."""
-    program = mark_reductions(mark_loops(schedule_nests(program)))
+    program = mark_reductions(mark_loops(schedule_nests(program)), race_faults)
     tree = Domain(program.tree.domain, rewrite(program.tree.child, lambda node: _where_worth(program, node)))
     return place_private_arrays(replace(program, tree=tree))
 

@@ -11,6 +11,7 @@ from polyc.analysis.coincident import with_coincident_loops
 from polyc.analysis.dependences import compute_dependences, no_dependences
 from polyc.attempt import Attempt
 from polyc.codegen import obstacle
+from polyc.cost.given_sizes import tell_unused
 from polyc.fallback import Refusal
 from polyc.inspecting import inspected
 from polyc.model.certificate import SHOWN
@@ -18,46 +19,48 @@ from polyc.model.printed import Question, Rendered
 from polyc.model.program import Compiled, Options, Pass, Program
 from polyc.model.same import same, same_tree
 from polyc.model.scop import Region, Scop
-from polyc.passes.ahead import ask_ahead
-from polyc.passes.basteln import fuse_tiles
-from polyc.passes.blocking import block_updates
-from polyc.passes.chosen import inline_chosen
-from polyc.passes.coalesce import coalesce_loops
-from polyc.passes.contract import contract_buffers
-from polyc.passes.feed import feed_scatters
-from polyc.passes.given_sizes import tell_unused
-from polyc.passes.gpu_reductions import mark_gpu_reductions
-from polyc.passes.inline import inline_elementwise
-from polyc.passes.interleave import interleave_rows
-from polyc.passes.jam import jam_sums
-from polyc.passes.kept_rows import keep_rows
-from polyc.passes.lookups import look_up_in_registers
-from polyc.passes.mapping import map_to_kernels, place_barriers
-from polyc.passes.micro import tile_contractions_for_cpu
-from polyc.passes.nontemporal import store_past_caches
-from polyc.passes.orders import straighten_nests
-from polyc.passes.parallel import mark_loops
-from polyc.passes.prefetch import prefetch_streams
-from polyc.passes.pretiling import fuse_quasi_identical
-from polyc.passes.privatize import place_private_arrays
-from polyc.passes.reductions import mark_reductions
-from polyc.passes.registers import tile_contractions
-from polyc.passes.row_blocks import block_rows
-from polyc.passes.scatters import mark_scatters
-from polyc.passes.schedule import schedule_nests
-from polyc.passes.sharing import share_buffers
-from polyc.passes.spaced import with_spaced_values, with_undivided_loops, without_shifts
-from polyc.passes.spread import spread_scalars
-from polyc.passes.temporaries import relocate_temporaries
-from polyc.passes.time_tiles import tile_time_loops
-from polyc.passes.unroll import unroll_loops
-from polyc.passes.vectorize import sink_vector_loops
-from polyc.passes.windows import slide_windows
-from polyc.passes.wishes import tell_unhonoured
+from polyc.nests.wishes import tell_unhonoured
+from polyc.passes.blocks.blocking import block_updates
+from polyc.passes.blocks.rowblocks import block_rows
+from polyc.passes.buffers.contract import contract_buffers
+from polyc.passes.buffers.privatize import place_private_arrays
+from polyc.passes.buffers.share import share_buffers
+from polyc.passes.buffers.windows import slide_windows
+from polyc.passes.forms import Form, Step, checked
+from polyc.passes.fusion.basteln import fuse_tiles
+from polyc.passes.fusion.pretiling import fuse_quasi_identical
+from polyc.passes.fusion.rows import keep_rows
+from polyc.passes.gpu.barriers import place_barriers
+from polyc.passes.gpu.coalesce import coalesce_loops
+from polyc.passes.gpu.gpu_reductions import mark_gpu_reductions
+from polyc.passes.gpu.mapping import map_to_kernels
+from polyc.passes.loops.interleave import interleave_rows
+from polyc.passes.loops.parallel import mark_loops
+from polyc.passes.loops.reductions import mark_reductions
+from polyc.passes.loops.spread import spread_scalars
+from polyc.passes.loops.unroll import unroll_loops
+from polyc.passes.loops.vectorize import sink_vector_loops
+from polyc.passes.memory.ahead import ask_ahead
+from polyc.passes.memory.lookups import look_up_in_registers
+from polyc.passes.memory.nontemporal import store_past_caches
+from polyc.passes.memory.prefetch import prefetch_streams
+from polyc.passes.order.orders import straighten_nests
+from polyc.passes.order.schedule import schedule_nests
+from polyc.passes.order.spaced import with_spaced_values, with_undivided_loops, without_shifts
+from polyc.passes.products.jam import jam_sums
+from polyc.passes.products.micro import tile_contractions_for_cpu
+from polyc.passes.products.registers import tile_contractions
+from polyc.passes.scatter.feed import feed_scatters
+from polyc.passes.scatter.scatters import mark_scatters
+from polyc.passes.timetiles.timetiles import tile_time_loops
+from polyc.passes.values.chosen import inline_chosen
+from polyc.passes.values.inline import inline_elementwise
+from polyc.passes.values.temporaries import relocate_temporaries
 from polyc.poly import budget
 from polyc.relaxations import DONE, TEXT, TREE, UNREAD, Outcome, Search, relaxation_for
 from polyc.stack import room_for_depth
-from polyc.verify.inspected import inspection_faults
+from polyc.verify.order.races import race_faults
+from polyc.verify.region.inspected import inspection_faults
 
 FINISHING = ("mapping", "parallel", "privatize", "barriers")
 """The passes that any program needs before it is printed, whatever else is left out."""
@@ -72,87 +75,122 @@ OTHER_LOOPS: tuple[tuple[str, Pass], ...] = (
 AS_WRITTEN = "the region stays as it was written"
 
 
-def passes_for(options: Options) -> list[tuple[str, Pass]]:
+def steps_for(options: Options) -> list[Step]:
     """The passes of a target, in order; `openmp` and `c`, `cuda` and `opencl` differ only in what is printed."""
-    common: list[tuple[str, Pass]] = [
+    common = [
         # Algorithm 5, first, so that all others see fewer nests. What fuses without overlap is left to `pretiling`.
-        ("inline", inline_elementwise),
+        Step("inline", inline_elementwise, ("inline",), keeps=(Form.AS_WRITTEN,)),
         # The same where data choose which value is read. After it: what was inlined may be what they choose.
-        ("chosen", inline_chosen),
+        Step("chosen", inline_chosen, ("inline",), keeps=(Form.AS_WRITTEN,)),
         # Before the scheduler, which would take a loop that sums up into a scalar for one that has to stay inside.
-        ("temporaries", relocate_temporaries),
+        Step("temporaries", relocate_temporaries, ("expand",), relocates, needs=(Form.AS_WRITTEN,)),
         # isl finds each nest's permutable bands and coincident loops; with `--fuse basteln` it fuses nothing.
-        ("schedule", schedule_nests),
+        Step("schedule", schedule_nests, ("fuse", "budget"), promises=(Form.NO_TILES, Form.NO_THREADS)),
         # Triangular solves: blocks of rows that earlier rows serve first. Before nests are joined that stand alone yet.
-        ("rowblocks", block_rows),
+        Step("rowblocks", block_rows),
         # Algorithm 1: what needs no overlap is fused before tiling.
-        ("pretiling", fuse_quasi_identical),
+        Step("pretiling", fuse_quasi_identical, when=fuses),
         # Factorisations: updates that a block of steps does not need wait for its end (not on a GPU).
-        ("blocking", block_updates),
+        Step("blocking", block_updates, when=constructs),
         # Before tiles of space: what they would cut up anew in each step is tiled over steps as a whole.
-        ("timetiles", tile_time_loops),
+        Step("timetiles", tile_time_loops, ("time_tile",)),
         # What isl skewed and no time tile took: before it gets tiles of space, which would be skewed as well.
-        ("orders", straighten_nests),
+        Step("orders", straighten_nests, when=constructs),
         # Rows that `temporaries` made for each iteration: whatever touches them runs in the tiles that keep them.
-        ("rows", keep_rows),
+        Step("rows", keep_rows),
         # Algorithms 2 to 4: tile the outputs, and pull into each tile what it reads.
-        ("basteln", fuse_tiles),
+        Step("basteln", fuse_tiles, ("budget", "fuse", "tile_sizes"), promises=(Form.NO_THREADS,)),
     ]
     if options.gpu:
         return [
             *common,
             # Sums of products: a small tile of the result in each thread's registers.
-            ("registers", tile_contractions),
+            Step("registers", tile_contractions, ("block", "fuse", "tile_sizes")),
             # Short rows without shared data; before buffers have a depth, since tile loops go.
-            ("coalesce", coalesce_loops),
+            Step("coalesce", coalesce_loops, when=chooses_tiles),
             # Only with --reassociate: what adds into one cell; a block for each row has no tile loops either.
-            ("reductions", mark_gpu_reductions),
+            Step("reductions", mark_gpu_reductions, when=reassociates),
             # What stays in one iteration is a register, not shared memory.
-            ("contract", contract_buffers),
+            Step("contract", contract_buffers, promises=(Form.DECLARED,)),
             # Tiles to blocks, points to threads; what no kernel can hold runs on the host.
-            ("mapping", map_to_kernels),
-            ("privatize", place_private_arrays),
+            Step("mapping", map_to_kernels, ("block", "grid")),
+            Step("privatize", place_private_arrays, promises=(Form.DECLARED,)),
             # Last: they depend on what the threads of a block share.
-            ("barriers", place_barriers),
+            Step("barriers", place_barriers),
         ]
     return [
         *common,
         # Sums of products: a small tile of the result in vector registers, panels in the caches.
-        ("registers", tile_contractions_for_cpu),
+        Step("registers", tile_contractions_for_cpu),
         # Sums that stream through an array: several at once, before their loops are sunk.
-        ("jam", jam_sums),
+        Step("jam", jam_sums),
         # Recurrences of neighbouring columns: what would keep their loop outside gets a place for each of them.
-        ("spread", spread_scalars),
+        Step("spread", spread_scalars),
         # Recurrences along the rows: several rows at once. Before the next pass, which likes memory only.
-        ("interleave", interleave_rows),
+        Step("interleave", interleave_rows),
         # Inside a tile, after fusion has fixed what is there: the loop along consecutive memory goes innermost.
-        ("vectorize", sink_vector_loops),
+        Step("vectorize", sink_vector_loops, keeps=(Form.NO_THREADS,)),
         # What stays in one iteration needs no array, once the loops are where they stay.
-        ("contract", contract_buffers),
+        Step("contract", contract_buffers, promises=(Form.DECLARED,)),
         # Tiles of strips that keep what the tile before has made: of buffers that are left, and below final loops.
-        ("windows", slide_windows),
+        Step("windows", slide_windows, ("strips",), slides, keeps=(Form.NO_THREADS,)),
         # Lookups in short rows by permutations of vectors: of the loop that stays innermost, before others are cut.
-        ("lookups", look_up_in_registers),
+        Step("lookups", look_up_in_registers),
         # Rows that share what they read, x / 2, clamps at an image's edge: once it is known which loop is innermost.
-        ("unroll", unroll_loops),
+        Step("unroll", unroll_loops, keeps=(Form.NO_THREADS,)),
         # What is left are buffers of whole tiles: those that follow each other take one place.
-        ("share", share_buffers),
+        Step("share", share_buffers),
         # Marks need the final loops; private copies need to know which loops are parallel.
-        ("parallel", mark_loops),
+        Step("parallel", mark_loops, ("threads",), needs=(Form.NO_THREADS,)),
         # Only with --reassociate: loops that carry a reduction and nothing else.
-        ("reductions", mark_reductions),
+        Step("reductions", partial(mark_reductions, races=race_faults), when=reassociates),
         # What is still sequential, and adds into cells that depend on data.
-        ("scatters", mark_scatters),
+        Step("scatters", partial(mark_scatters, races=race_faults), ("reassociate",)),
         # What these add up is made in their loops, once it is known which of these run in parallel.
-        ("feed", feed_scatters),
+        Step("feed", feed_scatters, ("tile_sizes",), fuses),
         # Loops that scatter in order, once it is known which these are.
-        ("ahead", ask_ahead),
-        ("privatize", place_private_arrays),
+        Step("ahead", ask_ahead),
+        Step("privatize", place_private_arrays, promises=(Form.DECLARED,)),
         # The text of black boxes, once it is known which arrays they have buffers of.
-        ("prefetch", prefetch_streams),
+        Step("prefetch", prefetch_streams),
         # Results that no cache holds: of the loops as they are printed, and once it is known which are vector loops.
-        ("nontemporal", store_past_caches),
+        Step("nontemporal", store_past_caches, ("stores",)),
     ]
+
+
+def passes_for(options: Options) -> list[tuple[str, Pass]]:
+    """The passes of a target by their names; one that has nothing to do with these options changes nothing."""
+    return [(step.name, checked(step, options)) for step in steps_for(options)]
+
+
+def fuses(options: Options) -> bool:
+    """Whether polyc fuses, and not isl's scheduler."""
+    return options.fuse == "basteln"
+
+
+def chooses_tiles(options: Options) -> bool:
+    """Whether polyc chooses the sizes of tiles."""
+    return options.tile_sizes == "auto"
+
+
+def constructs(options: Options) -> bool:
+    """Whether polyc is free to choose a CPU's loops."""
+    return not options.gpu and fuses(options) and chooses_tiles(options)
+
+
+def relocates(options: Options) -> bool:
+    """Whether temporaries may move."""
+    return options.relocate and constructs(options)
+
+
+def slides(options: Options) -> bool:
+    """Whether tiles may slide through strips."""
+    return not options.gpu and options.strips not in (0, 1)
+
+
+def reassociates(options: Options) -> bool:
+    """Whether the order of additions may change."""
+    return options.reassociate
 
 
 def initial_program(scop: Scop, options: Options) -> Program:
@@ -236,7 +274,7 @@ def _tried(attempt: Attempt, initial: Program, search: Search) -> Outcome:
         meanwhile = partial(attempt.print_ahead, final)  # most programs are right
         refusal = search.refused(TREE, final, partial(_refused_tree, attempt, meanwhile=meanwhile))
         if refusal is not None:
-            return replace(outcome, stage=TREE, refusal=refusal)
+            return replace(outcome, stage=TREE, refusal=fallback.unfinished(final, FINISHING) or refusal)
     rendered, told = _text_of(attempt, final, search)
     if rendered is None:
         return replace(outcome, stage=TEXT, final=told, refusal=fallback.refused_text(told.remarks[-1]))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from enum import Enum
+from functools import reduce
 from typing import TypeVar, cast
 
 import islpy as isl
@@ -229,13 +230,39 @@ def function_of(relation: isl.Map) -> isl.MultiAff | None:
     return found[0] if len(found) == 1 else None
 
 
+def least_of(piece: isl.Set, of: int | isl.Aff) -> isl.Val:
+    """The least value of a dimension, or of an expression, over a set; NaN over an empty one.
+
+    isl's own (`isl_set_opt`, 0.27) takes 0 for the value in a piece that only remainders show to be empty.
+    """
+    found = [value for value in _in_pieces(piece, of, isl.Set.dim_min_val, isl.Set.min_val) if not value.is_nan()]
+    return reduce(isl.Val.min, found) if found else isl.Val.nan(piece.get_ctx())
+
+
+def greatest_of(piece: isl.Set, of: int | isl.Aff) -> isl.Val:
+    """As `least_of`: the greatest."""
+    found = [value for value in _in_pieces(piece, of, isl.Set.dim_max_val, isl.Set.max_val) if not value.is_nan()]
+    return reduce(isl.Val.max, found) if found else isl.Val.nan(piece.get_ctx())
+
+
+def _in_pieces(
+    piece: isl.Set,
+    of: int | isl.Aff,
+    dimension: Callable[[isl.Set, int], isl.Val],
+    expression: Callable[[isl.Set, isl.Aff], isl.Val],
+) -> list[isl.Val]:
+    """The extreme values in each convex piece of a set."""
+    pieces = [isl.Set.from_basic_set(one) for one in piece.get_basic_sets()] if piece.n_basic_set() > 1 else [piece]
+    return [dimension(one, of) if isinstance(of, int) else expression(one, of) for one in pieces]
+
+
 def box_volume(piece: isl.Set) -> float:
     """The number of points of the bounding box of a set without parameters."""
     if piece.is_empty():
         return 0.0
     volume = 1.0
     for d in range(piece.dim(isl.dim_type.set)):
-        low, high = piece.dim_min_val(d), piece.dim_max_val(d)
+        low, high = least_of(piece, d), greatest_of(piece, d)
         if not (low.is_int() and high.is_int()):
             return float("inf")
         volume *= high.to_python() - low.to_python() + 1

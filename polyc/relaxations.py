@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cached_property
 
+from polyc.analysis.expand import buffer_of
 from polyc.analysis.order import runs
 from polyc.fallback import NOT_MAPPED, Refusal
 from polyc.model.printed import Rendered
 from polyc.model.program import Options, Program
 from polyc.model.same import changed
 from polyc.model.tree import Mark, walk
-from polyc.passes.windows import in_strips
+from polyc.passes.buffers.windows import in_strips
 from polyc.records import dataclass, field, replace
-from polyc.verify.expand import buffer_of
 
 TREE, TEXT, UNREAD, DONE = "tree", "text", "unread", "done"
 """How the passes end: the check refuses the tree, the text is refused, reading the text takes too long, all is well."""

@@ -28,12 +28,12 @@ def compiled(text: str, folder: Path, **options: Any) -> Compiled:
     return compile_region(region_of(text, folder), Options(**options))
 
 
-def after(region: Region, last: str, **options: Any) -> Program:
-    """The program after the pass `last`, not checked."""
+def after(region: Region, last: str, skipped: tuple[str, ...] = (), **options: Any) -> Program:
+    """The program after the pass `last`, without some, not checked."""
     chosen = Options(**options)
     program = initial_program(region.scop, chosen)
     for name, run in passes_for(chosen):
-        program = run(program)
+        program = program if name in skipped else run(program)
         if name == last:
             return program
     raise AssertionError(f"no pass {last}")

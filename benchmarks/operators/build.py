@@ -13,7 +13,7 @@ from benchmarks.cpu.contestants import Step
 from polyc.frontend import read
 from polyc.model.program import InputOptions
 from polyc.model.scop import AccessKind
-from polyc.passes.boxes import constant_of
+from polyc.nests.boxes import constant_of
 
 HERE = Path(__file__).parent
 NAMES = tuple(sorted(file.stem for file in HERE.glob("*.c")))

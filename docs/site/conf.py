@@ -39,6 +39,7 @@ nitpicky = True
 CHAPTERS = {
     "Start": [
         "docs/tutorial",
+        "docs/not-faster",
         "docs/example/README",
         "docs/cli",
         "docs/cc",

@@ -15,7 +15,7 @@ from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Array, Scop, Statement
 from polyc.model.tree import Band, Leaf, Member, Node, child_nodes, partial_schedule, restrict
 from polyc.model.witness import Finder, Touch, Witness
-from polyc.poly import budget, empty_map, in_name, maps, out_name
+from polyc.poly import budget, empty_map, in_name, least_of, maps, out_name
 from polyc.records import dataclass
 
 SMALL = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 33, 48, 64, 65, 96, 100, 128, 129, 256)
@@ -296,7 +296,7 @@ def small_sizes(relation: isl.Map, known: isl.Set, named: tuple[str, ...]) -> tu
             left = relation.intersect_params(at).params()
             place = left.find_dim_by_name(_PARAM, name)
             sizes[name] = int(left.sample_point().get_coordinate_val(_PARAM, place).to_python())
-            least = left.move_dims(_SET, 0, _PARAM, place, 1).dim_min_val(0)
+            least = least_of(left.move_dims(_SET, 0, _PARAM, place, 1), 0)
             if least.is_int():
                 sizes[name] = int(least.to_python())
             at = at.fix_val(_PARAM, position, isl.Val.int_from_si(at.get_ctx(), sizes[name]))

@@ -7,20 +7,19 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from polyc.api.options import CompileOptions, File, ShowOptions, parsed, shared, told
-from polyc.api.result import ONE_AT_A_TIME, Result
+from polyc.api.options import COMPILING, ONE_AT_A_TIME, SHOWING, CompileOptions, File, parsed, shared, told
+from polyc.api.result import Result
+from polyc.api.shown import explained, shown_values
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from polyc.api.kernel import Kernel
     from polyc.api.options import ExplainOptions
-    from polyc.cli.explain import Wish
     from polyc.cli.run import Run
 
 TEXT = "source.c"
 """What a text is called in messages."""
-COMPILING, SHOWING = frozenset(CompileOptions.__annotations__), frozenset(ShowOptions.__annotations__)
 
 
 def compile(source_or_path: File, **options: Unpack[CompileOptions]) -> Result:
@@ -64,7 +63,8 @@ def load(
     """Compile a C file or text, build it, and answer one of its functions, to be called on NumPy arrays.
 
     function: its name; without one, the only function with a region.
-    cflags: further words for the C compiler (`cc=`, or gcc), such as libraries or more C files.
+    cflags: further words for the C compiler (`cc=`, or gcc), such as libraries or more C files. Before them stands
+        -fno-math-errno where the file does not name errno: functions of math.h then run in vectors.
     num_threads: OpenMP threads of each call. None: as OMP_NUM_THREADS says, or one a core.
     options: as for `compile`; the target is `openmp` or `c`.
 
@@ -113,7 +113,7 @@ def source(source_or_path: File) -> tuple[str, str | None]:
 def result_of(run: Run) -> Result:
     """The run as its user sees it."""
     from polyc.cli import messages, output
-    from polyc.cli.compile import emitted, other_files
+    from polyc.cli.commands.compile import emitted, other_files
 
     target = output.default_output(run.source.path)
     files = dict([(target, emitted(run, "source")), *other_files(run, target, "source")])
@@ -122,20 +122,3 @@ def result_of(run: Run) -> Result:
         warnings.warn(warning, RuntimeWarning, stacklevel=3)
     verified = all(done.verified for done in run.compiled)
     return Result(run.source.path, run.options.target, files, verified, remarks, run.source.dependencies, run)
-
-
-def shown_values(options: Mapping[str, object], allowed: frozenset[str] = SHOWING) -> Wish:
-    """What `polyc explain` makes of the options for what is shown. Raises as `parsed`."""
-    from polyc.cli.explain import Wish, command
-
-    values = dict(parsed("explain", command, options, allowed).params)
-    with told():
-        return Wish.of(values)
-
-
-def explained(run: Run, wish: Wish) -> str:
-    """A run in one of the forms of `polyc explain`."""
-    from polyc.cli.explain import explanation
-
-    with ONE_AT_A_TIME, told():
-        return explanation(run, wish)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import operator
 import os
+import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from polyc.api.result import ONE_AT_A_TIME, Result
+from polyc.api.options import ONE_AT_A_TIME
+from polyc.api.result import Result
 from polyc.errors import UserError
-from polyc.runtime.build import BuildError, has_openmp
 from polyc.runtime.library import Library, load
+from polyc.runtime.process.build import BuildError, has_openmp
 from polyc.runtime.prototype import Argument, Prototype, prototype
 
 SCALARS: dict[str, Any] = {
@@ -232,6 +234,7 @@ def kernel_of(
     given = run.input
     words = [*("-I" + os.path.abspath(one) for one in given.include_dirs), *(f"-D{one}" for one in given.defines)]
     words += [f"-U{one}" for one in given.undefines]
+    words += [] if re.search(r"\berrno\b", run.source.text) else ["-fno-math-errno"]
     source = _Source(run.source.text, given.cc, ("-iquote", folder, *words, *cflags), openmp)
     return Kernel(head, loaded(result.text, head, source), source, num_threads, result)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -13,6 +14,9 @@ import click
 
 from polyc.cli import options as o
 from polyc.errors import UserError
+
+ONE_AT_A_TIME = threading.RLock()
+"""isl's context may be used by one thread at a time: whoever compiles, or shows what was compiled, holds this."""
 
 Sizes: TypeAlias = str | int | Sequence[int]
 File: TypeAlias = str | os.PathLike[str]
@@ -74,6 +78,9 @@ class ShowOptions(TypedDict, total=False):
     """Show all that is known, with the tree after every pass."""
     why: int
     """Answer for the nest at this line."""
+
+
+COMPILING, SHOWING = frozenset(CompileOptions.__annotations__), frozenset(ShowOptions.__annotations__)
 
 
 class ExplainOptions(CompileOptions, ShowOptions, total=False):

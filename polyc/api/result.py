@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from polyc.api.options import ONE_AT_A_TIME
 from polyc.cli import output
 from polyc.model.program import Remark
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from polyc.api.options import ShowOptions
     from polyc.cli.run import Run
-
-ONE_AT_A_TIME = threading.RLock()
-"""isl's context may be used by one thread at a time: whoever compiles, or shows what was compiled, holds this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +83,7 @@ class Result:
     @cached_property
     def summary(self) -> str:
         """The line that ends a compile: `3 nests in 1 region: 1 group, 3 tiled, 3 fused, 3 parallel; verified`."""
-        from polyc.explain.summary import summary
+        from polyc.explain.words.summary import summary
 
         with ONE_AT_A_TIME:
             return summary(self.path, self._run.compiled).removeprefix(f"polyc: {self.path}: ")
@@ -103,7 +100,7 @@ class Result:
     @cached_property
     def buffers(self) -> tuple[Buffer, ...]:
         """The buffers of all regions, in order."""
-        from polyc.explain.values import extent
+        from polyc.explain.facts.values import extent
 
         with ONE_AT_A_TIME:
             return tuple(
@@ -117,7 +114,7 @@ class Result:
         """The final schedule trees of the regions, as docs/cli.md explains them. Raises UserError (`too-large`) where
         showing them takes more isl operations than the budget allows."""
         from polyc.cli.run import shown_within_budget
-        from polyc.explain.tree_text import render_tree
+        from polyc.model.tree_text import render_tree
 
         with ONE_AT_A_TIME, shown_within_budget(self._run):
             return "\n".join(render_tree(one.program.tree) for one in self._run.compiled)
@@ -142,7 +139,7 @@ class Result:
 
     def explain(self, **shown: Unpack[ShowOptions]) -> str:
         """What `polyc.explain` answers, without compiling again: `format`, `pass_`, `all_passes`."""
-        from polyc.api.calls import explained, shown_values
+        from polyc.api.shown import explained, shown_values
 
         return explained(self._run, shown_values(shown))
 

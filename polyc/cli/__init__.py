@@ -1,1 +1,4 @@
-"""The command line: one module a command, and no compiler logic in any of them."""
+"""The command line: options, messages, files.
+
+Words -> calls of the frontend and the pipeline. No compiler logic.
+"""

@@ -61,7 +61,7 @@ def of_run(run: Run) -> list[Diagnostic]:
 
 def of_remark(remark: Remark, compiled: Compiled) -> Diagnostic:
     """A decision as a note, a failed check as a warning; with its witness, and advice as the hint."""
-    from polyc.explain.records import record
+    from polyc.explain.facts.remark_records import record
 
     known = record(remark, compiled)
     witness = known.witness
@@ -92,7 +92,7 @@ def tell_errors(problem: UserError, form: str) -> None:
     if form != "text":
         tell(problem.diagnostics, form)
         return
-    from polyc.frontend.report import render_all
+    from polyc.frontend.text.report import render_all
 
     click.echo(render_all(problem.diagnostics), err=True)
 
@@ -175,7 +175,7 @@ def joined(logs: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _rule(code: str) -> dict[str, Any]:
     from polyc.explain.codes import REMARKS
-    from polyc.frontend.codes import ERRORS, NOTES
+    from polyc.frontend.text.codes import ERRORS, NOTES
 
     entry = REMARKS.get(code)
     if entry is None:

@@ -17,7 +17,7 @@ COMMANDS = ("compile", "explain", "verify", "cc", "machine", "doctor", "completi
 
 
 class Commands(click.Group):
-    """The commands, each found in `polyc.cli.NAME` under the name `command`."""
+    """The commands, each found in `polyc.cli.commands.NAME` under the name `command`."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -44,7 +44,7 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        found = importlib.import_module(f"polyc.cli.{name}").command
+        found = importlib.import_module(f"polyc.cli.commands.{name}").command
         assert isinstance(found, click.Command)
         return found
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from polyc.cli.run import REFUSED, Run, Stopwatch
 from polyc.errors import Diagnostic, Severity
-from polyc.frontend.report import render_all
+from polyc.frontend.text.report import render_all
 from polyc.model.program import Compiled, Program, Remark
 
 
@@ -28,9 +28,9 @@ def details(compiled: Compiled, remark: Remark) -> str:
     """What the check found, the options, and the tree after every pass."""
     import json
 
-    from polyc.explain.data import remark as remark_data
-    from polyc.explain.data import stages
-    from polyc.explain.tree_text import render_tree
+    from polyc.explain.words.data import remark as remark_data
+    from polyc.explain.words.data import stages
+    from polyc.model.tree_text import render_tree
 
     parts = [remark.message, json.dumps(remark_data(remark, compiled)["data"], indent=2), str(compiled.program.options)]
     parts += [f"--- {one.name} ---\n{render_tree(one.tree)}" for one in stages(compiled)]
@@ -44,8 +44,8 @@ def remarks(compiled: list[Compiled], form: str, left: Sequence[Diagnostic] = ()
     """
     import json
 
-    from polyc.explain.data import remark as remark_data
-    from polyc.explain.text import remark_lines
+    from polyc.explain.words.data import remark as remark_data
+    from polyc.explain.words.overview import remark_lines
 
     alone = [Remark(note.code, "detect", note.message, note.span) for note in left]
     if form == "json":

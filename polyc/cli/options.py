@@ -20,7 +20,7 @@ LARGEST_TILE = 1 << 20
 TIME_TILES = {"skewed": 2, "diamond": 1, "overlapped": 2}
 """How many sizes a kind of time tiles has at least."""
 RESIZABLE = ("tiles", "register-tiles", "row-blocks", "blocks", "time-tiles")
-"""The kinds of tiles that `--sizes` takes; those of `polyc.passes.given_sizes`, which would load isl."""
+"""The kinds of tiles that `--sizes` takes; those of `polyc.cost.given_sizes`, which would load isl."""
 LEAST_TO_READ = 5_000_000
 """isl operations that reading and showing a region may take, however few its passes may."""
 

@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from polyc.model.scop import Region, Source
 
 
-GAINS = frozenset(
-    ["blocked", "inlined", "interleaved", "jammed", "register-tile", "row-blocks", "spread", "straightened"]
-)
-"""Remarks of passes that make a region faster though it has no tiles and no parallel loop."""
 REFUSED = "verification-failed"
 """The remark that a check refused a program: a fault of polyc, and a warning."""
 
@@ -115,7 +111,7 @@ def asked_of(region: Region, options: Options, config: Config | None) -> tuple[R
 
     What a pragma asks for counts more.
     """
-    from polyc.explain.nests import labelled_nests
+    from polyc.explain.facts.nests import labelled_nests
     from polyc.model.scop import Wish
 
     scop = region.scop
@@ -153,7 +149,7 @@ def settled(name: str, value: Any) -> tuple[str, Any]:
 
 def unknown_labels(source: Source, config: Config) -> list[Diagnostic]:
     """A warning for each label of a nest that is not there, though its function has a region."""
-    from polyc.explain.nests import labelled_nests
+    from polyc.explain.facts.nests import labelled_nests
 
     found = []
     for kernel in config.kernels:
@@ -174,12 +170,13 @@ def refusal_of(compiled: Compiled) -> Remark | None:
 
 def no_gain(compiled: Compiled) -> str | None:
     """Why a region that nobody marked is better left as it is; None where something was gained."""
-    from polyc.explain.nests import Reasons, nests
+    from polyc.explain.codes import REMARKS
+    from polyc.explain.facts.nests import Reasons, nests
 
     found = nests(compiled)
     if any(nest.tiled or nest.fused or nest.parallel for nest in found):
         return None
-    if GAINS & {remark.code for remark in compiled.program.remarks}:
+    if any(REMARKS[remark.code].gain for remark in compiled.program.remarks if remark.code in REMARKS):
         return None
     refusal = refusal_of(compiled)
     if refusal is not None:

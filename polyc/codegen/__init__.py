@@ -1,4 +1,7 @@
-"""From the schedule tree to C text. Decides nothing: all that it needs stands in the tree and the buffers."""
+"""From the schedule tree to C text.
+
+Program -> text. Decides nothing: all that it needs stands in the tree and the buffers.
+"""
 
 from polyc.codegen.gpu.words import NotMappable, obstacle
 from polyc.codegen.render import (

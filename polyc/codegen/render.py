@@ -7,18 +7,22 @@ from pathlib import Path
 
 import islpy as isl
 
-from polyc.codegen.block import block
-from polyc.codegen.exprs import APART, MACROS, ExprPrinter
-from polyc.codegen.flat_arrays import with_flat_arrays
-from polyc.codegen.generated import Generated
-from polyc.codegen.lookups import with_lookups
-from polyc.codegen.loops import print_loops
-from polyc.codegen.naming import IDENTIFIER
-from polyc.codegen.nontemporal import STREAM, STREAMING, with_rows, without_braces
-from polyc.codegen.origins import origins_in
-from polyc.codegen.owners import with_owners
-from polyc.codegen.printer import Line, allocation, broken, conjunction, lines_of
-from polyc.codegen.vectors import VectorTypes, with_vectors
+from polyc.codegen.blocks.block import block
+from polyc.codegen.blocks.exchanges import exchanged
+from polyc.codegen.blocks.lookup_block import with_lookups
+from polyc.codegen.blocks.owner_block import with_owners
+from polyc.codegen.blocks.stream_block import STREAM, STREAMING, with_rows, without_braces
+from polyc.codegen.blocks.vectors import VectorTypes, with_vectors
+from polyc.codegen.loops.exprs import ExprPrinter, build_for
+from polyc.codegen.loops.first_values import with_first_values
+from polyc.codegen.loops.generated import Generated
+from polyc.codegen.loops.loops import print_loops
+from polyc.codegen.loops.naming import IDENTIFIER
+from polyc.codegen.loops.origins import origins_in
+from polyc.codegen.text.counters import with_counters
+from polyc.codegen.text.flat_arrays import with_flat_arrays
+from polyc.codegen.text.macros import APART, MACROS
+from polyc.codegen.text.printer import Line, allocation, broken, conjunction, lines_of
 from polyc.model import ctree as c
 from polyc.model.certificate import NOT_SHOWN, SHOWN, Certificate
 from polyc.model.printed import Body, Question, Rendered
@@ -57,6 +61,8 @@ def render_region(
         ("vectors", lambda body: with_vectors(body, program, types)),
         ("heap", allocated),
         ("flat", lambda body: with_flat_arrays(body, program.scop)),
+        ("counters", lambda body: with_counters(body, program.scop)),
+        ("first values", with_first_values),
     ]
     body = printed.body
     steps: list[tuple[str, Body, Body]] = []
@@ -78,6 +84,7 @@ def render_region(
         heap=tuple(heap),
         vectors=dict(types.found),
         unused=tuple(whole.unused),
+        after=whole.after,
         certificate=promised(program, verified),
     )
 
@@ -139,6 +146,7 @@ class _Whole:
     condition: c.Expr | None
     """As in `Rendered`."""
     unused: list[str]
+    after: tuple[c.Stmt, ...]
 
 
 def _region_text(
@@ -165,7 +173,8 @@ def _region_text(
     asked = broken(needed or c.Literal("1"), _COLUMN)
     guard = "" if condition is None else broken(condition, _COLUMN)
     depth = 2 if guard else 1
-    lines: list[Line] = [line for item in body for line in lines_of(item, depth)]
+    after = exchanged(program.scop)
+    lines: list[Line] = [line for item in (*body, *after) for line in lines_of(item, depth)]
     code = "\n".join(line.text for line in lines)
     original = region.original.rstrip("\n")
     ahead = "\n".join([*(line.text for line in before), *([asked] if before else [])])
@@ -175,7 +184,8 @@ def _region_text(
     macros += [STREAMING] if STREAM in mentioned else []
     # The user's `i` is hidden by ours: it is used only where the original text stays as the other branch.
     kept = set(IDENTIFIER.findall("\n".join([ahead, guard, *allocations, original if guard else ""])))
-    used, read = _names_used(body, False) | kept, _names_used(body, True) | kept
+    whole = (*body, *after)
+    used, read = _names_used(whole, False) | kept, _names_used(whole, True) | kept
     only_read = program.scop.orphans_read
     unused = [name for name in program.scop.orphans if name not in (read if name in only_read else used)]
     unused += [name for name in program.scop.orphan_functions if name not in used]
@@ -191,7 +201,7 @@ def _region_text(
         heap=[one.name for one in heap],
         unused=unused,
     )
-    return _Whole(_indented(text, region.indent), origins_in(text, [before, lines]), needed, condition, unused)
+    return _Whole(_indented(text, region.indent), origins_in(text, [before, lines]), needed, condition, unused, after)
 
 
 def without_heap(items: tuple[c.Stmt, ...]) -> tuple[tuple[c.Stmt, ...], list[c.Decl]]:
@@ -282,7 +292,7 @@ def guard_of(program: Program) -> c.Expr | None:
     needed = scop.guard.gist(scop.context)
     if needed.plain_is_universe() or scop.context.is_subset(scop.guard):
         return None
-    build = isl.AstBuild.from_context(scop.context)
+    build = build_for(scop, scop.context)
     return ExprPrinter(scop.parameters, {}).convert(build.expr_from_set(needed))
 
 
@@ -290,7 +300,7 @@ def _apart(scop: Scop) -> list[c.Expr]:
     """What has to be apart in memory, as conditions in C."""
     if not scop.apart:
         return []
-    build = isl.AstBuild.from_context(scop.context)
+    build = build_for(scop, scop.context)
 
     def bound(value: isl.PwAff) -> c.Expr:
         return ExprPrinter(scop.parameters, {}).convert(build.expr_from_pw_aff(value))

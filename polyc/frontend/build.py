@@ -7,10 +7,10 @@ from collections.abc import Callable
 import islpy as isl
 
 from polyc.errors import Span
-from polyc.frontend.accesses import Raw
+from polyc.frontend.c.state import CTX, Region, number, variable
+from polyc.frontend.c.symbols import ISL_WORDS
 from polyc.frontend.extract import Draft, Item, LoopItem
-from polyc.frontend.region import CTX, Region, number, variable
-from polyc.frontend.symbols import ISL_WORDS
+from polyc.frontend.sets.accesses import Raw
 from polyc.model import ctree as c
 from polyc.model import tree as t
 from polyc.model.scop import Access, Statement

@@ -14,18 +14,18 @@ import islpy as isl
 from pycparser import c_ast
 
 from polyc.errors import Diagnostic, Severity, UserError
-from polyc.frontend.chunks import Chunks
-from polyc.frontend.effects import Effects
-from polyc.frontend.liveness import walk
+from polyc.frontend.c.effects import Effects
+from polyc.frontend.c.liveness import walk
+from polyc.frontend.c.parse import SKIPPED, Parsed, parse_function
+from polyc.frontend.c.units import NotRead, NotWhole, Unit, units, whole_lines
 from polyc.frontend.overlaps import CODE as OVERLAPS
-from polyc.frontend.parse import SKIPPED, Parsed, parse_function
-from polyc.frontend.places import Places
-from polyc.frontend.pragmas import Marked
-from polyc.frontend.units import NotRead, NotWhole, Unit, units, whole_lines
+from polyc.frontend.text.chunks import Chunks
+from polyc.frontend.text.places import Places
+from polyc.frontend.text.pragmas import Marked
 from polyc.model.scop import Region
 from polyc.model.tree import Band
 from polyc.model.tree import walk as walk_tree
-from polyc.poly import OverBudget, is_over_budget
+from polyc.poly import OverBudget, greatest_of, is_over_budget, least_of
 from polyc.records import dataclass, field
 
 LARGEST_FUNCTION = 100_000
@@ -362,7 +362,7 @@ def iterations(region: Region) -> int | None:
         count = 1
         for position in range(domain.dim(isl.dim_type.set)):
             try:
-                high, low = domain.dim_max_val(position), domain.dim_min_val(position)
+                high, low = greatest_of(domain, position), least_of(domain, position)
             except isl.Error:
                 return None
             if not (high.is_int() and low.is_int()):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias
 
+from polyc.analysis.expressions.facts import constant
 from polyc.errors import Span
-from polyc.frontend.accesses import READ, WRITE, Collector, Raw
-from polyc.frontend.affine import Affine
-from polyc.frontend.choice import as_choice
-from polyc.frontend.exits import exit_value, substituted
-from polyc.frontend.facts import constant
-from polyc.frontend.loops import Loop, NotAffine, analyse
-from polyc.frontend.opaque import Opaque
-from polyc.frontend.region import Env, Region, number
+from polyc.frontend.c.state import Env, Region, number
+from polyc.frontend.sets.accesses import READ, WRITE, Collector, Raw
+from polyc.frontend.sets.affine import Affine
+from polyc.frontend.sets.choice import as_choice
+from polyc.frontend.sets.exits import exit_value, substituted
+from polyc.frontend.sets.loops import Loop, NotAffine, analyse, overflowing
+from polyc.frontend.sets.opaque import Opaque
 from polyc.model import ctree as c
 from polyc.records import dataclass, field, replace
 
@@ -95,6 +95,7 @@ class Extractor:
             span = (reason.node.span if reason.node is not None else None) or node.span
             self.region.note(reason.code, f"{reason}: it is kept whole as one statement", span)
             return self.opaque(node, env)
+        self.region.overflows[node.span] = lambda: overflowing(self.region, node, loop, env)
         key = loop.head.key
         inside = replace(env, domain=loop.domain.coalesce(), dims=(*env.dims, key))
         items = tuple(self.statement(node.body, inside)[0])
@@ -148,6 +149,8 @@ class Extractor:
         symbol = self.region.symbol(node.name)
         if symbol is None or not symbol.is_integer or node.name not in self.region.settled:
             return items, env
+        if node.name in self.region.named:
+            items = [replace(item, value_of=node.name) if isinstance(item, Draft) else item for item in items]
         value = self.affine.value(node.init, env)
         known = self.affine.converted(value, symbol.shape.element, env) if value is not None else None
         if known is None:

@@ -7,10 +7,10 @@ from dataclasses import replace
 import islpy as isl
 
 from polyc.flow import Accesses, Flow, compute_flow
-from polyc.frontend.accesses import READ, WRITE
 from polyc.frontend.build import Placed, drafts, lifted_set, order_map, place, without_empty
+from polyc.frontend.c.state import CTX, Region
 from polyc.frontend.extract import Draft, Item
-from polyc.frontend.region import CTX, Region
+from polyc.frontend.sets.accesses import READ, WRITE
 from polyc.poly import set_name, sets
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pycparser import c_ast
 
+from polyc.analysis.expressions.facts import induction, read_outside_loops
 from polyc.errors import Span
-from polyc.frontend.facts import induction, read_outside_loops
-from polyc.frontend.liveness import Escapes, Path, escapes, read_after, unknown_call_after
-from polyc.frontend.region import Region
-from polyc.frontend.symbols import Symbol
+from polyc.frontend.c.liveness import Escapes, Path, escapes, read_after, unknown_call_after
+from polyc.frontend.c.state import Region
+from polyc.frontend.c.symbols import Symbol
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
 from polyc.records import dataclass, field

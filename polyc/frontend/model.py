@@ -9,31 +9,36 @@ from collections import Counter
 import islpy as isl
 from pycparser import c_ast
 
+from polyc.analysis.expressions.facts import assigned_scalars, lvalues, reads, writes
 from polyc.errors import Diagnostic, Severity, Span, UserError
-from polyc.frontend.arrays import extent, make_array, positive_extents
-from polyc.frontend.atoms import Atoms
 from polyc.frontend.build import Placed, build_tree, drafts, finish, place
-from polyc.frontend.checks import Checker
-from polyc.frontend.chunks import KEYWORDS, Chunks
-from polyc.frontend.convert import Converter
-from polyc.frontend.ctype import Types
-from polyc.frontend.delinear import is_linearised, shaped_items
-from polyc.frontend.effects import Effects
+from polyc.frontend.c.checks import Checker
+from polyc.frontend.c.convert import Converter
+from polyc.frontend.c.ctype import Types
+from polyc.frontend.c.effects import Effects
+from polyc.frontend.c.liveness import Path, declared_on_the_way, read_after, walk
+from polyc.frontend.c.parse import CALLED, IDENTIFIER, Parsed, clean, without_own_loops
+from polyc.frontend.c.references import place_of
+from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, number, project, restore, saved, variable
+from polyc.frontend.c.symbols import PRIVATE_BYTES, Scope, Symbol, scope_before
 from polyc.frontend.extract import Extractor, Item
-from polyc.frontend.facts import assigned_scalars, lvalues, reads, writes
 from polyc.frontend.flow import needed_exits, without_unread, written_first
+from polyc.frontend.idioms.exchange import Exchanges
+from polyc.frontend.idioms.helpers import Helpers
+from polyc.frontend.idioms.indices import with_indices
+from polyc.frontend.idioms.named import named_values
+from polyc.frontend.idioms.pointers import TooMany, aliases
 from polyc.frontend.inspection import Asking, asking
 from polyc.frontend.live_out import After
-from polyc.frontend.liveness import Path, declared_on_the_way, walk
 from polyc.frontend.overlaps import apart, check_loops, refused
-from polyc.frontend.parse import CALLED, IDENTIFIER, Parsed, clean
-from polyc.frontend.places import Places
-from polyc.frontend.pragmas import Asked, Marked, following, pragma_span
-from polyc.frontend.promises import condition_set, names_in
-from polyc.frontend.references import place_of
-from polyc.frontend.region import CTX, Env, Region, number, project, restore, saved, variable
-from polyc.frontend.source import COMMENT_OR_STRING
-from polyc.frontend.symbols import PRIVATE_BYTES, Symbol, scope_before
+from polyc.frontend.sets.arrays import extent, make_array, positive_extents
+from polyc.frontend.sets.atoms import Atoms
+from polyc.frontend.sets.delinear import is_linearised, shaped_items
+from polyc.frontend.sets.promises import condition_set, names_in
+from polyc.frontend.text.chunks import KEYWORDS, Chunks
+from polyc.frontend.text.places import Places
+from polyc.frontend.text.pragmas import Asked, Marked, following, pragma_span
+from polyc.frontend.text.source import COMMENT_OR_STRING
 from polyc.model import ctree as c
 from polyc.model.program import MANY, InputOptions
 from polyc.model.scop import CALLS, AccessKind, Apart, Array, Inspection, Scop, Statement, Storage, Wish, tied
@@ -56,6 +61,7 @@ class Modeller:
     options: InputOptions
     assumptions: list[ast.expr]
     effects: Effects
+    helpers: Helpers
     file_names: frozenset[str]
     others: list[Marked]
     """All regions of the function."""
@@ -81,14 +87,16 @@ class Modeller:
         before = [*self.path[:-1], (self.path[-1][0], inside)]
         scope = scope_before(types, self.parsed.tree, self.parsed.function, before)
         self.visible |= {name for name in self.options.live_out or () if scope.find(name) is not None}
-        converter = Converter(self.parsed, self.places, scope)
-        body = c.Block(converter.block(items))
+        converter = Converter(self.parsed, self.places, scope, expanded=self.helpers.expanded)
+        exchanges = Exchanges(scope, with_indices(c.Block(converter.block(items)), scope, self.is_own))
+        body = exchanges.body
         written, read = frozenset(writes(body)), frozenset(reads(body))
         region = Region(
             scope, written, settled_names(body), values=assigned_values(body), read=read, problems=converter.problems
         )
         region.effects, region.inspect = self.effects.of, inspect
         self.note_calls(region, body)
+        region.named = named_values(region, body)
         self.note_pragmas(region)
         region.sizes = lambda symbol, n: extent(symbol, n, region, converter, self.parsed.function)[0]
         self.check(region, body)
@@ -103,13 +111,42 @@ class Modeller:
         if self.unasked:
             self.stay_in_rows(region, statements, converter)
         statements = needed_exits(statements, region, live)
+        turned = exchanges.finish(region, self.read_later(exchanges, scope))
         if region.problems:
             raise UserError(unique(region.problems))
         questions = asking(region, self.file_names | self.function_names())
         scop = self.assemble(region, converter, after, statements, span, end_line)
         if questions is not None:
             scop = replace(scop, inspection=self.inspection(region, converter, questions, scop))
+        scop = replace(scop, exchanges=turned, moved=exchanges.moved)
         return replace(scop, tile=self.asked_tile(), wishes=self.wishes(scop, body, asked))
+
+    def is_own(self, symbol: Symbol) -> bool:
+        """Whether nobody else sees a local variable, and nobody reads it after the region."""
+        name = symbol.c_name
+        return name not in self.taken and not read_after(name, self.path, self.parsed.function)
+
+    @property
+    def taken(self) -> set[str]:
+        """The names of which the function takes the address."""
+        return {
+            node.expr.name
+            for node in walk(self.parsed.function.body)
+            if isinstance(node, c_ast.UnaryOp) and node.op == "&" and isinstance(node.expr, c_ast.ID)
+        }
+
+    def read_later(self, exchanges: Exchanges, scope: Scope) -> set[str]:
+        """The pointers among those that change places whose values somebody may read after the region."""
+        states = exchanges.turning.states if exchanges.turning is not None else ()
+        symbols = [scope.symbols[key] for state in states for key in state]
+        outside = [symbol for symbol in symbols if symbol.storage is not Storage.REGION]
+        return {
+            symbol.key
+            for symbol in outside
+            if symbol.storage is Storage.GLOBAL
+            or symbol.c_name in self.taken
+            or read_after(symbol.c_name, self.path, self.parsed.function)
+        }
 
     def extracted(self, region: Region, body: c.Block, needed: frozenset[str], span: Span) -> list[Item]:
         """The statements, with flat arrays in the shapes that their subscripts have."""
@@ -295,29 +332,23 @@ class Modeller:
                 region.refuse("unsupported-declaration", message, item.span, "declare it before '#pragma scop'")
 
     def check_aliases(self, region: Region, body: c.Block) -> None:
-        """A local pointer that was made from another array of the region is the same memory by another name."""
+        """Two pointers of the region that the function sets to one place, or one inside of the other's array."""
         used = {item.name for item in c.walk(body) if isinstance(item, c.Name)}
-        arrays = {s.c_name: s for key in used if (s := region.symbol(key)) is not None and s.rank}
-        known: dict[str, str] = {}
-        found = assignments(self.parsed.function)
-        times = Counter(target for target, _, _ in found)
-        for target, value, declares in found:
-            source, plain = pointer_source(value)
-            symbol = arrays.get(target)
-            if symbol is None or not symbol.shape.dims[0].pointer or source == target:
-                continue
-            other = source if source in arrays and source not in self.moved else known.get(source, "") if plain else ""
-            if plain and source and (declares or times[target] == 1):
-                known[source] = target
-            if other:
-                span = converter_span(self.places, self.parsed, self.parsed.offset(value.coord))
-                message = f"'{target}' points into '{other}', and the region uses both"
-                region.refuse("aliased-pointer", message, span, f"use '{other}' alone in the region")
+        arrays = [s.c_name for key in sorted(used) if (s := region.symbol(key)) is not None and s.rank]
+        try:
+            found = aliases(self.parsed.function, arrays, self.is_mark)
+        except TooMany:
+            message = "polyc cannot follow which arrays the pointers of this function stand for"
+            region.refuse("aliased-pointer", message, self.span_of(self.parsed.function), "assign fewer of them")
+            return
+        for alias in found:
+            message = f"'{alias.name}' points into '{alias.other}', and the region uses both"
+            span = self.span_of(alias.given)
+            region.refuse("aliased-pointer", message, span, f"use '{alias.other}' alone in the region")
 
-    @property
-    def moved(self) -> set[str]:
-        """Pointers that are assigned in the function, as those that swap two buffers are."""
-        return {name for name, _, declares in assignments(self.parsed.function) if not declares}
+    def span_of(self, node: c_ast.Node) -> Span:
+        start = self.parsed.original(self.parsed.offset(node.coord))
+        return self.places.span(start, start + 1)
 
     def note_pragmas(self, region: Region) -> None:
         for match in _PRAGMA.finditer(self.chunks.text, self.marked.body, self.marked.end):
@@ -375,6 +406,9 @@ class Modeller:
         context = only(region.context, names).coalesce()
         # Last, since pieces that were joined ask again for what the types of the parameters hold anyway.
         assumed = only(region.assumed, names).coalesce().gist(context.intersect(only(region.ranges, names)))
+        defined = EVERYTHING
+        for overflow in region.overflows.values():
+            defined = defined.subtract(overflow())
         needed = assumed.params()
         for tie in region.ties:
             needed = needed.intersect(tied(tie))
@@ -409,6 +443,7 @@ class Modeller:
             tuple(callees),
             tuple(region.ties),
             self.apart(region, after, arrays, statements, context.params().intersect(assumed.params())),
+            defined=only(defined, names).params(),
         )
 
     def inspection(self, region: Region, converter: Converter, asked: Asking, scop: Scop) -> Inspection:
@@ -431,6 +466,7 @@ class Modeller:
             unset=frozenset(),
             notes=(),
             apart=(),
+            exchanges=(),
             tile=None,
             wishes={},
         )
@@ -489,7 +525,8 @@ class Modeller:
         inside = set(IDENTIFIER.findall(self.chunks.text[self.marked.body : self.marked.end]))
         for other in sorted(self.others, key=lambda r: -r.start):
             text = text[: other.body - item.start] + text[other.end - item.start :]
-        counts = Counter(IDENTIFIER.findall(COMMENT_OR_STRING.sub(" ", text)))
+        outside = COMMENT_OR_STRING.sub(" ", text)
+        counts = Counter(IDENTIFIER.findall(outside))
         local = (Storage.LOCAL, Storage.ARGUMENT)
         declared: frozenset[str] | None = None
         found: list[Symbol] = []
@@ -498,6 +535,8 @@ class Modeller:
             if symbol.storage is Storage.REGION or name not in inside:
                 continue  # what the region declares goes with the loops
             once = counts[name] == 1
+            if not once and symbol.storage is Storage.LOCAL and not symbol.rank:
+                once = IDENTIFIER.findall(without_own_loops(outside, name)).count(name) == 1
             if not once and symbol.storage not in local:
                 declared = self.declared_only() if declared is None else declared
                 once = name in declared
@@ -563,38 +602,3 @@ def unique(items: list[Diagnostic]) -> list[Diagnostic]:
     """Each message once, in source order."""
     found = {(d.code, d.message, d.span): d for d in items}
     return sorted(found.values(), key=lambda d: (d.span.line, d.span.column) if d.span else (0, 0))
-
-
-def assignments(function: c_ast.FuncDef) -> list[tuple[str, c_ast.Node, bool]]:
-    """Every `name = value` of a function, and whether it is a declaration's initialiser."""
-    found: list[tuple[str, c_ast.Node, bool]] = []
-    for node in walk(function.body):
-        if isinstance(node, c_ast.Decl) and node.init is not None and node.name:
-            found.append((node.name, node.init, True))
-        if isinstance(node, c_ast.Assignment) and node.op == "=" and isinstance(node.lvalue, c_ast.ID):
-            found.append((node.lvalue.name, node.rvalue, False))
-    return found
-
-
-def pointer_source(node: c_ast.Node) -> tuple[str, bool]:
-    """What a pointer is made from, `A` for `A + n`, `&A[1]`, `(double *)A`, and whether it is all of that."""
-    plain = True
-    while True:
-        match node:
-            case c_ast.ID():
-                return str(node.name), plain
-            case c_ast.Cast():
-                node = node.expr
-            case c_ast.UnaryOp() if node.op in ("&", "*"):
-                node, plain = node.expr, False
-            case c_ast.ArrayRef():
-                node, plain = node.name, False
-            case c_ast.BinaryOp() if node.op in "+-":
-                node, plain = node.left, False
-            case _:
-                return "", False
-
-
-def converter_span(places: Places, parsed: Parsed, offset: int) -> Span:
-    start = parsed.original(offset)
-    return places.span(start, start + 1)

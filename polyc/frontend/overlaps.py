@@ -13,12 +13,12 @@ from itertools import combinations
 import islpy as isl
 from pycparser import c_ast
 
+from polyc.analysis.expressions.facts import induction
 from polyc.errors import Span, UserError
-from polyc.frontend.facts import induction
+from polyc.frontend.c.liveness import walk
+from polyc.frontend.c.state import Region
+from polyc.frontend.c.symbols import Symbol
 from polyc.frontend.live_out import After
-from polyc.frontend.liveness import walk
-from polyc.frontend.region import Region
-from polyc.frontend.symbols import Symbol
 from polyc.model import ctree as c
 from polyc.model.scop import AccessKind, Apart, Array, Memory, Statement, Storage
 from polyc.records import dataclass

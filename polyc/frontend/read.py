@@ -7,18 +7,19 @@ import re
 from dataclasses import replace
 
 from polyc.errors import Diagnostic, Severity, Span, UserError
-from polyc.frontend.chunks import Chunks, cut
+from polyc.frontend.c.effects import Effects
+from polyc.frontend.c.parse import Parsed, parse_function
+from polyc.frontend.c.preamble import original_text, preamble
+from polyc.frontend.c.state import CTX
 from polyc.frontend.detect import Detector, Found, Judge, worth_a_look
-from polyc.frontend.effects import Effects
+from polyc.frontend.idioms.helpers import Helpers
 from polyc.frontend.model import Modeller, unique
-from polyc.frontend.parse import Parsed, parse_function
-from polyc.frontend.places import Places
-from polyc.frontend.pragmas import Marked, Pragmas, find_pragmas, following, place_regions, tell_unplaced
-from polyc.frontend.preamble import original_text, preamble
-from polyc.frontend.preprocess import Preprocessed, preprocess
-from polyc.frontend.promises import names_in, parse_condition
-from polyc.frontend.region import CTX
-from polyc.frontend.source import UserFile, as_file, assert_unchanged, load
+from polyc.frontend.sets.promises import names_in, parse_condition
+from polyc.frontend.text.chunks import Chunks, cut
+from polyc.frontend.text.places import Places
+from polyc.frontend.text.pragmas import Marked, Pragmas, find_pragmas, following, place_regions, tell_unplaced
+from polyc.frontend.text.preprocess import Preprocessed, preprocess
+from polyc.frontend.text.source import UserFile, as_file, assert_unchanged, load
 from polyc.model.program import InputOptions
 from polyc.model.scop import Region, Scop, Source
 from polyc.poly import OverBudget, budget
@@ -109,6 +110,7 @@ class _Reader:
         self.assumptions = assumptions
         self.pragmas = pragmas
         self.effects = Effects(chunks, places, frozenset(pragmas.pure))
+        self.helpers = Helpers(chunks, places, self.effects.of)
         self.file_names = frozenset(chunks.mentions) | pre.macros
 
     def regions(self, marked: list[Marked], problems: list[Diagnostic]) -> list[Region]:
@@ -204,6 +206,7 @@ class _Reader:
             self.options,
             self.assumptions,
             self.effects,
+            self.helpers,
             self.file_names,
             group,
         )
@@ -230,7 +233,7 @@ class _Reader:
         line = self.user.text[start : start + scop.span.column - 1]
         text = original_text(self.chunks.text[marked.body : marked.end])
         scop = replace(scop, notes=(*scop.notes, *self.decided(start, end)))
-        return Region(scop, start, end, line, text, preamble(self.chunks, marked, parsed, scop))
+        return Region(scop, start, end, line, text, preamble(self.chunks, marked, parsed, scop), self.effects.pure)
 
     def decided(self, start: int, end: int) -> list[Diagnostic]:
         """A note at the first '#if' of a region: its lines stay out of the output where it does not hold now."""

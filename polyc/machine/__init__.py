@@ -1,9 +1,13 @@
-"""What the hardware is: machines as data, and how much of one a block of threads takes."""
+"""Machines as data: CPUs and GPUs, and how many blocks of threads fit.
+
+Names and TOML files -> descriptions. Knows no programs.
+"""
 
 from polyc.machine.cpu import Cpu, Level, Memory
 from polyc.machine.description import Machine
 from polyc.machine.gpu import Gpu
-from polyc.machine.load import DEFAULTS, GENERIC, HOST, is_file, known, load, load_cpu, load_gpu, shipped
+from polyc.machine.load import load, load_cpu, load_gpu
+from polyc.machine.shipped import DEFAULTS, GENERIC, HOST, is_file, known, shipped
 
 __all__ = [
     "DEFAULTS",

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from polyc.machine.cpu import Cpu, Level, Memory
+from polyc.machine.shipped import named
 from polyc.machine.system import Cache, System, this_system
 
 FORMAT = "1"
@@ -34,10 +35,8 @@ def nearest(system: System) -> str:
     Where a system hides the wide vectors of a known model, as some virtual machines do, the instructions decide: what a
     core does in a cycle is counted in vectors.
     """
-    from polyc.machine.load import load_cpu
-
     for code, name in MODELS:
-        if re.fullmatch(code, system.code) and load_cpu(name).vector_bytes <= system.vector_bytes:
+        if re.fullmatch(code, system.code) and _cpu(name).vector_bytes <= system.vector_bytes:
             return name
     if system.architecture == "aarch64":
         return "aarch64"
@@ -121,10 +120,8 @@ def _cache_folder() -> Path:
 @cache
 def quick_host() -> Cpu:
     """This machine without measuring."""
-    from polyc.machine.load import load_cpu
-
     system = this_system()
-    return described(system, load_cpu(nearest(system)))
+    return described(system, _cpu(nearest(system)))
 
 
 def as_toml(cpu: Cpu, heading: str = "") -> str:
@@ -143,3 +140,10 @@ def _line(key: str, value: object) -> str:
         return f"{key} = {value!r}"
     shown = "".join(c if c.isprintable() else " " for c in value)
     return f'{key} = "' + shown.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _cpu(name: str) -> Cpu:
+    """A CPU that polyc ships."""
+    found = named(name)
+    assert isinstance(found, Cpu)
+    return found

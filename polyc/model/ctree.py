@@ -216,10 +216,10 @@ class If:
 class For:
     """A C loop. `pragmas` are printed on lines of their own before it, `worth` as the `if` clause of the first one:
     where threads pay for their start. `lanes`: one operation on vectors is to run all
-    its iterations, from 0 to `lanes` (`codegen/vectors.py`). `lookups`: in so many iterations, from a multiple on,
-    the rows of its tables are the same (`codegen/lookups.py`). `owned`: an array whose cells have owners among the
-    threads, which run the iterations that update them (`codegen/owners.py`), `owned_if`: where threads are worth it.
-    `nontemporal`: arrays that it stores past the caches (`codegen/nontemporal.py`), where `large` holds, if that stands
+    its iterations, from 0 to `lanes` (`vectors.py`). `lookups`: in so many iterations, from a multiple on,
+    the rows of its tables are the same (`lookup_block.py`). `owned`: an array whose cells have owners among the
+    threads, which run the iterations that update them (`owner_block.py`), `owned_if`: where threads are worth it.
+    `nontemporal`: arrays that it stores past the caches (`stream_block.py`), where `large` holds, if that stands
     there."""
 
     init: Decl | Expr | None
@@ -235,6 +235,8 @@ class For:
     owned_if: Expr | None = None
     nontemporal: tuple[str, ...] = ()
     large: Expr | None = None
+    counts: str = ""
+    """Of a printed loop: `int` where all loops of the user's that it runs count in that type, or `long`."""
     runs: tuple[Span, ...] = dataclass_field(default=(), compare=False, repr=False)
     """In a printed loop: the places of the user's loops whose iterations it runs."""
 
@@ -366,6 +368,18 @@ def rewrite(node: N, change: Callable[[Node], Node | None]) -> N:
             if single is not value:
                 updates[name] = single
     return replace(node, **updates) if updates else node  # type: ignore[arg-type]
+
+
+def placed(node: N, span: Span | None) -> N:
+    """The tree with one place for all of its nodes."""
+    updates: dict[str, object] = {"span": span} if hasattr(node, "span") else {}
+    for name in _inner(node):
+        value = getattr(node, name)
+        if type(value) is tuple:
+            updates[name] = tuple([placed(part, span) for part in value])
+        elif value is not None:
+            updates[name] = placed(value, span)
+    return replace(node, **updates)  # type: ignore[arg-type]
 
 
 def renamed(node: N, names: dict[str, str]) -> N:

@@ -42,6 +42,8 @@ class Rendered:
     """What its first line says was shown of it."""
     unused: tuple[str, ...] = ()
     """The user's names that only the original loops used."""
+    after: tuple[c.Stmt, ...] = ()
+    """What gives pointers the arrays that they have after the region, behind the statements of the last step."""
 
 
 @dataclass(frozen=True, slots=True)

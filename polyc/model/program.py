@@ -31,14 +31,14 @@ class Options:
     """Which tiles an iterated stencil gets over time, and their sizes, () for those of the model: `auto`, `none`,
     `skewed`, `diamond`, `overlapped`."""
     sizes: tuple[tuple[str, tuple[int, ...]], ...] = ()
-    """In the place of what is constructed: a kind of tiles and its sizes (`passes/given_sizes.py`)."""
+    """In the place of what is constructed: a kind of tiles and its sizes (`cost/given_sizes.py`)."""
     threads: str = "auto"
     """`auto`: parallel loops that are too small for threads run on one; `always`: they start them all the same."""
     stores: str = "auto"
     """`auto`: results that no cache holds go to memory past the caches where that pays; `nontemporal`: wherever it can
     be; `plain`: none does."""
     strips: int | None = None
-    """How many tiles a strip has through which fused producers slide (`passes/windows.py`); 0: no strips; None: as many
+    """How many tiles a strip has through which fused producers slide (`windows.py`); 0: no strips; None: as many
     as the model of the machine says, or none."""
     max_recompute: float | None = None
     """Percentage of repeated instances that fusion may cost; None: let the cost decide."""
@@ -56,10 +56,10 @@ class Options:
     without: frozenset[str] = frozenset()
     """Passes to leave out, by name; added by a relaxation only, after a check refused what they made."""
     shifted: bool = True
-    """Whether isl may shift the values of a loop's statements (`codegen/to_isl.py`); cleared only after its loops were
+    """Whether isl may shift the values of a loop's statements (`to_isl.py`); cleared only after its loops were
     refused."""
     spaced: bool = False
-    """Whether loops keep values that lie apart (`passes/spaced.py`); set only after isl's loops were refused."""
+    """Whether loops keep values that lie apart (`passes/order/spaced.py`); set only after isl's loops were refused."""
     undivided: bool = False
     """Whether a member above an extension is one loop, not several for parts of its range; set only after isl's loops
     were refused."""
@@ -319,7 +319,7 @@ class Program:
     outside of the domain is left out by a condition, `zero` for a copy that stores 0 there, `free` where it runs, and
     touches nothing but cells that no instance of the domain reads, `neutral` where it adds products of zeros."""
     hoisted: tuple[Hoist, ...] = ()
-    """Expressions that are computed where panels are filled (`verify/hoisted.py` shows that it is the same)."""
+    """Expressions that are computed where panels are filled (`verify/region/hoisted.py` shows that it is the same)."""
     remarks: tuple[Remark, ...] = ()
     inlined: tuple[Inlining, ...] = ()
     """How the region lost its producers, step by step; empty where none was inlined."""

@@ -208,6 +208,16 @@ class Inspection:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Exchange:
+    """Pointers that have other arrays after the region."""
+
+    when: isl.Set
+    """`[n] -> { : … }`: the sizes at which they do."""
+    moves: tuple[tuple[str, str], ...]
+    """The name of each, and of the pointer that had its array before."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Scop:
     """A region of the program. Immutable."""
 
@@ -253,6 +263,19 @@ class Scop:
     """What is asked for single nests, by their statements."""
     inspection: Inspection | None = None
     """What has to hold of the data for the model to be right."""
+    defined: isl.Set | None = None
+    """`[n] -> { : … }`: sizes at which no `int` overflows in the heads of the region's loops. For others C gives it no
+    meaning. None: all."""
+    exchanges: tuple[Exchange, ...] = ()
+    """How pointers change places; no two hold at once. In the model each has its array from before the region."""
+    moved: tuple[str, ...] = ()
+    """The names of all pointers from outside of the region that it assigns."""
+
+    @property
+    def carriers(self) -> tuple[str, ...]:
+        """Those of them that only carry a value from one to another."""
+        arrays = {array.c_name for array in self.arrays.values()}
+        return tuple(name for name in self.moved if name not in arrays)
 
     @property
     def domain(self) -> isl.UnionSet:
@@ -299,6 +322,8 @@ class Region:
     preamble: str
     """Preprocessed declarations (typedefs, structs, functions, constants) that the region's text needs to compile
     as a function of its own; no definitions of the region's arrays."""
+    pure: frozenset[str] = frozenset()
+    """Functions of which the user promises that they only compute a value from their arguments."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,6 +1,6 @@
 """Schedule trees: isl's node types as frozen dataclasses, with the names and marks that codegen needs.
 
-The tree that isl's scheduler answers is converted to this form once (`passes/schedule.py`); passes rebuild it
+The tree that isl's scheduler answers is converted to this form once (`passes/order/schedule.py`); passes rebuild it
 with plain Python, and `codegen/` hands it back to isl as text to generate the AST. What a node means is isl's
 definition (Grosser, Verdoolaege, Cohen: Polyhedral AST Generation Is More Than Scanning Polyhedra, 2015).
 """

@@ -5,18 +5,18 @@ from __future__ import annotations
 from types import FrameType
 from typing import Any
 
-from polyc.codegen.printer import expression
-from polyc.frontend.ctype import Types
+from polyc.codegen.text.printer import expression
+from polyc.frontend.c.ctype import Types
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Apart, Array, Region, Scop, Storage
 from polyc.records import dataclass, field, replace
-from polyc.replay.memory import APART, Cells, Kind, Machine, Outside, WatchedCells, number_of, same_value
+from polyc.replay.machine.memory import APART, Cells, Kind, Machine, Outside, WatchedCells, number_of, same_value
+from polyc.replay.machine.reading import NotUnderstood, Read, read_texts
+from polyc.replay.machine.tracing import Place, TracedCells, Tracer
 from polyc.replay.outcome import Difference
-from polyc.replay.reading import NotUnderstood, Read, read_texts
 from polyc.replay.taint import few_values
-from polyc.replay.tracing import Place, TracedCells, Tracer
-from polyc.replay.translate import ARGUMENTS, PLAIN, RESIDUES, ZEROS, Module, kind_of, translated
+from polyc.replay.translate import ARGUMENTS, PLAIN, RESIDUES, ZEROS, Module, kind_of, place_key, translated
 from polyc.replay.witness import explained
 from polyc.runtime.csource import is_rows, plain_name, size_text, with_names
 
@@ -69,7 +69,8 @@ class Both:
             raise NotUnderstood("a size that is a product of others")
         found = [array for array in scop.arrays.values() if array.storage is not Storage.REGION]
         self.arrays = {array.c_name: array for array in found}
-        self.aliased = frozenset(name for pair in scop.apart for name in names_of(pair)) & set(self.arrays)
+        apart = {name for pair in scop.apart for name in names_of(pair)}
+        self.aliased = frozenset(apart | set(scop.moved)) & set(self.arrays)
         original, printed = (with_names(text, scop.parameters) for text in (self.region.original, self.text))
         texts = {REGION: original, TEXT: printed}
         self.read = read_texts(self.region.preamble, opening(scop, self.arrays), texts)
@@ -90,7 +91,9 @@ class Both:
         return ZEROS if "neutral" in self.program.padded.values() else PLAIN
 
     def translation(self, checked: tuple[str, ...] = ()) -> Module:
-        return translated(self.read, self.types, (REGION, TEXT), self.mode, self.aliased, self.few, checked)
+        return translated(
+            self.read, self.types, (REGION, TEXT), self.mode, self.aliased, self.few, checked, self.region.pure
+        )
 
     def kind(self, array: Array) -> Kind:
         declared = self.read.functions[REGION].body.block_items
@@ -175,6 +178,9 @@ class Both:
                 place = first_difference(wanted.arrays[name], found.arrays[name])
                 if place is not None:
                     return Difference("value", f"{name} has another value", "", {}, name, place)
+        for name in {name for one in self.scop.exchanges for name, _ in one.moves}:
+            if wanted.scalars[place_key(name)] != found.scalars[place_key(name)]:
+                return Difference("value", f"{name} points to another array", "", {})
         if wanted.machine.world != found.machine.world:
             return Difference("value", "calls with effects are other ones, or in another order", "", {})
         return None
@@ -224,6 +230,13 @@ def names_of(pair: Apart) -> tuple[str, ...]:
     return tuple(expression(memory.base) for memory in (pair.one, pair.two))
 
 
+def carrier(scop: Scop, name: str) -> str:
+    """The declaration of a pointer that changes places with arrays."""
+    array = next(array for array in scop.arrays.values() if array.c_name in scop.moved)
+    inner = "".join(f"[{size_text(scop, array, k)}]" for k in range(1, array.rank)) if not array.flat else ""
+    return f"{array.element.text} {f'(*{name}){inner}' if inner else f'*{name}'} = {array.c_name};"
+
+
 def opening(scop: Scop, arrays: dict[str, Array]) -> str:
     """Declarations of what both texts are given, in one line."""
     found: list[str] = []
@@ -247,6 +260,7 @@ def opening(scop: Scop, arrays: dict[str, Array]) -> str:
             found.append(f"{element} {name}[{first}]{inner} = {ARGUMENTS};")
         else:
             found.append(f"{element} {name} = {ARGUMENTS};")
+    found += [carrier(scop, name) for name in scop.carriers]
     loops = {name: t.text for s in scop.statements.values() for name, t in zip(s.loops, s.loop_types, strict=True)}
     inside = {array.c_name for array in scop.arrays.values() if array.storage is Storage.REGION}
     found += [f"{text} {name};" for name, text in loops.items() if name not in known | inside]

@@ -8,9 +8,9 @@ from polyc.model.program import Program
 from polyc.model.scop import AccessKind, Region
 from polyc.records import dataclass, field, replace
 from polyc.replay.both import TEXT, Both, Overlap, Ran, names_of
-from polyc.replay.memory import Machine, OutOfFuel, Outside, Races
+from polyc.replay.machine.memory import Machine, OutOfFuel, Outside, Races
+from polyc.replay.machine.reading import NotUnderstood, WrongText
 from polyc.replay.outcome import Coverage, Difference, Outcome
-from polyc.replay.reading import NotUnderstood, WrongText
 from polyc.replay.sizes import Sizes, least_iterations
 from polyc.runtime.csource import Unrunnable
 

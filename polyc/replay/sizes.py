@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import islpy as isl
 
 from polyc.model.scop import Scop
+from polyc.poly import greatest_of, least_of
 from polyc.records import dataclass, field
 from polyc.runtime.csource import plain_name
 from polyc.runtime.sizes import as_dimensions, closest, feasible, near
@@ -85,7 +86,7 @@ def least_iterations(scop: Scop) -> int:
     for statement in scop.statements.values():
         domain = statement.domain
         if domain.is_box() and not domain.involves_dims(isl.dim_type.param, 0, domain.dim(isl.dim_type.param)):
-            ends = [(domain.dim_min_val(k), domain.dim_max_val(k)) for k in range(domain.dim(isl.dim_type.set))]
+            ends = [(least_of(domain, k), greatest_of(domain, k)) for k in range(domain.dim(isl.dim_type.set))]
             found = max(found, math.prod(int(last.to_python() - first.to_python()) + 1 for first, last in ends))
     return found
 

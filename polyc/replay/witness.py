@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from polyc.replay.operations import NUMBER
+from polyc.replay.machine.operations import NUMBER
+from polyc.replay.machine.tracing import Tracer
 from polyc.replay.outcome import Difference
-from polyc.replay.tracing import Tracer
 
 if TYPE_CHECKING:
     from polyc.replay.both import Ran

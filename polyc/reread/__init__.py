@@ -1,16 +1,20 @@
-"""The second check: what is printed is the program that the first one has shown to be right."""
+"""The second check: the printed text is the program that the first one has shown to be right.
+
+A Program and its text -> faults. Knows no pass, and not how the text was made.
+"""
 
 from __future__ import annotations
 
+from polyc.model.fault import Fault
 from polyc.model.printed import Rendered
 from polyc.model.program import Program
 from polyc.model.scop import Region
 from polyc.reread.check import program_faults
+from polyc.reread.exchanges import exchange_faults
 from polyc.reread.guards import guard_faults
 from polyc.reread.literal import literal_faults
 from polyc.reread.parts import NotComparable, Refused
 from polyc.reread.steps import Step, step_faults
-from polyc.verify.fault import Fault
 
 
 def text_faults(program: Program, region: Region, rendered: Rendered) -> list[Fault]:
@@ -21,6 +25,9 @@ def text_faults(program: Program, region: Region, rendered: Rendered) -> list[Fa
     faults = guard_faults(program.scop, rendered) or program_faults(program, rendered.body)
     faults = faults or step_faults(program, steps, rendered.vectors)
     if faults or not rendered.text:
+        return faults
+    faults = exchange_faults(program.scop, rendered)
+    if faults:
         return faults
     try:
         literal_faults(region, rendered)

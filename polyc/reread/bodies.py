@@ -16,15 +16,15 @@ from typing import cast
 
 import islpy as isl
 
+from polyc.analysis.expand import buffer_for
+from polyc.analysis.expressions.reader import NotAffine, Substitution, Value, agree, piecewise, substitution
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, Array, CType, Statement, Storage
 from polyc.poly import at_sizes, constant_of, function_of, in_name, maps, pinned
 from polyc.records import dataclass, field, fields, replace
-from polyc.reread.affine import NotAffine, Substitution, Value, agree, piecewise, substitution
 from polyc.reread.instances import Image
 from polyc.reread.parts import Declared, NotComparable, Refused
-from polyc.verify.expand import buffer_for
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from polyc.analysis.order import runs
 from polyc.model import ctree as c
+from polyc.model.fault import Fault
 from polyc.model.program import Program
 from polyc.reread.bodies import Bodies
 from polyc.reread.concurrent import concurrency_faults
@@ -17,7 +18,6 @@ from polyc.reread.instances import images_of, instance_faults
 from polyc.reread.order import order_faults
 from polyc.reread.parts import Refused, Walk
 from polyc.reread.storage import storage_faults
-from polyc.verify.fault import Fault
 
 
 def program_faults(program: Program, body: tuple[c.Stmt, ...]) -> list[Fault]:

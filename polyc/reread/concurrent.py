@@ -2,7 +2,7 @@
 
 math: a loop of the text with a pragma, or that is printed as operations on vectors, has for all parts below it the
       value of one band member m that the tree marks so. What stands before m on their paths is the same, and has one
-      value for given values of the loops around. So two of its iterations are two of m's (`verify/races.py`).
+      value for given values of the loops around. So two of its iterations are two of m's (`verify/order/races.py`).
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from collections.abc import Sequence
 
 import islpy as isl
 
+from polyc.analysis.expressions.reader import Value, agree, agree_plainly, substitution
 from polyc.model import ctree as c
+from polyc.model.fault import Fault
 from polyc.model.program import Program
 from polyc.model.scop import Array
 from polyc.model.tree import Member, Step
 from polyc.poly import constant_of
-from polyc.reread.affine import Value, agree, agree_plainly, substitution
 from polyc.reread.instances import Image
 from polyc.reread.parts import Loop
-from polyc.verify.fault import Fault
 
 _CLAUSE = re.compile(r"reduction\((\S+): (\w+(?:\[:\d+\])*)\)")
 _UNROLL = "GCC unroll"

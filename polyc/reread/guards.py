@@ -11,12 +11,12 @@ from collections.abc import Iterator
 
 import islpy as isl
 
+from polyc.analysis.expressions.reader import NotAffine, Reader, agree, parameter_space, piecewise
 from polyc.model import ctree as c
+from polyc.model.fault import Fault
 from polyc.model.printed import Rendered
 from polyc.model.scop import Apart, Memory, Scop
-from polyc.reread.affine import NotAffine, Reader, agree, parameter_space, piecewise
 from polyc.reread.parts import NotComparable
-from polyc.verify.fault import Fault
 
 APART = "polyc_apart"
 

@@ -14,16 +14,16 @@ from collections.abc import Sequence
 
 import islpy as isl
 
+from polyc.analysis.expand import buffer_of
+from polyc.analysis.expressions.reader import NotAffine, Reader, Value, agree, agree_plainly, substitution
 from polyc.analysis.order import Run
+from polyc.model.fault import Fault
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import Member, Step
 from polyc.poly import affine_of, at_sizes, value_on
 from polyc.records import dataclass
-from polyc.reread.affine import NotAffine, Reader, Value, agree, agree_plainly, substitution
 from polyc.reread.parts import NotComparable, Part, Refused
-from polyc.verify.expand import buffer_of
-from polyc.verify.fault import Fault
 
 
 @dataclass(slots=True, eq=False)

@@ -17,8 +17,8 @@ from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 from pycparser.c_parser import CParser, ParseError
 
-from polyc.frontend.literals import without_widths
-from polyc.frontend.parse import clean
+from polyc.frontend.c.parse import clean
+from polyc.frontend.text.literals import without_widths
 from polyc.model import ctree as c
 from polyc.model.printed import Rendered
 from polyc.model.scop import Region
@@ -64,7 +64,7 @@ def literal_faults(region: Region, rendered: Rendered) -> None:
     statements = "".join(text[a:b] for a, b in pieces)
     for name in rendered.vectors:  # a type, and a macro that looks like a call
         statements = re.sub(rf"\b{name}\(", f"{name}{_CALLED}(", statements)
-    read = parsed(statements, types_in((*ahead, *rendered.heap, *shown)))
+    read = parsed(statements, types_in((*ahead, *rendered.heap, *shown, *rendered.after)))
     wanted = _whole(rendered, ahead, shown)
     if read != wanted:
         one, other = _difference(wanted, read)
@@ -137,6 +137,7 @@ def _whole(rendered: Rendered, ahead: tuple[c.Stmt, ...], shown: tuple[c.Stmt, .
         items += form_of((c.Decl("int", answer, (), asked), c.If(c.Name(answer), c.Block(ahead))))  # type: ignore[arg-type]
     under = rendered.needed if rendered.question is None else c.Name(rendered.question.answer)
     items += [_allocation(one, under) for one in rendered.heap]
+    shown = (*shown, *rendered.after)
     if rendered.condition is None:
         items += form_of(shown)  # type: ignore[arg-type]
     else:

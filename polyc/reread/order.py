@@ -4,7 +4,7 @@ math: let x be an instance of the text before y, in the order of its loops and b
       of them by writing. With s(x) and s(y) the steps of the tree's paths to both (values of band members, positions in
       sequences), and k the first step in which these differ,
         s(x)_k < s(y)_k, or step k is a member whose loop is parallel or a vector: it carries no dependence
-      (`verify/races.py`).
+      (`verify/order/races.py`).
       Most pairs of parts need no set: where the band values of both are the loops around them, in their order, and the
       steps at which they part are in order too. Others are looked at as relations.
 """
@@ -16,14 +16,14 @@ from itertools import product
 
 import islpy as isl
 
+from polyc.analysis.expressions.reader import Value, agree_plainly, substitution
+from polyc.model.fault import Fault
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Member, Step
 from polyc.poly import at_sizes, everywhere
 from polyc.records import dataclass
-from polyc.reread.affine import Value, agree_plainly, substitution
 from polyc.reread.instances import Image
-from polyc.verify.fault import Fault
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import islpy as isl
 
+from polyc.analysis.expressions.reader import NotAffine, Reader, parameter_space, piecewise
 from polyc.model import ctree as c
+from polyc.model.fault import Fault
 from polyc.model.program import Program
 from polyc.model.scop import Storage
 from polyc.records import dataclass, field, replace
-from polyc.reread.affine import NotAffine, Reader, parameter_space, piecewise
-from polyc.verify.fault import Fault
 
 
 class NotComparable(Exception):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from polyc.analysis.expressions.reader import MOST_WHOLE
 from polyc.model import ctree as c
-from polyc.reread.affine import MOST_WHOLE
 from polyc.reread.literal import Form, expression_form
 
 Monomial = tuple[Form, ...]

@@ -1,7 +1,8 @@
 """What is done to the printed loops as C, from their notes to the file: each step leaves the values as they are.
 
-A step is held against the statements that it started from, without the code that made it. Lookups, owners and
-streaming stores have readers of their own; here are vectors, and arrays that have one dimension in C.
+A step is held against the statements that it started from, without the code that made it. Lookups, owners, streaming
+stores and the types of loops' variables have readers of their own; here are vectors, arrays that have one dimension in
+C, and declarations with values.
 math: vectors: a loop of L lanes over statements `A[…][f + x] op= e` is a vector operation each: an operand is a vector
       of the elements from f on, where its last subscript is f + x and no other one has x, or a scalar without x.
       flat arrays: `a[p]` stands for `a[s0]…[sk]` where p = sum of s_d * stride_d as polynomials.
@@ -15,15 +16,16 @@ from itertools import pairwise
 from typing import cast
 
 from polyc.model import ctree as c
+from polyc.model.fault import Fault
 from polyc.model.program import Program
 from polyc.model.scop import Array
 from polyc.records import dataclass, fields, replace
-from polyc.reread.literal import form_of
-from polyc.reread.lookups import lookup_faults
-from polyc.reread.nontemporal import row_faults
-from polyc.reread.owners import owner_faults
+from polyc.reread.blocks.read_lookups import lookup_faults
+from polyc.reread.blocks.read_owners import owner_faults
+from polyc.reread.blocks.read_streams import row_faults
+from polyc.reread.counters import counter_faults
+from polyc.reread.literal import Form, form_of
 from polyc.reread.polynomial import Polynomial, plus, polynomial, times
-from polyc.verify.fault import Fault
 
 Body = tuple[c.Stmt, ...]
 FENCE = "polyc_fence"
@@ -62,6 +64,8 @@ def _faults(program: Program, step: Step, vectors: Mapping[str, tuple[str, int, 
         "notes": lambda: _note_faults(step),
         "vectors": lambda: _pairs(step, _Vectors(program, vectors).same),
         "heap": lambda: _heap_faults(step),
+        "counters": lambda: counter_faults(program.scop, step.before, step.after),
+        "first values": lambda: _pairs(_unlabelled(step), _same_values),
         "flat": lambda: _pairs(step, _Flat({a.printed_name: a for a in program.scop.arrays.values() if a.flat}).same),
     }
     if step.name not in checks:
@@ -139,6 +143,69 @@ def _field(one: object, other: object, same: Callable[[c.Node, c.Node], None]) -
             raise _Other("it has another expression")
     else:
         same(cast(c.Node, one), cast(c.Node, other))
+
+
+# --- first values
+
+
+def _unlabelled(step: Step) -> Step:
+    """The step on two blocks, without the labels that tell references apart."""
+    before, after = (c.unlabelled(c.Block(items)) for items in (step.before, step.after))
+    return replace(step, before=(before,), after=(after,))
+
+
+def _same_values(one: c.Node, other: c.Node) -> None:
+    """Raises _Other."""
+    if isinstance(one, c.Block) and isinstance(other, c.Block):
+        _same_block(one.body, other.body)
+    else:
+        _inside(one, other, _same_values)
+
+
+def _same_block(before: Body, after: Body) -> None:
+    """Two blocks, of which the second declares variables where they get a value: with declarations and values apart,
+    both have the same ones, and no statement in front of a declaration mentions its variable. Raises _Other."""
+    (then, started), (now, declared) = _apart(before), _apart(after)
+    zeros = [c.ExprStmt(_zero(item.name)) for item in after if isinstance(item, c.Decl) and item.init == c.Literal("0")]
+    if sorted(map(repr, started)) != sorted(map(repr, declared)):
+        raise _Other("other variables are declared")
+    waiting = list(then)
+    for other in now:
+        if other in zeros and not (waiting and form_of(waiting[:1]) == form_of((other,))):
+            continue  # a variable without a value begins as 0
+        if not waiting:
+            raise _Other("it has other statements")
+        _same_values(waiting.pop(0), other)
+    if waiting:
+        raise _Other("it has other statements")
+
+
+def _opened(item: c.Stmt) -> Body:
+    if isinstance(item, c.Block) and not any(isinstance(inner, c.Decl) for inner in item.body):
+        return tuple(part for inner in item.body for part in _opened(inner))
+    return (item,)
+
+
+def _zero(name: str) -> c.Expr:
+    return c.Assign("=", c.ArrayRef(name), c.Literal("0"))
+
+
+def _apart(items: Body) -> tuple[list[c.Stmt], list[Form]]:
+    """The statements of a block, and of blocks in it that declare nothing, without the declarations of variables, and
+    these. Raises _Other."""
+    kept: list[c.Stmt] = []
+    declared: list[Form] = []
+    for item in (inner for one in items for inner in _opened(one)):
+        if not isinstance(item, c.Decl) or item.extents or item.heap or "const" in item.type.split():
+            kept.append(item)
+            continue
+        mentioned = {n.array for other in kept for n in c.walk(other) if isinstance(n, c.ArrayRef)}
+        if item.name in mentioned | {name for other in kept for name in _names(other)}:
+            raise _Other(f"{item.name} is declared behind what mentions it")
+        declared.append(form_of((replace(item, init=None),)))
+        if item.init is not None:
+            kept.append(c.ExprStmt(c.Assign("=", c.ArrayRef(item.name), item.init)))
+    return kept, declared
 
 
 # --- vectors

@@ -13,13 +13,13 @@ from itertools import combinations
 
 import islpy as isl
 
+from polyc.analysis.expressions.reader import NotAffine, agree_plainly, piecewise, substitution
+from polyc.model.fault import Fault
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import AccessKind, Storage
 from polyc.poly import at_sizes
-from polyc.reread.affine import NotAffine, agree_plainly, piecewise, substitution
 from polyc.reread.bodies import Use
 from polyc.reread.parts import Declared, NotComparable
-from polyc.verify.fault import Fault
 
 
 def storage_faults(program: Program, uses: Sequence[Use], declared: Sequence[Declared]) -> list[Fault]:

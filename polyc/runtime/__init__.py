@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from polyc.runtime.build import BuildError
     from polyc.runtime.check import Report, compare
     from polyc.runtime.differences import Difference
+    from polyc.runtime.process.build import BuildError
 
-_PLACES = {"BuildError": "build", "Difference": "differences"}
+_PLACES = {"BuildError": "process.build", "Difference": "differences"}
 
 __all__ = ["BuildError", "Difference", "Report", "compare"]
 

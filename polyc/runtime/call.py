@@ -16,6 +16,7 @@ from polyc.records import dataclass, field, replace
 from polyc.runtime import child, csource
 from polyc.runtime.inputs import Data
 from polyc.runtime.layout import Shape
+from polyc.runtime.process.build import exit_fault
 
 THREADS = 4
 
@@ -52,7 +53,7 @@ def run_child(setting: Setting, arrays: dict[str, Data], shapes: dict[str, Shape
         data = values[parameter.name].to_bytes(size_bytes, sys.byteorder, signed=values[parameter.name] < 0)
         arguments.append(argument(folder, f"parameter-{parameter.name}", data))
     for name in setting.source.arrays:
-        one = argument(folder, f"array-{name}", arrays[name].tobytes())
+        one = argument(folder, f"array-{name}", np.ascontiguousarray(arrays[name]).data)
         one["offset"] = offset(shapes[name], arrays[name])
         arguments.append(one)
     for name in setting.source.rows:
@@ -111,13 +112,7 @@ def read_table(
     return [] if fault else list(json.loads(output)["table"])
 
 
-def exit_fault(code: int) -> str:
-    if code == 0:
-        return ""
-    return f"crashes (signal {-code})" if code < 0 else f"ends the program with exit code {code}"
-
-
-def argument(folder: Path, name: str, data: bytes) -> dict[str, Any]:
+def argument(folder: Path, name: str, data: bytes | memoryview) -> dict[str, Any]:
     file = folder / name
     file.write_bytes(data)
     return {"file": str(file), "offset": 0}

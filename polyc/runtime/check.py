@@ -16,12 +16,12 @@ from polyc.model.program import Compiled
 from polyc.model.scop import CALLS, Region, Scop
 from polyc.records import dataclass, field
 from polyc.runtime import csource, sizes
-from polyc.runtime.build import BuildError, build, has_openmp
 from polyc.runtime.call import Setting, read_table, run_child
 from polyc.runtime.devices import build_for_device, device_faults
 from polyc.runtime.differences import Difference, first_difference
 from polyc.runtime.inputs import Data, random_array
 from polyc.runtime.layout import Layout, Unsafe
+from polyc.runtime.process.build import BuildError, build, has_openmp
 from polyc.runtime.tolerance import tolerances
 
 SIZES = (1, 5, 17, 40, 140)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ctypes
 import json
+import mmap
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -35,27 +37,39 @@ def run(library: ctypes.CDLL, call: dict[str, Any]) -> list[int]:
     pointers = (ctypes.c_void_p * max(1, len(call["arguments"])))()
     guard = PATTERN * GUARD_BYTES
     for position, argument in enumerate(call["arguments"]):
-        data = Path(argument["file"]).read_bytes()
-        memory = ctypes.create_string_buffer(len(data) + 2 * GUARD_BYTES + ALIGNMENT)
-        address = ctypes.addressof(memory)
+        size = os.stat(argument["file"]).st_size
+        memory = mmap.mmap(-1, size + 2 * GUARD_BYTES + ALIGNMENT)
+        address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
         start = GUARD_BYTES + -(address + GUARD_BYTES) % ALIGNMENT
         ctypes.memmove(address + start - GUARD_BYTES, guard, GUARD_BYTES)
-        ctypes.memmove(address + start, data, len(data))
-        ctypes.memmove(address + start + len(data), guard, GUARD_BYTES)
-        buffers.append((memory, start, len(data)))
+        with open(argument["file"], "rb", buffering=0) as file:
+            read_into(file, memoryview(memory)[start : start + size])
+        ctypes.memmove(address + start + size, guard, GUARD_BYTES)
+        buffers.append((memory, start, size))
         pointers[position] = address + start + argument["offset"]
     function = library[call["function"]]
     function.restype = None
     function(pointers)
     damaged = []
     for position, (argument, (memory, start, size)) in enumerate(zip(call["arguments"], buffers, strict=True)):
-        address = ctypes.addressof(memory)
+        address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
         around = (address + start - GUARD_BYTES, address + start + size)
         if any(ctypes.string_at(place, GUARD_BYTES) != guard for place in around):
             damaged.append(position)
         if argument.get("result"):
-            Path(argument["result"]).write_bytes(ctypes.string_at(address + start, size))
+            with open(argument["result"], "wb") as file:
+                file.write(memoryview(memory)[start : start + size])
     return damaged
+
+
+def read_into(file: Any, memory: memoryview) -> None:
+    """Fill a stretch of memory from a file; one call reads 2 GB at most."""
+    done = 0
+    while done < len(memory):
+        read = file.readinto(memory[done:])
+        if not read:
+            raise EOFError(f"{file.name} is too short")
+        done += read
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from polyc.codegen.printer import expression
+from polyc.codegen.text.printer import expression
 from polyc.model import ctree as c
 from polyc.model.scop import Array, Parameter, Region, Scop, Storage
 from polyc.records import dataclass
@@ -119,12 +119,13 @@ def declarations(
     for name, ctype in free_names(scop).items():
         if name not in known:
             before.append(f"{ctype} {name};")
+    before += [f"void *{name};" for name in scop.carriers]
     return "".join(f"  {line}\n" for line in before), "".join(f"  {line}\n" for line in after)
 
 
 def free_names(scop: Scop) -> dict[str, str]:
     """Names that the region uses and that hold no value before it: loop variables declared outside of it."""
-    found = dict.fromkeys(scop.orphans, "long")
+    found = {name: "long" for name in scop.orphans if name not in scop.carriers}
     for statement in scop.statements.values():
         found |= {name: t.text for name, t in zip(statement.loops, statement.loop_types, strict=True)}
     inside = {array.c_name for array in scop.arrays.values() if array.storage is Storage.REGION}

@@ -8,8 +8,8 @@ from polyc.codegen.gpu.render import render_device_files
 from polyc.model.program import Compiled
 from polyc.model.scop import Region
 from polyc.runtime import cuda_shim
-from polyc.runtime.build import BuildError, build
 from polyc.runtime.opencl import missing, support
+from polyc.runtime.process.build import BuildError, build
 
 
 def build_for_device(

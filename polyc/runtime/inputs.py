@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +11,8 @@ from polyc.model.scop import CType
 from polyc.runtime.layout import Shape
 
 Data = NDArray[np.generic]
+MANY = 1 << 20
+"""Elements from which on numbers of twice the size would take longer to draw than the run."""
 
 
 def dtype_of(element: CType, size_bytes: int) -> np.dtype[np.generic]:
@@ -28,7 +32,10 @@ def random_array(shape: Shape, element: CType, size_bytes: int, rng: np.random.G
     dtype = dtype_of(element, size_bytes)
     extents = shape.extents
     if dtype.kind == "f":
-        values = rng.uniform(0.5, 1.5, extents)
+        if dtype.itemsize == 4 and prod(extents) > MANY:
+            values = rng.random(extents, dtype=np.float32) + np.float32(0.5)
+        else:
+            values = rng.uniform(0.5, 1.5, extents)
         if len(extents) >= 2 and extents[-1] == extents[-2]:
             diagonal = np.arange(extents[-1])
             values[..., diagonal, diagonal] += 2.0 * extents[-1]

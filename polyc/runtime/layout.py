@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import islpy as isl
 
+from polyc.analysis.extents import on_parameters
 from polyc.model import ctree as c
 from polyc.model.scop import Array, Scop, Statement, Storage
 from polyc.records import dataclass, field, replace
@@ -92,7 +93,7 @@ class Layout:
         answer: list[int | None] = []
         for extent, text in zip(array.extents, array.extents_c, strict=True):
             if extent is not None:
-                largest = sizes.on_parameters(extent).intersect_params(self.point).max_val()
+                largest = on_parameters(extent).intersect_params(self.point).max_val()
                 answer.append(largest.to_python() if largest.is_int() else None)
             else:
                 answer.append(None if text is None else names.of(text).exact)

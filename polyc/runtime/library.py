@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from polyc.records import dataclass
-from polyc.runtime.build import run_compiler
+from polyc.runtime.process.build import run_compiler
 from polyc.runtime.prototype import Prototype
 
 FLAGS = ("-std=gnu11", "-fPIC", "-shared", "-w", "-Wl,-z,defs", "-Wl,-Bsymbolic")

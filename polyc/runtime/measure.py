@@ -15,7 +15,7 @@ from shutil import which
 
 from polyc.machine.cpu import Cpu, Level, Memory
 from polyc.records import dataclass, replace
-from polyc.runtime.build import BuildError, run_compiler
+from polyc.runtime.process.build import BuildError, run_compiler
 
 SOURCE = Path(__file__).parent / "measure.c"
 FLAGS = ("-std=gnu11", "-O3", "-ffp-contract=fast", "-w")

@@ -9,13 +9,13 @@ from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 
 from polyc.errors import Span, UserError
-from polyc.frontend.chunks import cut
-from polyc.frontend.ctype import Shape, Types
-from polyc.frontend.parse import parse_function
-from polyc.frontend.places import Places
-from polyc.frontend.preprocess import Preprocessed
+from polyc.frontend.c.ctype import Shape, Types
+from polyc.frontend.c.parse import parse_function
 from polyc.frontend.read import preprocessed
-from polyc.frontend.source import UserFile
+from polyc.frontend.text.chunks import cut
+from polyc.frontend.text.places import Places
+from polyc.frontend.text.preprocess import Preprocessed
+from polyc.frontend.text.source import UserFile
 from polyc.model.program import InputOptions
 from polyc.records import dataclass
 from polyc.stack import room_for_depth

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import islpy as isl
 
+from polyc.analysis.extents import elements, on_parameters
 from polyc.model.scop import Scop
+from polyc.poly import greatest_of, least_of
 from polyc.records import dataclass
 
 PARAM, SET = isl.dim_type.param, isl.dim_type.set
@@ -32,7 +34,9 @@ def feasible(scop: Scop) -> Feasible:
     for statement in scop.statements.values():
         for access in statement.accesses:
             if access.exact:
-                outside = access.relation.range().subtract(inside(scop, access.array, access.relation))
+                outside = access.relation.range().subtract(
+                    elements(scop.arrays[access.array], access.relation.range().get_space())
+                )
                 allowed = allowed.subtract(outside.params()).coalesce()
     busy = allowed
     for statement in scop.statements.values():
@@ -40,30 +44,6 @@ def feasible(scop: Scop) -> Feasible:
         busy = busy if running.is_empty() else running
     names = tuple(parameter.name for parameter in scop.parameters)
     return Feasible(names, as_dimensions(allowed, names), as_dimensions(busy, names))
-
-
-def on_parameters(extent: isl.PwAff) -> isl.PwAff:
-    """The extent as a function of the parameters alone."""
-    return extent if extent.domain().is_params() else extent.project_domain_on_params()
-
-
-def inside(scop: Scop, name: str, relation: isl.Map) -> isl.Set:
-    """The elements that an array has, as far as its extents are known, in the space of the relation's range.
-
-    math: { A[x] : 0 <= x_k < extent_k }; a first extent that is unknown bounds nothing
-    """
-    space = relation.range().get_space()
-    box = isl.Set.universe(space)
-    for position, extent in enumerate(scop.arrays[name].extents):
-        index = isl.PwAff.from_aff(isl.Aff.var_on_domain(isl.LocalSpace.from_space(space), SET, position))
-        if extent is not None:
-            size = on_parameters(extent)
-            params = space.params().align_params(size.get_space().params())
-            lifted = size.align_params(params).insert_domain(space.align_params(params))
-            box = box.intersect(index.nonneg_set()).intersect(index.lt_set(lifted))
-        elif position > 0:
-            box = box.intersect(index.nonneg_set())
-    return box
 
 
 def as_dimensions(values: isl.Set, names: tuple[str, ...]) -> isl.Set:
@@ -98,7 +78,7 @@ def chosen(space: isl.Set, names: tuple[str, ...], size: int) -> dict[str, int]:
 
 
 def closest(space: isl.Set, position: int, wanted: int) -> int:
-    low, high = space.dim_min_val(position), space.dim_max_val(position)
+    low, high = least_of(space, position), greatest_of(space, position)
     if low.is_int():
         wanted = max(wanted, low.to_python())
     if high.is_int():
@@ -122,5 +102,5 @@ def bounds(piece: isl.Set, position: int) -> tuple[int, int] | None:
     """Least and greatest value of a dimension of a set without parameters; None where there is none."""
     if piece.is_empty():
         return None
-    low, high = piece.dim_min_val(position), piece.dim_max_val(position)
+    low, high = least_of(piece, position), greatest_of(piece, position)
     return (low.to_python(), high.to_python()) if low.is_int() and high.is_int() else None

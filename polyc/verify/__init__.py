@@ -1,30 +1,33 @@
-"""The static check: a transformed program against the original one."""
+"""The static check: a transformed program against the original one.
+
+Two Programs -> faults with witnesses. Knows no pass.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+from polyc.analysis.expand import expand
+from polyc.model.fault import Fault
 from polyc.model.program import Program
 from polyc.model.scop import Scop
-from polyc.verify.dataflow import dataflow_faults
-from polyc.verify.expand import expand
-from polyc.verify.fault import Fault
-from polyc.verify.fragments import fragment_faults
-from polyc.verify.hoisted import hoist_faults
-from polyc.verify.inlining import KIND as INLINING
-from polyc.verify.inlining import inlining_faults
-from polyc.verify.lanes import lane_faults
-from polyc.verify.layout import layout_faults
-from polyc.verify.lookups import lookup_faults
-from polyc.verify.mapped import mapping_faults
-from polyc.verify.padding import padding_faults, without_borders
-from polyc.verify.races import race_faults
-from polyc.verify.relocated import KIND as RELOCATION
-from polyc.verify.relocated import relocation_faults
-from polyc.verify.shared import sharing_faults
-from polyc.verify.stages import stage_faults
-from polyc.verify.wellformed import form_faults, scop_faults
-from polyc.verify.windows import window_faults
+from polyc.verify.flow.dataflow import dataflow_faults
+from polyc.verify.gpu.fragment_faults import fragment_faults
+from polyc.verify.gpu.layout import layout_faults
+from polyc.verify.gpu.mapped import mapping_faults
+from polyc.verify.gpu.stages import stage_faults
+from polyc.verify.order.lanes import lane_faults
+from polyc.verify.order.races import race_faults
+from polyc.verify.places.padding import padding_faults, without_borders
+from polyc.verify.places.shared import sharing_faults
+from polyc.verify.places.windows import window_faults
+from polyc.verify.region.hoisted import hoist_faults
+from polyc.verify.region.inlining import KIND as INLINING
+from polyc.verify.region.inlining import inlining_faults
+from polyc.verify.region.relocated import KIND as RELOCATION
+from polyc.verify.region.relocated import relocation_faults
+from polyc.verify.region.table_rows import lookup_faults
+from polyc.verify.region.wellformed import form_faults, scop_faults
 
 
 def check(program: Program, original: Scop | None = None) -> list[Fault]:

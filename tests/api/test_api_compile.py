@@ -329,7 +329,7 @@ def test_all_names_are_there() -> None:
 def test_explain_is_a_function_and_a_package() -> None:
     """A module of the package may be imported first: that must not hide the function."""
     code = (
-        "import polyc.explain.text, polyc; from polyc import explain; "
+        "import polyc.explain.words.overview, polyc; from polyc import explain; "
         f"assert explain is polyc.explain; print(explain({str(BLUR)!r})[:-1].count(chr(10)) > 3)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)

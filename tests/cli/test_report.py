@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from polyc.explain.why import why
+from polyc.explain.words.why import why
 from polyc.frontend import read
 from polyc.model.program import InputOptions, Options
 from polyc.pipeline import compile_region

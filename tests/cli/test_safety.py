@@ -22,7 +22,7 @@ from click.testing import Result
 from polyc import frontend
 from polyc.cli import output
 from polyc.errors import UserError
-from polyc.frontend.preprocess import unquoted
+from polyc.frontend.text.preprocess import unquoted
 from polyc.model.program import InputOptions
 
 Polyc = Callable[..., Result]
@@ -200,7 +200,7 @@ def test_input_that_changes_while_it_is_read(polyc: Polyc, tmp_path: Path, monke
         (tmp_path / "t.c").write_text(TEXT.replace("2", "3"))
         return run(*words, **options)  # type: ignore[call-overload]
 
-    monkeypatch.setattr("polyc.frontend.preprocess.subprocess.run", and_change)
+    monkeypatch.setattr("polyc.frontend.text.preprocess.subprocess.run", and_change)
     result = polyc("compile", "t.c")
     assert result.exit_code == 1
     assert "t.c:1:1: error: the file changed while it was read [changed-file]" in result.stderr
@@ -209,7 +209,7 @@ def test_input_that_changes_while_it_is_read(polyc: Polyc, tmp_path: Path, monke
 
 def test_input_that_goes_away_while_it_is_read(polyc: Polyc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t.c").write_text(TEXT)
-    load = sys.modules["polyc.frontend.source"].load
+    load = sys.modules["polyc.frontend.text.source"].load
 
     def and_remove(path: str) -> object:
         user = load(path)

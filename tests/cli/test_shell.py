@@ -13,8 +13,8 @@ import pytest
 from click.shell_completion import CompletionItem, ShellComplete
 from click.testing import Result
 
+from polyc.cli.commands.man import escaped, page
 from polyc.cli.main import COMMANDS, cli
-from polyc.cli.man import escaped, page
 
 DOCS = Path(__file__).parents[2] / "docs"
 Polyc = Callable[..., Result]

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from polyc.codegen.printer import expression
+from polyc.codegen.text.printer import expression
 from polyc.model.program import Compiled
 from polyc.model.scop import Array, Region
 from polyc.runtime import csource, sizes

@@ -24,8 +24,8 @@ import textwrap
 from pathlib import Path
 
 from polyc.api.calls import run_of
-from polyc.explain.pictures import tile_picture
-from polyc.explain.tiles import tiles_of
+from polyc.explain.pictures.panel import tile_picture
+from polyc.explain.pictures.tiles import tiles_of
 
 from .pages import ROOT, Fence, fences
 

@@ -22,7 +22,7 @@ from click.testing import CliRunner
 from polyc.cli.main import cli
 from polyc.errors import UserError
 from polyc.frontend import read
-from polyc.frontend.codes import ERRORS, NOTES
+from polyc.frontend.text.codes import ERRORS, NOTES
 from polyc.model.program import Compiled, InputOptions, Options
 from polyc.pipeline import compile_region
 

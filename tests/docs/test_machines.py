@@ -7,7 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from polyc.machine import Cpu, Level, Memory, load_cpu
-from polyc.machine.load import DEFAULTS, GENERIC, GENERIC_CPU
+from polyc.machine.shipped import DEFAULTS, GENERIC, GENERIC_CPU
 
 from .pages import ROOT, fences
 

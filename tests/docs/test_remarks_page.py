@@ -7,15 +7,18 @@ import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from polyc.explain import nests
 from polyc.explain.codes import OUTCOMES, REASONS, REMARKS, Code
+from polyc.explain.facts import nests
 
 from .pages import ROOT
 from .test_language import codes_of
 
 PAGE = ROOT / "docs" / "remarks.md"
 EXAMPLES = ROOT / "tests" / "remarks"
-PASSES = [*(ROOT / "polyc" / "passes").glob("*.py"), *(ROOT / "polyc").glob("*.py")]
+PASSES = [
+    *(file for room in ("passes", "cost", "nests", "analysis") for file in (ROOT / "polyc" / room).rglob("*.py")),
+    *(ROOT / "polyc").glob("*.py"),
+]
 
 HEAD = """# Remarks
 

@@ -3,7 +3,7 @@ void f(int n, double *a, double *b) {
   for (int i = 0; i < n; i++) {
     *a++ = 0;
     b = a + n;
-    double *p = b;
+    double *p = b + 1;
   }
 #pragma endscop
 }

@@ -10,7 +10,7 @@ import pytest
 
 from polyc.errors import UserError
 from polyc.frontend import read
-from polyc.frontend.depth import DEEPEST_BRACKETS, DEEPEST_NEST, DEEPEST_TREE
+from polyc.frontend.text.depth import DEEPEST_BRACKETS, DEEPEST_NEST, DEEPEST_TREE
 from polyc.model.program import InputOptions, Options
 from polyc.pipeline import compile_region
 

@@ -13,8 +13,8 @@ import pytest
 
 from polyc.errors import UserError
 from polyc.frontend import read
-from polyc.frontend.codes import ERRORS
-from polyc.frontend.report import render_all
+from polyc.frontend.text.codes import ERRORS
+from polyc.frontend.text.report import render_all
 from polyc.model.program import InputOptions
 
 FOLDER = Path(__file__).parent

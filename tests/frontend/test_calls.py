@@ -45,6 +45,8 @@ LOOP = "for (int i = 0; i < n; i++) b[i] = g(n, A[i]);"
         "static const int c[] = {1, 2}; double g(int n, double *x) { return c[n] + *(x + 1); }",
         "enum { K = 2 }; double g(int n, double *x) { if (n > K) return fabs(x[0]); else return sizeof(x); }",
         "static int h(int n) { return n + 1; } double g(int n, double *x) { return h(n) * x[0]; }",
+        "typedef struct { double r, i; } z; static z m(z a, z b) { return (z){ a.r * b.r, .i = a.i }; }"
+        "double g(int n, double *x) { z v = { x[0], n }; return m(v, (z){ 1, 2 }).r + ((z){ .r = x[1] }).r; }",
         "double g(int n, double *x);\n#pragma polyc pure(g)",
     ],
 )

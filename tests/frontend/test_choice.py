@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from polyc.codegen.printer import statement
+from polyc.codegen.text.printer import statement
 from polyc.model.scop import AccessKind
 from tests.programs import region_of
 

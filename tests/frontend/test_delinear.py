@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from polyc.codegen.printer import expression
+from polyc.codegen.text.printer import expression
 from polyc.model import ctree as c
 from polyc.model.scop import Scop
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from polyc.errors import UserError
-from polyc.frontend.literals import without_widths
+from polyc.frontend.text.literals import without_widths
 from polyc.model import ctree as c
 from polyc.model.scop import CType, Scop
 from polyc.runtime import compare

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import islpy as isl
 import pytest
 
-from polyc.codegen.printer import statement
-from polyc.frontend.ranges import bounds_of, spare_of
+from polyc.analysis.expressions.ranges import bounds_of, spare_of
+from polyc.codegen.text.printer import statement
 from polyc.model import ctree as c
 from polyc.model.scop import CType, Scop
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from polyc.codegen.printer import expression
+from polyc.codegen.text.printer import expression
 from polyc.model.program import InputOptions, Options
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from polyc.model import ctree as c
 from polyc.model.scop import Scop
 
@@ -87,8 +89,31 @@ def test_break_and_continue_inside_a_loop(scop: Modeller) -> None:
     found = scop(loop("for (int j = 0; j < n; j++) { if (x[j] > 0) break; y[j] = 1; }"))
     assert list(found.statements) == ["S0"]
     assert [n.code for n in found.notes] == ["jump-in-loop"]
-    found = scop(loop("for (int j = 0; j < n; j++) { if (j == i) continue; y[j] = 1; }"))
+    found = scop(loop("for (int j = 0; j < n; j++) { if (j > i) { if (j == 7) continue; y[j] = 2; } y[j] = 1; }"))
     assert [n.code for n in found.notes] == ["jump-in-loop"]
+
+
+@pytest.mark.parametrize(
+    ("body", "domains"),
+    [
+        ("if (j == i) continue; y[j] = 1;", ["j < i or j > i"]),
+        ("if (j == i) { continue; } y[j] = 1; if (j < 3) continue; x[j] = 1;", ["j < i or j > i", "j >= 3 and j != i"]),
+        ("if (j < i) { x[j] = 2; continue; } y[j] = 1;", ["j < i", "j >= i"]),
+    ],
+)
+def test_a_branch_that_ends_with_continue(
+    body: str, domains: list[str], scop: Modeller, same: Callable[[object, str], None]
+) -> None:
+    found = scop(loop(f"for (int j = 0; j < n; j++) {{ {body} }}"))
+    assert not found.notes
+    for (name, statement), domain in zip(found.statements.items(), domains, strict=True):
+        same(statement.domain, f"[n] -> {{ {name}[i, j] : 0 <= i < n and 0 <= j < n and ({domain}) }}")
+
+
+def test_a_branch_on_data_that_ends_with_continue(scop: Modeller) -> None:
+    found = scop(loop("for (int j = 0; j < n; j++) { if (x[j] > 0) continue; y[j] = 1; }"))
+    assert [n.code for n in found.notes] == ["non-affine-condition"]
+    assert found.statements["S0"].loops == ("i", "j")
 
 
 def test_side_effects_in_subscripts(scop: Modeller, relations: Relations) -> None:

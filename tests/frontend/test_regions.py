@@ -11,7 +11,7 @@ import pytest
 
 from polyc.errors import UserError
 from polyc.frontend import read
-from polyc.frontend.codes import ERRORS, NOTES
+from polyc.frontend.text.codes import ERRORS, NOTES
 from polyc.model.program import InputOptions
 
 from .conftest import Modeller, Reader
@@ -233,7 +233,7 @@ def test_ten_megabytes(tmp_path: Path) -> None:
 
 def test_the_list_of_codes_is_whole() -> None:
     folder = Path(__file__).parents[2] / "polyc" / "frontend"
-    text = "".join(p.read_text() for p in folder.glob("*.py") if p.name != "codes.py")
+    text = "".join(p.read_text() for p in folder.rglob("*.py") if p.name != "codes.py")
     used = set(re.findall(r'(?:Diagnostic|refuse|note|of|NotAffine)\(\s*"([a-z-]+)"', text))
     assert used == set(ERRORS) | set(NOTES)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import islpy as isl
 import pytest
 
-from polyc.codegen.printer import expression
+from polyc.codegen.text.printer import expression
 from polyc.errors import UserError
 from polyc.model import ctree as c
 from polyc.model.scop import AccessKind, Scop, Storage
@@ -198,6 +198,21 @@ def test_what_the_region_declares_is_no_orphan(scop: Modeller) -> None:
     """Its declaration is gone with the original loops, whatever else in the file has the same name."""
     found = scop("typedef struct { int t; } other;" + function("double t = 1; a[0] = t;"))
     assert "t" not in found.orphans
+
+
+@pytest.mark.parametrize(
+    ("before", "orphan"),
+    [
+        ("for (int j = 0; j < n; j++) { for (int i = 0; i < j; i++) a[i] = 1; }", True),
+        ("for (unsigned long i = 0, k = 1; i < n; i++) if (k) for (;;) { a[i] = 2; }", True),
+        ("for (int j = 0; j < n; j++) i = j;", False),
+        ("for (int i = 0; i < n; i++) a[i] = 1; i = 3;", False),
+    ],
+)
+def test_loops_that_declare_the_name_are_no_uses(scop: Modeller, before: str, orphan: bool) -> None:
+    text = f"void f(int n, double *a) {{\nint i;\n{before}\n"
+    loop = "#pragma scop\nfor (i = 0; i < n; i++) a[i] = 0;\n#pragma endscop\n}\n"
+    assert ("i" in scop(text + loop).orphans) == orphan
 
 
 def test_names_in_strings_are_no_uses(scop: Modeller) -> None:

@@ -40,7 +40,7 @@ GUARDS = ("where that does not hold: as it was written", "polyc_apart(", "__buil
 """Words of what polyc prints for a question at run time."""
 NUMBERED = re.compile(r"\b[A-Za-z]+\d+\b|\b\d+\b")
 """Names that a program's statements, arrays and variables get."""
-UNPROVED = ("verification-failed", "not-printed")
+UNPROVED = ("verification-failed", "not-printed", "pass-failed")
 """Remarks that say that polyc was at fault, though it found it out itself."""
 
 

@@ -44,6 +44,7 @@ from tests.fuzz.model import (
     Total,
     Update,
     Value,
+    Wrap,
     counters,
     reads_after,
 )
@@ -313,6 +314,12 @@ class _Writer:
             case Clamp():
                 self.called.add(helpers.CLAMPED)
                 return f"{helpers.CLAMPED}({self.index(index.inner)}, {self.index(index.size)})"
+            case Wrap():
+                inner, size = self.index(index.inner), self.index(index.size)
+                if not index.helper:
+                    return f"{in_brackets(inner)} % {in_brackets(size)}"
+                self.called.add(helpers.WRAPPED)
+                return f"{helpers.WRAPPED}({inner}, {size})"
             case Total():
                 right = self.index(index.right)
                 return f"{self.index(index.left)} + {f'({right})' if right.startswith('-') else right}"
@@ -341,6 +348,11 @@ class _Writer:
         if not array.flat:
             return array.name + "".join(f"[{subscript}]" for subscript in subscripts)
         total = subscripts[0]
+        if array.helper and array.rank == 2:
+            self.called.add(helpers.FLAT)
+            return (
+                f"{array.name}[{helpers.FLAT}({', '.join(subscripts)}, {linear(self.layout.extents[array.name][1])})]"
+            )
         for subscript, extent in zip(subscripts[1:], self.layout.extents[array.name][1:], strict=True):
             right = f"({subscript})" if subscript.startswith("-") else subscript
             total = f"{in_brackets(total)} * {in_brackets(linear(extent))} + {right}"

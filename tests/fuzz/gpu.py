@@ -10,8 +10,8 @@ from subprocess import CompletedProcess
 from polyc.codegen.gpu.render import render_device_files
 from polyc.model.program import Options
 from polyc.runtime import cuda_shim
-from polyc.runtime.build import BuildError
 from polyc.runtime.opencl import missing, support
+from polyc.runtime.process.build import BuildError
 
 BUILDS = ("cuda", "opencl")
 """In turn. Each is the target's name, too."""

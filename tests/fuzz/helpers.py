@@ -5,6 +5,8 @@ from __future__ import annotations
 VALUES = ("mixed", "blend", "ramp", "bent")
 """Names of functions of two values; an `f` or `i` behind the name tells the type."""
 CLAMPED = "clamped"
+WRAPPED = "wrapped"
+FLAT = "flat"
 PROMISED = ("mixed", "mixedf", "mixedi")
 """Functions with a pragma that says that they are pure."""
 
@@ -30,6 +32,9 @@ TEXTS = {
     },
     **_INTEGER,
     CLAMPED: f"static inline int {CLAMPED}(int i, int n) {{ return i < 0 ? 0 : i < n ? i : n - 1; }}\n",
+    WRAPPED: f"static inline int {WRAPPED}(int i, int n)\n{{\n    int r = i % n;\n    if (r < 0)\n        r += n;\n"
+    "    return r;\n}\n",
+    FLAT: f"static inline int {FLAT}(int y, int x, int w) {{ return y * w + x; }}\n",
 }
 """The text of each function, by its name."""
 

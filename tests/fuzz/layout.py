@@ -43,6 +43,7 @@ from tests.fuzz.model import (
     Total,
     Update,
     Value,
+    Wrap,
     nodes,
 )
 
@@ -88,6 +89,10 @@ def interval(index: Index, ranges: Ranges) -> Range:
         case Clamp():
             low, high = interval(index.size, ranges)
             return min(0, low - 1), max(0, high - 1)
+        case Wrap():
+            low, high = interval(index.inner, ranges)
+            last = max(0, interval(index.size, ranges)[1] - 1)
+            return max(low, -last) if low < 0 and not index.helper else 0, min(high, last) if low >= 0 else last
         case Total():
             (a, b), (c, d) = interval(index.left, ranges), interval(index.right, ranges)
             return a + c, b + d
@@ -273,7 +278,7 @@ def parts(index: Index) -> Iterator[Index]:
         case Ternary():
             for part in (index.left, index.bound, index.then, index.otherwise):
                 yield from parts(part)
-        case Clamp():
+        case Clamp() | Wrap():
             yield from parts(index.inner)
             yield from parts(index.size)
         case _:
@@ -341,6 +346,8 @@ def operands(index: Index) -> tuple[Index, ...]:
             return index.left, index.bound
         case Clamp():
             return (index.size,)
+        case Wrap():
+            return index.inner, index.size
         case _:
             return ()
 

@@ -42,6 +42,7 @@ from tests.fuzz.model import (
     Ternary,
     Total,
     Update,
+    Wrap,
     transform,
 )
 
@@ -204,7 +205,7 @@ def smaller_nodes(node: Any) -> Iterator[Any]:
         case Ternary():
             yield node.then
             yield node.otherwise
-        case Clamp():
+        case Clamp() | Wrap():
             yield node.inner
         case Call():
             yield from node.args

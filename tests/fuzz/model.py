@@ -62,6 +62,15 @@ class Clamp:
 
 
 @dataclass(frozen=True, slots=True)
+class Wrap:
+    """`inner % size`, or `wrapped(inner, size)`: a call of a function of the file whose value is not negative."""
+
+    inner: Index
+    size: Linear
+    helper: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Total:
     left: Index
     right: Index
@@ -83,7 +92,7 @@ class Product:
     right: Index
 
 
-Index = Linear | Quasi | Extreme | Ternary | Clamp | Total | Data | Product
+Index = Linear | Quasi | Extreme | Ternary | Clamp | Wrap | Total | Data | Product
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +281,8 @@ class Array:
     """`T *B` and `T (*C)[m]` instead of `T B[n]` and `T C[n][m]`; memory from malloc, if it is a local."""
     flat: bool = False
     """An argument `T *C` with subscripts `C[i * m + j]`."""
+    helper: bool = False
+    """If it is flat: with subscripts `C[flat(i, j, m)]`."""
     narrow: bool = False
     """Whether its rows are as long as the first run needs: other runs may leave them, which a guard has to ask."""
 

@@ -14,7 +14,7 @@ import subprocess
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from polyc.runtime.build import BuildError
+from polyc.runtime.process.build import BuildError
 from tests.fuzz import gpu, helpers
 from tests.fuzz.builds import ENVIRONMENT, Build, Compiler, compiler, usable
 from tests.fuzz.emit import pair_tag

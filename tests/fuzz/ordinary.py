@@ -29,6 +29,7 @@ from tests.fuzz.model import (
     Ternary,
     Update,
     Value,
+    Wrap,
 )
 from tests.fuzz.nests import Nests
 
@@ -138,6 +139,10 @@ class Ordinary(Nests):
         end = loop.high if isinstance(loop.high, Linear) else self.size()
         last = replace(end, constant=end.constant - 1)
         match self.integer(0, 11):
+            case 0 | 1 if (
+                isinstance(loop.low, Linear) and not loop.low.terms and loop.low.constant >= 0 and self.chance(60)
+            ):
+                return self.round(own, end if end is loop.high else Linear((), 8))
             case 0 | 1:
                 return after
             case 2:
@@ -159,6 +164,14 @@ class Ordinary(Nests):
             case _:
                 mirrored: tuple[Index, ...] = (Linear((*last.terms, (loop.name, -1)), last.constant),)
                 return self.pick((*mirrored, Quasi("/", own, 2)))
+
+    def round(self, own: Linear, size: Linear) -> Index:
+        """A value that goes round: the next one is behind the last one."""
+        helper = self.chance(50)
+        inner = replace(own, constant=self.pick((1, 1, -1, 2, -2)))
+        if inner.constant < 0 and not helper:
+            inner = Linear((*own.terms, *size.terms), size.constant + inner.constant)
+        return Wrap(inner, size, helper)
 
     def beside(self, array: Array, loops: list[Loop], lets: list[Let]) -> tuple[Index, ...]:
         """Subscripts of loop variables and of temporaries in their places."""

@@ -95,7 +95,8 @@ class Parts:
         pointer = (self.pointers or self.detected) and self.chance(60 if rank else 0)
         flat = self.flat and kind == "argument" and rank > 1 and not pair and self.chance(60)
         narrow = rank > 1 and kind == "argument" and (flat or self.detected) and self.chance(25)
-        array = Array(name, type_, rank, kind, parameters, index, after, pair, pointer, flat, narrow)
+        helper = flat and self.chance(60 if self.helped else 30)
+        array = Array(name, type_, rank, kind, parameters, index, after, pair, pointer, flat, helper, narrow)
         self.arrays[name] = array
         return array
 

@@ -129,7 +129,7 @@ def key(fault: tuple[str, str]) -> str:
         detail = re.sub(r"^.*runtime error: ", "", detail.splitlines()[0])
     elif kind == "warning":
         detail = detail.split(":")[0]
-    elif kind in ("verification-failed", "not-printed"):
+    elif kind in ("verification-failed", "not-printed", "pass-failed"):
         detail = re.sub(r"\b[A-Z]\d+\b", "X", detail.partition(": ")[2])
     elif kind == "wrong-result":
         detail = "nan or infinite" if re.search(r"result -?(nan|inf)", detail) else ""

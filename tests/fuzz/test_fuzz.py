@@ -38,6 +38,8 @@ SHARES = {
     "rows that subscripts leave": 0.08,
     "scalar accumulators": 0.1,
     "index temporaries": 0.15,
+    "borders that are joined": 0.02,
+    "functions for subscripts": 0.02,
     "clamps": 0.2,
     "helper functions": 0.15,
     "float beside double": 0.1,

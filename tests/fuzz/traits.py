@@ -15,6 +15,7 @@ from tests.fuzz.model import (
     Temporary,
     Ternary,
     Update,
+    Wrap,
     nodes,
 )
 
@@ -35,9 +36,14 @@ def traits(program: Program) -> list[str]:
         "rows that subscripts leave": any(array.narrow for array in program.arrays),
         "scalar accumulators": any(isinstance(part, Temporary) and part.name in sums for part in parts),
         "index temporaries": any(isinstance(part, Let) for part in parts),
+        "borders that are joined": any(isinstance(part, Wrap) for part in parts),
+        "functions for subscripts": any(array.flat and array.helper and array.rank == 2 for array in program.arrays),
         "clamps": any(isinstance(part, Clamp | Ternary) for part in parts),
         "helper functions": any(
-            isinstance(part, Clamp) or (isinstance(part, Call) and part.name in helpers.VALUES) for part in parts
+            isinstance(part, Clamp)
+            or (isinstance(part, Wrap) and part.helper)
+            or (isinstance(part, Call) and part.name in helpers.VALUES)
+            for part in parts
         ),
         "float beside double": types >= set(FLOATS),
         "integers beside floats": bool(types & set(FLOATS)) and bool(types - set(FLOATS)),

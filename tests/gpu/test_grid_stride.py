@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from polyc.machine.load import FOLDERS
+from polyc.machine.shipped import FOLDERS
 from polyc.model.program import Options
 from tests.gpu.test_kernels import TARGETS, assert_same
 from tests.programs import compiled, region_of

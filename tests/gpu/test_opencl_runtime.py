@@ -12,11 +12,11 @@ from shutil import which
 
 import pytest
 
-from polyc.cli.doctor import opencl
-from polyc.runtime.build import build
+from polyc.cli.commands.doctor import opencl
 from polyc.runtime.call import child_output
 from polyc.runtime.opencl import Support, missing, runtime_text, support
-from polyc.runtime.opencl.text import INCLUDE
+from polyc.runtime.opencl.kernel_text import INCLUDE
+from polyc.runtime.process.build import build
 
 HERE = Path(__file__).parent / "opencl"
 RUNTIME = Path(__file__).parents[2] / "polyc" / "codegen" / "templates"

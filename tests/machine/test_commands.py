@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 from polyc.cli.main import cli
 from polyc.machine import known, shipped
-from polyc.machine.load import FOLDERS
+from polyc.machine.shipped import FOLDERS
 
 TEXT = """
 void scale(int n, int m, float in[n][m], float out[n][m])

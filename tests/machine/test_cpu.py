@@ -11,7 +11,7 @@ import pytest
 from polyc.errors import UserError
 from polyc.machine import Cpu, Memory, load, load_cpu, load_gpu, shipped
 from polyc.machine.host import as_toml
-from polyc.machine.load import FOLDERS, GENERIC_CPU
+from polyc.machine.shipped import FOLDERS, GENERIC_CPU
 
 NAMES = pytest.mark.parametrize("name", shipped("cpu"))
 TEXT = (FOLDERS["cpu"] / "skylake-sp.toml").read_text()

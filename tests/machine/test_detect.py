@@ -15,7 +15,7 @@ from polyc.cli.main import cli
 from polyc.machine import HOST, Cpu, load_cpu
 from polyc.machine.host import host_file, quick_host
 from polyc.runtime import measure as m
-from polyc.runtime.build import BuildError
+from polyc.runtime.process.build import BuildError
 
 GCC = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 CPU = replace(

@@ -11,7 +11,7 @@ import pytest
 from polyc.errors import UserError
 from polyc.machine import HOST, Cpu, load, load_cpu, load_gpu, shipped
 from polyc.machine.host import MODELS, as_toml, described, host_file, nearest, quick_host
-from polyc.machine.load import FOLDERS
+from polyc.machine.shipped import FOLDERS
 from polyc.machine.system import Cache, System, of_linux, of_sysctl, this_system
 
 SKYLAKE = """processor	: 0

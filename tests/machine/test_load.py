@@ -10,7 +10,7 @@ import pytest
 
 from polyc.errors import UserError
 from polyc.machine import Gpu, load, shipped
-from polyc.machine.load import FOLDERS
+from polyc.machine.shipped import FOLDERS
 
 V100 = (FOLDERS["gpu"] / "v100.toml").read_text()
 NAMES = pytest.mark.parametrize("name", shipped("gpu"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from polyc.codegen.vectors import VectorTypes, with_vectors
+from polyc.codegen.blocks.vectors import VectorTypes, with_vectors
 from polyc.model import ctree as c
 from polyc.model.program import Options
 from polyc.pipeline import compile_region

@@ -15,8 +15,8 @@ import polyc.attempt as attempt
 import polyc.fallback as fallback
 import polyc.pipeline as pipeline
 import polyc.relaxations as relaxations
-import polyc.runtime.build as build
 import polyc.runtime.cuda_shim.library as library
+import polyc.runtime.process.build as build
 from polyc.frontend import read
 from polyc.model.program import Compiled, InputOptions, Options, Program
 from polyc.model.scop import Region
@@ -49,6 +49,7 @@ TILES: dict[str, tuple[int, ...] | str | None] = {
     **dict.fromkeys(("looked_up", "not_looked_up", "histogram", "grid", "interleaved", "computed_twice"), "auto"),
     **dict.fromkeys(("sliding_rows", "any_rows"), "auto"),
     "strips": (4, 8),
+    "past_caches": (6, 16),  # a line of a cache
 }
 """None: without tiles, so that no array has a buffer before the pass; auto: for passes that choose their own."""
 TENSOR_CORES = frozenset({"tensor"})

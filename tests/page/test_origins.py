@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from polyc.codegen.origins import origins_in
-from polyc.codegen.printer import Line
+from polyc.codegen.loops.origins import origins_in
+from polyc.codegen.text.printer import Line
 from polyc.errors import InternalError, Span
 
 from .pages import CAMERA, CONV, GEMM, JACOBI, page
@@ -21,20 +21,20 @@ def linked(path: Path, target: str, number: int) -> list[tuple[str, int]]:
 
 
 BODY = [
-    ("for (long ht = 0; ht < 5756; ht += 32)", 18),
-    ("for (long ht = 0; ht < 5756; ht += 32)", 26),
-    ("for (long wt = 0; wt < 7676; wt += 512) {", 19),
-    ("for (long wt = 0; wt < 7676; wt += 512) {", 27),
-    ("for (long h = ht; h < polyc_min(5760, ht + 36); h++) {", 14),
-    ("for (long w = wt; w < polyc_min(7680, wt + 516); w++)", 15),
+    ("for (int ht = 0; ht < 5756; ht += 32)", 18),
+    ("for (int ht = 0; ht < 5756; ht += 32)", 26),
+    ("for (int wt = 0; wt < 7676; wt += 512) {", 19),
+    ("for (int wt = 0; wt < 7676; wt += 512) {", 27),
+    ("for (int h = ht; h < polyc_min(5760, ht + 36); h++) {", 14),
+    ("for (int w = wt; w < polyc_min(7680, wt + 516); w++)", 15),
     ("A_tile[h - ht][w - wt] = (int)(image[h][w] * 16.0f + 0.5f) / 16.0f;", 16),
-    ("for (long h = ht; h < polyc_min(5756, ht + 32); h++)", 18),
-    ("for (long h = ht; h < polyc_min(5756, ht + 32); h++)", 26),
-    ("for (long w = wt; w < polyc_min(7676, wt + 512); w++) {", 19),
-    ("for (long w = wt; w < polyc_min(7676, wt + 512); w++) {", 27),
+    ("for (int h = ht; h < polyc_min(5756, ht + 32); h++)", 18),
+    ("for (int h = ht; h < polyc_min(5756, ht + 32); h++)", 26),
+    ("for (int w = wt; w < polyc_min(7676, wt + 512); w++) {", 19),
+    ("for (int w = wt; w < polyc_min(7676, wt + 512); w++) {", 27),
     ("result[h][w] = 0;", 20),
-    ("for (long kh = 0; kh < 5; kh++)", 21),
-    ("for (long kw = 0; kw < 5; kw++)", 22),
+    ("for (int kh = 0; kh < 5; kh++)", 21),
+    ("for (int kw = 0; kw < 5; kw++)", 22),
     ("result[h][w] += A_tile[h + kh - ht][w + kw - wt] * window[kh][kw];", 23),
     ("result[h][w] = result[h][w] > 0 ? result[h][w] : 0;", 28),
 ]
@@ -61,7 +61,7 @@ def test_a_skewed_loop_comes_from_two() -> None:
 
 def test_loops_of_register_tiles_keep_their_line() -> None:
     found = linked(GEMM, "openmp", 0)
-    assert ("for (long i = 0; i < 6; i++) {", 14) in found
+    assert ("for (int i = 0; i < 6; i++) {", 14) in found
     assert not [line for text, line in found if "_panel[" in text and line != 19]  # copies are polyc's own
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from polyc.explain import pictures
-from polyc.explain.tiles import Tiles, tiles_of
+from polyc.explain.pictures import panel as pictures
+from polyc.explain.pictures.tiles import Tiles, tiles_of
 
 from .browser import Browser
 from .pages import CAMERA, CONV, GEMM, JACOBI, page

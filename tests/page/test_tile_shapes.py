@@ -6,12 +6,12 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
 
-from polyc.explain.data import stages
-from polyc.explain.graph import edges_of, graph_svg, units_of
 from polyc.explain.html.trees import LONG, TreeNode, stages_of
-from polyc.explain.pictures import tile_picture
-from polyc.explain.svg import tree_svg
-from polyc.explain.tiles import Frame, Tiles, tiles_of
+from polyc.explain.pictures.graph import edges_of, graph_svg, units_of
+from polyc.explain.pictures.panel import tile_picture
+from polyc.explain.pictures.svg import tree_svg
+from polyc.explain.pictures.tiles import Frame, Tiles, tiles_of
+from polyc.explain.words.data import stages
 from tests.programs import compiled
 
 from .pages import CAMERA, CONV, JACOBI, ROOT, page

@@ -70,4 +70,4 @@ def test_a_loop_of_one_tile_is_not_the_parallel_one():
     assert compiled.verified
     lines = compiled.text.splitlines()
     (at,) = [k for k, line in enumerate(lines) if "omp parallel for" in line]
-    assert "long it = 0" in next(line for line in lines[at:] if "for (long" in line), compiled.text
+    assert "int it = 0" in next(line for line in lines[at:] if "for (int" in line), compiled.text

@@ -9,7 +9,7 @@ import islpy as isl
 import pytest
 
 from polyc.model.program import Compiled, Options
-from polyc.passes.boxes import Box, bounding_box
+from polyc.nests.boxes import Box, bounding_box
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check
 from tests.programs import region_of

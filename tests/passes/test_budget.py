@@ -10,10 +10,10 @@ import pytest
 
 from polyc.errors import UserError
 from polyc.frontend import read
-from polyc.frontend.region import CTX
-from polyc.model.program import Compiled, InputOptions, Options
+from polyc.frontend.c.state import CTX
+from polyc.model.program import Compiled, InputOptions, Options, Program
 from polyc.model.tree import Band, walk
-from polyc.passes.schedule import schedule_nests
+from polyc.passes.order.schedule import schedule_nests
 from polyc.pipeline import compile_region, initial_program
 from polyc.poly import OverBudget, budget, share
 from polyc.reread import NotComparable
@@ -128,7 +128,7 @@ def test_a_scheduler_that_gives_up_leaves_the_original_order(monkeypatch: pytest
         raise isl.Error("unable to carry dependences")
 
     (region,) = read(str(PROGRAMS / "jacobi.c"), InputOptions(include_dirs=(str(PROGRAMS),))).regions
-    monkeypatch.setattr("polyc.passes.schedule._heuristic", give_up)
+    monkeypatch.setattr("polyc.passes.order.schedule._heuristic", give_up)
     one = compile_region(region, Options())
     assert "not-scheduled" in [remark.code for remark in one.program.remarks]
     assert one.verified
@@ -193,3 +193,22 @@ def test_finding_dependences_may_take_what_a_check_may(tmp_path: Path) -> None:
     assert [remark for remark in told if remark.stage == "dependences"] == []
     told = compile_region(region, Options(budget=50_000)).program.remarks
     assert [remark.code for remark in told] == ["budget"]
+
+
+def test_a_pass_that_is_needed_and_comes_to_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loops that have no scalars of their own are no fault that the check finds: time is what was missing."""
+
+    def endless(program: Program) -> Program:
+        raise OverBudget("no operations left")
+
+    monkeypatch.setattr("polyc.pipeline.place_private_arrays", endless)
+    region = region_of(
+        "void f(int n, double a[n]) {\n#pragma scop\nfor (int i = 0; i < n; i++) {"
+        " double t = a[i]; if (i > 3) t = t + 1; a[i] = t * t; }\n#pragma endscop\n}",
+        tmp_path,
+    )
+    one = compile_region(region, Options(threads="always", relocate=False, tile_sizes=None))
+    codes = {remark.code for remark in one.program.remarks}
+    assert one.verified
+    assert "budget" in codes
+    assert "verification-failed" not in codes

@@ -32,7 +32,7 @@ void f(int n, float A[n], float B[8][n], float (*T)[n], float C[n])
 #pragma endscop
 }
 """,
-        "C[i] = (A[i] * (k_2 + 1) - B[k_2 + 1][(int)i]) / 2.0f",
+        "C[i] = (A[i] * (k_2 + 1) - B[k_2 + 1][i]) / 2.0f",
     ),
     # C forbids to leave the array.
     "declared": (
@@ -49,7 +49,7 @@ void f(int n, float A[n], float B[8][n], int p[n], float C[n])
 #pragma endscop
 }
 """,
-        "C[i] = A[i] * (p[i] & 7) - B[p[i] & 7][(int)i]",
+        "C[i] = A[i] * (p[i] & 7) - B[p[i] & 7][i]",
     ),
     "flat": (
         """
@@ -106,7 +106,7 @@ void f(int n, double A[n], double B[16][n], unsigned char p[n], double C[n])
 #pragma endscop
 }
 """,
-        "A[i] / ((long)(p[i] / 16) + 1) + ((long)(p[i] / 16) - 20) * (int)i",
+        "A[i] / ((long)(p[i] / 16) + 1) + ((long)(p[i] / 16) - 20) * i",
     ),
     "two_of_them": (
         """

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from polyc.cost.cpu_model import FULL, TiledNest, TileModel
+from polyc.cost.cpu_tiles import AS_GOOD, TOP, Builder, Construction, construct, even
+from polyc.cost.footprints import ArrayFootprint, Box, TileFootprints
 from polyc.machine import load_cpu, shipped
 from polyc.model.program import Remark
-from polyc.passes.cpu_model import FULL, TiledNest, TileModel
-from polyc.passes.cpu_tiles import AS_GOOD, TOP, Builder, Construction, construct, even
-from polyc.passes.footprints import ArrayFootprint, Box, TileFootprints
-from polyc.passes.tiling import WHOLE
+from polyc.nests.tiling import WHOLE
 from tests.programs import compiled
 
 CPUS = shipped("cpu")

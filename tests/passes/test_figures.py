@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from polyc.explain.tree_text import render_tree
 from polyc.model.program import Compiled, Options
+from polyc.model.tree_text import render_tree
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check
 from tests.programs import region_in

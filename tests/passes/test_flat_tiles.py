@@ -91,7 +91,7 @@ def test_rows_are_made_just_before_they_are_read(
     if text is CORNERS:  # three stages may repeat so much in tiles by themselves that strips pay in any case
         assert "tiles of 4 x " in sizes_told(found.program)
         assert "a wider one does not fit L1" in sizes_told(found.program)
-    assert "for (long r = 0; r < 4; r++)" in found.text
+    assert "for (int r = 0; r < 4; r++)" in found.text
     assert differences(region_of(of(text, rows, columns), tmp_path), found, sizes=(1,)) == []
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import islpy as isl
 import pytest
 
 from polyc.flow import Accesses, compute_false, compute_flow
+from polyc.model.program import Options
+from polyc.pipeline import compile_region
+from tests.programs import region_of
 
 WRONG = {
     "three": (
@@ -57,3 +62,33 @@ def test_a_write_follows_the_one_before(name: str) -> None:
     pairs = at(isl.UnionMap(first).apply_range(isl.UnionMap(second).reverse()), size)
     last = isl.Map.from_union_map(pairs.reverse()).lexmax()
     assert at(false.intersect(between).reverse(), size).is_equal(isl.UnionMap.from_map(last))
+
+
+FAULT = (
+    "[m] -> { S0[i, j] -> C[i + j, i] : i mod 2 = 0 and 0 <= i <= 3 + m and 0 <= j <= 1 + m; "
+    "S1[i, j] -> C[i + j, x] : j mod 2 = 0 and 0 <= i < m and 0 <= j < m and i <= 2x <= 1 + i }",
+    "[m] -> { S1[i, j] -> C[4 + m - j, 1 + i] : j mod 2 = 0 and 0 <= i < m and 0 <= j < m; "
+    "S1[i, j] -> C[1 + j, i] : j mod 2 = 0 and 0 <= i < m and 0 <= j < m }",
+    "{ S0[i, j] -> [0, i, j]; S1[i, j] -> [1, i, j] }",
+)
+
+
+def test_the_check_survives_it_too(tmp_path: Path) -> None:
+    source = (Path(__file__).parents[1] / "differential" / "refused" / "fault.c").read_text()
+    compiled = compile_region(region_of(source, tmp_path), Options())
+    assert compiled.certificate.tree == "shown"
+    assert "budget" not in {remark.code for remark in compiled.program.remarks}
+
+
+def test_a_fault_of_memory_in_isl_ends_a_copy_only() -> None:
+    """The writes of FAULT that follow each other: `compute_flow` of isl ends its process."""
+    writes, reads, order = (isl.UnionMap(text) for text in FAULT)
+    accesses = Accesses(reads, writes, isl.UnionMap("{ }"))
+    false = compute_false(accesses, order.intersect_domain(writes.domain()))
+    small = isl.Set("[m] -> { : m = 6 }")
+    every = accesses.all.apply_range(writes.reverse()).intersect(order.lex_lt_union_map(order)).intersect_params(small)
+    output = writes.apply_range(writes.reverse()).intersect(order.lex_lt_union_map(order)).intersect_params(small)
+    found = false.intersect_params(small)
+    assert not found.is_empty()
+    assert found.is_subset(every)
+    assert every.is_subset(found.union(every.apply_range(output)))

@@ -7,8 +7,8 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
+from polyc.cost.footprints import _bounds, _cells, _stepped, _steps
 from polyc.model.scop import Access, Statement
-from polyc.passes.footprints import _bounds, _cells, _stepped, _steps
 from tests.programs import region_of
 
 PROGRAM = """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from polyc.cost.gpu_sizes import PAD_BYTES, contraction_candidates
 from polyc.machine import load_gpu, shipped
-from polyc.passes.gpu_sizes import PAD_BYTES, contraction_candidates
 
 PRODUCTS = [
     (4096, 4096, 4096, 1),

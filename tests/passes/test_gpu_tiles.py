@@ -9,15 +9,15 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
-from polyc.explain.tree_text import render_tree
+from polyc.cost.footprints import footprints_of
+from polyc.cost.gpu_tiles import TileSize, default_block, tile_candidates
 from polyc.machine import load_gpu, shipped
 from polyc.model.program import Compiled, Remark
 from polyc.model.tree import Band, walk
-from polyc.passes.basteln import fuse_tiles
-from polyc.passes.cost import sample_parameters
-from polyc.passes.footprints import footprints_of
-from polyc.passes.gpu_tiles import TileSize, default_block, tile_candidates
-from polyc.passes.nests import Outer
+from polyc.model.tree_text import render_tree
+from polyc.nests.nest import Outer
+from polyc.nests.samples import sample_parameters
+from polyc.passes.fusion.basteln import fuse_tiles
 from tests.programs import after, compiled, region_of
 
 MATMUL = """
@@ -201,7 +201,7 @@ def test_the_usual_sizes_where_nothing_can_be_constructed(tmp_path: Path, monkey
     def fails(*_: object) -> list[TileSize]:
         raise isl.Error("set has no elements")
 
-    monkeypatch.setattr("polyc.passes.sizes.tile_candidates", fails)
+    monkeypatch.setattr("polyc.passes.fusion.sizes.tile_candidates", fails)
     result = compiled(WHOLE, tmp_path, target="cuda")
     (remark,) = sizes(result)
     assert remark.message == "the usual tiles for S0, S1: isl failed (set has no elements)"

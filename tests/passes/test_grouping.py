@@ -9,12 +9,12 @@ from typing import Any, cast
 import islpy as isl
 import pytest
 
-import polyc.passes.grouping as grouping
+import polyc.passes.fusion.grouping as grouping
 from polyc.frontend import read
 from polyc.model.program import InputOptions, Options
 from polyc.model.tree import Leaf
-from polyc.passes.grouping import Choice, Grouping, Waiting
-from polyc.passes.nests import Nest
+from polyc.nests.nest import Nest
+from polyc.passes.fusion.grouping import Choice, Grouping, Waiting
 from polyc.pipeline import compile_region
 
 EXAMPLE = Path(__file__).parents[1] / "remarks" / "not-fused" / "other-groups.c"

@@ -44,7 +44,7 @@ void f(int n, double A[n], double C[n])
 #pragma endscop
 }
 """,
-        "C[i] = 2.0 - A[i] * (int)(i + 1)",
+        "C[i] = 2.0 - A[i] * (i + 1)",
     ),
     "strided": (
         """
@@ -59,7 +59,7 @@ void f(int n, double A[2 * n], double C[n])
 #pragma endscop
 }
 """,
-        "(double)(sqrt(A[2 * i]) + (int)(2 * i)) / 3.0",
+        "(double)(sqrt(A[2 * i]) + 2 * i) / 3.0",
     ),
     "strided_write": (
         """
@@ -139,7 +139,7 @@ void f(int n, int A[6 * n], int C[n][6])
 #pragma endscop
 }
 """,
-        "A[6 * i + j] + (int)(6 * i + j)",
+        "A[6 * i + j] + (6 * i + j)",
     ),
     "doubles_into_floats": (
         """
@@ -221,7 +221,7 @@ void f(int n, double A[n], double C[n])
 #pragma endscop
 }
 """,
-        "C[i] = (int)i > 0 ? A[i - 1] * (int)(i - 1) : 7.0",
+        "C[i] = i > 0 ? A[i - 1] * (i - 1) : 7.0",
     ),
     "chain_of_three": (
         """
@@ -244,7 +244,7 @@ void f(int n, int m, float A[n][m], float C[n][m], float D[m])
 #pragma endscop
 }
 """,
-        "(A[n - i - 1][j] + (int)j) * D[j] - (int)(n - i - 1)",
+        "(A[n - i - 1][j] + j) * D[j] - (n - i - 1)",
     ),
     "gathered_input": (
         """
@@ -276,7 +276,7 @@ void f(int n, double A[n], double C[4][n])
 #pragma endscop
 }
 """,
-        "A[n - i - 1] + (int)t",
+        "A[n - i - 1] + t",
     ),
     "overwritten_later": (
         """

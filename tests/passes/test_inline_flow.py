@@ -10,7 +10,7 @@ from polyc.analysis.dependences import accesses_of
 from polyc.analysis.order import order_of
 from polyc.model.program import Options
 from polyc.model.scop import AccessKind
-from polyc.passes.inline import _flow_of, _through, flow_into
+from polyc.passes.values.inline import _flow_of, _through, flow_into
 from polyc.pipeline import initial_program
 from tests.programs import region_of
 

@@ -1,14 +1,12 @@
-"""Rows of recurrences beside each other; as a tree, and run."""
+"""Rows of recurrences beside each other, run; the trees are in `interleaved/`, for `test_on_trees.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from polyc.explain.tree_text import render_tree
 from polyc.model.program import Options
 from polyc.model.tree import Band, Domain, Node, rewrite
 from polyc.pipeline import compile_region
@@ -22,27 +20,15 @@ SIZES = (1, 2, 7, 8, 9, 17, 40)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
-def test_tree(file: Path, golden: Callable[[Path, str], None]) -> None:
-    """The tree before the pass, and after it, with what it says."""
-    result = compile_region(region_in(file), Options())
-    codes = {remark.code for remark in result.program.remarks}
-    assert result.verified
-    assert "interleaved" in codes
-    assert not codes & FAILURES
-    trees = {s.name: render_tree(s.tree) for s in result.passes}
-    said = [r.message for r in result.program.remarks if r.stage == "interleave"]
-    golden(
-        file.with_suffix(".golden"), "\n".join(["# before", trees["spread"], "# after", trees["interleave"], *said, ""])
-    )
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
 @pytest.mark.parametrize("target", ["openmp", "c"])
 def test_values(file: Path, target: str) -> None:
     """Bit by bit, at sizes around those of strips."""
     region = region_in(file)
     result = compile_region(region, Options(target=target))
-    assert "interleaved" in {remark.code for remark in result.program.remarks}
+    codes = {remark.code for remark in result.program.remarks}
+    assert result.verified
+    assert "interleaved" in codes
+    assert not codes & FAILURES
     assert check(region, result, sizes=SIZES) == []
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
-from polyc.codegen.to_isl import to_isl
+from polyc.codegen.loops.to_isl import to_isl
 from polyc.model.program import Options
 from polyc.model.tree import LEAF, Band, Domain, Filter, Member, Node, Sequence
-from polyc.passes.spaced import SPACING, spaced
+from polyc.passes.order.spaced import SPACING, spaced
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check
 from tests.isl_ast import Instance, run, times

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from polyc.cost.micro_sizes import micro_sizes
 from polyc.machine import load_cpu
 from polyc.model.program import Compiled, Options
 from polyc.model.tree import Band, walk
-from polyc.passes.cluster import Declined
-from polyc.passes.clusters import Fuser
-from polyc.passes.micro_sizes import micro_sizes
+from polyc.passes.fusion.cluster import Declined
+from polyc.passes.fusion.fuser import Fuser
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check
 from tests.programs import compiled, region_of
@@ -277,8 +277,8 @@ def test_triangles_of_tiles_that_read_their_own_rows_have_smaller_tiles(tmp_path
     result = compiled(NESTS["in place"], tmp_path, machine="x86-64-v4")
     (remark,) = remarks(result, "register-tile")
     assert remark.endswith("; a triangle in 96 rows in the same way, 32 rows at a time")
-    assert "for (long it = 0; it < n - 1L; it += 96)" in result.text
-    assert "for (long it2 = it; it2 < polyc_min(n - 1L, it + 95); it2 += 32)" in result.text
+    assert "for (long it = 0; it < n - 1; it += 96)" in result.text
+    assert "for (long it2 = it; it2 < polyc_min(n - 1, it + 95); it2 += 32)" in result.text
 
 
 def test_an_invariant_factor_is_multiplied_where_the_panel_is_filled(tmp_path: Path) -> None:
@@ -441,7 +441,7 @@ def test_a_nest_of_its_own_stays_for_others(forgetting: bool, tmp_path: Path, mo
     """Should the pass forget who else reads the values, and nobody store them, the check says so."""
     monkeypatch.setattr(Fuser, "extend", lambda *_: Declined("budget", "this test wants a nest of its own"))
     if forgetting:
-        monkeypatch.setattr("polyc.passes.registers.readers_of", lambda *_: set())
+        monkeypatch.setattr("polyc.passes.products.registers.readers_of", lambda *_: set())
     rest = "for (int b = 0; b < 3; b++) for (int i = 0; i < 40; i++) last[b][i] = S[b][i][39 - i];"
     region = region_of(SHARED.format(more=", float last[3][40]", live=", last", rest=rest), tmp_path)
     result = compile_region(region, Options(machine="x86-64-v4"))

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from polyc.codegen.lookups import with_lookups
-from polyc.codegen.loops import print_loops
-from polyc.codegen.nontemporal import FENCE, STREAM, with_rows
-from polyc.codegen.vectors import VectorTypes
+from polyc.codegen.blocks.lookup_block import with_lookups
+from polyc.codegen.blocks.stream_block import FENCE, STREAM, with_rows
+from polyc.codegen.blocks.vectors import VectorTypes
+from polyc.codegen.loops.loops import print_loops
 from polyc.model import ctree as c
 from polyc.model.program import Compiled, Options
 from polyc.pipeline import compile_region
-from polyc.reread.nontemporal import row_faults
+from polyc.reread.blocks.read_streams import row_faults
 from polyc.runtime.check import check
 from polyc.runtime.csource import c_source
 from tests.programs import region_of
@@ -107,6 +107,16 @@ def test_stores_that_stay(name: str, tmp_path: Path) -> None:
     assert STREAM not in result.text
     assert not codes(result) & FAILURES
     assert check(region, result, sizes=(1, 9, 33)) == []
+
+
+def test_rows_of_small_tiles(tmp_path: Path) -> None:
+    """Of 8 elements in a row no line is whole; gcc warns of what a macro would do with more."""
+    loops, arrays, _ = STORED["a triangle"]
+    region = region_of(program(loops, arrays), tmp_path)
+    result = compile_region(region, replace(FORCED, tile_sizes=(8,)))
+    assert "A_row" not in result.text
+    assert any("stores 32 bytes of a row" in remark.message for remark in result.program.remarks)
+    assert "A_row" in compile_region(region, replace(FORCED, tile_sizes=(64,))).text
 
 
 def test_read_later(tmp_path: Path) -> None:

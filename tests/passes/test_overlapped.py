@@ -12,12 +12,11 @@ from click.testing import CliRunner
 
 from polyc.analysis.rows import with_rows
 from polyc.cli.main import cli
-from polyc.explain.tree_text import render_tree
+from polyc.cost.time_sizes import MOST_BYTES, _candidates, _work
 from polyc.model.program import Options, Program
 from polyc.model.tree import Band, Domain, Extension, Filter, Mark, Node, Sequence, rewrite, walk
-from polyc.passes.overlapped import MOST_BYTES
-from polyc.passes.skew import NotSteps, time_steps
-from polyc.passes.time_sizes import _candidates, _work
+from polyc.model.tree_text import render_tree
+from polyc.nests.skew import NotSteps, time_steps
 from polyc.pipeline import compile_region, initial_program
 from polyc.poly import empty_map, maps, out_name
 from polyc.runtime.check import check

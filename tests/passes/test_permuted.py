@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from polyc.codegen.render import render_region
-from polyc.explain.tree_text import render_tree
 from polyc.model import ctree as c
 from polyc.model.printed import Rendered
 from polyc.model.program import Options
 from polyc.model.tree import Band, Domain, Lookups, Member, Node, rewrite
+from polyc.model.tree_text import render_tree
 from polyc.pipeline import compile_region
-from polyc.reread.lookups import lookup_faults
+from polyc.reread.blocks.read_lookups import lookup_faults
 from polyc.runtime.check import check
 from polyc.verify import check as faults_of
 from tests.programs import after, region_in, region_of

@@ -12,7 +12,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Options
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check
-from polyc.verify.wellformed import asks_ahead
+from polyc.verify.region.wellformed import asks_ahead
 from tests.programs import after, region_of
 
 FAILURES = {"verification-failed", "text-not-checked", "budget", "not-printed"}

@@ -70,7 +70,7 @@ def test_what_a_fused_nest_makes_for_itself_is_a_variable(tmp_path: Path) -> Non
     result = right(CORNERS, tmp_path)
     contracted = {r.data["array"] for r in result.program.remarks if r.code == "contracted"}
     assert contracted == {"gx", "gy", "sx", "sy", "det"}
-    assert "float gx_here;" in result.text
+    assert "float gx_here = " in result.text
 
 
 THROUGH = """

@@ -8,7 +8,7 @@ import pytest
 
 from polyc.model.program import Options
 from polyc.model.tree import Band, Mark, Role, walk
-from polyc.passes.contractions import Contraction, contraction_of
+from polyc.nests.contractions import Contraction, contraction_of
 from polyc.pipeline import compile_region
 from polyc.runtime import compare
 from polyc.runtime.opencl import support

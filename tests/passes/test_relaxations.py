@@ -12,10 +12,10 @@ import pytest
 
 from polyc import fallback, pipeline, relaxations
 from polyc.attempt import Attempt
-from polyc.explain.data import nest_data
-from polyc.explain.report import render
-from polyc.explain.summary import summary
-from polyc.explain.why import why
+from polyc.explain.words.data import nest_data
+from polyc.explain.words.report import render
+from polyc.explain.words.summary import summary
+from polyc.explain.words.why import why
 from polyc.model.printed import Rendered
 from polyc.model.program import Compiled, Options, Pass, Program, Remark
 from polyc.model.same import changed

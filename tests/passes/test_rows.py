@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from polyc.codegen.printer import expression
+from polyc.codegen.text.printer import expression
+from polyc.cost.micro_sizes import fitted, micro_sizes
 from polyc.machine import load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Options, Program
-from polyc.passes.micro_sizes import fitted, micro_sizes
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check as run_and_compare
 from polyc.verify import check

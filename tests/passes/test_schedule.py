@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Callable
@@ -11,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from polyc import bounded
-from polyc.bounded import OutOfTime, Started, StepError, in_child
+from polyc.bounded import Faulted, OutOfTime, Started, StepError, careful, in_child, survived
 from polyc.frontend import read
 from polyc.model.program import InputOptions, Options
 from polyc.model.tree import Band, walk
-from polyc.passes.schedule import keeps_live_ranges, schedule_nests
+from polyc.passes.order.schedule import keeps_live_ranges, schedule_nests
 from polyc.pipeline import compile_region, initial_program
-from polyc.poly import budget
+from polyc.poly import OverBudget, budget
 from polyc.runtime.check import check
 from tests.programs import region_of
 
@@ -100,6 +101,24 @@ def test_steps_in_a_child() -> None:
         in_child(lambda: failing("what went wrong"), 5, (ValueError,))
     with pytest.raises(OutOfTime):
         in_child(lambda: sum(iter(int, 1)), 1)
+    with pytest.raises(Faulted):
+        in_child(lambda: os.kill(os.getpid(), signal.SIGSEGV), 5)
+
+
+def test_steps_that_have_to_survive(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fault() -> bool:
+        os.kill(os.getpid(), signal.SIGSEGV)
+        return True
+
+    assert survived(lambda: 1)
+    assert survived(lambda: failing("an error is no end"))
+    assert not survived(fault)
+    assert in_child(lambda: survived(lambda: 1), 5)
+    with careful():
+        assert not in_child(lambda: survived(fault), 5)
+    monkeypatch.setattr(bounded, "MOST_SECONDS", 1)
+    with pytest.raises(OverBudget):
+        survived(lambda: sum(iter(int, 1)))
 
 
 def test_steps_one_after_the_other() -> None:

@@ -10,9 +10,9 @@ import islpy as isl
 import pytest
 
 from polyc.codegen import render_region
+from polyc.cost.storage import Life, bytes_for, places_for
 from polyc.model.program import Options, Program
 from polyc.model.scop import Region
-from polyc.passes.storage import Life, bytes_for, places_for
 from polyc.pipeline import compile_region
 from polyc.reread import text_faults
 from polyc.runtime.check import check as differences

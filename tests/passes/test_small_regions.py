@@ -62,7 +62,7 @@ void f(int n, int t, double A[n][n], double B[n][n])
 def test_in_each_step_what_it_has_to_do_counts(tmp_path: Path) -> None:
     found = compiled(STEPS, tmp_path, time_tile=("none", ()))
     assert found.verified
-    assert "#pragma omp parallel for if (1.0 * (n - 2L) * (n - 2L) > 24000)" in found.text
+    assert "#pragma omp parallel for if (1.0 * (n - 2) * (n - 2) > 24000)" in found.text
 
 
 def test_a_check_by_running_starts_all_threads() -> None:

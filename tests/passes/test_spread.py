@@ -1,4 +1,4 @@
-"""Recurrences of neighbouring columns beside each other; as a tree, and run."""
+"""Recurrences of neighbouring columns beside each other, run; the trees are in `strips/`, for `test_on_trees.py`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
-from polyc.explain.tree_text import render_tree
 from polyc.model.program import Buffer, Options, Program
-from polyc.model.tree import Band, Domain, Mark, Node, rewrite
+from polyc.model.tree import Band, Domain, Leaf, Mark, Node, rewrite, walk
 from polyc.pipeline import compile_region
+from polyc.poly import names
 from polyc.runtime.check import check
 from polyc.verify import check as faults_of
 from tests.programs import after, region_in, region_of
@@ -23,25 +23,15 @@ SIZES = (1, 7, 33, 64, 65, 130)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
-def test_tree(file: Path, golden: Callable[[Path, str], None]) -> None:
-    """The tree before the pass, and after it, with what it says."""
-    result = compile_region(region_in(file), Options())
-    codes = {remark.code for remark in result.program.remarks}
-    assert result.verified
-    assert "spread" in codes
-    assert not codes & FAILURES
-    trees = {s.name: render_tree(s.tree) for s in result.passes}
-    said = [r.message for r in result.program.remarks if r.stage == "spread"]
-    golden(file.with_suffix(".golden"), "\n".join(["# before", trees["jam"], "# after", trees["spread"], *said, ""]))
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
 @pytest.mark.parametrize("target", ["openmp", "c"])
 def test_values(file: Path, target: str) -> None:
     """Bit by bit, at sizes around those of strips."""
     region = region_in(file)
     result = compile_region(region, Options(target=target))
-    assert "spread" in {remark.code for remark in result.program.remarks}
+    codes = {remark.code for remark in result.program.remarks}
+    assert result.verified
+    assert "spread" in codes
+    assert not codes & FAILURES
     assert check(region, result, sizes=SIZES) == []
 
 
@@ -74,6 +64,49 @@ void f(int n, double A[n][n], double out[1])
 #pragma endscop
 }
 """,
+    "whole numbers along a row": """
+void f(int n, int A[n][n], int out[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        int s = 0;
+        for (int j = 0; j < n; j++)
+            s += A[i][j];
+        out[i] = s;
+    }
+#pragma endscop
+}
+""",
+    "rows across the lines of a cache": """
+void f(int n, float W[10][n], float x[n][n], float out[n][10])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 10; j++) {
+            float s = 0;
+            for (int k = 0; k < 64; k++)
+                s += W[j][k % n] * x[i][k % n];
+            out[i][j] = s;
+        }
+#pragma endscop
+}
+""",
+    "two sums of a row": """
+void f(int n, float A[n][n], float out[n], float more[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        float s = 0, q = 0;
+        for (int j = 0; j < n; j++) {
+            s += A[i][j];
+            q += A[i][j] * A[i][j];
+        }
+        out[i] = s;
+        more[i] = q - s * s;
+    }
+#pragma endscop
+}
+""",
     "a window": """
 void f(int n, double A[n + 3], double B[n])
 {
@@ -96,6 +129,73 @@ def test_other_nests_stay(name: str, tmp_path: Path) -> None:
     result = compile_region(region, Options())
     assert "spread" not in {r.code for r in result.program.remarks}
     assert check(region, result, sizes=(1, 9, 67)) == []
+
+
+def test_sums_of_one_window_share_its_loops(tmp_path: Path) -> None:
+    """Also where nothing is spread: as it was written."""
+    rows = region_of(LEFT_ALONE["two sums of a row"], tmp_path)
+    strips = region_in(next(f for f in FILES if f.stem == "gradient"))
+    for region, sums in ((rows, {"S2", "S3"}), (strips, {"S2", "S3"})):
+        tree = after(region, "spread").tree
+        loops = [n for n in walk(tree.child) if isinstance(n, Band) and not any(m.coincident for m in n.members)]
+        assert loops
+        assert all(set(names(n.members[0].schedule.domain())) == sums for n in loops)
+
+
+def test_sums_that_need_each_other_stay_apart(tmp_path: Path) -> None:
+    """The second one reads what the first one comes to; and the same scalar is used twice."""
+    text = """
+void f(int n, int m, double A[m][n], double out[n], double more[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        double s = 0, q = 0;
+        for (int j = 0; j < m; j++)
+            s += A[j][i];
+        for (int j = 0; j < m; j++)
+            q += (A[j][i] - s) * (A[j][i] - s);
+        out[i] = q;
+        s = 1;
+        for (int j = 0; j < m; j++)
+            s *= A[j][i];
+        more[i] = s;
+    }
+#pragma endscop
+}
+"""
+    region = region_of(text, tmp_path)
+    result = compile_region(region, Options())
+    assert "spread" in {r.code for r in result.program.remarks}
+    loops = [n for n in walk(after(region, "spread").tree.child) if isinstance(n, Band)]
+    sums = [names(n.members[0].schedule.domain()) for n in loops if not any(m.coincident for m in n.members)]
+    assert sorted(map(len, sums)) == [1, 1, 1]
+    assert check(region, result, sizes=(1, 9, 67)) == []
+
+
+@pytest.mark.parametrize("divided", [False, True])
+def test_no_vectors_from_row_to_row(divided: bool, tmp_path: Path) -> None:
+    """The rows that run at once are left to the C compiler, but for vectors of quotients."""
+    sum_ = "s = A[i][j] / (s + 2)" if divided else "s += A[i][j]"
+    text = f"""
+void f(int n, float A[n][n], float out[n])
+{{
+#pragma scop
+    for (int i = 0; i < n; i++) {{
+        float s = 0;
+        for (int j = 0; j < n; j++)
+            {sum_};
+        out[i] = s;
+    }}
+#pragma endscop
+}}
+"""
+    program = after(region_of(text, tmp_path), "parallel")
+    (inner,) = (
+        n.members[-1]
+        for n in walk(program.tree.child)
+        if isinstance(n, Band) and isinstance(n.child, Leaf) and names(n.members[-1].schedule.domain()) == ["S1"]
+    )
+    assert inner.vector is divided
 
 
 # --- the check sees what breaks it -----------------------------------------------------------------------------------

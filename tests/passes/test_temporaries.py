@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from polyc.codegen.printer import expression
+from polyc.codegen.text.printer import expression
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Statement
@@ -75,6 +75,55 @@ def test_a_factorisation_is_blocked(tmp_path: Path) -> None:
     assert result.passed
     codes = [r.code for r in result.program.remarks]
     assert codes.count("blocked") == codes.count("register-tile") == 2
+
+
+CONVOLUTION = """
+float expf(float);
+void f(int n, float in[16][n + 2][n + 2], float w[32][16][3][3], float b[32], float out[32][n][n],
+       double wide[32][n][n])
+{
+#pragma scop
+    for (int o = 0; o < 32; o++)
+        for (int y = 0; y < n; y++)
+            for (int x = 0; x < n; x++) {
+                TYPE s = b[o];
+                for (int c = 0; c < 16; c++)
+                    for (int u = 0; u < 3; u++)
+                        for (int v = 0; v < 3; v++)
+                            s += in[c][y + u][x + v] * w[o][c][u][v];
+                END
+            }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "kind", "array"),
+    [
+        ("out[o][y][x] = s;", "float", "out"),
+        ("out[o][y][x] = s > 0 ? s : 0;", "float", "out"),
+        ("out[o][y][x] = 1 / (1 + expf(-s * b[o]));", "float", "out"),
+        ("s = s * b[o] + 1; if (s < 0) s = 0; out[o][y][x] = s;", "float", "out"),
+        ("wide[o][y][x] = s;", "float", "s_each"),
+        ("out[o][y][x] = s;", "double", "s_each"),
+        ("wide[o][y][x] = s; out[o][y][x] = s * s;", "double", "s_each"),
+    ],
+)
+def test_three_short_sums_are_a_long_one(end: str, kind: str, array: str, tmp_path: Path) -> None:
+    """A window of 3 x 3 in 16 planes adds up 144 products, which register tiles are for."""
+    text = CONVOLUTION.replace("TYPE", kind).replace("END", end)
+    result = compiled(text, tmp_path)
+    assert result.passed
+    assert ("relocated", array) in remarks(result.program)
+    assert "register-tile" in {r.code for r in result.program.remarks}
+
+
+def test_a_short_window_stays(tmp_path: Path) -> None:
+    """Of one plane there is no product for registers to share."""
+    text = CONVOLUTION.replace("TYPE", "float").replace("END", "out[o][y][x] = s;").replace("c < 16; c++", "c < 1; c++")
+    text = text.replace("u < 3", "u < 2").replace("v < 3", "v < 2")
+    assert remarks(relocated(text, tmp_path)) == []
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from polyc.cost.gpu_sizes import contraction_candidates
 from polyc.machine import load_gpu
 from polyc.model.fragments import HALF, TF32, Fragment
 from polyc.model.program import Options
 from polyc.model.tree import WARP_AXES, Band, Mark, walk
-from polyc.passes.gpu_sizes import contraction_candidates
 from polyc.pipeline import compile_region
 from polyc.runtime import compare, cuda_shim
 from polyc.runtime.tolerance import tolerances

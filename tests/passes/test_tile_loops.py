@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from polyc.cost import cpu_sizes
+from polyc.cost.cpu_model import TileModel
+from polyc.cost.tile_loops import innermost
 from polyc.model.program import Compiled, Options
 from polyc.model.tree import Band, Mark, walk
-from polyc.passes import cpu_sizes
-from polyc.passes.cpu_model import TileModel
-from polyc.passes.tile_loops import innermost
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check as differences
 from tests.programs import region_of

@@ -296,7 +296,7 @@ def test_rows_at_once_begin_with_what_is_new(text: str, tmp_path: Path) -> None:
     assert windows(result.program)
     assert "i + r + 1 - it) %" in result.text
     # The output's rows, those of a strip's first tile, and those of the other tiles; what the first has more.
-    assert result.text.count("for (long r = 0; r < 4; r++)") == 3
+    assert result.text.count("for (int r = 0; r < 4; r++)") == 3
     assert result.text.count("unroll") <= 4
     assert differences(region, result, sizes=(1,)) == []
 
@@ -309,7 +309,7 @@ def test_rows_at_once_of_an_image_of_any_size(tile: tuple[int, ...]) -> None:
     assert result.verified
     assert "verification-failed" not in {r.code for r in result.program.remarks}
     assert windows(result.program)
-    assert "for (long r = 0; r < 4; r++)" in result.text
+    assert "for (int r = 0; r < 4; r++)" in result.text
     assert differences(region, result, sizes=(1, 5, 9, 40)) == []
 
 

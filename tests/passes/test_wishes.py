@@ -10,7 +10,7 @@ from polyc.errors import UserError
 from polyc.frontend import read
 from polyc.model.program import Compiled, InputOptions, Options
 from polyc.model.tree import Band, Role, walk
-from polyc.passes.wishes import statements_in
+from polyc.nests.wishes import statements_in
 from polyc.pipeline import compile_region
 from tests.programs import region_of
 

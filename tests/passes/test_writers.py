@@ -14,7 +14,7 @@ import islpy as isl
 import pytest
 
 from polyc.model.program import Compiled, Options
-from polyc.passes.boxed import is_ragged, is_simpler
+from polyc.passes.fusion.boxed import is_ragged, is_simpler
 from polyc.pipeline import compile_region
 from polyc.poly import constant_of
 from polyc.runtime.check import check

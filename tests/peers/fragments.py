@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from polyc.errors import UserError
-from polyc.frontend.source import COMMENT_OR_STRING
+from polyc.frontend.text.source import COMMENT_OR_STRING
 
 MISSING = frozenset({"pragma-outside-function", "undeclared"})
 EXTENTS = {1: 512, 2: 512, 3: 128, 4: 32}

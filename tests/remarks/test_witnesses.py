@@ -15,8 +15,8 @@ import pytest
 from polyc.analysis import witness as w
 from polyc.analysis.order import order_of
 from polyc.cli.main import cli
-from polyc.explain.loops import written
-from polyc.explain.records import records
+from polyc.explain.facts.loops import written
+from polyc.explain.facts.remark_records import records
 from polyc.frontend import read
 from polyc.model.program import Compiled, InputOptions, Options
 from polyc.model.scop import AccessKind, Scop

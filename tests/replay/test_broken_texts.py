@@ -23,12 +23,12 @@ class Break:
 
 
 BREAKS = (
-    Break("a bound one short", "jacobi", "i < polyc_min(n - 1L", "i < polyc_min(n - 2L", "has another value"),
+    Break("a bound one short", "jacobi", "i < polyc_min(n - 1,", "i < polyc_min(n - 2,", "has another value"),
     Break("a tile without its last row", "past_caches", "polyc_min(n, it + 6)", "polyc_min(n, it + 5)", "a[5][3]"),
     Break("a wrong subscript", "past_caches", "b[i + 1][j]", "b[i + 2][j]", "a[0][3] has another value"),
-    Break("a row that is stored too short", "past_caches", "- jt) * sizeof", "- jt - 1) * sizeof", "a[0][12]"),
+    Break("a row that is stored too short", "past_caches", "- jt) * sizeof", "- jt - 1) * sizeof", "a[0][18]"),
     Break("a row that is stored elsewhere", "past_caches", "&a[i][jt + 3]", "&a[i][jt + 2]", "a[0][2]"),
-    Break("a buffer one too small", "past_caches", "float a_row[10]", "float a_row[9]", "a_row has 9 elements"),
+    Break("a buffer one too small", "past_caches", "float a_row[16]", "float a_row[15]", "a_row has 15 elements"),
     Break("a dropped parenthesis", "interleaved", "(2.0 * p[i][j - 1] + 3.0)", "2.0 * p[i][j - 1] + 3.0", "p[0][1]"),
     Break(
         "another other branch", "interleaved", "for (int j = 1; j < m; j++)", "for (int j = 2; j < m; j++)", "p[0][1]"

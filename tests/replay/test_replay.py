@@ -105,6 +105,39 @@ def test_a_variable_that_iterations_share() -> None:
     assert with_text(SCALED, own).kind == "agrees"
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "kind"),
+    [
+        ("i == 2", "i == 2 && n > 3", "agrees"),
+        ("n > 3 && i == n - 1", "i == n - 1", "agrees"),
+        ("i == 2", "i == 3", "differs"),
+        ("i == 2", "i >= 2", "differs"),
+        ("i == k", "i == k", "differs"),
+        ("i == 2 || n > 90", "i == 2", "differs"),
+    ],
+)
+def test_a_variable_that_one_iteration_has(first: str, second: str, kind: str) -> None:
+    text = f"""
+    double t = 0, u = 0;
+    long k = 1;
+    #pragma omp parallel for
+    for (long i = 0; i < n; i++) {{
+      k = i;
+      b[i] = 2 * a[i];
+      if ({first})
+        t = 2 * a[i];
+      if ({second}) {{
+        u = t;
+      }}
+    }}
+    """.replace("    #", "#")
+    if "k" not in first:
+        text = text.replace("      k = i;\n", "")
+    found = with_text(SCALED, text)
+    assert found.kind == kind, found.reason
+    assert kind == "agrees" or found.reason.startswith("iterations of a parallel loop share")
+
+
 def test_reductions_and_atomic_updates() -> None:
     loop = "for (long i = 0; i < n; i++)"
     plain = f"#pragma omp parallel for\n{loop}\n  h[b[i] & 7] += 1;"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import islpy as isl
 
+from polyc.analysis.expressions.reader import Reader
 from polyc.model import ctree as c
-from polyc.reread.affine import Reader
 
 ROW, COLUMN = c.Name("i"), c.Name("j")
 

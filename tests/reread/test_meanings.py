@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from polyc.codegen.exprs import MACROS
-from polyc.codegen.nontemporal import STREAMING
-from polyc.codegen.vectors import VectorTypes
+from polyc.codegen.blocks.stream_block import STREAMING
+from polyc.codegen.blocks.vectors import VectorTypes
+from polyc.codegen.text.macros import MACROS
 from polyc.reread.meanings import definitions
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
-import polyc.passes.chosen as chosen
+import polyc.passes.values.chosen as chosen
 from polyc.model import ctree as c
 from polyc.model.program import Options, Program, Use
 from polyc.model.scop import Statement

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from polyc.frontend import read
-from polyc.frontend.region import CTX
+from polyc.frontend.c.state import CTX
 from polyc.model.program import InputOptions, Options
 from polyc.pipeline import initial_program, passes_for
 from polyc.poly import budget

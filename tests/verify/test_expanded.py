@@ -10,7 +10,7 @@ from typing import Any
 import islpy as isl
 import pytest
 
-import polyc.passes.expansion as expansion
+import polyc.passes.values.expansion as expansion
 import polyc.pipeline as pipeline
 from polyc.model import ctree as c
 from polyc.model.program import Options, Program
@@ -29,7 +29,7 @@ from polyc.model.tree import (
     rewrite,
     walk,
 )
-from polyc.passes.temporaries import relocate_temporaries
+from polyc.passes.values.temporaries import relocate_temporaries
 from polyc.pipeline import compile_region
 from polyc.verify import RELOCATION, check
 from tests.programs import after, region_of

@@ -10,13 +10,13 @@ from typing import Any
 import islpy as isl
 import pytest
 
-import polyc.passes.inline as inline
+import polyc.passes.values.inline as inline
 import polyc.pipeline as pipeline
-import polyc.verify.inlining as inlining
+import polyc.verify.region.inlining as inlining
 from polyc.model import ctree as c
 from polyc.model.program import Inlining, Options, Program, Use
 from polyc.model.scop import Access, Statement
-from polyc.passes.inline import inline_elementwise
+from polyc.passes.values.inline import inline_elementwise
 from polyc.pipeline import compile_region
 from polyc.poly import OverBudget
 from polyc.runtime.check import check as run_and_compare
@@ -319,7 +319,7 @@ def test_a_check_that_takes_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_the_text_of_another_iteration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The printer takes another value for the producer's loop variable, in the text and in its note."""
-    from polyc.codegen.instances import InstancePrinter
+    from polyc.codegen.loops.instances import InstancePrinter
 
     monkeypatch.setattr(InstancePrinter, "_value", lambda self, _item: self.instance[0])
     text = TRANSPOSED.replace("3.0 + j", "3.0 + i")

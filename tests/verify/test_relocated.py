@@ -10,7 +10,7 @@ from typing import Any
 import islpy as isl
 import pytest
 
-import polyc.passes.temporaries as temporaries
+import polyc.passes.values.temporaries as temporaries
 import polyc.pipeline as pipeline
 from polyc.model import ctree as c
 from polyc.model.program import Move, Options, Program, Relocation

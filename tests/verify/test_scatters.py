@@ -9,9 +9,9 @@ import pytest
 
 from polyc.model.program import Options, Program
 from polyc.model.tree import Band, Domain, Node
-from polyc.passes.privatize import place_private_arrays
+from polyc.passes.buffers.privatize import place_private_arrays
 from polyc.pipeline import initial_program
-from polyc.verify.races import race_faults
+from polyc.verify.order.races import race_faults
 from tests.programs import region_of
 
 HEAD = (

@@ -9,14 +9,15 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
+from polyc.analysis.expand import expand
 from polyc.flow import Accesses
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Extension, Filter, Mark, Member, Node, Sequence, rewrite, walk
 from polyc.poly import OverBudget, budget, maps, names, out_name, reaching
-from polyc.verify import check, dataflow
-from polyc.verify.expand import expand
-from polyc.verify.padding import without_borders
+from polyc.verify import check
+from polyc.verify.flow import dataflow
+from polyc.verify.places.padding import without_borders
 from tests.programs import after, region_of
 
 PRODUCT = """

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from polyc.analysis.expressions.updates import only_combines
 from polyc.model.program import Program
 from polyc.model.tree import Band, Node
 from polyc.verify import check
-from polyc.verify.updates import only_combines
 from tests.mutation import edits as e
 from tests.mutation.runner import options_for, region_of
 from tests.programs import after, compiled

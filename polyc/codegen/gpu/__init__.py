@@ -1,1 +1,4 @@
-"""Kernels and the functions that run them, for CUDA and OpenCL. Loaded for these targets only."""
+"""Kernels and their launches, in CUDA and OpenCL.
+
+Mapped bands -> C trees, through Jinja templates. Decides nothing.
+"""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from polyc.codegen.gpu.arith import in_64_bits, plus, product, times
 from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.words import NotMappable
-from polyc.codegen.instances import InstancePrinter
+from polyc.codegen.loops.instances import InstancePrinter
+from polyc.codegen.text.arith import in_64_bits, plus, product, times
 from polyc.model import ctree as c
 from polyc.model.program import Buffer
 from polyc.model.scop import Array

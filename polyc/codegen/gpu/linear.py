@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyc.codegen.gpu.arith import ZERO, divided, plus, product_of, trips_of
 from polyc.codegen.gpu.words import NotMappable
-from polyc.codegen.instances import Scope, block_of
+from polyc.codegen.loops.instances import Scope, block_of
+from polyc.codegen.text.arith import ZERO, divided, plus, product_of, trips_of
 from polyc.model import ctree as c
 from polyc.model.tree import LINEAR, Member
 from polyc.poly import kind_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from polyc.codegen.instances import block_of
+from polyc.codegen.loops.instances import block_of
 from polyc.model import ctree as c
 
 

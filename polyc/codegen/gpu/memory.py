@@ -6,12 +6,12 @@ from functools import reduce
 
 import islpy as isl
 
-from polyc.codegen.exprs import ExprPrinter
 from polyc.codegen.gpu.words import NotMappable, element_type, is_by_value, value_type
+from polyc.codegen.loops.exprs import ExprPrinter, build_for
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Array, Storage
-from polyc.passes.cost import sample_parameters
+from polyc.nests.samples import sample_parameters
 from polyc.poly import maps, out_name
 from polyc.records import dataclass, replace
 
@@ -63,7 +63,7 @@ def device_arrays(program: Program) -> dict[str, DeviceArray]:
             continue
         if name in parameters:
             raise NotMappable(f"{name} is written, and a size")
-        build = isl.AstBuild.from_context(scop.known)
+        build = build_for(scop, scop.known)
         printer = ExprPrinter(scop.parameters, {})
         sizes = [printer.convert(build.expr_from_pw_aff(e)) for e in _sizes(program, array)]
         strides = tuple(printer.convert(build.expr_from_pw_aff(e.project_domain_on_params())) for e in array.strides)

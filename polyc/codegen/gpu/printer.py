@@ -7,13 +7,10 @@ from math import prod
 
 import islpy as isl
 
-from polyc.codegen.exprs import MAX, ExprPrinter
-from polyc.codegen.generated import Generated
-from polyc.codegen.gpu.arith import at_most, divided, most_of, plus, product_of, times, trips_of
 from polyc.codegen.gpu.dialect import Dialect
 from polyc.codegen.gpu.flat import flat_instances
-from polyc.codegen.gpu.fragments import fragments
-from polyc.codegen.gpu.halves import lowered, plain_literal, spelled
+from polyc.codegen.gpu.float16 import lowered, plain_literal, spelled
+from polyc.codegen.gpu.fragment_printer import fragments
 from polyc.codegen.gpu.linear import is_linear, linear_loop
 from polyc.codegen.gpu.meeting import outside_of_branches
 from polyc.codegen.gpu.memory import DeviceArray
@@ -21,11 +18,15 @@ from polyc.codegen.gpu.pieces import share_from, statements_below, steps_of_piec
 from polyc.codegen.gpu.reduce import blocks_within, first_step, is_shared_out, last_step, reduction
 from polyc.codegen.gpu.stages import SMALLEST_FETCH, Stages
 from polyc.codegen.gpu.words import HALF, NotMappable, Words, element_type, function
-from polyc.codegen.instances import InstancePrinter, Scope, block_of
-from polyc.codegen.loops import LoopPrinter
-from polyc.codegen.printer import UNROLL
-from polyc.codegen.tidy import tidied
-from polyc.codegen.to_isl import BARRIER
+from polyc.codegen.loops.exprs import ExprPrinter, build_for
+from polyc.codegen.loops.generated import Generated
+from polyc.codegen.loops.instances import InstancePrinter, Scope, block_of
+from polyc.codegen.loops.loops import LoopPrinter
+from polyc.codegen.loops.to_isl import BARRIER
+from polyc.codegen.text.arith import at_most, divided, most_of, plus, product_of, times, trips_of
+from polyc.codegen.text.macros import MAX
+from polyc.codegen.text.printer import UNROLL
+from polyc.codegen.text.tidy import tidied
 from polyc.errors import InternalError
 from polyc.machine.gpu import STATIC_SHARED_BYTES
 from polyc.model import ctree as c
@@ -556,7 +557,7 @@ class KernelPrinter(LoopPrinter):
         steps = one.dim_max(0).sub(one.dim_min(0)).scale_down_val(size).floor()
         trips = steps.add_constant_val(isl.Val.one(one.get_ctx()))
         printer = ExprPrinter(self.program.scop.parameters, {})
-        return printer.convert(isl.AstBuild.from_context(self.program.scop.known).expr_from_pw_aff(trips))
+        return printer.convert(build_for(self.program.scop, self.program.scop.known).expr_from_pw_aff(trips))
 
 
 _FENCES = {"CLK_LOCAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE"}

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyc.codegen.exprs import MAX, MIN
-from polyc.codegen.gpu.arith import ONE, ZERO
 from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.words import NotMappable, value_type
-from polyc.codegen.instances import Scope, block_of
+from polyc.codegen.loops.instances import Scope, block_of
+from polyc.codegen.text.arith import ONE, ZERO
+from polyc.codegen.text.macros import MAX, MIN
 from polyc.model import ctree as c
 from polyc.model.tree import ALL_THREADS, BLOCK_AXES, GLOBAL_AXES, Band, Mark
 from polyc.records import dataclass, replace

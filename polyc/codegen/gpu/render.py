@@ -7,19 +7,19 @@ from math import prod
 from pathlib import Path
 
 from polyc import __version__
-from polyc.codegen.exprs import MACROS
 from polyc.codegen.gpu.dialect import DIALECTS, RESIDENT_THREADS, Dialect
-from polyc.codegen.gpu.fragments import MMA, PART
+from polyc.codegen.gpu.fragment_printer import MMA, PART
 from polyc.codegen.gpu.memory import DeviceArray, device_arrays
 from polyc.codegen.gpu.printer import Kernel, KernelPrinter, Parameter
 from polyc.codegen.gpu.stages import FETCH, FETCH_16
 from polyc.codegen.gpu.templating import environment, opencl_runtime
 from polyc.codegen.gpu.words import HALF, Words
-from polyc.codegen.instances import Scope
-from polyc.codegen.loops import generate
-from polyc.codegen.naming import IDENTIFIER
-from polyc.codegen.origins import origins_in
-from polyc.codegen.printer import Line, brackets, expression, lines_of, statement
+from polyc.codegen.loops.instances import Scope
+from polyc.codegen.loops.loops import generate
+from polyc.codegen.loops.naming import IDENTIFIER
+from polyc.codegen.loops.origins import origins_in
+from polyc.codegen.text.macros import MACROS
+from polyc.codegen.text.printer import Line, brackets, expression, lines_of, statement
 from polyc.model import ctree as c
 from polyc.model.program import Origins, Program
 from polyc.model.scop import Region

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from polyc.codegen.gpu.dialect import Dialect
-from polyc.codegen.instances import block_of
-from polyc.codegen.printer import UNROLL
-from polyc.codegen.tidy import simpler
+from polyc.codegen.loops.instances import block_of
+from polyc.codegen.text.printer import UNROLL
+from polyc.codegen.text.tidy import simpler
 from polyc.errors import InternalError
 from polyc.model import ctree as c
 from polyc.records import dataclass, replace
@@ -28,7 +28,7 @@ class Stages:
     rewrite:  for (kt) { barrier; copy(kt); barrier; use }
               -> barrier; copy(start) into place 0;
                  for (kt) { wait; barrier; if (kt + step < end) copy(kt + step) into the other place; use; swap }
-    requires: the copies read nothing that the loop writes (`verify/stages.py` looks); what they do depends on the
+    requires: the copies read nothing that the loop writes (`verify/gpu/stages.py` looks); what they do depends on the
               iteration through its variable alone
     source:   Ding et al. 2023 (Hidet), Section 3.1 and Figure 5: double buffering
     """

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from polyc.codegen.exprs import MACROS
+from polyc.codegen.text.macros import MACROS
 from polyc.model import ctree as c
 from polyc.model.scop import Array, CType, Scop
 
 HALF = "_Float16"
-"""Half precision: a type of memory (`halves.py`). Each dialect spells it in its own way."""
+"""Half precision: a type of memory (`float16.py`). Each dialect spells it in its own way."""
 _WORDS = {"unsigned", "signed", "char", "short", "int", "long", "float", "double"}
 _ALIASES = {
     "size_t": "unsigned long", "ptrdiff_t": "long", "int8_t": "signed char", "uint8_t": "unsigned char",

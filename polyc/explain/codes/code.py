@@ -19,6 +19,10 @@ class Code:
     """A place in docs/ that says more: `cpu.md#temporaries`."""
     dependence: bool = False
     """A dependence is the reason, at least where the code's example shows it, and the record has a witness."""
+    gain: bool = False
+    """The pass makes a region faster, though none of its nests has tiles or a parallel loop for that."""
+    sizes: bool = False
+    """The message has sizes that the pass chose by itself."""
 
 
 NOTHING = "Nothing: this is an improvement."

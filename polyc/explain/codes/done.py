@@ -26,6 +26,7 @@ DONE: dict[str, Code] = {
         "producer stays for what else reads it.",
         "Nothing: this is an improvement. `--no-inline` keeps producers in nests of their own.",
         "language.md#inlining",
+        gain=True,
     ),
     "relocated": Code(
         "A temporary lives where its value goes",
@@ -48,6 +49,7 @@ DONE: dict[str, Code] = {
         "`all` is a row as a whole.",
         NOTHING,
         "cpu.md#temporaries",
+        sizes=True,
     ),
     "contracted": Code(
         "An array became a variable",
@@ -88,6 +90,7 @@ DONE: dict[str, Code] = {
         "each buffer. What the model of the machine expects of it, `cpu-sizes` says.",
         "Nothing; another `--strips N` trades parallel strips for repeated work, `--strips none` turns them off.",
         "cpu.md#sliding-windows",
+        sizes=True,
     ),
     "coalesced": Code(
         "Several loops share one index",
@@ -102,6 +105,8 @@ DONE: dict[str, Code] = {
         "for its end, where they are sums of products.",
         "Nothing; `--sizes blocks=N` asks for another number of steps.",
         "cpu.md#blocked-factorisations",
+        gain=True,
+        sizes=True,
     ),
     "outputs-joined": Code(
         "Two nests share their tile loops",
@@ -157,6 +162,7 @@ DONE: dict[str, Code] = {
         "the machine's description promises.",
         "Nothing; `--time-tile KIND:SIZES` asks for others.",
         "architecture.md#time-tiles",
+        sizes=True,
     ),
     "turned": Code(
         "A buffer is stored the other way round",
@@ -171,6 +177,7 @@ DONE: dict[str, Code] = {
         "memory then.",
         NOTHING,
         "cpu.md#recurrences",
+        gain=True,
     ),
     "cells": Code(
         "A loop over cells stands around what adds to them",
@@ -186,6 +193,8 @@ DONE: dict[str, Code] = {
         "multiply, and why not.",
         "Nothing; `--sizes register-tiles=M,N,K` asks for other panels.",
         "cpu.md#sums-of-products",
+        gain=True,
+        sizes=True,
     ),
     "row-blocks": Code(
         "Nests run in blocks of rows",
@@ -194,6 +203,8 @@ DONE: dict[str, Code] = {
         "blocks give, several rows at once.",
         "Nothing; `--sizes row-blocks=N` asks for other blocks.",
         "cpu.md#blocks-of-rows",
+        gain=True,
+        sizes=True,
     ),
     "spread": Code(
         "Recurrences run beside each other",
@@ -201,6 +212,7 @@ DONE: dict[str, Code] = {
         "theirs is an array with a place for each column of a strip, and the loop over these is the innermost one.",
         NOTHING,
         "cpu.md#filters",
+        gain=True,
     ),
     "interleaved": Code(
         "Several rows of a recurrence run at once",
@@ -208,6 +220,7 @@ DONE: dict[str, Code] = {
         "an element waits for the one before it, and what it takes by itself.",
         NOTHING,
         "cpu.md#filters",
+        gain=True,
     ),
     "unrolled": Code(
         "Neighbouring iterations are written out",
@@ -244,5 +257,7 @@ DONE: dict[str, Code] = {
         "For a CPU: several of the sums that stream through an array run at once, each in its own register and in "
         "its own order; the message says how many.",
         NOTHING,
+        gain=True,
+        sizes=True,
     ),
 }

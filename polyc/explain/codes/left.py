@@ -88,6 +88,12 @@ LEFT: dict[str, Code] = {
         "it asks for.",
         "language.md#wishes-for-single-nests",
     ),
+    "option-unused": Code(
+        "An option had no effect",
+        "An option asks for tiles that no nest of the region can have; the message says why.",
+        "Leave the option out, or look at the reason: `--why LINE` shows the dependence that stands in the way.",
+        "cli.md",
+    ),
     "sizes-unused": Code(
         "Sizes were given for nothing",
         "`--sizes` gave sizes for a kind of tiles that no nest of the region has.",
@@ -131,6 +137,12 @@ LEFT: dict[str, Code] = {
         "isl, the library of integer sets, gave up in this pass with an error of its own, and the pass was left out. "
         "In `dependences`: or it found other ones than the region has when it is run at a small size; the region stays "
         "as it was.",
+        REPORT,
+    ),
+    "pass-failed": Code(
+        "A pass failed",
+        "A pass ended in an error, or what it made is not well-formed. It was left out, and all others ran. The "
+        "message says what is wrong, and where.",
         REPORT,
     ),
     "not-mapped": Code(

@@ -87,6 +87,13 @@ REASONS: dict[str, dict[str, Code]] = {
             "Nothing: panels serve the sum better than tiles would.",
             "cpu.md#sums-of-products",
         ),
+        "registers": Code(
+            "It is a sum of products with registers of its own",
+            "For a CPU: by itself the nest keeps a small tile of its result in vector registers. In the tiles of its "
+            "reader it would load and store the result in each step, which costs more than fusion saves.",
+            "Nothing: `--max-recompute PERCENT` fuses all the same.",
+            "cpu.md#sums-of-products",
+        ),
         "table": Code(
             "It is a table that is looked up in vectors",
             "For a CPU: its reader takes elements of the array's short rows by permutations of vectors, which the "

@@ -1,4 +1,7 @@
-"""`polyc explain --format html`: the whole run as one page without a network, for a browser and for paper."""
+"""The HTML report: a whole run as one page, for a browser without a network and for paper.
+
+Facts -> HTML.
+"""
 
 from polyc.explain.html.page import render
 

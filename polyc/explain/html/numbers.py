@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from polyc.explain.tiles import Tiles
+from polyc.cost.time import told_bytes
+from polyc.explain.codes import REMARKS
+from polyc.explain.pictures.tiles import Tiles
 from polyc.machine import Gpu, load_cpu, load_gpu
 from polyc.model.program import Group, Program
-from polyc.passes.sizes import told_bytes
 from polyc.records import dataclass
 
-SIZING = ("register-tile", "time-tiled", "row-blocks", "blocked", "jammed", "sliding-window", "kept-rows")
-"""Decisions of passes whose sizes are their own."""
 WITH_NUMBERS = ("cpu-sizes", "gpu-sizes", "register-tile", "time-tiled")
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 _TOLD = re.compile(r"(?P<what>.*): (?P<value>[\d.e+-]+) (?P<unit>s|ms|us|%)")
@@ -65,7 +64,7 @@ def numbers_of(program: Program, group: Group, tiles: Tiles | None) -> Numbers:
         str(data.get("bound", "")),
         [
             *_of_gpu(data),
-            *(m.message for m in program.remarks if m.code in SIZING and members & set(m.statements)),
+            *(m.message for m in program.remarks if REMARKS[m.code].sizes and members & set(m.statements)),
         ],
     )
 

@@ -77,7 +77,7 @@
   // --- a graph that is wider than the screen begins in its middle ---------------------------------------------------
   each(".graph", (graph) => { graph.scrollLeft = (graph.scrollWidth - graph.clientWidth) / 2; });
 
-  // --- tiles: the same drawing as in polyc/explain/pictures.py ------------------------------------------------------
+  // --- tiles: the same drawing as in polyc/explain/pictures/panel.py ------------------------------------------------------
   const bounds = (shapes) => {
     const rows = shapes.flatMap((s) => s.filter((_, k) => k % 2 === 0)), columns = shapes.flatMap((s) => s.filter((_, k) => k % 2));
     return [Math.min(...rows), Math.min(...columns), Math.max(...rows), Math.max(...columns)];

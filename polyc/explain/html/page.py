@@ -16,19 +16,19 @@ from markupsafe import Markup, escape
 
 from polyc import __version__
 from polyc.codegen import render_other_files
-from polyc.explain import pictures
 from polyc.explain.codes import Code
-from polyc.explain.data import plain, stages
-from polyc.explain.graph import graph_svg
+from polyc.explain.facts.nests import Reasons, nests
+from polyc.explain.facts.remark_records import Record, records
 from polyc.explain.html.listing import linked, printed_lines, readable, source_lines
 from polyc.explain.html.numbers import numbers_of
 from polyc.explain.html.trees import stages_of
-from polyc.explain.nests import Reasons, nests
-from polyc.explain.records import Record, records
-from polyc.explain.report import in_order, ranges
-from polyc.explain.summary import summary
-from polyc.explain.text import because, buffer_text, dependence_lines, done, group_lines
-from polyc.explain.tiles import Shape, Tiles, tiles_of
+from polyc.explain.pictures import panel as pictures
+from polyc.explain.pictures.graph import graph_svg
+from polyc.explain.pictures.tiles import Shape, Tiles, tiles_of
+from polyc.explain.words.data import plain, stages
+from polyc.explain.words.overview import because, buffer_text, dependence_lines, done, group_lines
+from polyc.explain.words.report import in_order, ranges
+from polyc.explain.words.summary import summary
 from polyc.model.program import Compiled, Group, Options, Origins, Program
 from polyc.model.scop import Source, Statement
 from polyc.poly import OverBudget, budget
@@ -238,7 +238,7 @@ def _panels(tiles: Tiles, group: str) -> list[dict[str, Any]]:
 
 
 def _moves(tiles: Tiles) -> dict[str, Any]:
-    """What the script needs to draw another tile as `pictures.py` does. Each shape stands there once: a neighbour's is
+    """What the script needs to draw another tile as `panel.py` does. Each shape stands there once: a neighbour's is
     another tile's own."""
     box = {"width": pictures.WIDTH, "height": pictures.HEIGHT, "left": pictures.LEFT, "right": pictures.RIGHT}
     box |= {"top": pictures.TOP, "bottom": pictures.BOTTOM}

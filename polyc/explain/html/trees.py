@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from difflib import SequenceMatcher
 
-from polyc.explain.tree_text import Entry, entries
 from polyc.model.program import Snapshot
 from polyc.model.tree import Domain
+from polyc.model.tree_text import Entry, entries
 from polyc.records import dataclass, field, replace
 
 FEW, SHORT = 8, 60

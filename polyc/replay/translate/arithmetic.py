@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from polyc.frontend.ctype import INT, literal_value
+from polyc.analysis.expressions.constants import literal_value
+from polyc.frontend.c.ctype import INT
 from polyc.model.scop import CType
 from polyc.records import dataclass, field, replace
-from polyc.replay.operations import narrowed, quotient, remainder
-from polyc.replay.reading import NotUnderstood
+from polyc.replay.machine.operations import narrowed, quotient, remainder
+from polyc.replay.machine.reading import NotUnderstood
 from polyc.replay.translate.values import DOUBLE, FLOAT, LONG, SIZE, UNSIGNED, Value, closed, number
 
 OPERATIONS = {"+": 3, "-": 4, "*": 5, "/": 6}

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from pycparser import c_ast
 
-from polyc.frontend.ctype import INT
-from polyc.frontend.functions import HINTS, PURE
+from polyc.frontend.c.ctype import INT
+from polyc.frontend.c.functions import HINTS, PURE
 from polyc.model.scop import CType
-from polyc.replay.memory import number_of
-from polyc.replay.reading import ROW, NotUnderstood
+from polyc.replay.machine.memory import number_of
+from polyc.replay.machine.reading import ROW, NotUnderstood
 from polyc.replay.translate.arithmetic import RESIDUES
 from polyc.replay.translate.values import DOUBLE, FLOAT, LONG, Value, closed, number
 
@@ -36,7 +36,7 @@ def call(e: Expressions, node: c_ast.FuncCall) -> Value:
     values = [e.value(argument) for argument in arguments]
     if any(value.pointer is not None for value in values):
         raise NotUnderstood(f"a call of {name}")
-    return pure(e, name, values) if name in PURE else effect(e, name, values)
+    return pure(e, name, values) if name in PURE or name in e.known.pure else effect(e, name, values)
 
 
 def result_of(e: Expressions, name: str) -> CType:

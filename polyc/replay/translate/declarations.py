@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 from pycparser import c_ast
 
-from polyc.frontend.ctype import Shape
+from polyc.frontend.c.ctype import Shape
 from polyc.model.scop import CType
 from polyc.records import dataclass, field
-from polyc.replay.reading import NotUnderstood
+from polyc.replay.machine.reading import NotUnderstood
 from polyc.replay.translate.expressions import Expressions
 from polyc.replay.translate.module import Line, Module
 from polyc.replay.translate.values import Value, Variable, closed, kind_of
@@ -171,6 +171,8 @@ class Declarations(Expressions):
                 raise NotUnderstood(f"the pointer '{node.name}'")
             case _:
                 found = self.pointer(init)
+                if shape.element.text == "void":  # it carries a pointer of any type
+                    shape, extents = found.shape, found.extents
                 if found.shape.element != shape.element:
                     raise NotUnderstood(f"the pointer '{node.name}'")
                 offset = f"{code}_o"

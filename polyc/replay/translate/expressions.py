@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 from pycparser import c_ast
 
-from polyc.frontend.ctype import INT, Shape
+from polyc.frontend.c.ctype import INT, Shape
 from polyc.records import dataclass, field, replace
-from polyc.replay.memory import number_of
-from polyc.replay.reading import ROW, NotUnderstood
+from polyc.replay.machine.memory import number_of
+from polyc.replay.machine.reading import ROW, NotUnderstood
 from polyc.replay.translate.arithmetic import Arithmetic, fitted, literal
 from polyc.replay.translate.calls import call
 from polyc.replay.translate.module import Known

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pycparser import c_ast
 
-from polyc.frontend.ctype import Types
-from polyc.frontend.liveness import walk
+from polyc.frontend.c.ctype import Types
+from polyc.frontend.c.liveness import walk
 from polyc.records import dataclass
-from polyc.replay.memory import FAR
-from polyc.replay.reading import Read
+from polyc.replay.machine.memory import FAR
+from polyc.replay.machine.reading import Read
 from polyc.replay.translate.arithmetic import Arithmetic
 from polyc.replay.translate.module import Known, Module
 from polyc.replay.translate.statements import Statements
@@ -25,17 +25,19 @@ def translated(
     aliased: frozenset[str],
     kinds: dict[str, bool],
     checked: tuple[str, ...] = (),
+    pure: frozenset[str] = frozenset(),
 ) -> Module:
     """Translate functions whose data are arguments. Raises NotUnderstood.
 
     aliased: arrays that may begin inside of others; kinds: the arrays of whole numbers in which only small ones stand
     checked: texts of which each subscript is compared with its extent
+    pure: functions that the user promises to be
     """
     bodies = {name: f for name, f in read.functions.items() if name not in names}
     declared = [item for item in read.tree.ext if isinstance(item, c_ast.Decl) and item.name]
     prototypes = {d.name: d for d in declared if isinstance(d.type, c_ast.FuncDecl)}
     others = {d.name: d for d in declared if d.name not in prototypes}
-    known = Known(types, Arithmetic(mode), read.vectors, bodies, prototypes, others, read.pragmas)
+    known = Known(types, Arithmetic(mode), read.vectors, bodies, prototypes, others, read.pragmas, pure)
     module = Module(known)
     for name in names:
         function = _Function(
@@ -52,6 +54,11 @@ def translated(
         _Function(known, module=module, name=name).users(bodies[name])
     module.compile()
     return module
+
+
+def place_key(name: str) -> str:
+    """What a text's result calls the place that a pointer has in the end."""
+    return f"{name} at"
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -72,8 +79,10 @@ class _Function(Statements):
                     names.append(item.name)
             else:
                 self.statement(item)
-        pairs = ", ".join(f"{name!r}: {v.code}" for name, v in zip(names, scalars, strict=True))
-        self.emit(f"return {{{pairs}}}")
+        pairs = [f"{name!r}: {v.code}" for name, v in zip(names, scalars, strict=True)]
+        places = [(name, v) for name in sorted(self.aliased) if (v := self.find(name)) is not None]
+        pairs += [f"{place_key(name)!r}: ({v.code}.name, {v.offset})" for name, v in places]
+        self.emit(f"return {{{', '.join(pairs)}}}")
 
     def unknown(self, function: c_ast.FuncDef) -> None:
         """Names that nobody declares: the model has no use for them, so that what runs should have none either."""

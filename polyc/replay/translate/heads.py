@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from pycparser import c_ast
+from pycparser.c_generator import CGenerator
 
-from polyc.frontend.ctype import Shape
-from polyc.frontend.functions import PURE
-from polyc.frontend.liveness import walk
+from polyc.frontend.c.ctype import Shape
+from polyc.frontend.c.functions import PURE
+from polyc.frontend.c.liveness import walk
 from polyc.records import dataclass
 from polyc.replay.translate.values import Value, Variable, summand
 
@@ -111,6 +113,36 @@ def changed_names(node: c_ast.Node) -> set[str]:
             case _:
                 pass
     return found
+
+
+def of_one_iteration(body: c_ast.Node, counter: str) -> set[str]:
+    """Names that a loop's body mentions in one iteration only: below conditions that the counter has one and the same
+    value."""
+    changed = changed_names(body) | {counter}
+    around: dict[str, list[frozenset[str]]] = {}
+
+    def descend(node: c_ast.Node, values: frozenset[str]) -> None:
+        if isinstance(node, c_ast.ID):
+            around.setdefault(node.name, []).append(values)
+        for name, child in node.children():
+            inside = isinstance(node, c_ast.If) and name == "iftrue"
+            descend(child, values | frozenset(_values_of(node.cond, counter, changed)) if inside else values)
+
+    descend(body, frozenset())
+    return {name for name, found in around.items() if frozenset.intersection(*found)}
+
+
+def _values_of(condition: c_ast.Node, counter: str, changed: set[str]) -> Iterator[str]:
+    """What a condition compares a counter with, where it is equal, as far as no iteration changes that."""
+    match condition:
+        case c_ast.BinaryOp(op="&&", left=left, right=right):
+            yield from _values_of(left, counter, changed)
+            yield from _values_of(right, counter, changed)
+        case c_ast.BinaryOp(op="==", left=c_ast.ID(name=name), right=value) if name == counter:
+            parts = list(walk(value))
+            plain = all(isinstance(part, c_ast.Constant | c_ast.ID | c_ast.BinaryOp) for part in parts)
+            if plain and changed.isdisjoint(part.name for part in parts if isinstance(part, c_ast.ID)):
+                yield CGenerator().visit(value)
 
 
 def harmless(function: str) -> bool:

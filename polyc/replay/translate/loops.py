@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from pycparser import c_ast
 
-from polyc.frontend.liveness import walk
+from polyc.frontend.c.liveness import walk
 from polyc.records import dataclass
-from polyc.replay.reading import NotUnderstood
-from polyc.replay.translate.heads import Head, base_names, head_of
+from polyc.replay.machine.reading import NotUnderstood
+from polyc.replay.translate.heads import Head, base_names, head_of, of_one_iteration
 from polyc.replay.translate.values import Variable, closed
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Pragma:
     start: int
     """Variables with smaller numbers were declared outside of it."""
     own: frozenset[str]
-    """Variables that each iteration has for itself, or that are combined."""
+    """Variables that each iteration has for itself, that one iteration has, or that are combined."""
 
 
 def for_loop(f: Statements, node: c_ast.For, pragma: str) -> None:
@@ -66,7 +66,8 @@ def counted(f: Statements, node: c_ast.For, head: Head, pragma: str) -> None:
         arrays = "".join(f"{v.code}, " for v in combined if v.is_array)
         rounds = f"parallel({rounds}, {block}, ({arrays}))"
         own = [variable, *combined, *(v for word, _, found in clauses(f, pragma) if word in OWN for v in found)]
-        f.pragmas.append(Pragma(f.declared, frozenset(v.code for v in own)))
+        once = [known for name in of_one_iteration(node.stmt, head.name) if (known := f.find(name)) is not None]
+        f.pragmas.append(Pragma(f.declared, frozenset(v.code for v in (*own, *once))))
     f.emit(f"for {variable.code} in {rounds}:")
     body(f, node.stmt, block)
     if pragma:

@@ -7,11 +7,11 @@ from typing import Any
 
 from pycparser import c_ast
 
-from polyc.frontend.ctype import Types
+from polyc.frontend.c.ctype import Types
 from polyc.records import dataclass, field
-from polyc.replay.memory import Kind, Machine
-from polyc.replay.operations import operations
-from polyc.replay.reading import NotUnderstood
+from polyc.replay.machine.memory import Kind, Machine
+from polyc.replay.machine.operations import operations
+from polyc.replay.machine.reading import NotUnderstood
 from polyc.replay.translate.arithmetic import Arithmetic
 
 
@@ -39,6 +39,8 @@ class Known:
     prototypes: dict[str, c_ast.Decl]
     globals: dict[str, c_ast.Decl]
     pragmas: list[str]
+    pure: frozenset[str] = frozenset()
+    """Functions whose values depend on their arguments alone, beside those of the C library."""
     kinds: dict[Kind, str] = field(default_factory=dict)
     unset: dict[tuple[str, str], str] = field(default_factory=dict)
     wanted: list[str] = field(default_factory=list)

@@ -6,11 +6,11 @@ import re
 
 from pycparser import c_ast
 
-from polyc.frontend.ctype import INT
+from polyc.frontend.c.ctype import INT
 from polyc.model.scop import CType
 from polyc.records import dataclass, field
-from polyc.replay.memory import THREADS
-from polyc.replay.reading import LABEL, NotUnderstood
+from polyc.replay.machine.memory import THREADS
+from polyc.replay.machine.reading import LABEL, NotUnderstood
 from polyc.replay.translate.declarations import Declarations
 from polyc.replay.translate.loops import Pragma, do_loop, for_loop, general_loop
 from polyc.replay.translate.values import ADDRESS, Target, Variable, closed

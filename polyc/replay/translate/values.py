@@ -8,11 +8,11 @@ from fractions import Fraction
 
 from pycparser import c_ast
 
-from polyc.frontend.ctype import INT, Shape, Types
+from polyc.frontend.c.ctype import INT, Shape, Types
 from polyc.model.scop import CType
 from polyc.records import dataclass, replace
-from polyc.replay.memory import FAR, Kind
-from polyc.replay.reading import NotUnderstood
+from polyc.replay.machine.memory import FAR, Kind
+from polyc.replay.machine.reading import NotUnderstood
 
 LONG = CType("long", "int", 8)
 UNSIGNED = CType("unsigned", "int", 4, False)

@@ -9,8 +9,8 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from polyc.runtime.build import FLAGS, run_compiler
 from polyc.runtime.cuda_shim.launches import rewrite
+from polyc.runtime.process.build import FLAGS, run_compiler
 
 HERE = Path(__file__).parent
 PARTS = ("memory.cpp", "fibers.cpp", "shadow.cpp", "tensor.cpp")

@@ -26,8 +26,8 @@ from pathlib import Path
 from shutil import which
 
 from polyc.records import dataclass
-from polyc.runtime.call import exit_fault
-from polyc.runtime.opencl.text import INCLUDE, runtime_text
+from polyc.runtime.opencl.kernel_text import INCLUDE, runtime_text
+from polyc.runtime.process.build import exit_fault
 
 INSTALL = "python -m pip install 'pyopencl[pocl]'"
 NEWER = "for a processor that PoCL does not know: apt-get install pocl-opencl-icd ocl-icd-opencl-dev"

@@ -8,16 +8,16 @@ from typing import Any
 
 import islpy as isl
 
-import polyc.passes.basteln as basteln
-import polyc.passes.clusters as clusters
-import polyc.passes.hazards as hazards
-import polyc.passes.neighbours as neighbours
-import polyc.passes.shapes as shapes
-import polyc.passes.tile_data as tile_data
+import polyc.passes.fusion.basteln as basteln
+import polyc.passes.fusion.fuser as clusters
+import polyc.passes.fusion.hazards as hazards
+import polyc.passes.fusion.neighbours as neighbours
+import polyc.passes.fusion.shapes as shapes
+import polyc.passes.fusion.tile_data as tile_data
 from polyc.model.program import Program
 from polyc.model.tree import Band, Member, Node, Role
-from polyc.passes.cluster import Cluster
-from polyc.passes.nests import Nest
+from polyc.nests.nest import Nest
+from polyc.passes.fusion.cluster import Cluster
 from polyc.poly import empty_map, empty_set, maps, union_of
 from tests.mutation import edits as e
 from tests.mutation.faults.before_tiles import NO_PAIRS

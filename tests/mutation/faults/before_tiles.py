@@ -8,13 +8,13 @@ from typing import Any
 
 import islpy as isl
 
-import polyc.passes.pretiling as pretiling
-import polyc.passes.schedule as schedule
+import polyc.passes.fusion.pretiling as pretiling
+import polyc.passes.order.schedule as schedule
 import polyc.pipeline as pipeline
 from polyc.model.program import Dependences
 from polyc.model.scop import Scop
 from polyc.model.tree import Band, Member, Sequence
-from polyc.passes.nests import Nest, Outer
+from polyc.nests.nest import Nest, Outer
 from polyc.poly import empty_map, maps, union_of
 from tests.mutation import edits as e
 from tests.mutation.install import Install, adding_to, always, patched

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import polyc.codegen.flat_arrays as flat_arrays
-import polyc.codegen.lookups as lookups
-import polyc.codegen.nontemporal as nontemporal
-import polyc.codegen.owners as owners
-import polyc.codegen.printer as printer
+import polyc.codegen.blocks.lookup_block as lookups
+import polyc.codegen.blocks.owner_block as owners
+import polyc.codegen.blocks.stream_block as nontemporal
+import polyc.codegen.blocks.vectors as vectors
 import polyc.codegen.render as render
-import polyc.codegen.tidy as tidy
-import polyc.codegen.vectors as vectors
-from polyc.analysis.linear import Linear, linear
-from polyc.codegen.exprs import FLOORD, MACROS, MAX, MIN
+import polyc.codegen.text.flat_arrays as flat_arrays
+import polyc.codegen.text.printer as printer
+import polyc.codegen.text.tidy as tidy
+from polyc.analysis.expressions.linear import Linear, linear
+from polyc.codegen.text.macros import FLOORD, MACROS, MAX, MIN
 from polyc.model import ctree as c
 from tests.mutation.install import Install, adding_to, always, patched
 from tests.mutation.runner import Fault, Patch

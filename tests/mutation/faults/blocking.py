@@ -8,7 +8,7 @@ from typing import Any
 
 import islpy as isl
 
-import polyc.passes.blocking as blocking
+import polyc.passes.blocks.blocking as blocking
 from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Filter, Member, Node, Sequence, restrict, rewrite
 from tests.mutation import edits as e

@@ -8,8 +8,8 @@ from typing import Any
 
 import islpy as isl
 
-import polyc.passes.chosen as chosen
-import polyc.passes.inline as inline
+import polyc.passes.values.chosen as chosen
+import polyc.passes.values.inline as inline
 from polyc.model import ctree as c
 from polyc.model.scop import Access, AccessKind, Statement
 from tests.mutation.faults.inline import last_step_only, minus, of_readers, other_expression, untold

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import polyc.passes.coalesce as coalesce
+import polyc.passes.gpu.coalesce as coalesce
 from polyc.model.tree import LINEAR, Band, Node
 from tests.mutation import edits as e
 from tests.mutation import gpu_edits as g

@@ -8,12 +8,14 @@ from typing import Any
 
 import islpy as isl
 
-import polyc.codegen.instances as instances
-import polyc.codegen.loops as loops
-import polyc.codegen.printer as printer
+import polyc.codegen.loops.first_values as first_values
+import polyc.codegen.loops.instances as instances
+import polyc.codegen.loops.loops as loops
 import polyc.codegen.render as render
-from polyc.codegen.exprs import ExprPrinter
-from polyc.codegen.to_isl import Annotated
+import polyc.codegen.text.counters as counters
+import polyc.codegen.text.printer as printer
+from polyc.codegen.loops.exprs import ExprPrinter
+from polyc.codegen.loops.to_isl import Annotated
 from polyc.model import ctree as c
 from polyc.model.tree import Domain, Member, Node, Role, rewrite
 from tests.mutation import edits as e
@@ -199,3 +201,68 @@ CODEGEN: list[tuple[str, str, Install]] = [
 ]
 for name_, what_, install_ in CODEGEN:
     add("codegen", name_, what_, install_)
+
+# --- types of loops' variables
+
+
+def never_widened(_original: Any) -> Any:
+    def checked(_then: c.Expr, now: c.Expr, parts: list[Any], _place: Any) -> Any:
+        return counters.Narrowed(now, max(part.bits for part in parts), max(part.before for part in parts))
+
+    return checked
+
+
+def all_in_int(_original: Any) -> Any:
+    return lambda loop, _place: loop.counts == "int"
+
+
+def casts_dropped(original: Any) -> Any:
+    def same(node: c.Node, place: Any) -> c.Node:
+        def change(part: c.Node) -> c.Node | None:
+            return c.rewrite(part.operand, change) if isinstance(part, c.Cast) else None
+
+        return c.rewrite(original(node, place), change)  # type: ignore[no-any-return]
+
+    return same
+
+
+COUNTERS: list[tuple[str, str, Install]] = [
+    ("every counter an int", "whatever it counts", patched(counters, "_in_int", all_in_int)),
+    ("sums in 32 bits", "whether they fit or not", patched(counters, "_checked", never_widened)),
+    ("casts not printed", "that widen", patched(counters, "widened", lambda _o: lambda expr: expr)),
+    ("casts dropped", "of the user's", patched(counters, "_same", casts_dropped)),
+]
+
+
+def value_of_the_last(_original: Any) -> Any:
+    """Declared where the variable gets its last value of the block."""
+
+    def joined(items: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:
+        found = list(items)
+        for item in items:
+            if isinstance(item, c.Decl) and first_values._is_variable(item):
+                places = [k for k, other in enumerate(found) if first_values._assigned(other, item.name) is not None]
+                if places:
+                    value = first_values._assigned(found[places[-1]], item.name)
+                    found[places[-1]] = replace(item, init=value)
+                    found.remove(item)
+        return tuple(found)
+
+    return joined
+
+
+def value_lost(original: Any) -> Any:
+    def joined(items: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:
+        return tuple(replace(item, init=None) if isinstance(item, c.Decl) else item for item in original(items))
+
+    return joined
+
+
+VALUES: list[tuple[str, str, Install]] = [
+    ("the last value", "of a block", patched(first_values, "_joined", value_of_the_last)),
+    ("no value", "in declarations", patched(first_values, "_joined", value_lost)),
+]
+for name_, what_, install_ in VALUES:
+    add("values", name_, what_, install_, "private", "chain", "twice_set")
+for name_, what_, install_ in COUNTERS:
+    add("counters", name_, what_, install_, "widths")

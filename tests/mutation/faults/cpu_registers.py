@@ -11,13 +11,13 @@ from typing import Any
 
 import islpy as isl
 
-import polyc.passes.micro as micro
-import polyc.passes.widen as widen
+import polyc.passes.products.micro as micro
+import polyc.passes.products.widen as widen
 from polyc.model import ctree as c
 from polyc.model.program import Hoist, Program
 from polyc.model.tree import LEAF, Band, Member, Node, Role
-from polyc.passes.micro import MicroNest
-from polyc.passes.panels import Panel
+from polyc.passes.products.micro import MicroNest
+from polyc.passes.products.panels import Panel
 from tests.mutation import edits as e
 from tests.mutation import gpu_edits as g
 from tests.mutation import register_edits as r

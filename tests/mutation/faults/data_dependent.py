@@ -8,11 +8,11 @@ from typing import Any
 
 import islpy as isl
 
-import polyc.codegen.lookups as printing
-import polyc.codegen.loops as loops
-import polyc.passes.cells as cells
-import polyc.passes.lookups as lookups
-import polyc.passes.scatters as scatters
+import polyc.codegen.blocks.lookup_block as printing
+import polyc.codegen.loops.loops as loops
+import polyc.passes.memory.lookups as lookups
+import polyc.passes.order.cells as cells
+import polyc.passes.scatter.scatters as scatters
 from polyc.model import ctree as c
 from polyc.model.tree import Band, Lookups, Member, Node
 from tests.mutation import edits as e

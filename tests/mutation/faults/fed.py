@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import polyc.passes.feed as feed
+import polyc.passes.scatter.feed as feed
 from polyc.model.tree import Band, Node
 from tests.mutation import edits as e
 from tests.mutation.install import adding_to, patched

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import polyc.passes.gpu_reductions as reductions
-import polyc.passes.map_reductions as map_reductions
-import polyc.passes.untile as untile
+import polyc.passes.gpu.gpu_reductions as reductions
+import polyc.passes.gpu.map_reductions as map_reductions
+import polyc.passes.gpu.untile as untile
 import polyc.pipeline as pipeline
 from polyc.model.program import Program
 from polyc.model.tree import Band, Mark, Member, Node, Sequence

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import polyc.codegen.printer as printer
 import polyc.codegen.render as render
-from polyc.codegen.exprs import APART
+import polyc.codegen.text.printer as printer
+from polyc.codegen.text.macros import APART
 from polyc.model import ctree as c
 from polyc.model.scop import Region
 from tests.mutation.install import Install, adding_to, always, patched

@@ -8,8 +8,8 @@ from typing import Any
 
 import islpy as isl
 
-import polyc.passes.inline as inline
-from polyc.codegen.instances import InstancePrinter
+import polyc.passes.values.inline as inline
+from polyc.codegen.loops.instances import InstancePrinter
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Statement

@@ -8,11 +8,11 @@ from typing import Any
 
 import islpy as isl
 
-import polyc.codegen.loops as loops
-import polyc.passes.boxed as boxed
-import polyc.passes.interlaced as interlaced
-import polyc.passes.shapes as shapes
-import polyc.passes.unroll as unroll
+import polyc.codegen.loops.loops as loops
+import polyc.passes.fusion.boxed as boxed
+import polyc.passes.fusion.interlaced as interlaced
+import polyc.passes.fusion.shapes as shapes
+import polyc.passes.loops.unroll as unroll
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.tree import Band, Node

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import polyc.passes.mapping as mapping
+import polyc.passes.gpu.barriers as barriers
+import polyc.passes.gpu.mapping as mapping
 import polyc.pipeline as pipeline
 from polyc.model.program import Program
 from polyc.model.tree import Band, Member
@@ -28,7 +29,7 @@ def touches(change: Callable[[set[str], set[str]], tuple[set[str], set[str]]]) -
     def make(original: Any) -> Any:
         return lambda *args: change(*original(*args))
 
-    return patched(mapping._Barriers, "touched", make)
+    return patched(barriers._Barriers, "touched", make)
 
 
 BARRIERS: list[tuple[str, str, e.Edit]] = [
@@ -63,7 +64,7 @@ for name_, what_, edit_ in BARRIERS:
 add("barriers", "none placed", "the pass does nothing", patched(pipeline, "place_barriers", lambda _o: lambda p: p))
 add("barriers", "readers forgotten", "only writers meet", touches(lambda _reads, writes: (set(), writes)))
 add("barriers", "writers forgotten", "nothing is written", touches(lambda reads, _writes: (reads, set())))
-add("barriers", "shared arrays forgotten", "loops around them", always(mapping._Barriers, "shares", False))
+add("barriers", "shared arrays forgotten", "loops around them", always(barriers._Barriers, "shares", False))
 
 # --- mapping: who runs what ------------------------------------------------------------------------------------------
 

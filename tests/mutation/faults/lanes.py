@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import polyc.codegen.blocks.vectors as vectors
 import polyc.codegen.render as render
-import polyc.codegen.vectors as vectors
 from polyc.model import ctree as c
 from tests.mutation.install import Install, adding_to, always, patched, together
 from tests.mutation.runner import Fault

@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import polyc.passes.parallel as parallel
-import polyc.passes.reductions as reductions
-import polyc.passes.vectorize as vectorize
+import polyc.nests.strides as strides
+import polyc.passes.loops.parallel as parallel
+import polyc.passes.loops.reductions as reductions
+import polyc.passes.loops.vectorize as vectorize
 import polyc.pipeline as pipeline
-from polyc.analysis import reductions as recognised
+from polyc.analysis.expressions import reductions as recognised
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Array, Statement
@@ -64,7 +65,7 @@ add(
     "vectorize",
     "strides mistaken",
     "every loop looks consecutive",
-    always(vectorize, "_strides", vectorize._Strides(3, 0, 0)),
+    always(strides, "strides_of", strides.Strides(3, 0, 0)),
 )
 
 # --- parallel --------------------------------------------------------------------------------------------------------
@@ -120,9 +121,9 @@ def product_as_sum(original: Any) -> Any:
 
 
 def without_asking(original: Any) -> Any:
-    def mark_reductions(program: Program) -> Program:
+    def mark_reductions(program: Program, races: Any) -> Program:
         allowed = replace(program, options=replace(program.options, reassociate=True))
-        return replace(original(allowed), options=program.options)
+        return replace(original(allowed, races), options=program.options)
 
     return mark_reductions
 
@@ -155,7 +156,7 @@ def reduction_of_anything(program: Program) -> Program:
     return e.everywhere(change)(program)
 
 
-NO_RACES: Install = always(reductions, "race_faults", [])
+NO_RACES: Install = always(pipeline, "race_faults", [])
 add(
     "reductions",
     "a false associative reduction",
@@ -171,7 +172,7 @@ add(
         patched(recognised, "reduction_of", any_update),
         NO_RACES,
         lambda patch: patch.setattr(
-            "polyc.verify.races.reduction_of", any_update(recognised.reduction_of), raising=False
+            "polyc.verify.order.races.reduction_of", any_update(recognised.reduction_of), raising=False
         ),
     ),
 )

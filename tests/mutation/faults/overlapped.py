@@ -8,7 +8,8 @@ from typing import Any
 
 import islpy as isl
 
-import polyc.passes.overlapped as overlapped
+import polyc.nests.skew as skew
+import polyc.passes.timetiles.overlapped as overlapped
 from polyc.model.program import Program
 from polyc.model.tree import Extension, Mark, Node
 from polyc.poly import empty_map
@@ -32,7 +33,7 @@ def plane(**other: int) -> Install:
 
         return hyperplane
 
-    return patched(overlapped, "hyperplane", make)
+    return patched(skew, "hyperplane", make)
 
 
 def one_side(sign: int, by: int) -> Install:
@@ -43,7 +44,7 @@ def one_side(sign: int, by: int) -> Install:
 
         return hyperplane
 
-    return patched(overlapped, "hyperplane", make)
+    return patched(skew, "hyperplane", make)
 
 
 def words(name: str, change: Callable[[str], str]) -> Install:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import polyc.codegen.owners as printing
+import polyc.codegen.blocks.owner_block as printing
 import polyc.codegen.render as render
-import polyc.passes.scatters as scatters
+import polyc.passes.scatter.scatters as scatters
 from polyc.model import ctree as c
 from polyc.model.tree import Band, Node
 from tests.mutation import edits as e

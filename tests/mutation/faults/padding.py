@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from polyc.codegen.instances import InstancePrinter, block_of
+from polyc.codegen.loops.instances import InstancePrinter, block_of
 from polyc.model import ctree as c
 from tests.mutation.install import Install, adding_to, patched
 from tests.mutation.runner import Fault

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import polyc.codegen.nontemporal as printing
-from polyc.analysis.linear import Linear, linear
+import polyc.codegen.blocks.stream_block as printing
+from polyc.analysis.expressions.linear import Linear, linear
 from polyc.model import ctree as c
 from tests.mutation.install import adding_to, patched
 from tests.mutation.runner import Fault

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import polyc.passes.contract as contract
-import polyc.passes.privatize as privatize
+import polyc.passes.buffers.contract as contract
+import polyc.passes.buffers.privatize as privatize
 import polyc.pipeline as pipeline
 from polyc.model.program import Program
 from polyc.model.tree import Node

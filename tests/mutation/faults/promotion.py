@@ -8,10 +8,10 @@ from typing import Any
 
 import islpy as isl
 
-import polyc.passes.basteln as basteln
-import polyc.passes.promotion as promotion
-import polyc.passes.tile_data as tile_data
-from polyc.passes.boxes import Box
+import polyc.passes.buffers.promotion as promotion
+import polyc.passes.fusion.basteln as basteln
+import polyc.passes.fusion.tile_data as tile_data
+from polyc.nests.boxes import Box
 from polyc.poly import empty_map, maps
 from tests.mutation import edits as e
 from tests.mutation.install import Install, adding_to, patched

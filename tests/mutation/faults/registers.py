@@ -6,14 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import polyc.passes.contractions as contractions
-import polyc.passes.panels as panels
-import polyc.passes.register_nest as register_nest
-import polyc.passes.registers as registers
+import polyc.nests.contractions as contractions
+import polyc.passes.products.panels as panels
+import polyc.passes.products.register_nest as register_nest
+import polyc.passes.products.registers as registers
 from polyc.model.program import Program
 from polyc.model.tree import Member, Role
-from polyc.passes.promotion import RefFlow
-from polyc.passes.register_nest import RegisterNest
+from polyc.passes.buffers.promotion import RefFlow
+from polyc.passes.products.register_nest import RegisterNest
 from tests.mutation import edits as e
 from tests.mutation import gpu_edits as g
 from tests.mutation import register_edits as r

@@ -10,7 +10,7 @@ import islpy as isl
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Statement
-from polyc.passes import ahead
+from polyc.passes.memory import ahead
 from tests.mutation import edits as e
 from tests.mutation.edits import Edit
 from tests.mutation.install import adding_to, patched

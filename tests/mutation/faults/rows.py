@@ -8,8 +8,8 @@ from typing import Any
 
 import islpy as isl
 
-import polyc.passes.expansion as expansion
-import polyc.passes.kept_rows as kept_rows
+import polyc.passes.fusion.rows as kept_rows
+import polyc.passes.values.expansion as expansion
 import polyc.pipeline as pipeline
 import polyc.relaxations as relaxations
 from polyc.model import ctree as c

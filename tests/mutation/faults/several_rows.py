@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import polyc.passes.clusters as clusters
-import polyc.passes.interleave as interleave
+import polyc.passes.fusion.fuser as clusters
+import polyc.passes.loops.interleave as interleave
 from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Node
 from tests.mutation import edits as e

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-import polyc.passes.sharing as sharing
-from polyc.passes.storage import Life, Place
+import polyc.passes.buffers.share as sharing
+from polyc.cost.storage import Life, Place
 from tests.mutation.install import Install, adding_to, patched
 from tests.mutation.runner import Fault
 

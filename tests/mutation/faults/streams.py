@@ -8,11 +8,11 @@ from typing import Any
 
 import islpy as isl
 
-import polyc.passes.jam as jam
-import polyc.passes.one_pass as one_pass
-import polyc.passes.solves as solves
-import polyc.passes.spread as spread
-import polyc.passes.sums as sums
+import polyc.nests.sums as sums
+import polyc.passes.blocks.one_pass as one_pass
+import polyc.passes.blocks.solves as solves
+import polyc.passes.loops.spread as spread
+import polyc.passes.products.jam as jam
 from polyc.model.program import Buffer
 from polyc.model.tree import Band, Filter, Member, Node, Role, Sequence
 from polyc.poly import maps

@@ -8,7 +8,7 @@ from typing import Any
 
 import islpy as isl
 
-import polyc.passes.temporaries as temporaries
+import polyc.passes.values.temporaries as temporaries
 import polyc.relaxations as relaxations
 from polyc.model import ctree as c
 from polyc.model.program import Program

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import polyc.passes.fragment_nest as fragment_nest
-import polyc.passes.fragments as fragments
+import polyc.passes.products.fragment_loads as fragments
+import polyc.passes.products.fragment_nest as fragment_nest
 from polyc.model.fragments import HALF
 from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Mark, Member, Node, rewrite

@@ -8,10 +8,10 @@ from typing import Any
 
 import islpy as isl
 
-import polyc.passes.skew as skew
-import polyc.passes.time_bands as time_bands
-import polyc.passes.time_tiles as time_tiles
-import polyc.passes.wavefronts as wavefronts
+import polyc.nests.skew as skew
+import polyc.passes.timetiles.time_bands as time_bands
+import polyc.passes.timetiles.timetiles as time_tiles
+import polyc.passes.timetiles.wavefronts as wavefronts
 from polyc.model.tree import Band, Mark, Member, Node, Sequence, rewrite
 from tests.mutation import edits as e
 from tests.mutation.install import adding_to, patched

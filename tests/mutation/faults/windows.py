@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import polyc.codegen.instances as instances
-import polyc.passes.windows as windows
+import polyc.codegen.loops.instances as instances
+import polyc.passes.buffers.windows as windows
 from polyc.model.program import Buffer
 from polyc.model.tree import Band, Node
 from tests.mutation import edits as e

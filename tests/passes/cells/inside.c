@@ -13,3 +13,21 @@ void inside(int n, int m, const int b[n], const float in[n][m], float h[n / 8 + 
         }
 #pragma endscop
 }
+/* schedule()
+domain
+  band[-] for(i) line(5) { S0[i, j] -> [i]; S1[i, j] -> [i] }
+    band[-] for(j) line(6) { S0[i, j] -> [j]; S1[i, j] -> [j] }
+      sequence
+        filter { S0[i, j] }
+        filter { S1[i, j] }
+becomes
+domain
+  band[c] for(cell) permutable { S0[i, j] -> [floor(i/8)]; S1[i, j] -> [floor(i/8)] }
+    band[-] for(i) { S0[i, j] -> [i]; S1[i, j] -> [i] }
+      band[-] for(j) { S0[i, j] -> [j]; S1[i, j] -> [j] }
+        sequence
+          filter { S0[i, j] }
+          filter { S1[i, j] }
+says
+cells: S0, S1 run cell by cell along dimension 1 of h: iterations that go to different cells there are independent
+*/

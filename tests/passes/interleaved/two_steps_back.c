@@ -8,3 +8,13 @@ void two_steps_back(int r, int n, int m, float A[r][n][m])
                 A[k][i][j] = A[k][i][j] + 0.25f * A[k][i][j - 1] - 0.125f * A[k][i][j - 2];
 #pragma endscop
 }
+/* interleave()
+domain
+  band[cc-] for(k, i, j) permutable { S0[k, i, j] -> [k, i, j] }
+becomes
+domain
+  band[cc-] for(k, i, j) permutable tile(-, 8, -) { S0[k, i, j] -> [k, i - (i) mod 8, j] }
+    band[c] for(i) permutable point { S0[k, i, j] -> [i] }
+says
+interleaved: S0: 8 iterations of i at once, since an element waits 8 cycles for the one before it, and takes 2.2
+*/

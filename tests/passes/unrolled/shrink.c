@@ -10,3 +10,12 @@ void shrink(int n, const float in[n][1400], float out[n][700])
                          + in[y][MIN(2 * x + 2, 1399)]) * 0.125f;
 #pragma endscop
 }
+/* unroll()
+domain
+  band[cc] for(y, x) permutable { S0[y, x] -> [y, x] }
+becomes
+domain
+  band[cc] for(y, x) permutable whole({ [i0, i1] : 0 <= i0 < n and 0 < i1 <= 698 }) { S0[y, x] -> [y, x] }
+says
+unrolled: S0: loops of their own for x where its subscripts need no choice
+*/

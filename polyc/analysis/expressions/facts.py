@@ -1,0 +1,153 @@
+"""What a region writes, loops over and reads: questions about its C tree that need no polyhedra."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from polyc.analysis.expressions.constants import fold, literal_value
+from polyc.model import ctree as c
+from polyc.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Induction:
+    """The head of a for loop that counts: `for (key = start; …; key += step)`."""
+
+    key: str
+    start: c.Expr
+    step: int
+    declared: bool
+    """The head declares the variable."""
+
+
+def base_key(expr: c.Expr) -> str | None:
+    """The name that an lvalue is a part of: `A` for `A[i].x`, `*A`, `A->x`."""
+    name = base_name(expr)
+    return None if name is None else name.name
+
+
+def base_name(expr: c.Expr) -> c.Name | None:
+    """Where the name of `base_key` stands."""
+    while True:
+        match expr:
+            case c.Name():
+                return expr
+            case (
+                c.Subscript(base=inner) | c.Member(base=inner) | c.Unary(op="*", operand=inner) | c.Cast(operand=inner)
+            ):
+                expr = inner
+            case c.Binary(op="+" | "-", left=inner):
+                expr = inner
+            case _:
+                return None
+
+
+def lvalues(node: c.Node) -> Iterator[c.Expr]:
+    """Everything that is assigned in a tree, heads of loops too."""
+    for item in c.walk(node):
+        match item:
+            case c.Assign(target=target) | c.Postfix(operand=target) | c.Unary(op="++" | "--", operand=target):
+                yield target
+            case c.Decl(name=name, init=init, span=span) if init is not None:
+                yield c.Name(name, span)
+
+
+def writes(node: c.Node) -> set[str]:
+    """Keys of all names that are written, wholly or in part."""
+    return {key for target in lvalues(node) if (key := base_key(target)) is not None}
+
+
+def assigned_scalars(node: c.Node) -> set[str]:
+    """Keys that are assigned as a whole: `x = …`, `x++`."""
+    return {target.name for target in lvalues(node) if isinstance(target, c.Name)}
+
+
+def mentions(node: c.Node) -> set[str]:
+    return {item.name for item in c.walk(node) if isinstance(item, c.Name)}
+
+
+def reads(node: c.Node) -> set[str]:
+    """Keys of all names that are mentioned otherwise than as what `=` assigns."""
+    assigned = {id(base_name(item.target)) for item in c.walk(node) if isinstance(item, c.Assign) and item.op == "="}
+    return {item.name for item in c.walk(node) if isinstance(item, c.Name) and id(item) not in assigned}
+
+
+def constant(expr: c.Expr) -> int | None:
+    """The value of an integer constant expression."""
+    match expr:
+        case c.Literal(text=text):
+            return literal_value(text)
+        case c.Unary(op="-", operand=inner):
+            value = constant(inner)
+            return None if value is None else -value
+        case c.Unary(op="+", operand=inner) | c.Cast(operand=inner):
+            return constant(inner)
+        case c.Binary(op=op, left=left, right=right):
+            first, second = constant(left), constant(right)
+            return None if first is None or second is None else fold(op, first, second)
+    return None
+
+
+def induction(loop: c.For) -> Induction | None:
+    """The variable that a for loop counts with, None where its head has another form."""
+    match loop.init:
+        case c.Decl(name=key, init=start, extents=()) if start is not None:
+            declared = True
+        case c.Assign(op="=", target=c.Name(name=key), value=start):
+            declared = False
+        case _:
+            return None
+    step = step_of(loop.step, key)
+    return Induction(key, start, step, declared) if step else None
+
+
+def step_of(expr: c.Expr | None, key: str) -> int | None:
+    """The constant by which a loop's step changes the variable."""
+    match expr:
+        case c.Postfix(op=op, operand=c.Name(name=name)) | c.Unary(op="++" | "--" as op, operand=c.Name(name=name)):
+            return None if name != key else 1 if op == "++" else -1
+        case c.Assign(op="+=" | "-=" as op, target=c.Name(name=name), value=value) if name == key:
+            amount = constant(value)
+            return None if amount is None else amount if op == "+=" else -amount
+        case c.Assign(op="=", target=c.Name(name=name), value=c.Binary(op="+" | "-" as op, left=left, right=right)):
+            if name != key:
+                return None
+            if isinstance(left, c.Name) and left.name == key:
+                amount = constant(right)
+                return None if amount is None else amount if op == "+" else -amount
+            if isinstance(right, c.Name) and right.name == key and op == "+":
+                return constant(left)
+    return None
+
+
+def has_jump(body: c.Stmt) -> bool:
+    """Whether a break or continue in a loop's body belongs to that loop."""
+    match body:
+        case c.Jump():
+            return True
+        case c.For() | c.While():
+            return False
+        case c.Block(body=items):
+            return any(has_jump(item) for item in items)
+        case c.If(then=then, otherwise=otherwise):
+            return has_jump(then) or (otherwise is not None and has_jump(otherwise))
+    return False
+
+
+def read_outside_loops(node: c.Node, around: frozenset[str] = frozenset()) -> set[str]:
+    """Names that are mentioned outside of every for loop that counts with them."""
+    if isinstance(node, c.For):
+        head = induction(node)
+        if head is not None:
+            inside = around | {head.key}
+            found = read_outside_loops(head.start, around)
+            for part in (node.condition, node.body):
+                if part is not None:
+                    found |= read_outside_loops(part, inside)
+            return found
+    if isinstance(node, c.Name):
+        return set() if node.name in around else {node.name}
+    found = set()
+    for child in c.children(node):
+        found |= read_outside_loops(child, around)
+    return found

@@ -1,0 +1,1 @@
+"""The commands: a file each, with its options and its click command."""

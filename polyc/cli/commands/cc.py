@@ -1,0 +1,447 @@
+"""`polyc cc`: a stand-in for the C compiler, which compiles regions first and hands everything else through."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from polyc.cli import options as o
+from polyc.cli import output, words
+from polyc.cli.failure import Command, spelled_out, write_report
+from polyc.records import dataclass, field
+
+if TYPE_CHECKING:
+    from polyc.cli.run import Run
+
+COMPILER = "POLYC_CC"
+OPTIONS = "POLYC_CC_OPTIONS"
+INSIDE = "POLYC_CC_INSIDE"
+"""Set for the compiler that polyc starts: one that starts polyc again would do so for ever."""
+LONGEST_LINE = 100_000
+"""Characters of a command line; a longer one goes into a file."""
+
+_LOOP = re.compile(r"\bfor\b|^[ \t]*#[ \t]*pragma[ \t]+scop\b", re.MULTILINE)
+_OWN_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+polyc\b[^\n]*", re.MULTILINE)
+_SPEAKS_OF_OPENMP = re.compile(r"\b_OPENMP\b|^[ \t]*#[ \t]*pragma[ \t]+omp\b|\bomp\.h\b", re.MULTILINE)
+_PARALLEL = re.compile(r"^#pragma omp\b", re.MULTILINE)
+_NOT_MODELLED = """
+-fwrapv -fno-strict-overflow -ftrapv -traditional-cpp -traditional
+-m32 -mx32 -m16 -fshort-enums -funsigned-char -fpack-struct -mabi=ilp32
+"""
+_OTHER_C = frozenset(_NOT_MODELLED.split())
+"""With these, integers or their types are not those that polyc knows."""
+
+
+class Words(Command):
+    """A command that takes all its words as they are: they are the C compiler's."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args in ([], ["--help"], ["-h"]):
+            click.echo(ctx.get_help())
+            ctx.exit()
+        ctx.params["given"] = tuple(args)
+        return []
+
+
+@click.command("cc", cls=Words, short_help="Compile regions, and run the C compiler.",
+               options_metavar="WORDS...", add_help_option=False)  # fmt: skip
+def command(given: tuple[str, ...]) -> None:
+    """Run the C compiler with these words, with the regions of the C files among them compiled first.
+
+    All words go to the compiler, which is 'cc', or what POLYC_CC or --cc names. Regions are those between '#pragma
+    scop' and '#pragma endscop'; in functions without any, those that polyc finds by itself. A file that polyc cannot
+    compile is compiled untouched, with a warning.
+
+    \b
+    make CC="polyc cc"                       build a project
+    -Xpolyc OPTION                           an option of 'polyc compile' (-Xpolyc --target=c)
+    -Xpolyc --strict                         what polyc cannot compile is an error
+    -Xpolyc --no-detect                      only regions that are marked
+    -Xpolyc -v                               tell what was found
+    POLYC_CC_OPTIONS                         such options, for all commands
+
+    Exit codes are the compiler's.
+    """
+    try:
+        line = words.parse(given)
+    except words.NoValue as problem:
+        raise click.UsageError(f"'{problem}' takes a value") from None
+    context = own_options([*shlex.split(os.environ.get(OPTIONS, "")), *line.own])
+    compiler = shlex.split(line.compiler or os.environ.get(COMPILER, "") or o.first_compiler("cc"))
+    if not compiler:
+        raise click.UsageError(f"--cc or {COMPILER} names no compiler")
+    if os.environ.get(INSIDE):
+        raise click.UsageError(
+            f"the C compiler '{compiler[0]}' is polyc cc itself: name the real one with {COMPILER} or --cc"
+        )
+    if line.mode == "tell" or not line.sources:
+        raise click.exceptions.Exit(run_plain(compiler, line))
+    with tempfile.TemporaryDirectory(prefix="polyc-cc-") as folder:
+        raise click.exceptions.Exit(_Build(compiler, line, context, Path(folder)).run())
+
+
+# --- polyc's own options
+
+OWN = (
+    click.option("--strict", is_flag=True, help="What polyc cannot compile is an error."),
+    click.option("--no-detect", is_flag=True, help="Compile only regions that are marked."),
+    click.option("--remarks", type=click.Choice(["text", "json"]), help="Print every decision."),
+    click.option("-v", "--verbose", is_flag=True, help="Print what was found, and what was left alone."),
+    click.option("-q", "--quiet", is_flag=True, help="Print no warnings."),
+)
+
+
+@click.command("-Xpolyc", add_help_option=False)
+@o.options(o.TRANSFORM, o.INPUT, OWN)
+def own(**values: Any) -> None:
+    """The options of `polyc cc` itself."""
+
+
+def own_options(given: Sequence[str]) -> click.Context:
+    """polyc's own options. Raises click.UsageError."""
+    try:
+        context = own.make_context("polyc cc -Xpolyc", spelled_out(list(given)))
+    except click.UsageError as problem:
+        raise click.UsageError(f"{problem.format_message()} (in -Xpolyc or {OPTIONS})") from None
+    return context
+
+
+def values_for(context: click.Context, path: str) -> dict[str, Any]:
+    """The values of polyc's own options for a file. Raises click.UsageError, and UserError for a polyc.toml."""
+    from polyc.cli import config
+
+    values = dict(context.params)
+    config.apply(context, values, path)
+    if values["target"] not in ("openmp", "c"):
+        raise click.UsageError(f"polyc cc makes code for CPUs: --target {values['target']} is for polyc compile")
+    values["detect"] = not values["no_detect"]
+    values["allow_no_scop"] = True
+    return values
+
+
+# --- the compiler
+
+
+def run_plain(compiler: Sequence[str], line: words.Line) -> int:
+    """The command as it was given; objects that polyc made have to be linked with OpenMP."""
+    given = list(line.words)
+    if line.mode == "link" and line.openmp is None and any(map(needs_openmp, line.objects)):
+        given.append("-fopenmp")
+    return call([*compiler, *given])
+
+
+def needs_openmp(path: str) -> bool:
+    """Whether an object or an archive starts threads of OpenMP."""
+    try:
+        data = Path(path).read_bytes()
+    except OSError:
+        return False
+    return b"GOMP_" in data or b"__kmpc_" in data
+
+
+def call(command: Sequence[str], errors: list[bytes] | None = None) -> int:
+    """Run the compiler; answers its exit code, or that of a shell where a signal ended it.
+
+    errors: gets what it writes to standard error, which is shown otherwise
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    environment = {**os.environ, INSIDE: "1"}
+    try:
+        with short_enough(command) as words_:
+            pipe = None if errors is None else subprocess.PIPE
+            done = subprocess.run(words_, check=False, env=environment, stderr=pipe)
+    except OSError as problem:
+        from polyc.errors import UserError
+
+        hint = f"name a C compiler with {COMPILER} or --cc"
+        raise UserError.of("no-compiler", f"'{command[0]}' does not run: {problem.strerror}", hint=hint) from None
+    if errors is not None:
+        errors.append(done.stderr)
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode
+
+
+@contextlib.contextmanager
+def short_enough(command: Sequence[str]) -> Iterator[list[str]]:
+    """The command, with its words in a file where they are too many."""
+    if sum(map(len, command)) < LONGEST_LINE:
+        yield list(command)
+        return
+    with tempfile.NamedTemporaryFile("w", prefix="polyc-cc-", suffix=".rsp", errors="surrogateescape") as file:
+        file.writelines('"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"\n' for word in command[1:])
+        file.flush()
+        yield [command[0], f"@{file.name}"]
+
+
+# --- a build
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A C file that polyc transformed."""
+
+    source: words.Source
+    path: str
+    """Of the transformed text: a file of the same name in a folder of its own."""
+    parallel: bool
+    """Whether it has loops for OpenMP."""
+
+
+@dataclass(slots=True)
+class _Build:
+    """One call of the compiler with C files."""
+
+    compiler: list[str]
+    line: words.Line
+    context: click.Context
+    """Of polyc's own options."""
+    folder: Path
+    made: dict[int, Made] = field(default_factory=dict)
+    """By position of the source's word."""
+    configs: dict[str, str] = field(default_factory=dict)
+    """The polyc.toml of each source that has one."""
+
+    def run(self) -> int:
+        """The exit code of the compiler."""
+        refused = False
+        for source in self.line.sources:
+            try:
+                made = self.transformed(source)
+            except Untouched as reason:
+                refused = self.warn(source, reason) or refused
+                continue
+            if made is not None:
+                self.made[source.position] = made
+        if refused:
+            return 1
+        if not self.made:
+            code = run_plain(self.compiler, self.line)
+            self.name_sources_in_rules()
+            return code
+        errors: list[bytes] = []
+        code = self.compiled(errors)
+        if code == 0:
+            show(errors)
+            self.name_sources_in_rules()
+            return 0
+        # The user's own text gets the compiler's complaints: about lines that the user has.
+        plain = run_plain(self.compiler, self.line)
+        if plain == 0 and not self.context.params["quiet"]:
+            names = ", ".join(made.source.path for made in self.made.values())
+            click.echo(
+                f"polyc: warning: {names}: compiled untouched: the compiler refused what polyc printed", err=True
+            )
+            details = b"".join(errors).decode("utf-8", "replace")
+            texts = "\n".join(Path(made.path).read_text(errors="replace") for made in self.made.values())
+            with contextlib.suppress(OSError):
+                click.echo(f"polyc: a report is in {write_report(details + texts, None)}", err=True)
+        return plain
+
+    # --- one file
+
+    def transformed(self, source: words.Source) -> Made | None:
+        """The file with its regions compiled; None where it has none. Raises Untouched."""
+        try:
+            text = Path(source.path).read_bytes().decode("utf-8", "surrogateescape")
+        except OSError:
+            return None  # the compiler says it better
+        if not _LOOP.search(text):
+            return None
+        given = set(self.line.words)
+        if odd := sorted(given & (_OTHER_C)):
+            raise Untouched(f"polyc does not know the C of '{odd[0]}'", told=False)
+        values = values_for(self.context, source.path)
+        if values["config"] is not None:
+            self.configs[source.path] = values["config"].path
+        if self.line.openmp is False or (self.line.openmp is None and _SPEAKS_OF_OPENMP.search(text)):
+            values["target"] = "c"
+        run = self.compile(source, values)
+        self.tell(source, run)
+        if not run.compiled:
+            return None
+        printed = self.with_lines(source, run)
+        place = self.folder / str(source.position) / os.path.basename(source.path)
+        place.parent.mkdir()
+        place.write_bytes(printed.encode("utf-8", "surrogateescape"))
+        parallel = any(_PARALLEL.search(one.text) for one in run.compiled)
+        return Made(source, str(place), parallel)
+
+    def compile(self, source: words.Source, values: dict[str, Any]) -> Run:
+        """Read and compile. Raises Untouched."""
+        from polyc.cli.run import compile_file
+        from polyc.errors import UserError
+        from polyc.frontend.text.report import render_all
+
+        values["cc"] = self.compiler[-1]
+        values["launcher"] = tuple(self.compiler[:-1])
+        values["flags"] = tuple(self.line.reading)
+        try:
+            return compile_file(source.path, values)
+        except UserError as problem:
+            if any(one.code == "preprocessor" for one in problem.diagnostics):
+                raise Untouched("the preprocessor refused it", told=False) from None
+            first = problem.diagnostics[0]
+            raise Untouched(f"{first.message} [{first.code}]", render_all(problem.diagnostics)) from None
+        except (click.ClickException, KeyboardInterrupt):
+            raise
+        except Exception as problem:
+            import traceback
+
+            report = write_report("".join(traceback.format_exception(problem)), source.path)
+            raise Untouched(f"internal error of polyc; a report is in {report}") from None
+
+    def with_lines(self, source: words.Source, run: Run) -> str:
+        """The file's text, with what tells the compiler which lines of the user's file it comes from."""
+        name = source.path.replace("\\", "\\\\").replace('"', '\\"')
+        text = run.source.text
+
+        def plain(start: int, end: int) -> str:
+            return _OWN_PRAGMA.sub("", text[start:end])
+
+        parts = [f'#line 1 "{name}"\n']
+        position = 0
+        for region, compiled in zip(run.source.regions, run.compiled, strict=True):
+            following = text.count("\n", 0, region.end) + 1
+            ending = "" if compiled.text.endswith("\n") else "\n"
+            parts += [plain(position, region.start), compiled.text, f'{ending}#line {following} "{name}"\n']
+            position = region.end
+        return "".join([*parts, plain(position, len(text))])
+
+    def tell(self, source: words.Source, run: Run) -> None:
+        """What was found, where the user asks."""
+        from polyc.cli import messages
+        from polyc.explain.words.summary import summary
+
+        if not self.context.params["quiet"]:
+            for warning, details in messages.fallbacks(run):
+                click.echo(warning, err=True)
+                with contextlib.suppress(OSError):
+                    click.echo(f"polyc: a report is in {write_report(details, source.path)}", err=True)
+        if self.context.params["verbose"]:
+            click.echo(messages.findings(run), err=True, nl=False)
+        if self.context.params["remarks"] is not None:
+            click.echo(
+                messages.remarks(run.compiled, self.context.params["remarks"], run.source.left), err=True, nl=False
+            )
+        if self.context.params["verbose"]:
+            click.echo(summary(source.path, run.compiled, run.source.left), err=True)
+
+    def warn(self, source: words.Source, reason: Untouched) -> bool:
+        """Tell why a file is compiled as it is; answers whether that is an error."""
+        if self.context.params["strict"] and reason.told:
+            click.echo(reason.details or f"polyc: {source.path}: error: {reason}", err=True)
+            return True
+        if (reason.told and not self.context.params["quiet"]) or self.context.params["verbose"]:
+            click.echo(f"polyc: warning: {source.path}: compiled untouched: {reason}", err=True)
+        return False
+
+    # --- all of them
+
+    def compiled(self, errors: list[bytes]) -> int:
+        """Run the compiler on what was made."""
+        folders = {os.path.dirname(made.source.path) for made in self.made.values()}
+        if len(self.line.sources) == 1 or (self.line.mode == "link" and len(folders) == 1):
+            return self.called(self.replaced(), list(self.made.values()), errors)
+        if self.line.mode == "link":
+            return self.linked(errors)
+        codes = [self.alone(source, errors) for source in self.line.sources]
+        return max(codes)
+
+    def replaced(self) -> list[str]:
+        return [self.made[n].path if n in self.made else word for n, word in enumerate(self.line.words)]
+
+    def alone(self, source: words.Source, errors: list[bytes]) -> int:
+        """Compile one of several files."""
+        others = {other.position for other in self.line.sources} - {source.position}
+        given = [word for n, word in enumerate(self.replaced()) if n not in others]
+        made = self.made.get(source.position)
+        return self.called(given, [made] if made is not None else [], errors)
+
+    def linked(self, errors: list[bytes]) -> int:
+        """Compile files of several folders one by one, each of which finds the headers beside it, and link them."""
+        given = self.replaced()
+        for position, made in self.made.items():
+            target = f"{made.path}.o"
+            stem = Path(made.source.path).stem
+            rule = ["-MT", f"{stem}.o"] if self.line.has_rule else []
+            if self.line.has_rule and not self.line.rule_files:
+                rule += ["-MF", f"{self.line.output or 'a'}-{stem}.d"]
+            code = self.called([*self.line.without_linker, *rule, "-c", made.path, "-o", target], [made], errors)
+            if code:
+                return code
+            given[position] = target
+        # An object is no C file, whatever '-x' says.
+        return self.called(given, [], errors, any(made.parallel for made in self.made.values()))
+
+    def called(self, given: list[str], made: list[Made], errors: list[bytes], parallel: bool = False) -> int:
+        """One call of the compiler. Headers beside a source are found, and what is made of it has the source's name."""
+        beside: list[str] = []
+        for one in made:
+            home = os.path.dirname(one.source.path) or "."
+            beside += ["-iquote", home] if home not in beside else []
+            beside.append(f"-fdebug-prefix-map={os.path.dirname(one.path)}={home}")
+        parallel = parallel or any(one.parallel for one in made)
+        parallel = parallel or (self.line.mode == "link" and any(map(needs_openmp, self.line.objects)))
+        openmp = ["-fopenmp"] if parallel and self.line.openmp is None else []
+        colours = []
+        if sys.stderr.isatty() and not any(word.startswith("-fdiagnostics-color") for word in given):
+            colours = ["-fdiagnostics-color=always"]
+        return call([*self.compiler, *colours, *beside, *given, *openmp], errors)
+
+    def name_sources_in_rules(self) -> None:
+        """Rules for make name the user's files, and what polyc read beside them."""
+        if not self.line.has_rule:
+            return
+        for name in self.rule_files():
+            file = Path(name)
+            with contextlib.suppress(OSError):
+                text = old = file.read_text(errors="surrogateescape")
+                for made in self.made.values():
+                    text = text.replace(made.path, output.quoted(made.source.path))
+                for source, config in self.configs.items():
+                    word = re.compile(rf"(?<=\s){re.escape(output.quoted(source))}(?=\s)")
+                    found = word.search(text)
+                    if found is not None:
+                        text = f"{text[: found.end()]} {output.quoted(config)}{text[found.end() :]}"
+                if text != old:
+                    file.write_text(text, errors="surrogateescape")
+
+    def rule_files(self) -> set[str]:
+        """Where the compiler may have written rules: where it was told to, or beside its output, by its name."""
+        found = set(self.line.rule_files)
+        target = self.line.output
+        for source in self.line.sources:
+            stem = Path(source.path).stem
+            found.add(f"{stem}.d")
+            for name in (target, "a") if target is not None else ("a",):
+                found |= {f"{name}-{stem}.d", f"{name}.d", str(Path(str(name)).with_suffix(".d"))}
+                found.add(os.path.join(os.path.dirname(str(name)), f"{stem}.d"))
+        return found
+
+
+class Untouched(Exception):
+    """A file that polyc does not compile."""
+
+    def __init__(self, reason: str, details: str = "", told: bool = True) -> None:
+        super().__init__(reason)
+        self.details = details
+        self.told = told
+        """Whether to warn: of what the compiler itself complains about, or what the user chose, nothing is said."""
+
+
+def show(errors: list[bytes]) -> None:
+    """What the compiler said."""
+    sys.stderr.flush()
+    for data in errors:
+        sys.stderr.buffer.write(data)
+    sys.stderr.buffer.flush()

@@ -1,0 +1,548 @@
+"""Statement instances: a statement's body for the iterators of the AST."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+import islpy as isl
+
+from polyc.analysis.expand import shift
+from polyc.codegen.loops.exprs import ExprPrinter
+from polyc.codegen.loops.iterations import Visit, iterations_of, tiles_of
+from polyc.codegen.text.tidy import simpler
+from polyc.errors import InternalError
+from polyc.model import ctree as c
+from polyc.model.program import Buffer, Hoist, Program
+from polyc.model.scop import Access, AccessKind, Array, CType, Statement, Value
+from polyc.model.tree import Domain, Member, partial_schedule
+from polyc.poly import at_sizes, constant_of, everywhere, in_name, maps, pinned
+from polyc.records import dataclass, field, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where we are in the AST: names of the loops above, members by depth, marks."""
+
+    iterators: dict[str, c.Expr] = field(default_factory=dict)
+    names: frozenset[str] = frozenset()
+    members: dict[str, Member] = field(default_factory=dict)
+    """isl's iterator name -> the member it runs."""
+    buffers: tuple[Buffer, ...] = ()
+    hoisted: frozenset[str] = frozenset()
+    """Marks of declarations that stand at the top of the loop body already."""
+    alone: bool = False
+    """In a kernel: a single thread runs what is here."""
+    iterations: tuple[frozenset[int], ...] = ()
+    """What is printed in one iteration of the AST belongs to these of the tree's loops: the visits of each."""
+    beside: tuple[tuple[int, tuple[Visit, ...]], ...] = ()
+    """For each mark above: the number of band members above it, and what is printed below it."""
+    waiting: tuple[str, ...] = ()
+    """In a kernel: iterators of mapped loops that were entered and not printed yet."""
+    parts: dict[str, str] = field(default_factory=dict)
+    """In a kernel: arrays of which a thread combines a part of its own, and the variable that has it."""
+
+
+class InstancePrinter:
+    """Prints a statement's body for the iterators of the AST."""
+
+    def __init__(
+        self,
+        program: Program,
+        statement: Statement,
+        visit: Visit,
+        schedule: isl.Map,
+        exprs: ExprPrinter,
+        scope: Scope,
+    ) -> None:
+        self.program = program
+        self.statement = statement
+        self.visit = visit
+        self.schedule = schedule
+        self.exprs = exprs
+        self.buffers = scope.buffers
+        self.members = scope.members
+        self.parts = scope.parts
+        self.beside = scope.beside
+        self.to_instance = schedule.reverse()
+        self.accesses: dict[str, Access] = {a.ref: self._printed(a) for a in statement.accesses if a.ref}
+        self.instance: tuple[c.Expr, ...] = ()
+        self.outer: dict[int, isl.Map] = {}
+        """What `_outer` found."""
+        self.depth_found = 0
+        """So many members had values that only what is beside the instance decided."""
+        self.corners: dict[str, list[isl.AstExpr]] = {}
+        """What `_corner` found."""
+        self.tiles: dict[int, isl.MultiAff | None] = {}
+        """What `_tile` found."""
+        self.ran: isl.Set | None = None
+        """What `_ran` found."""
+        self.function: isl.MultiAff | None = None
+        """The instance as expressions of the AST's iterators, without divisions; None where there are none."""
+        self.loops = self._loops()
+
+    def _printed(self, access: Access) -> Access:
+        """The access with its function outside of the domain too, where it runs there: isl simplifies what it prints
+        for where it is defined."""
+        kind = self.program.padded.get(self.statement.name, "guarded")
+        if kind == "guarded" or (kind == "zero" and access.kind is AccessKind.READ) or not access.exact:
+            return access
+        wider = everywhere(access.relation)
+        return access if wider is None else replace(access, relation=wider)
+
+    def body(self) -> c.Stmt:
+        body = self.statement.body
+        for hoist in self.program.hoisted:
+            body = self._filled(body, hoist) if self._fills(hoist) else self._without(body, hoist)
+        return c.rewrite(body, self._change)
+
+    def _fills(self, hoist: Hoist) -> bool:
+        """Whether this copies into a panel of values of an expression."""
+        name = self.statement.name
+        mine = {ref for statement, ref in self.program.buffers[hoist.buffer].accesses if statement == name}
+        return name in self.program.copies and bool(mine)
+
+    def _filled(self, body: c.Stmt, hoist: Hoist) -> c.Stmt:
+        """A copy that stores the expression of the cell."""
+        assert isinstance(body, c.ExprStmt)
+        assert isinstance(body.expr, c.Assign)
+        cell = body.expr.value
+
+        def change(node: c.Node) -> c.Node | None:
+            return cell if isinstance(node, c.ArrayRef) and node.ref == hoist.ref else None
+
+        return replace(body, expr=replace(body.expr, value=c.rewrite(hoist.value, change)))
+
+    def _without(self, body: c.Stmt, hoist: Hoist) -> c.Stmt:
+        """A statement that has the panel's cell in the place of the expression, where it reads the panel."""
+        if self.statement.name != hoist.statement:
+            return body
+        (cell,) = (n for n in c.walk(hoist.value) if isinstance(n, c.ArrayRef) and n.ref == hoist.ref)
+        buffer = self._buffer(cell)
+        if buffer is None or buffer.key != hoist.buffer:
+            return body
+        return c.rewrite(body, lambda node: cell if node == hoist.value else None)
+
+    def inside_domain(self, body: c.Stmt) -> c.Stmt:
+        """The body, where a tile runs instances outside of the statement's domain: under a condition, or with zero for
+        what a copy would read there."""
+        kind = self.program.padded.get(self.statement.name, "free")
+        if kind == "free":
+            return body
+        inside = self._condition()
+        if inside is None:
+            return body
+        if kind == "guarded":
+            return c.If(inside, block_of((body,)))
+        assert isinstance(body, c.ExprStmt)
+        assert isinstance(body.expr, c.Assign)
+        value = c.Ternary(inside, body.expr.value, c.Literal("0"))
+        return replace(body, expr=replace(body.expr, value=value))
+
+    def _condition(self) -> c.Expr | None:
+        """When the instance is one of its domain; None where it always is."""
+        here = at_sizes(self.to_instance, self.program.scop.known)
+        inside = here.intersect_range(self.statement.domain).domain()
+        if here.domain().is_subset(inside):
+            return None
+        return simpler(self.exprs.convert(self.visit.build.expr_from_set(inside.gist(here.domain()))))
+
+    def note(self, kind: str) -> c.Note:
+        """The place `at` which the statement's text starts, or its `end`; the first has the instance."""
+        if kind != "at":
+            return c.Note(kind, self.statement.name)
+        loops = tuple((self.members[at], self._claimed(at)) for at in sorted(self.members, key=_depth))
+        return c.Note(kind, self.statement.name, self.instance, loops)
+
+    def _claimed(self, iterator: str) -> c.Expr | None:
+        """The value of a band member: the loop's variable, or where isl left the loop out and the instance does not
+        say which value it had, what was found for it."""
+        if iterator in self.exprs.iterators or _depth(iterator) >= self.depth_found:
+            return self.exprs.iterators.get(iterator)
+        values = isl.PwMultiAff.from_map(self._outer(self.depth_found)).get_pw_aff(_depth(iterator))
+        return self.exprs.convert(self.visit.build.expr_from_pw_aff(values))
+
+    def _loops(self) -> dict[str, c.Expr]:
+        """What each loop variable of the statement is, in the AST's iterators."""
+        instance = isl.PwMultiAff.from_map(self.to_instance)
+        self.function = _plain(instance)
+        found: dict[str, c.Expr] = {}
+        if self.function is not None:
+            values = self._printed_values(self.function)
+        else:
+            pieces = (instance.get_pw_aff(k) for k in range(len(self.statement.loops)))
+            values = [self.visit.build.expr_from_pw_aff(piece) for piece in pieces]
+        for name, type_, printed in zip(self.statement.loops, self.statement.loop_types, values, strict=True):
+            value = self.exprs.convert(printed)
+            self.instance = (*self.instance, value)
+            found[name] = _typed(value, type_)
+        for item in self.statement.values:
+            value = self._value(item)
+            self.instance = (*self.instance, value)
+            found[item.name] = _typed(value, item.type)
+        return found
+
+    def named_constants(self, name: Callable[[str], str]) -> Iterator[c.Decl]:
+        """Variables for loops of one iteration that the statement compares with something: gcc says of `0 > n` with an
+        unsigned n that it is always false."""
+        types = dict(zip(self.statement.loops, self.statement.loop_types, strict=True))
+        for loop, type_ in types.items():
+            value = self.loops[loop]
+            number = value.operand if isinstance(value, c.Cast) else value
+            others = [_compared(n, loop) for n in c.walk(self.statement.body)] if isinstance(number, c.Literal) else []
+            if any(other is not None and self._may_be_unsigned(other) for other in others):
+                chosen = name(loop)
+                self.loops[loop] = c.Name(chosen)
+                yield c.Decl(f"const {type_.text}", chosen, (), number)
+
+    def _may_be_unsigned(self, value: c.Expr) -> bool:
+        scop = self.program.scop
+        unsigned = {p.name for p in scop.parameters if not p.type.signed}
+        for node in c.walk(value):
+            match node:
+                case c.Name(name=name) if name in unsigned:
+                    return True
+                case c.ArrayRef(array=array) if array in scop.arrays and not scop.arrays[array].element.signed:
+                    return True
+                case c.Cast(type=text) if "unsigned" in text or text == "size_t":
+                    return True
+        return False
+
+    def _value(self, item: Value) -> c.Expr:
+        here = self.to_instance.apply_range(item.relation)
+        if at_sizes(here, self.program.scop.known).is_empty():
+            return c.Literal("0")  # nothing here evaluates it
+        value = isl.PwMultiAff.from_map(here).get_pw_aff(0)
+        return self.exprs.convert(self.visit.build.expr_from_pw_aff(value))
+
+    def _change(self, node: c.Node) -> c.Node | None:
+        if isinstance(node, c.Name) and node.name in self.loops:
+            return self.loops[node.name]
+        if isinstance(node, c.ArrayRef):
+            return self._reference(node)
+        return None
+
+    def reference(self, node: c.ArrayRef) -> c.Expr:
+        """One reference of the statement."""
+        return self._reference(node)
+
+    def _reference(self, node: c.ArrayRef) -> c.Expr:
+        array = self.program.scop.arrays[node.array]
+        access = self.accesses.get(node.ref)
+        buffer = self._buffer(node)
+        name = array.printed_name if buffer is None else buffer.name
+        if access is not None and access.exact and len(node.subscripts) == array.rank:
+            if buffer is not None and buffer.is_single:
+                return self.cell(array, buffer, name, (), node.ref)
+            place = self._place(buffer)
+            if array.rank == 0 and (buffer is None or buffer.places is None):
+                return self.cell(array, buffer, name, (), node.ref)
+            divided = buffer is not None and buffer.corner is not None and _has_divisions(buffer.corner)
+            planes = buffer is not None and _in_planes(buffer)
+            moved = buffer if buffer is not None and buffer.corner is not None and not divided and not planes else None
+            index = self._stepped(access, moved) if place is None else None
+            if index is None:
+                relation = self.to_instance.apply_range(access.relation if place is None else place)
+                if moved is not None:
+                    relation = self._outer(moved.depth).range_product(relation).apply_range(shift(moved))
+                if at_sizes(relation, self.program.scop.known).is_empty():
+                    # Under a condition that never holds here. isl has no expression for it, C asks for one.
+                    none = (c.Literal("0"),) * relation.dim(isl.dim_type.out)
+                    return self.cell(array, buffer, name, none, node.ref)
+                index = self._index(relation)
+            subscripts = tuple(self.exprs.convert(subscript) for subscript in index)
+            if buffer is not None and divided:
+                subscripts = self.exprs.differences(index, self._corner(buffer))
+            if buffer is not None and planes:
+                own = zip(buffer.extents, subscripts, strict=True)
+                subscripts = tuple(c.Literal("0") if constant_of(extent) == 1 else s for extent, s in own)
+            return self.cell(array, buffer, name, _around(buffer, subscripts), node.ref)
+        written = tuple(c.rewrite(s, self._change) for s in node.subscripts)
+        if buffer is not None and buffer.corner is not None:
+            if access is None or not access.loose or len(written) != array.rank:
+                raise InternalError(f"an access to {array.c_name} that is not affine goes to a buffer")
+            if buffer.is_single:
+                return self.cell(array, buffer, name, (), node.ref)
+            written = _around(buffer, self._partly(access, buffer, written))
+        return self.cell(array, buffer, name, written, node.ref)
+
+    def _partly(self, access: Access, buffer: Buffer, written: tuple[c.Expr, ...]) -> tuple[c.Expr, ...]:
+        """The subscripts in a buffer of an access of which some depend on data: these stay as they were written.
+
+        Such a subscript may be anything, so that the buffer has its whole dimension, from 0.
+        """
+        relation = self.to_instance.apply_range(pinned(access.relation, access.loose))
+        if at_sizes(relation, self.program.scop.known).is_empty():
+            return tuple(s if d in access.loose else c.Literal("0") for d, s in enumerate(written))
+        relation = self._outer(buffer.depth).range_product(relation).apply_range(shift(buffer))
+        found = [self.exprs.convert(subscript) for subscript in self._index(relation)]
+        for d in access.loose:
+            if found[d] != c.Literal("0"):
+                raise InternalError("a dimension in which an access depends on data is not in a buffer as a whole")
+            found[d] = written[d]
+        return tuple(found)
+
+    def _index(self, relation: isl.Map) -> list[isl.AstExpr]:
+        """The subscripts of the element as expressions of the AST's iterators."""
+        element, build = isl.PwMultiAff.from_map(relation), self.visit.build
+        if element.n_piece() != 1:
+            access = build.access_from_pw_multi_aff(element)
+            return [access.op_get_arg(k) for k in range(1, access.op_get_n_arg())]
+        # What is evaluated here is defined here: isl would take most of its time to find that out.
+        return self._printed_values(_only_piece(element))
+
+    def _stepped(self, access: Access, buffer: Buffer | None) -> list[isl.AstExpr] | None:
+        """`_index` of an access, in a buffer if there is one, by expressions alone: relations take isl longer.
+
+        None where that is not all: the access is one of some instances only, or where it goes to has several pieces.
+
+        The instance and the tile have no divisions then: there are several ways to write what comes of these.
+        """
+        pieces = _pieces_of(access, self.statement) if self.function is not None else ()
+        if len(pieces) > 1:
+            ran = self._ran()
+            pieces = tuple(piece for piece in pieces if not piece[0].intersect(ran).is_empty())
+        if len(pieces) != 1:
+            return None
+        assert self.function is not None
+        cell = pieces[0][1].pullback_multi_aff(self.function)
+        if buffer is not None:
+            tile = self._tile(buffer.depth)
+            if tile is None:
+                return None
+            assert buffer.corner is not None
+            cell = cell.sub(buffer.corner.pullback_multi_aff(tile))
+        return self._printed_values(cell)
+
+    def _ran(self) -> isl.Set:
+        """The instances that this text runs."""
+        if self.ran is None:
+            self.ran = at_sizes(self.to_instance, self.program.scop.known).range()
+        return self.ran
+
+    def _tile(self, depth: int) -> isl.MultiAff | None:
+        """What `_outer` says, as expressions without divisions; None where there are none."""
+        if depth not in self.tiles:
+            self.tiles[depth] = _plain(isl.PwMultiAff.from_map(self._outer(depth)))
+        return self.tiles[depth]
+
+    def _printed_values(self, values: isl.MultiAff) -> list[isl.AstExpr]:
+        found = (values.get_aff(k) for k in range(values.dim(isl.dim_type.out)))
+        return [self.visit.build.expr_from_pw_aff(isl.PwAff.from_aff(value)) for value in found]
+
+    def _corner(self, buffer: Buffer) -> list[isl.AstExpr]:
+        """The subscripts of the element that a buffer begins with, for buffers whose subscripts are printed as those of
+        an element less these: of `i / 2` and `it / 2` together isl would make one division, `(i + it) / 2 - it`."""
+        assert buffer.corner is not None
+        if buffer.key not in self.corners:
+            tile = self._tile(buffer.depth)
+            if tile is None:
+                lowest = self._outer(buffer.depth).apply_range(isl.Map.from_multi_aff(buffer.corner))
+                self.corners[buffer.key] = self._index(lowest)
+            else:
+                self.corners[buffer.key] = self._printed_values(buffer.corner.pullback_multi_aff(tile))
+        return self.corners[buffer.key]
+
+    def cell(
+        self, array: Array, buffer: Buffer | None, name: str, subscripts: tuple[c.Expr, ...], ref: str
+    ) -> c.ArrayRef:
+        """How an element of the array, or of the buffer that stands for it, is spelled."""
+        if buffer is not None and buffer.order and subscripts:
+            subscripts = tuple(subscripts[d] for d in buffer.order)
+        return c.ArrayRef(name, subscripts, ref)
+
+    def _place(self, buffer: Buffer | None) -> isl.Map | None:
+        """`{ S[i] -> t[v] }` for a scalar that has a place for each iteration of a loop."""
+        if buffer is None or buffer.places is None:
+            return None
+        found = [m for m in maps(buffer.places) if in_name(m) == self.statement.name]
+        return found[0] if found else None
+
+    def _buffer(self, node: c.ArrayRef) -> Buffer | None:
+        for buffer in reversed(self.buffers):
+            if buffer.array == node.array and (self.statement.name, node.ref) in buffer.accesses:
+                return buffer
+            if buffer.array == node.array and buffer.storage == "private":
+                return buffer
+        return None
+
+    def _outer(self, depth: int) -> isl.Map:
+        if depth not in self.outer:
+            self.outer[depth] = self._band_values(depth)
+        return self.outer[depth]
+
+    def _band_values(self, depth: int) -> isl.Map:
+        """The AST's iterators -> the values of the first `depth` band members.
+
+        isl leaves a loop with one value (a tile that covers its whole dimension) out of the build's schedule, so that
+        a position there is no position in the tree. Loops are found by their names, and a value that is left out is
+        what the band's schedule allows at the others, for this instance.
+        """
+        kept = self.visit.kept(depth)
+        first = self.visit.outer_loops(len(kept))
+        if len(kept) == depth:
+            return first
+        tiles = _values_reached(self.program.tree, tuple(self.members[f"c{k}_"] for k in range(depth)))
+        found = first.apply_range(_without_positions(tiles, kept, depth))
+        if self.statement.name in self.program.copies and not first.domain().is_subset(found.domain()):
+            # it also runs in tiles that compute nothing, in which the loops that are left out have the same values
+            tiles = tiles.union(self._tiles(depth).range().intersect(_with_values(tiles, kept)))
+            found = first.apply_range(_without_positions(tiles, kept, depth))
+        if not found.is_single_valued():
+            runs_in = self._tiles(depth)
+            found = found.intersect(self.to_instance.apply_range(runs_in))
+        if not found.is_single_valued():
+            here = first.reverse().apply_range(self.to_instance)
+            found = found.intersect(first.apply_range(_tiles_of_all(here, runs_in)))
+        if not found.is_single_valued():
+            found = self._as_beside(found, first, depth)
+        if not found.is_single_valued():
+            raise InternalError("isl left out a loop that has several values")
+        return found
+
+    def _as_beside(self, found: isl.Map, first: isl.Map, depth: int) -> isl.Map:
+        """Those of the values that other statements below the same mark run for: they run in the same iteration."""
+        above = [self.members[f"c{k}_"] for k in range(depth)]
+        for visit in (visit for count, visits in self.beside if count == depth for visit in visits):
+            if (theirs := iterations_of(self.program, [visit], above)) is not None:
+                fewer = found.intersect(first.apply_range(theirs))
+                found = fewer.union(found.subtract_domain(fewer.domain())).coalesce()
+                if found.is_single_valued():
+                    self.depth_found = max(self.depth_found, depth)
+                    break
+        return found
+
+    def _tiles(self, depth: int) -> isl.Map:
+        """`{ S[i] -> [o] }`: for which values of the first `depth` band members above this text an instance runs."""
+        above = [self.members[f"c{k}_"] for k in range(depth)]
+        return tiles_of(self.program, self.to_instance.range(), above)
+
+
+@lru_cache(maxsize=100)
+def _values_reached(tree: Domain, members: tuple[Member, ...]) -> isl.Set:
+    """`{ [o] }`: the values of band members over all instances of a tree."""
+    values = isl.UnionMap.from_multi_union_pw_aff(partial_schedule(members))
+    return isl.Set.from_union_set(values.intersect_domain(tree.domain).range())
+
+
+def _without_positions(tiles: isl.Set, kept: list[int], depth: int) -> isl.Map:
+    """`{ [k] -> [o] }`: the tiles that have such values at the positions that are kept."""
+    whole = isl.Map.identity(tiles.get_space().map_from_set()).intersect_domain(tiles)
+    for k in reversed(range(depth)):
+        if k not in kept:
+            whole = whole.project_out(isl.dim_type.in_, k, 1)
+    return whole
+
+
+def _with_values(tiles: isl.Set, kept: list[int]) -> isl.Set:
+    """What has, at each position that is not kept, one of the values that the tiles have there."""
+    depth = tiles.dim(isl.dim_type.set)
+    found = isl.Set.universe(tiles.get_space())
+    for k in set(range(depth)) - set(kept):
+        there = tiles.eliminate(isl.dim_type.set, 0, k).eliminate(isl.dim_type.set, k + 1, depth - k - 1)
+        found = found.intersect(there)
+    return found
+
+
+def _depth(iterator: str) -> int:
+    """The depth of the loop of one of isl's iterators, `c12_`."""
+    return int(iterator[1:-1])
+
+
+def _only_piece(function: isl.PwMultiAff) -> isl.MultiAff:
+    pieces: list[isl.MultiAff] = []
+    function.foreach_piece(lambda _, piece: pieces.append(piece))
+    return pieces[0]
+
+
+def _plain(function: isl.PwMultiAff) -> isl.MultiAff | None:
+    """A function of one piece, without divisions."""
+    found = _only_piece(function) if function.n_piece() == 1 else None
+    return None if found is None or _has_divisions(found) else found
+
+
+@lru_cache(maxsize=10_000)
+def _pieces_of(access: Access, statement: Statement) -> tuple[tuple[isl.Set, isl.MultiAff], ...]:
+    """An access of all instances of a statement as expressions for parts of them; () where it is one of some only.
+    Kept, since a statement stands in several places of the text."""
+    if not statement.domain.is_subset(access.relation.domain()):
+        return ()
+    pieces: list[tuple[isl.Set, isl.MultiAff]] = []
+    isl.PwMultiAff.from_map(access.relation).foreach_piece(lambda domain, piece: pieces.append((domain, piece)))
+    return tuple(pieces)
+
+
+def _compared(node: c.Node, name: str) -> c.Expr | None:
+    """What a name is compared with, if it is no number."""
+    match node:
+        case c.Binary(op="<" | "<=" | ">" | ">=", left=left, right=right):
+            one, two = (left, right) if left == c.Name(name) else (right, left)
+            return two if one == c.Name(name) and not isinstance(two, c.Literal) else None
+        case _:
+            return None
+
+
+def _typed(value: c.Expr, ctype: CType) -> c.Expr:
+    """A loop variable's value, in the type that it has in the user's text: with an unsigned operand, or in a call, that
+    type decides the value."""
+    if ctype.signed and (ctype.size_bytes == 8 or (isinstance(value, c.Literal) and ctype.size_bytes == 4)):
+        return value
+    return c.Cast(ctype.text, value)
+
+
+def _tiles_of_all(here: isl.Map, runs_in: isl.Map) -> isl.Map:
+    """`{ [c] -> [o] }`: the tiles that run all instances which one text runs, for loops that are left in the AST.
+
+    here: `{ [c] -> S[i] }`, the text's instances; runs_in: `{ S[i] -> [o] }`, the tiles that run each of them
+    """
+    some = here.apply_range(runs_in)
+    lacking = here.range_product(some).subtract_range(runs_in.wrap())
+    return some.subtract(lacking.range_factor_range())
+
+
+def _around(buffer: Buffer | None, subscripts: tuple[c.Expr, ...]) -> tuple[c.Expr, ...]:
+    """The subscripts in a buffer that may be circular in one dimension; they are never negative there."""
+    if buffer is None or buffer.window is None or not subscripts:
+        return subscripts
+    d = buffer.window
+    rows = c.Literal(str(constant_of(buffer.extents[d])))
+    return (*subscripts[:d], c.Binary("%", _less_last(subscripts[d]), rows), *subscripts[d + 1 :])
+
+
+def _less_last(sum_: c.Expr) -> c.Expr:
+    """`i + r + 1 - it` for `i + r - it + 1`: C compilers see so that row 0 of r = 1 is row 1 of r = 0.
+
+    Below a remainder they take no signed sum apart, and would load each element once for each row that reads it.
+    """
+    more: list[c.Expr] = []
+    less: list[c.Expr] = []
+    node = sum_
+    while isinstance(node, c.Binary) and node.op in ("+", "-"):
+        (more if node.op == "+" else less).append(node.right)
+        node = node.left
+    found: c.Expr = node
+    more.reverse()
+    for term in sorted(more, key=lambda term: isinstance(term, c.Literal)):
+        found = c.Binary("+", found, term)
+    for term in reversed(less):
+        found = c.Binary("-", found, term)
+    return found
+
+
+def _has_divisions(values: isl.MultiAff) -> bool:
+    return any(values.get_aff(d).dim(isl.dim_type.div) > 0 for d in range(values.dim(isl.dim_type.out)))
+
+
+def _in_planes(buffer: Buffer) -> bool:
+    """Whether a data tile has one element in each plane of its array, or in each of some: of these it has all."""
+    if buffer.corner is None or buffer.places is not None or buffer.window is not None:
+        return False
+    whole = (buffer.corner.get_aff(d) for d in range(buffer.corner.dim(isl.dim_type.out)))
+    ones = [constant_of(extent) == 1 for extent in buffer.extents]
+    return any(ones) and all(one or aff.plain_is_zero() for one, aff in zip(ones, whole, strict=True))
+
+
+def block_of(items: tuple[c.Stmt, ...]) -> c.Stmt:
+    if len(items) == 1 and isinstance(items[0], c.Block):
+        return items[0]
+    return items[0] if len(items) == 1 else c.Block(items)

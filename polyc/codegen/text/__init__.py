@@ -1,0 +1,4 @@
+"""Text: C trees as characters.
+
+Knows no schedule.
+"""

@@ -1,0 +1,147 @@
+"""Recurrences along the rows of an array: their latency, and how many rows at once hide it."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from polyc.machine import Cpu, load_cpu
+from polyc.model import ctree as c
+from polyc.model.program import Program
+from polyc.model.scop import AccessKind, Statement
+from polyc.model.tree import Band, Extension, Mark, Member, Role, walk
+from polyc.nests.strides import dimension_of, gain_of, step_of
+from polyc.poly import names, value_on
+from polyc.records import dataclass
+
+DIVISION_LATENCY, DIVISION = 13.0, 10.0
+"""Cycles until a quotient is there, and until the next division of vectors can begin, on CPUs of the last ten years."""
+MOVED = 2.0
+"""Single elements that are loaded or stored in a cycle."""
+CALL = 20.0
+"""The same for a function of the mathematical library, of which compilers make no vectors."""
+GAIN = 1.5
+"""How many times longer than its operations an element has to wait for the one before it."""
+LEAST, MOST = 8, 16
+"""Rows at once: as many as a vector has elements, within these bounds. Each of them is another stretch of memory."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """A nest in which each iteration of the innermost loops waits for the one before it, and a parallel loop around
+    them that goes from row to row."""
+
+    along: Member
+    """The parallel loop: over the rows."""
+    latency: float
+    """Cycles from one element of a row to the next."""
+    work: float
+    """Cycles of one core for the operations of an element, by themselves."""
+    count: int
+    """How many rows hide the latency."""
+
+
+def rows_of(program: Program, band: Band) -> Rows | None:
+    """What a band runs, if its rows wait for themselves."""
+    below = list(walk(band))
+    bands = [n for n in below if isinstance(n, Band)]
+    along = next((m for m in reversed(band.members) if m.coincident), None)
+    if along is None or any(m.role in (Role.TILE, Role.REGISTER) for b in bands for m in b.members):
+        return None
+    if gain_of(along, program) > 0:
+        return None  # it goes innermost as it is (`vectorize.py`)
+    inner = [b for b in bands if not any(isinstance(n, Band) for n in walk(b.child))]
+    if any(b.members[-1].coincident for b in inner) or any(isinstance(n, Mark | Extension) for n in below):
+        return None
+    machine = load_cpu(program.options.machine)
+    every = [program.statements[name] for name in names(along.schedule.domain())]
+    sizes = [program.scop.arrays[a.array].element.size_bytes or 1 for s in every for a in s.accesses]
+    lanes = machine.lanes(max(sizes, default=1))
+    latency = work = 0.0
+    for one in inner:
+        own = [program.statements[name] for name in names(one.members[-1].schedule.domain())]
+        if not all(_moves(s, along, one.members[-1], program) for s in own):
+            return None
+        carried = _carried(program, one.members[-1].schedule.domain())
+        latency += max((_waits(s, carried, machine) for s in own), default=0.0)
+        work += sum(_work(s, machine, lanes) for s in own)
+    if not inner or latency < GAIN * work:
+        return None
+    return Rows(along, latency, work, max(LEAST, min(MOST, lanes)))
+
+
+def _moves(statement: Statement, along: Member, inner: Member, program: Program) -> bool:
+    """Whether what a statement writes moves in both loops, so that it is no sum; a private scalar may be anything."""
+    if statement.opaque or not all(a.exact and a.kind is not AccessKind.MAY_WRITE for a in statement.accesses):
+        return False
+    space = statement.domain.get_space()
+    row, column = (dimension_of(value_on(m.schedule, space)) for m in (along, inner))
+    if row is None or column is None:
+        return False
+    written = [a for a in statement.accesses if a.kind is not AccessKind.READ]
+    if any(a.array in program.scop.privatizable and not a.relation.dim(isl.dim_type.out) for a in written):
+        return True
+    return all(step_of(a, column) and step_of(a, row) for a in written)
+
+
+def _carried(program: Program, instances: isl.UnionSet) -> set[str]:
+    """Arrays through which values go from one of these instances to another."""
+    return {
+        array
+        for array, flow in program.dependences.flow_by_array.items()
+        if not flow.intersect_domain(instances).intersect_range(instances).is_empty()
+    }
+
+
+def _waits(statement: Statement, carried: set[str], machine: Cpu) -> float:
+    """Cycles from a value of an earlier iteration to what the statement stores."""
+
+    def path(node: c.Node, added: bool) -> float | None:
+        """From the last of these values below; `added`: to what it is, something is added."""
+        if isinstance(node, c.ArrayRef):
+            return 0.0 if node.array in carried else None
+        parts = [path(n, isinstance(node, c.Binary) and node.op in "+-") for n in c.children(node)]
+        longest = max((p for p in parts if p is not None), default=None)
+        return None if longest is None else longest + _latency(node, added, machine)
+
+    match statement.body:
+        case c.ExprStmt(expr=c.Assign(op=op, target=target, value=value)):
+            found = path(value, op in ("+=", "-="))
+            if op != "=" and isinstance(target, c.ArrayRef) and target.array in carried:
+                found = max(found or 0.0, machine.fma_latency_cycles)
+            return found or 0.0
+        case _:
+            return 0.0
+
+
+def _latency(node: c.Node, added: bool, machine: Cpu) -> float:
+    match node:
+        case c.Binary(op="/"):
+            return DIVISION_LATENCY
+        case c.Binary(op="*") if added:
+            return 0.0  # a multiply-add
+        case c.Binary() | c.Ternary():
+            return machine.fma_latency_cycles
+        case c.Call():
+            return CALL
+        case _:
+            return 0.0
+
+
+def _work(statement: Statement, machine: Cpu, lanes: int) -> float:
+    """Cycles of one core for an instance, where nothing waits: operations on vectors of rows, whose elements are loaded
+    and stored one by one."""
+    sums = products = busy = 0.0
+    for node in c.walk(statement.body):
+        match node:
+            case c.Binary(op="/"):
+                busy += DIVISION
+            case c.Binary(op="*"):
+                products += 1
+            case c.Binary() | c.Ternary():
+                sums += 1
+            case c.Call():
+                busy += CALL * lanes
+            case _:
+                pass
+    moved = sum(a.relation.dim(isl.dim_type.out) > 0 for a in statement.accesses)
+    return (busy + max(sums, products) / machine.fma_per_cycle) / lanes + moved / MOVED

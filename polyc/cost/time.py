@@ -1,0 +1,176 @@
+"""What fusing a producer costs and saves, on one interior tile of a sample size."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import islpy as isl
+
+from polyc.model import ctree as c
+from polyc.model.program import Program
+from polyc.model.scop import AccessKind, Statement
+from polyc.nests.samples import middle_tile, written_cells
+from polyc.poly import box_volume, greatest_of, least_of, maps, set_name, sets, without_sizes
+from polyc.records import dataclass
+
+CALL_OPERATIONS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """What one core does in a cycle; without a machine, what is common."""
+
+    operations: float = 4.0
+    bytes: float = 4.0
+    """To and from memory, when all cores ask: copy bandwidth over clock."""
+
+
+START_CYCLES = 5e-6 * 1.4e9 * 64 / Rates().operations
+"""What a kernel less saves on a GPU, whatever it does: starting one takes about 5 microseconds, in which one
+multiprocessor with 64 operations a cycle does so much. It decides for sizes only that do not fill a GPU."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """For one producer, over the whole region at the sample size."""
+
+    instances: float
+    """Instances as written."""
+    repeated: float
+    """Instances that run more than once, counted as often as they repeat."""
+    extra_cycles: float
+    saved_cycles: float
+    fused_us: float | None = None
+    """Predicted for the group with it, in microseconds, where a machine's model says it."""
+    apart_us: float | None = None
+    """The same for the group without it and for the producer by itself."""
+
+    @property
+    def recompute_percent(self) -> float:
+        return 100.0 * self.repeated / self.instances if self.instances else 0.0
+
+
+@lru_cache(maxsize=10_000)
+def operations(statement: Statement, subscripts: bool = True) -> float:
+    """Arithmetic operations of one instance, calls counted as several.
+
+    subscripts: with those that compute which elements of arrays are meant. Where the elements do not depend on data,
+                these are addresses, which an innermost loop steps along.
+    """
+    count = 0
+    addresses: set[int] = set()
+    if not subscripts:
+        known = {access.ref for access in statement.accesses if access.exact}
+        for node in c.walk(statement.body):
+            if isinstance(node, c.ArrayRef) and node.ref in known:
+                addresses.update(id(inner) for subscript in node.subscripts for inner in c.walk(subscript))
+    for node in c.walk(statement.body):
+        if id(node) in addresses:
+            continue
+        if isinstance(node, c.Binary | c.Unary | c.Ternary):
+            count += 1
+        elif isinstance(node, c.Assign):
+            count += node.op != "="
+        elif isinstance(node, c.Call):
+            count += CALL_OPERATIONS
+    return float(max(count, 1))
+
+
+def multiply_adds(program: Program, statement: Statement) -> int:
+    """How many sums of floats have a product as an operand: of these, C compilers make one operation, where the machine
+    has it (`fma_per_cycle`) and nobody forbids it (`-ffp-contract=off`)."""
+    written = (program.scop.arrays[a.array].element for a in statement.accesses if a.kind is not AccessKind.READ)
+    if any(element.kind != "float" for element in written):
+        return 0
+    count = 0
+    for node in c.walk(statement.body):
+        match node:
+            case c.Binary(op="+" | "-", left=left, right=right):
+                count += _product(left) or _product(right)
+            case c.Assign(op="+=" | "-=", value=value):
+                count += _product(value)
+    return count
+
+
+def _product(node: c.Expr) -> bool:
+    return isinstance(node, c.Binary) and node.op == "*"
+
+
+def estimate(
+    program: Program,
+    at: isl.Set,
+    extension: isl.UnionMap,
+    instances: isl.UnionSet,
+    saved_bytes: float,
+    outer: int = 0,
+    rates: Rates | None = None,
+    once: bool | None = None,
+    known: dict[str, tuple[float, float, float]] | None = None,
+) -> Estimate:
+    """Compare the instances that the tiles run with those that there are.
+
+    `at`: the sample sizes.
+    `outer`: how many of the tile's coordinates belong to loops around; each of their iterations saves anew.
+    `saved_bytes`: memory traffic that fusion saves for each cell that the producer writes.
+    `once`: whether no two tiles run the same instance, where that is known.
+    `known`: what was found of each statement for the same instances in tiles of another size.
+    """
+    total = ran = work = extra = 0.0
+    widest = 0.0
+    known = {} if known is None else known
+    alone = once is not None and instances.n_set() == 1
+    for piece in sets(instances):
+        relation = next(
+            (m for m in maps(extension) if str(m.get_tuple_name(isl.dim_type.out)) == set_name(piece)), None
+        )
+        if relation is None:
+            continue
+        if (name := set_name(piece)) not in known:
+            there = piece.intersect_params(at)
+            known[name] = box_volume(there), operations(program.statements[name]), written_cells(program, there)
+        every, ops, written = known[name]
+        if every == 0.0:
+            continue
+        relation = without_sizes(relation.intersect_params(at))
+        tiles = relation.domain()
+        middle = middle_tile(tiles)
+        if middle is None:
+            continue
+        one = box_volume(relation.intersect_domain(middle).range())
+        alike = once or (alone and relation.dim(isl.dim_type.param) == 0)  # for the sample sizes as for all
+        single = once if alike else relation.reverse().is_single_valued()
+        runs = every if single else one * _tile_count(tiles)
+        total += every
+        ran += max(runs, every)
+        work += every * ops
+        extra += max(runs - every, 0.0) * ops
+        around = tiles.project_out(isl.dim_type.set, outer, tiles.dim(isl.dim_type.set) - outer)
+        cells = written * _tile_count(around)
+        widest = max(widest, cells)
+    rates = rates or Rates()
+    return Estimate(total, ran - total, extra / rates.operations, widest * saved_bytes / rates.bytes)
+
+
+def _tile_count(tiles: isl.Set) -> float:
+    """How many tiles there are, by their steps in each dimension."""
+    count = 1.0
+    for d in range(tiles.dim(isl.dim_type.set)):
+        low, high = least_of(tiles, d).to_python(), greatest_of(tiles, d).to_python()
+        above = tiles.lower_bound_val(isl.dim_type.set, d, isl.Val.int_from_si(tiles.get_ctx(), low + 1))
+        step = least_of(above, d).to_python() - low if not above.is_empty() else 1
+        count *= (high - low) // max(step, 1) + 1
+    return count
+
+
+def told_seconds(seconds: float) -> str:
+    """With three digits, in the unit that leaves some of them before the point."""
+    return _told(seconds, (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)))
+
+
+def told_bytes(count: float) -> str:
+    return _told(count, (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)))
+
+
+def _told(value: float, units: tuple[tuple[str, float], ...]) -> str:
+    unit, size = next(((u, s) for u, s in units if value >= s), units[-1])
+    return f"{value / size:.3g} {unit}"

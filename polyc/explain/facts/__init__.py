@@ -1,0 +1,4 @@
+"""Facts that all forms of explain share: nests, loops, remarks.
+
+Compiled -> records. Observes, and decides nothing.
+"""

@@ -1,0 +1,4 @@
+"""Pictures: tiles, graphs and trees as SVG, Graphviz and isl's notation.
+
+Facts -> drawings.
+"""

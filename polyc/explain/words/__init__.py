@@ -1,0 +1,4 @@
+"""Reports in words: text, JSON, summaries, reasons.
+
+Facts -> text.
+"""

@@ -1,0 +1,238 @@
+"""pycparser's tree of a region to polyc's own, with every refusal collected."""
+
+from __future__ import annotations
+
+import re
+
+from pycparser import c_ast
+
+from polyc.errors import Span
+from polyc.frontend.c.expressions import Expressions, Ranged
+from polyc.frontend.c.liveness import walk
+from polyc.model import ctree as c
+from polyc.model.scop import Storage
+from polyc.records import dataclass
+
+_SPACE = re.compile(r"\s*")
+
+
+@dataclass(slots=True)
+class Converter(Expressions):
+    """Statements and declarations."""
+
+    def block(self, items: list[c_ast.Node] | None) -> tuple[c.Stmt, ...]:
+        """The statements of a block, in a scope of their own."""
+        self.scope.blocks.append({})
+        found = self.statements(items or [])
+        self.scope.blocks.pop()
+        return found
+
+    def statements(self, items: list[c_ast.Node]) -> tuple[c.Stmt, ...]:
+        found: list[c.Stmt] = []
+        for item in items:
+            found += self.statement(item)
+        return tuple(found)
+
+    def statement(self, node: c_ast.Node) -> list[c.Stmt]:
+        """One statement; declarations of several names come out as several."""
+        match node:
+            case c_ast.Compound():
+                return [self.compound(node)]
+            case c_ast.For():
+                return [self.for_loop(node)]
+            case c_ast.While() | c_ast.DoWhile():
+                return [self.while_loop(node)]
+            case c_ast.If():
+                return [self.branch(node)]
+            case c_ast.Decl():
+                return self.declaration(node, Storage.REGION)
+            case c_ast.DeclList():
+                return [s for d in node.decls for s in self.declaration(d, Storage.REGION)]
+            case c_ast.Pragma():
+                return []
+            case c_ast.EmptyStatement():
+                self.end = self.parsed.offset(node.coord) + 1
+                return []
+            case c_ast.Break() | c_ast.Continue():
+                return [self.jump(node)]
+            case c_ast.Label() if node.name not in self.targets():
+                return self.statement(node.stmt)
+            case c_ast.Goto() | c_ast.Label() | c_ast.Return() | c_ast.Switch() | c_ast.Case() | c_ast.Default():
+                self.refuse_jump(node)
+                return []
+            case c_ast.Typedef() | c_ast.StaticAssert() | c_ast.FuncDef():
+                start = self.parsed.offset(node.coord)
+                self.refuse(
+                    "unsupported-declaration",
+                    "this declaration cannot stand in a region",
+                    self.span(start, self.token_end(start)),
+                    "move it before '#pragma scop'",
+                )
+                return []
+        expr, start, end = self.expr(node)
+        self.end = self.after(end, ";")
+        return [c.ExprStmt(expr, self.statement_span(start, end))]
+
+    def targets(self) -> set[str]:
+        """The labels that something jumps to."""
+        return {node.name for node in walk(self.parsed.function.body) if isinstance(node, c_ast.Goto)}
+
+    def compound(self, node: c_ast.Compound) -> c.Block:
+        start = self.parsed.offset(node.coord)
+        self.end = max(self.end, start + 1)
+        body = self.block(node.block_items)
+        self.end = self.after(self.end, "}")
+        return c.Block(body)
+
+    def statement_span(self, start: int, end: int) -> Span:
+        """The place of a statement's head; its text goes to where the conversion is."""
+        span = self.span(start, end)
+        self.ranges[span] = (self.parsed.original(start), self.parsed.original(max(start, self.end - 1)) + 1)
+        return span
+
+    def refuse_jump(self, node: c_ast.Node) -> None:
+        start = self.parsed.offset(node.coord)
+        span = self.span(start, self.token_end(start))
+        match node:
+            case c_ast.Return():
+                hint = "end the region with '#pragma endscop' before it"
+                self.refuse("return", "return would leave the region", span, hint)
+            case c_ast.Goto() | c_ast.Label():
+                self.refuse(
+                    "goto",
+                    "goto and labels cannot stand in a region",
+                    span,
+                    "use loops and conditions instead",
+                )
+                if isinstance(node, c_ast.Label):
+                    self.statement(node.stmt)
+            case _:
+                self.refuse("switch", "switch cannot stand in a region", span, "write it as if and else")
+
+    def jump(self, node: c_ast.Node) -> c.Stmt:
+        start = self.parsed.offset(node.coord)
+        kind = "break" if isinstance(node, c_ast.Break) else "continue"
+        span = self.span(start, start + len(kind))
+        self.end = self.after(start, ";")
+        if not self.loops:
+            hint = "put the whole loop into the region"
+            self.refuse("break", f"{kind} would leave the region", span, hint)
+        return c.Jump(kind, span)
+
+    def for_loop(self, node: c_ast.For) -> c.Stmt:
+        start = self.parsed.offset(node.coord)
+        self.scope.blocks.append({})
+        init: c.Decl | c.Expr | None = None
+        if isinstance(node.init, c_ast.DeclList):
+            declared = [s for d in node.init.decls for s in self.declaration(d, Storage.REGION, True)]
+            if len(declared) == 1 and isinstance(declared[0], c.Decl):
+                init = declared[0]
+            else:
+                message = "a loop's head may declare one variable only"
+                hint = "declare the others before the loop"
+                self.refuse("unsupported-declaration", message, self.span(start, start + 3), hint)
+        elif node.init is not None:
+            init = self.expr(node.init)[0]
+        condition = self.expr(node.cond)[0] if node.cond is not None else None
+        step = self.expr(node.next)[0] if node.next is not None else None
+        head_end = self.head_end(start)
+        self.loops += 1
+        body = without_continue(self.single(node.stmt))
+        self.loops -= 1
+        self.scope.blocks.pop()
+        return c.For(init, condition, step, body, span=self.statement_span(start, head_end))
+
+    def head_end(self, start: int) -> int:
+        """The offset after the parenthesis that closes a statement's head."""
+        opening = self.parsed.text.find("(", start)
+        return self.balance(opening, opening + 1)[1] if opening >= 0 else start + 1
+
+    def while_loop(self, node: c_ast.Node) -> c.Stmt:
+        start = self.parsed.offset(node.coord)
+        condition = self.expr(node.cond)[0]
+        self.loops += 1
+        body = self.single(node.stmt)
+        self.loops -= 1
+        end = self.head_end(start) if isinstance(node, c_ast.While) else start + 2
+        if isinstance(node, c_ast.DoWhile):
+            self.end = self.after(self.end, ";")
+        return c.While(condition, body, isinstance(node, c_ast.DoWhile), self.statement_span(start, end))
+
+    def branch(self, node: c_ast.If) -> c.Stmt:
+        start = self.parsed.offset(node.coord)
+        condition = self.expr(node.cond)[0]
+        end = self.head_end(start)
+        then = self.single(node.iftrue) if node.iftrue is not None else c.Block(())
+        otherwise = self.single(node.iffalse) if node.iffalse is not None else None
+        return c.If(condition, then, otherwise, self.statement_span(start, end))
+
+    def single(self, node: c_ast.Node) -> c.Stmt:
+        """The body of a loop or branch."""
+        if isinstance(node, c_ast.Compound):
+            return self.compound(node)
+        self.scope.blocks.append({})
+        found = self.statement(node)
+        self.scope.blocks.pop()
+        return found[0] if len(found) == 1 else c.Block(tuple(found))
+
+    def declaration(self, node: c_ast.Decl, storage: Storage, is_loop: bool = False) -> list[c.Stmt]:
+        """A declaration inside the region: a new symbol, and its initialiser."""
+        start = self.parsed.offset(node.coord)
+        if not node.name:
+            return []
+        span = self.span(start, self.token_end(start))
+        if isinstance(node.type, c_ast.FuncDecl):
+            return []
+        init_range = self.initialiser(node.init)
+        symbol = self.scope.declare(node, storage, is_loop)
+        if set(node.storage or ()) & {"static", "extern", "_Thread_local"}:
+            hint = "declare it before '#pragma scop'"
+            self.refuse("static-local", f"'{node.name}' is declared static inside the region", span, hint)
+        extents = tuple(
+            self.expr(d.extent)[0] if d.extent is not None else c.Literal("")
+            for d in symbol.shape.dims
+            if not d.pointer
+        )
+        end = init_range[2] if init_range else self.token_end(start)
+        first = self.declaration_start(start)
+        self.end = end if is_loop else self.after(end, ";")
+        whole = self.statement_span(first, end)
+        init = init_range[0] if init_range else None
+        return [c.Decl(symbol.shape.element.text, symbol.key, extents, init, whole)]
+
+    def declaration_start(self, name: int) -> int:
+        """Where a declaration starts, given the offset of the name that it declares."""
+        text = self.parsed.text
+        before = max(text.rfind(mark, 0, name) for mark in (";", "{", "}", "(", "\n#"))
+        if before >= 0 and text[before] == "\n":
+            before = text.find("\n", before + 1)
+        match = _SPACE.match(text, before + 1)
+        return min(name, match.end() if match else name)
+
+    def initialiser(self, node: c_ast.Node | None) -> Ranged | None:
+        return None if node is None else self.expr(node)
+
+
+def without_continue(body: c.Stmt) -> c.Stmt:
+    """A loop's body without `continue`, where a branch ends with it.
+
+    rewrite:  if (e) { a; continue; } s;  ->  if (e) { a; } else { s; }
+    """
+    items = body.body if isinstance(body, c.Block) else ()
+    for position, item in enumerate(items):
+        if not isinstance(item, c.If) or item.otherwise is not None:
+            continue
+        then = item.then.body if isinstance(item.then, c.Block) else (item.then,)
+        if not then or not _is_continue(then[-1]):
+            continue
+        rest = without_continue(c.Block(items[position + 1 :]))
+        if len(then) == 1:
+            branch = c.If(c.Unary("!", item.condition, item.condition.span), rest, None, item.span)
+        else:
+            branch = c.If(item.condition, c.Block(then[:-1]), rest, item.span)
+        return c.Block((*items[:position], branch))
+    return body
+
+
+def _is_continue(node: c.Stmt) -> bool:
+    return isinstance(node, c.Jump) and node.kind == "continue"

@@ -1,0 +1,226 @@
+"""C types as far as polyc has to know them: kind, size, sign, dimensions, fields of structs."""
+
+from __future__ import annotations
+
+from pycparser import c_ast
+
+from polyc.analysis.expressions.constants import fold, literal_value
+from polyc.model.scop import CType
+from polyc.records import dataclass, field
+
+_FLOATS = {"float": 4, "double": 8, "_Float16": 2, "__fp16": 2, "_Float32": 4, "_Float64": 8}
+_LONG_FLOATS = {"_Float128": 16, "__float128": 16, "_Float64x": 16, "_Float32x": 8}
+_BUILT_IN = {*_FLOATS, *_LONG_FLOATS, "__bf16"}
+INT = CType("int", "int", 4)
+UNKNOWN = CType("int", "other", 0)
+POINTER_SIZE = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dim:
+    """One level of an array type or of a pointer."""
+
+    extent: c_ast.Node | None
+    """The size as written, None for `[]` and for a pointer."""
+    pointer: bool
+    size: int | None = None
+    """The size where it is a constant."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """What a declarator says: `double (*A)[10]` is two dimensions of double."""
+
+    element: CType
+    dims: tuple[Dim, ...] = ()
+    node: c_ast.Node | None = None
+    """The element's struct or union, with its fields."""
+    qualifiers: frozenset[str] = frozenset()
+    is_function: bool = False
+
+    @property
+    def size_bytes(self) -> int:
+        """Size of an object of this type, 0 where unknown."""
+        total = self.element.size_bytes
+        for dim in self.dims:
+            if dim.pointer:
+                return POINTER_SIZE if dim is self.dims[0] else 0
+        for dim in self.dims:
+            total *= dim.size or 0
+        return total
+
+
+@dataclass(slots=True)
+class Types:
+    """The typedefs, tags and enum constants that a function sees."""
+
+    typedefs: dict[str, c_ast.Node] = field(default_factory=dict)
+    tags: dict[str, c_ast.Node] = field(default_factory=dict)
+    constants: dict[str, int] = field(default_factory=dict)
+    layouts: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """id of a struct's node -> size and alignment."""
+
+    def add_all(self, node: c_ast.Node) -> None:
+        """Take up every typedef, struct, union and enum below a node."""
+        if isinstance(node, c_ast.Typedef) and not _stands_in(node):
+            self.typedefs[node.name] = node.type
+        if isinstance(node, (c_ast.Struct, c_ast.Union)) and node.decls is not None and node.name:
+            self.tags[node.name] = node
+        if isinstance(node, c_ast.Enum) and node.values is not None:
+            self._add_enum(node)
+        for child in node:
+            self.add_all(child)
+
+    def _add_enum(self, node: c_ast.Enum) -> None:
+        following = 0
+        for item in node.values.enumerators:
+            value = self.constant(item.value) if item.value is not None else following
+            if value is not None:
+                self.constants[item.name] = value
+                following = value + 1
+
+    def shape(self, node: c_ast.Node) -> Shape:
+        """Element type and dimensions of a declarator, typedefs looked through."""
+        dims: list[Dim] = []
+        qualifiers: set[str] = set()
+        is_function = False
+        spelled = ""
+        while True:
+            if isinstance(node, c_ast.ArrayDecl):
+                dims.append(Dim(node.dim, False, self.constant(node.dim) if node.dim is not None else None))
+                node = node.type
+            elif isinstance(node, c_ast.PtrDecl):
+                dims.append(Dim(None, True))
+                node = node.type
+            elif isinstance(node, c_ast.FuncDecl):
+                is_function = True
+                node = node.type
+            elif isinstance(node, (c_ast.TypeDecl, c_ast.Typename)):
+                qualifiers |= set(getattr(node, "quals", None) or ())
+                node = node.type
+            elif isinstance(node, c_ast.IdentifierType):
+                name = " ".join(node.names)
+                if len(node.names) == 1 and name in self.typedefs:
+                    spelled = spelled or name
+                    node = self.typedefs[name]
+                    if dims_of(node):
+                        spelled = ""
+                    continue
+                return Shape(basic(name, spelled or name), tuple(dims), None, frozenset(qualifiers), is_function)
+            else:
+                return Shape(*self._tagged(node, spelled, tuple(dims), frozenset(qualifiers)), is_function)
+
+    def _tagged(
+        self, node: c_ast.Node, spelled: str, dims: tuple[Dim, ...], qualifiers: frozenset[str]
+    ) -> tuple[CType, tuple[Dim, ...], c_ast.Node | None, frozenset[str]]:
+        if isinstance(node, c_ast.Enum):
+            return CType(spelled or f"enum {node.name}", "int", 4), dims, None, qualifiers
+        if isinstance(node, (c_ast.Struct, c_ast.Union)):
+            word = "struct" if isinstance(node, c_ast.Struct) else "union"
+            whole = node if node.decls is not None else self.tags.get(node.name)
+            size = self._layout(whole)[0] if whole is not None else 0
+            return CType(spelled or f"{word} {node.name}", "struct", size), dims, whole, qualifiers
+        return UNKNOWN, dims, None, qualifiers
+
+    def _layout(self, node: c_ast.Node) -> tuple[int, int]:
+        """Size and alignment of a struct or union; (0, 1) where unknown."""
+        if id(node) not in self.layouts:
+            self.layouts[id(node)] = 0, 1
+            self.layouts[id(node)] = self._compute_layout(node)
+        return self.layouts[id(node)]
+
+    def _compute_layout(self, node: c_ast.Node) -> tuple[int, int]:
+        size, alignment = 0, 1
+        for item in node.decls or ():
+            if not isinstance(item, c_ast.Decl) or item.bitsize is not None:
+                return 0, 1
+            shape = self.shape(item.type)
+            bytes_ = shape.size_bytes
+            align = self._layout(shape.node)[1] if shape.node is not None and not shape.dims else 0
+            if shape.dims and shape.dims[0].pointer:
+                align = POINTER_SIZE
+            align = align or min(shape.element.size_bytes, 16) or 1
+            if bytes_ == 0:
+                return 0, 1
+            alignment = max(alignment, align)
+            start = 0 if isinstance(node, c_ast.Union) else (size + align - 1) // align * align
+            size = max(size, start + bytes_)
+        return (size + alignment - 1) // alignment * alignment, alignment
+
+    def field(self, node: c_ast.Node | None, name: str) -> Shape | None:
+        """The type of a struct's field."""
+        for item in getattr(node, "decls", None) or ():
+            if isinstance(item, c_ast.Decl) and item.name == name:
+                return self.shape(item.type)
+            if isinstance(item, c_ast.Decl) and item.name is None:
+                inner = self.field(item.type, name)
+                if inner is not None:
+                    return inner
+        return None
+
+    def constant(self, node: c_ast.Node) -> int | None:
+        """The value of an integer constant expression, None where it is none."""
+        if isinstance(node, c_ast.Constant):
+            return literal_value(node.value)
+        if isinstance(node, c_ast.ID):
+            return self.constants.get(node.name)
+        if isinstance(node, c_ast.Cast):
+            return self.constant(node.expr)
+        if isinstance(node, c_ast.UnaryOp):
+            if node.op == "sizeof" and isinstance(node.expr, c_ast.Typename):
+                return self.shape(node.expr).size_bytes or None
+            value = self.constant(node.expr) if node.op in "+-~" else None
+            return None if value is None else {"+": value, "-": -value, "~": ~value}[node.op]
+        if isinstance(node, c_ast.BinaryOp):
+            left, right = self.constant(node.left), self.constant(node.right)
+            return None if left is None or right is None else fold(node.op, left, right)
+        return None
+
+
+def _stands_in(node: c_ast.Typedef) -> bool:
+    """Whether a typedef is the parser's own, `typedef int _Float16;` in its first line: it says nothing of the type."""
+    return node.name in _BUILT_IN and node.coord is not None and node.coord.line == 1
+
+
+def dims_of(node: c_ast.Node) -> bool:
+    """Whether a typedef's type is itself an array or a pointer."""
+    return isinstance(node, (c_ast.ArrayDecl, c_ast.PtrDecl, c_ast.FuncDecl))
+
+
+def basic(name: str, spelled: str) -> CType:
+    """The type of a list of C's own words: `unsigned long int`."""
+    words = name.split()
+    if name in _FLOATS or name in _LONG_FLOATS:
+        return CType(spelled, "float", (_FLOATS | _LONG_FLOATS)[name])
+    if name == "__bf16":  # two bytes, and no arithmetic that NumPy or a kernel has
+        return CType(spelled, "other", 2)
+    if "_Complex" in words or "void" in words:
+        return CType(spelled, "other", 1 if "void" in words else 16 if "double" in words else 8)
+    if words == ["long", "double"]:
+        return CType(spelled, "float", 16)
+    if not set(words) <= {"char", "short", "int", "long", "signed", "unsigned", "_Bool", "__int128"}:
+        return CType(spelled, "other", 0)
+    if words == ["_Bool"]:  # under any name: its values, and what becomes one, are told by this word
+        return CType("_Bool", "int", 1, False)
+    signed = "unsigned" not in words
+    if "char" in words:
+        size = 1
+    elif "short" in words:
+        size = 2
+    elif "__int128" in words:
+        size = 16
+    else:
+        size = 8 if "long" in words else 4
+    return CType(spelled, "int", size, signed)
+
+
+def promote(type_: CType) -> CType:
+    return type_ if type_.size_bytes >= 4 else INT
+
+
+def common(first: CType, second: CType) -> CType:
+    """C's usual arithmetic conversions."""
+    first, second = promote(first), promote(second)
+    if first.size_bytes != second.size_bytes:
+        return first if first.size_bytes > second.size_bytes else second
+    return second if first.signed else first

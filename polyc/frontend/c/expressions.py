@@ -1,0 +1,223 @@
+"""pycparser's expressions to polyc's own, with spans and names resolved."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from pycparser import c_ast
+
+from polyc.errors import Diagnostic, Span
+from polyc.frontend.c.parse import Parsed
+from polyc.frontend.c.symbols import Scope, Symbol
+from polyc.frontend.text.literals import as_written
+from polyc.frontend.text.places import Places
+from polyc.frontend.text.source import TOKEN
+from polyc.model import ctree as c
+from polyc.records import dataclass, field
+
+Ranged = tuple[c.Expr, int, int]
+"""An expression with its first and last offset in the text that pycparser read."""
+
+
+@dataclass(slots=True)
+class Expressions:
+    """State of one region's conversion, and how it converts expressions."""
+
+    parsed: Parsed
+    places: Places
+    scope: Scope
+    problems: list[Diagnostic] = field(default_factory=list)
+    ranges: dict[Span, tuple[int, int]] = field(default_factory=dict)
+    """Span of a statement -> its piece of the preprocessed text, for statements' texts."""
+    end: int = 0
+    """Where the statement that was converted last ends."""
+    loops: int = 0
+    """How many loops of the region stand around this place."""
+    expanded: Callable[[c.Call, Scope, bool], c.Expr] = lambda call, scope, anywhere: call
+    """The expression in the place of a call (`idioms/helpers.py`)."""
+    subscripts: int = 0
+    """How many subscripts this place is a part of."""
+
+    # --- places
+
+    def span(self, start: int, end: int) -> Span:
+        return self.places.span(self.parsed.original(start), self.parsed.original(max(start, end - 1)) + 1)
+
+    def refuse(self, code: str, message: str, span: Span, hint: str = "") -> None:
+        self.problems.append(Diagnostic(code, message, span, hint))
+
+    def token_end(self, start: int) -> int:
+        match = TOKEN.match(self.parsed.text, start)
+        return match.end() if match else start + 1
+
+    def after(self, end: int, mark: str) -> int:
+        """The offset after the next `mark` at or after `end`, closing parentheses skipped."""
+        position = self.parsed.text.find(mark, end)
+        return end if position < 0 else position + len(mark)
+
+    def balance(self, start: int, end: int) -> tuple[int, int]:
+        """The range with the parentheses that belong to it."""
+        text = self.parsed.text
+        depth = lowest = 0
+        for mark in re.findall(r"[()]", text[start:end]):
+            depth += 1 if mark == "(" else -1
+            lowest = min(lowest, depth)
+        for _ in range(-lowest):
+            found = text.rfind("(", 0, start)
+            start = found if found >= 0 else start
+        for _ in range(depth - lowest):
+            found = text.find(")", end)
+            end = found + 1 if found >= 0 else end
+        return start, end
+
+    # --- expressions
+
+    def expr(self, node: c_ast.Node) -> Ranged:
+        """An expression, with its place in the text that pycparser read."""
+        match node:
+            case c_ast.ID():
+                return self.name(node)
+            case c_ast.Constant():
+                start = self.parsed.offset(node.coord)
+                text = as_written(self.places.pre.text, self.parsed.original(start), node.value)
+                end = start + len(text)
+                return c.Literal(text, self.span(start, end)), start, end
+            case c_ast.ArrayRef():
+                base, start, _ = self.expr(node.name)
+                self.subscripts += 1
+                index, _, end = self.expr(node.subscript)
+                self.subscripts -= 1
+                start, end = self.balance(start, self.after(end, "]"))
+                return c.Subscript(base, index, self.span(start, end)), start, end
+            case c_ast.StructRef():
+                base, start, end = self.expr(node.name)
+                stop = self.parsed.offset(node.field.coord) + len(node.field.name)
+                start, end = self.balance(start, max(end, stop))
+                return c.Member(base, node.field.name, node.type == "->", self.span(start, end)), start, end
+            case c_ast.UnaryOp():
+                return self.unary(node)
+            case c_ast.BinaryOp():
+                left, start, _ = self.expr(node.left)
+                right, _, end = self.expr(node.right)
+                start, end = self.balance(start, end)
+                return c.Binary(node.op, left, right, self.span(start, end)), start, end
+            case c_ast.Assignment():
+                target, start, _ = self.expr(node.lvalue)
+                value, _, end = self.expr(node.rvalue)
+                start, end = self.balance(start, end)
+                return c.Assign(node.op, target, value, self.span(start, end)), start, end
+            case c_ast.TernaryOp():
+                condition, start, _ = self.expr(node.cond)
+                then = self.expr(node.iftrue)[0]
+                otherwise, _, end = self.expr(node.iffalse)
+                start, end = self.balance(start, end)
+                whole = c.Ternary(condition, then, otherwise, self.span(start, end))
+                return chosen(whole), start, end
+            case c_ast.FuncCall():
+                return self.call(node)
+            case c_ast.Cast():
+                inner, _, end = self.expr(node.expr)
+                start = self.parsed.offset(node.coord)
+                start, end = self.balance(start, end)
+                return c.Cast(self.type_text(node.to_type), inner, self.span(start, end)), start, end
+            case c_ast.ExprList() | c_ast.InitList():
+                return self.list_of(node)
+            case c_ast.CompoundLiteral():
+                start = self.parsed.offset(node.coord)
+                inner, _, end = self.expr(node.init)
+                return c.Cast(self.type_text(node.type), inner, self.span(start, end)), start, end
+        start = self.parsed.offset(node.coord) if node.coord else 0
+        end = self.token_end(start)
+        self.refuse("unsupported-expression", "this expression cannot stand in a region", self.span(start, end))
+        return c.Literal("0"), start, end
+
+    def name(self, node: c_ast.ID) -> Ranged:
+        start = self.parsed.offset(node.coord)
+        end = start + len(node.name)
+        span = self.span(start, end)
+        symbol = self.scope.find(node.name)
+        if symbol is None:
+            if node.name not in self.scope.types.constants:
+                hint = "declare it before its use"
+                self.refuse("undeclared", f"'{node.name}' is not declared", span, hint)
+            return c.Name(node.name, span), start, end
+        self.check_volatile(symbol, span)
+        return c.Name(symbol.key, span), start, end
+
+    def check_volatile(self, symbol: Symbol, span: Span) -> None:
+        if symbol.volatile:
+            hint = "copy it to an ordinary variable outside of the region"
+            self.refuse("volatile", f"'{symbol.c_name}' is volatile or atomic", span, hint)
+
+    def unary(self, node: c_ast.UnaryOp) -> Ranged:
+        start = self.parsed.offset(node.coord)
+        if node.op == "sizeof" or node.op == "_Alignof":
+            return self.size_of(node, start)
+        self.subscripts += node.op == "*"
+        inner, first, end = self.expr(node.expr)
+        self.subscripts -= node.op == "*"
+        if node.op in ("p++", "p--"):
+            start, end = self.balance(min(start, first), self.after(end, node.op[1:]))
+            return c.Postfix(node.op[1:], inner, self.span(start, end)), start, end
+        start, end = self.balance(self.operator_start(first, node.op), end)
+        return c.Unary(node.op, inner, self.span(start, end)), start, end
+
+    def operator_start(self, operand: int, op: str) -> int:
+        """Where a prefix operator stands (pycparser may give the place of its operand)."""
+        before = self.parsed.text.rfind(op, 0, operand)
+        between = self.parsed.text[before + len(op) : operand] if before >= 0 else "x"
+        return before if not between.strip(" \n\t(") else operand
+
+    def size_of(self, node: c_ast.UnaryOp, start: int) -> Ranged:
+        opening = self.parsed.text.find("(", start)
+        if opening >= 0 and not self.parsed.text[start + len(node.op) : opening].strip():
+            end = self.balance(opening, opening + 1)[1]
+            text = self.parsed.text[opening + 1 : end - 1].strip()
+        else:
+            _, _, end = self.expr(node.expr)
+            text = self.parsed.text[start + len(node.op) : end].strip()
+        return c.SizeOf(re.sub(r"\s+", " ", text), self.span(start, end)), start, end
+
+    def call(self, node: c_ast.FuncCall) -> Ranged:
+        start = self.parsed.offset(node.coord)
+        arguments = [self.expr(a) for a in (node.args.exprs if node.args is not None else ())]
+        if isinstance(node.name, c_ast.ID):
+            name, after = node.name.name, start + len(node.name.name)
+            if self.scope.find(name) is not None:
+                name = f"*{name}"
+        else:
+            _, start, after = self.expr(node.name)
+            name = "*"
+        end = self.after(arguments[-1][2] if arguments else after, ")")
+        start, end = self.balance(start, end)
+        found = c.Call(name, tuple(a for a, _, _ in arguments), self.span(start, end))
+        return self.expanded(found, self.scope, self.subscripts > 0), start, end
+
+    def list_of(self, node: c_ast.Node) -> Ranged:
+        items = [self.expr(item) for item in node.exprs]
+        start = items[0][1] if items else self.parsed.offset(node.coord)
+        end = items[-1][2] if items else start + 1
+        if isinstance(node, c_ast.InitList):
+            start = max(0, self.parsed.text.rfind("{", 0, start + 1))
+            end = self.after(end, "}")
+            return c.InitList(tuple(i for i, _, _ in items), self.span(start, end)), start, end
+        start, end = self.balance(start, end)
+        return c.Comma(tuple(i for i, _, _ in items), self.span(start, end)), start, end
+
+    def type_text(self, node: c_ast.Node) -> str:
+        """A type name as C text."""
+        shape = self.scope.types.shape(node)
+        stars = "*" * sum(d.pointer for d in shape.dims)
+        return f"{shape.element.text} {stars}" if stars else shape.element.text
+
+
+def chosen(whole: c.Ternary) -> c.Expr:
+    """`n < n ? n : n`, as a macro makes it of MIN(n, n), without the question: C compilers would smile at it."""
+    changing = (c.Assign, c.Call, c.Postfix)
+    if whole.then != whole.otherwise or any(
+        isinstance(node, changing) or (isinstance(node, c.Unary) and node.op in ("++", "--"))
+        for node in c.walk(whole.condition)
+    ):
+        return whole
+    return whole.then

@@ -1,0 +1,302 @@
+"""What is known of a region while its statements are extracted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import islpy as isl
+
+from polyc.errors import Diagnostic, Severity, Span
+from polyc.frontend.c.effects import ANYTHING, Effect
+from polyc.frontend.c.symbols import ISL_WORDS, Scope, Symbol
+from polyc.model import ctree as c
+from polyc.model.scop import CType, Parameter, Storage, Tie
+from polyc.records import dataclass, field, replace
+
+CTX = isl.DEFAULT_CONTEXT
+POINT = isl.Space.set_alloc(CTX, 0, 0)
+"""The space of everything here: loop variables are isl parameters until a statement is finished."""
+EVERYTHING = isl.Set.universe(POINT)
+_ZERO = isl.LocalSpace.from_space(POINT)
+
+
+def number(value: int) -> isl.PwAff:
+    return isl.PwAff.val_on_domain(EVERYTHING, isl.Val.int_from_si(CTX, value))
+
+
+def variable(name: str) -> isl.PwAff:
+    """The isl parameter of that name as an affine expression."""
+    space = isl.Space.set_alloc(CTX, 1, 0).set_dim_name(isl.dim_type.param, 0, name)
+    return isl.PwAff.from_aff(isl.Aff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.param, 0))
+
+
+def project(domain: isl.Set, names: tuple[str, ...]) -> isl.Set:
+    """The domain without some of its parameters."""
+    for name in names:
+        position = domain.find_dim_by_name(isl.dim_type.param, name)
+        if position >= 0:
+            domain = domain.project_out(isl.dim_type.param, position, 1)
+    return domain
+
+
+@dataclass(frozen=True, slots=True)
+class FlatShape:
+    """The dimensions that a flat array is taken to have."""
+
+    extents: tuple[c.Expr, ...]
+    """Of all dimensions but the outermost."""
+    strides: tuple[c.Expr, ...] = ()
+    """Of all dimensions but the innermost; () where each is the product of the extents of the dimensions inside it."""
+
+    @property
+    def rank(self) -> int:
+        return len(self.extents) + 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Env:
+    """Where in the region we are."""
+
+    domain: isl.Set = EVERYTHING
+    """`[n, i, j] -> { [] : … }`: when this place is reached."""
+    dims: tuple[str, ...] = ()
+    """Variables of the loops around the statement, outermost first."""
+    inner: tuple[str, ...] = ()
+    """Variables of loops inside an opaque statement."""
+    values: dict[str, isl.PwAff] = field(default_factory=dict)
+    """Region-local integers with a known affine value."""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        return self.dims + self.inner
+
+    def within(self, domain: isl.Set) -> Env:
+        return replace(self, domain=self.domain.intersect(domain).coalesce())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Wanted:
+    """What would have to be asked of the data: whether a subscript stays in its row."""
+
+    array: str
+    position: int
+    index: c.Expr
+    """The subscript, of loop variables and of what the region only reads."""
+    extent: c.Expr
+    """How many elements the row has."""
+    spare: int
+    """How far it has to stay from both ends: compilers may round it in two ways (`ranges.py`)."""
+    type: CType
+    """Of a variable that holds its value."""
+    env: Env
+    span: Span | None
+
+
+@dataclass(slots=True)
+class Region:
+    """The growing model."""
+
+    scope: Scope
+    written: frozenset[str]
+    """Names that the region writes, loops' heads included."""
+    settled: frozenset[str] = frozenset()
+    """Names that are declared in the region with a value and never written again."""
+    values: dict[str, c.Expr] = field(default_factory=dict)
+    """The only value that is ever assigned to a name that is settled."""
+    named: frozenset[str] = frozenset()
+    """Names of sums and products, which may stand in their place (`idioms/named.py`)."""
+    read: frozenset[str] = frozenset()
+    """Names that the region mentions otherwise than as what it assigns."""
+    strict: bool = False
+    """Nothing new may be assumed of the parameters."""
+    effects: Callable[[str], Effect] = lambda name: ANYTHING
+    """What a call of a function may do."""
+    exposed: frozenset[str] = frozenset()
+    """Names that a call of a function which polyc does not know may read and write."""
+    hidden: frozenset[str] = frozenset()
+    """Names that calls may write: those, and what they are given."""
+    parameters: dict[str, Parameter] = field(default_factory=dict)
+    ranges: isl.Set = EVERYTHING
+    """The values that the types of parameters can hold."""
+    counted: dict[str, isl.Set] = field(default_factory=dict)
+    """The values that the types of loop variables can hold: only those of the loops around a place matter there."""
+    overflows: dict[Span | None, Callable[[], isl.Set]] = field(default_factory=dict)
+    """By its place, what the parameters are not, since an `int` would overflow in the head of a loop."""
+    context: isl.Set = EVERYTHING
+    assumed: isl.Set = EVERYTHING
+    sizes: Callable[[Symbol, int], isl.PwAff | None] = lambda symbol, position: None
+    """The extent of a dimension of an array, where it is known."""
+    multiples: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """Sizes that are taken to be multiples of others: which one, and how many times."""
+    ties: list[Tie] = field(default_factory=list)
+    """Those of them that no set mentions."""
+    flat: dict[str, FlatShape] = field(default_factory=dict)
+    """Arrays of one dimension that are taken to have several, by key."""
+    divide: Callable[[str, c.Expr, Env, bool], tuple[c.Expr | None, ...] | None] = lambda key, index, env, certain: None
+    """The subscripts of a reference to one of these, in a place that each instance reaches or not; None where they are
+    not known, or for an outermost one that is not affine and has no bounds."""
+    declared: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """The loops around the declaration of each variable that is given a value there."""
+    wanted: list[Wanted] = field(default_factory=list)
+    """What the shapes of flat arrays take the data for."""
+    inspect: bool = True
+    """Whether the data may be asked anything."""
+    notes: list[Diagnostic] = field(default_factory=list)
+    problems: list[Diagnostic] = field(default_factory=list)
+
+    def fixed(self, key: str) -> int | None:
+        """The value of a const variable with a constant initialiser."""
+        symbol = self.scope.symbols.get(key)
+        if symbol is None or not symbol.constant or not symbol.is_integer or key in self.written:
+            return None
+        init = symbol.node.init if symbol.node is not None else None
+        return self.scope.types.constant(init) if init is not None else None
+
+    def value(self, key: str) -> c.Expr | None:
+        """The expression that an integer variable of the region always has its value from."""
+        symbol = self.scope.symbols.get(key)
+        if symbol is None or key not in self.settled or not symbol.is_integer or symbol.shape.element.size_bytes < 4:
+            return None
+        return self.values.get(key)
+
+    def symbol(self, key: str) -> Symbol | None:
+        return self.scope.symbols.get(key)
+
+    def element(self, key: str) -> CType | None:
+        """The type of a variable, or of an array's elements."""
+        symbol = self.scope.symbols.get(key)
+        return None if symbol is None else symbol.shape.element
+
+    def rank(self, symbol: Symbol) -> int:
+        """How many dimensions an array has in the model."""
+        return self.flat[symbol.key].rank if symbol.key in self.flat else symbol.rank
+
+    def in_c(self, expr: c.Expr) -> c.Expr:
+        """The expression with variables' names instead of their keys: `S2` is no name for a parameter in isl."""
+
+        def named(node: c.Node) -> c.Node | None:
+            symbol = self.scope.symbols.get(node.name) if isinstance(node, c.Name) else None
+            return None if symbol is None or symbol.storage is Storage.REGION else c.Name(symbol.c_name, node.span)
+
+        return c.rewrite(expr, named)
+
+    def parameter(self, name: str, type_: CType, expr: c.Expr) -> isl.PwAff:
+        """The isl parameter for an invariant expression; the same expression gets the same one."""
+        expr = self.in_c(expr)
+        for known in self.parameters.values():
+            if known.expr == expr:
+                return variable(known.name)
+        if name[0].isdigit():  # `3 * n * m`: neither isl nor C takes 3_n_m for a name
+            name = f"v{name}"
+        base = f"{name}_" if name in ISL_WORDS else name
+        fresh, count = base, 1
+        while fresh in self.parameters or (fresh in self.scope.symbols and not isinstance(expr, c.Name)):
+            count += 1
+            fresh = f"{base}_{count}"
+        self.parameters[fresh] = Parameter(fresh, type_, expr)
+        value = variable(fresh)
+        self.limit(fresh, type_)
+        if not type_.signed:
+            self.context = self.context.intersect(value.nonneg_set())
+        return value
+
+    def tie(self, key: str, base: str, factor: int) -> None:
+        """Take a size for a multiple of another one: all sets say `512 * R9` for `R` from now on."""
+        type_ = self.scope.symbols[key].shape.element
+        self.multiples[key] = base, factor
+        unit = self.parameter(base, type_, c.Name(base))
+        before = self.ranges, self.context
+        value = self.parameter(key, type_, c.Name(key))
+        whole = unit * number(factor)
+        if before[1].find_dim_by_name(isl.dim_type.param, name_of(value)) >= 0:  # something is promised of it
+            self.assumed = self.assumed.intersect(value.eq_set(whole))
+            return
+        self.ranges, self.context = before
+        low, high = limits(type_)
+        self.ranges = self.ranges.intersect(whole.ge_set(number(low))).intersect(whole.le_set(number(high)))
+        self.ranges = self.ranges.remove_redundancies()
+        self.ties.append(Tie(name_of(value), name_of(unit), factor))
+
+    def limit(self, name: str, type_: CType) -> None:
+        """A parameter holds what its type can hold."""
+        self.ranges = self.ranges.intersect(range_of(name, type_))
+
+    def count(self, name: str, type_: CType) -> None:
+        """So does a loop variable."""
+        self.counted[name] = range_of(name, type_)
+
+    def types(self, env: Env) -> isl.Set:
+        """What parameters, and the variables of the loops around a place, can hold."""
+        found = self.ranges
+        for name in env.variables:
+            if name in self.counted:
+                found = found.intersect(self.counted[name])
+        return found
+
+    def note(self, code: str, message: str, span: Span | None, hint: str = "") -> None:
+        self.notes.append(Diagnostic(code, message, span, hint, Severity.NOTE))
+
+    def refuse(self, code: str, message: str, span: Span | None, hint: str = "") -> None:
+        self.problems.append(Diagnostic(code, message, span, hint))
+
+    def holds(self, wrong: isl.Set, env: Env) -> bool:
+        """Make sure that no place in `wrong` is reached: known, or assumed of the parameters, or False.
+
+        math: wrong ∩ domain = ∅, or assumed := assumed \\ params(wrong ∩ domain) where that leaves anything to run
+        """
+        wrong = wrong.intersect(env.domain)
+        if wrong.is_empty():
+            return True  # most often: the loops' bounds say it
+        known = env.domain.intersect(self.context).intersect(self.types(env)).intersect(self.assumed)
+        reached = wrong.intersect(known)
+        if reached.is_empty():
+            return True
+        if self.strict:
+            return False
+        bad = project(reached, env.variables)
+        if project(known, env.variables).subtract(bad).is_empty():
+            return False
+        types = self.context.intersect(self.ranges)
+        self.assumed = self.assumed.intersect(bad.complement().gist(types)).coalesce().gist(types)
+        return True
+
+
+def range_of(name: str, type_: CType) -> isl.Set:
+    """The values that a type can hold."""
+    low, high = limits(type_)
+    value = variable(name)
+    return value.ge_set(number(low)).intersect(value.le_set(number(high)))
+
+
+def name_of(value: isl.PwAff) -> str:
+    """The name of the variable that a function is."""
+    return value.get_dim_name(isl.dim_type.param, 0) or ""
+
+
+def limits(type_: CType) -> tuple[int, int]:
+    """The least and greatest value of an integer type; nothing that runs has 2^63 iterations."""
+    bits = 8 * (type_.size_bytes or 4)
+    if type_.text == "_Bool":
+        return 0, 1
+    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if type_.signed else (0, (1 << min(bits, 63)) - 1)
+
+
+def saved(region: Region) -> Region:
+    """What is known at this time."""
+    return replace(
+        region,
+        parameters=dict(region.parameters),
+        ties=list(region.ties),
+        notes=list(region.notes),
+        problems=list(region.problems),
+        wanted=list(region.wanted),
+        overflows=dict(region.overflows),
+    )
+
+
+def restore(region: Region, before: Region) -> None:
+    """Forget what was found since."""
+    region.parameters, region.notes = dict(before.parameters), list(before.notes)
+    region.problems, region.ties = list(before.problems), list(before.ties)
+    region.wanted, region.overflows = list(before.wanted), dict(before.overflows)
+    region.ranges, region.context, region.assumed = before.ranges, before.context, before.assumed

@@ -1,0 +1,124 @@
+"""Names and what they stand for at a place in a function."""
+
+from __future__ import annotations
+
+from pycparser import c_ast
+
+from polyc.frontend.c.ctype import Shape, Types
+from polyc.model.scop import Storage
+from polyc.records import dataclass, field
+
+_ISL = """
+and or not exists implies mod floor ceil min max floord ceild rat true false infty NaN nan all domain schedule filter
+sequence set band mark child coincident permutable options context extension contraction expansion
+"""
+ISL_WORDS = frozenset(_ISL.split())
+PRIVATE_BYTES = 4096
+"""The largest local array that each thread may have a copy of."""
+
+
+@dataclass(slots=True, eq=False)
+class Symbol:
+    """One declaration."""
+
+    key: str
+    """Unique in the region; the C name wherever that is possible."""
+    c_name: str
+    shape: Shape
+    storage: Storage
+    node: c_ast.Decl | None
+    static: bool = False
+    is_loop: bool = False
+    """Declared in the head of a for loop of the region."""
+    conflicts: bool = False
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape.dims)
+
+    @property
+    def is_integer(self) -> bool:
+        return self.rank == 0 and self.shape.element.kind == "int"
+
+    @property
+    def constant(self) -> bool:
+        return "const" in self.shape.qualifiers
+
+    @property
+    def volatile(self) -> bool:
+        return bool(self.shape.qualifiers & {"volatile", "_Atomic"})
+
+
+@dataclass(slots=True)
+class Scope:
+    """Blocks inside each other; the innermost declaration of a name counts."""
+
+    types: Types
+    blocks: list[dict[str, Symbol]] = field(default_factory=lambda: [{}])
+    symbols: dict[str, Symbol] = field(default_factory=dict)
+    """By key."""
+
+    def find(self, name: str) -> Symbol | None:
+        for block in reversed(self.blocks):
+            if name in block:
+                return block[name]
+        return None
+
+    def declare(self, node: c_ast.Decl, storage: Storage, is_loop: bool = False) -> Symbol:
+        """Enter a declaration into the innermost block."""
+        shape = self.types.shape(node.type)
+        static = "static" in (node.storage or ()) or "extern" in (node.storage or ())
+        if storage is Storage.LOCAL and static:
+            storage = Storage.GLOBAL
+        symbol = Symbol("", node.name, shape, storage, node, static, is_loop)
+        key = self.free_key(node.name, symbol)
+        symbol.key = key
+        symbol = self.symbols.setdefault(key, symbol)
+        self.blocks[-1][node.name] = symbol
+        return symbol
+
+    def free_key(self, name: str, symbol: Symbol) -> str:
+        """A key that nothing else has; loops side by side may share the one of their variable."""
+        base = f"{name}_" if name in ISL_WORDS or (name[0] == "S" and name[1:].isdigit()) else name
+        key, number = base, 1
+        while key in self.symbols:
+            old = self.symbols[key]
+            hidden = all(old not in block.values() for block in self.blocks)
+            same = old.shape.element == symbol.shape.element
+            if symbol.is_loop and old.is_loop and hidden and same and old.c_name == name:
+                return key
+            if symbol.storage is not Storage.REGION and old.storage is not Storage.REGION:
+                # Outside of the region an inner declaration hides the outer one for good.
+                del self.symbols[key]
+                return key
+            number += 1
+            key = f"{base}_{number}"
+        return key
+
+
+def scope_before(
+    types: Types, tree: c_ast.FileAST, function: c_ast.FuncDef, path: list[tuple[c_ast.Node, int]]
+) -> Scope:
+    """What is visible at a place: file level, parameters, and the blocks on the way to it."""
+    scope = Scope(types)
+    for item in tree.ext:
+        if isinstance(item, c_ast.Decl) and item.name and not isinstance(item.type, c_ast.FuncDecl):
+            scope.declare(item, Storage.GLOBAL)
+    scope.blocks.append({})
+    arguments = function.decl.type.args
+    for item in arguments.params if arguments is not None else ():
+        if isinstance(item, c_ast.Decl) and item.name:
+            scope.declare(item, Storage.ARGUMENT)
+    for node, position in path:
+        scope.blocks.append({})
+        for item in declarations_in(node, position):
+            scope.declare(item, Storage.LOCAL)
+    return scope
+
+
+def declarations_in(node: c_ast.Node, position: int) -> list[c_ast.Decl]:
+    """The declarations of a block before its item `position`, or of a for loop's head."""
+    if isinstance(node, c_ast.For):
+        return list(node.init.decls) if isinstance(node.init, c_ast.DeclList) else []
+    items = (node.block_items or [])[:position] if isinstance(node, c_ast.Compound) else []
+    return [i for i in items if isinstance(i, c_ast.Decl) and i.name and not isinstance(i.type, c_ast.FuncDecl)]

@@ -1,0 +1,251 @@
+"""The statements of a block as pieces of text: where each one starts and ends, and on which lines of the user's file.
+
+pycparser tells where a statement's first name stands, not where the statement ends. A region that nobody marked takes
+the place of whole lines, so that both have to be known exactly.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pycparser import c_ast
+
+from polyc.frontend.c.parse import Parsed
+from polyc.frontend.text.places import Places
+from polyc.records import dataclass
+
+_TOKEN = re.compile(r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[A-Za-z_$][\w$]*|\d[\w.]*|\S""")
+_OPEN, _CLOSE = "([{", ")]}"
+_DIRECTIVE = re.compile(r"[ \t]*(?:#[ \t]*(\w*)(?!\w)|%:)(?![ \t]+polyc\b)")
+_OPENS, _TURNS, _CLOSES = (
+    frozenset(["if", "ifdef", "ifndef"]),
+    frozenset(["else", "elif", "elifdef", "elifndef"]),
+    "endif",
+)
+_QUOTED = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*\"""")
+
+
+class NotRead(Exception):
+    """The text is none that this module follows."""
+
+
+class NotWhole(Exception):
+    """Why a piece of the text has no lines for itself, in words that follow "it stays as it is"."""
+
+
+@dataclass(slots=True)
+class Unit:
+    """Neighbouring items of a block that one statement, or one declaration of several names, gives."""
+
+    start: int
+    """Of its first character in the preprocessed text."""
+    end: int
+    """Just after its last one."""
+    first: int
+    """Position of its first item in the block."""
+    last: int
+    """Just after its last one."""
+
+
+class _Scanner:
+    """Steps over statements, from a place in the text that pycparser read."""
+
+    def __init__(self, text: str, position: int) -> None:
+        self.text = text
+        self.position = position
+
+    def peek(self) -> tuple[str, int, int]:
+        match = _TOKEN.search(self.text, self.position)
+        if match is None:
+            raise NotRead
+        return match.group(), match.start(), match.end()
+
+    def take(self, wanted: str = "") -> int:
+        """Step over a token; answers where it starts."""
+        word, start, end = self.peek()
+        if wanted and word != wanted:
+            raise NotRead
+        self.position = end
+        return start
+
+    def group(self) -> None:
+        """Step over a bracket and all up to its partner."""
+        depth = 0
+        while True:
+            word = self.peek()[0]
+            self.take()
+            depth += (word in _OPEN) - (word in _CLOSE)
+            if depth == 0:
+                return
+
+    def statement(self) -> None:
+        """Step over one statement."""
+        while True:
+            word = self.peek()[0]
+            if word == "{":
+                return self.group()
+            self.take()
+            match word:
+                case "for" | "while" | "switch":
+                    self.group()
+                case "if":
+                    self.group()
+                    self.statement()
+                    if self.peek()[0] != "else":
+                        return None
+                    self.take()
+                case "do":
+                    self.statement()
+                    self.take("while")
+                    self.group()
+                    self.take(";")
+                    return None
+                case ";":
+                    return None
+                case "case" | "default":
+                    self.up_to(":")
+                case _ if self.peek()[0] == ":" and word.isidentifier():
+                    self.take()  # a label
+                case _:
+                    if word in _OPEN:
+                        self.position -= 1
+                        self.group()
+                    return self.up_to(";")
+
+    def up_to(self, wanted: str) -> None:
+        """Step over everything up to a token outside of brackets, and over it."""
+        while True:
+            word = self.peek()[0]
+            if word in _OPEN:
+                self.group()
+                continue
+            if word in _CLOSE:
+                raise NotRead
+            self.take()
+            if word == wanted:
+                return
+
+
+def units(block: c_ast.Compound, parsed: Parsed) -> list[Unit]:
+    """The statements of a block, in order. Raises NotRead where text and tree do not go together."""
+    opening = parsed.offset(block.coord)
+    if parsed.text[opening : opening + 1] != "{":
+        raise NotRead
+    scanner = _Scanner(parsed.text, opening + 1)
+    items = [(parsed.offset(item.coord), n) for n, item in enumerate(block.block_items or []) if item.coord is not None]
+    if len(items) != len(block.block_items or []):
+        raise NotRead
+    found: list[Unit] = []
+    following = 0
+    while scanner.peek()[0] != "}":
+        start = scanner.peek()[1]
+        scanner.statement()
+        first = following
+        while following < len(items) and items[following][0] < scanner.position:
+            if items[following][0] < start:
+                raise NotRead
+            following += 1
+        if following == first:
+            raise NotRead
+        end = parsed.original(scanner.position - 1) + 1
+        found.append(Unit(parsed.original(start), end, first, following))
+    if following != len(items):
+        raise NotRead
+    return found
+
+
+def whole_lines(places: Places, start: int, end: int) -> tuple[int, int]:
+    """The lines of the user's file, first and last, that hold a piece of the preprocessed text and nothing else.
+
+    Raises NotWhole where it shares a line with something else, comes from a macro or an included file in part, or has
+    directives in it that are more than whole conditions.
+    """
+    user, pre = places.user, places.pre
+    name, first = pre.place(start)
+    other, last = pre.place(end - 1)
+    if name != user.path or other != user.path or not 0 < first <= last <= len(user.line_starts):
+        raise NotWhole("it comes from another file in part")
+    if _first_character(places, first) != start or _last_character(places, last) != end - 1:
+        raise NotWhole("it shares lines with something else")
+    while True:  # a macro's arguments may go on for some lines
+        text = chosen(places, first, last)
+        if _balance(text) == 0 and not text.rstrip("\n").endswith("\\"):
+            break
+        last += 1
+        if last > len(user.line_starts) or _pieces(places, last):
+            raise NotWhole("it shares lines with something else, or macros with braces stand in it")
+    before = user.line(first - 1) if first > 1 else ""
+    if before.rstrip().endswith("\\") or not text.rstrip().endswith((";", "}")):
+        raise NotWhole("it shares lines with something else, or macros with braces stand in it")
+    return first, last
+
+
+def chosen(places: Places, first: int, last: int) -> str:
+    """The code of some lines that the preprocessor chose, without what stands in quotes.
+
+    Raises NotWhole where a directive is more than a condition that is whole within these lines: what follows would miss
+    a `#define`, and half of an `#if` is no text.
+    """
+    kept: list[str] = []
+    branches: list[tuple[int, bool]] = []
+    """Of each open branch: where its code begins in `kept`, and whether the preprocessor left any of it."""
+    for number in range(first, last + 1):
+        line = _code(places.user.line(number))
+        directive = _DIRECTIVE.match(line)
+        if directive is None:
+            kept.append(line + "\n")
+            if _pieces(places, number):
+                branches = [(begin, True) for begin, _ in branches]
+            continue
+        word = directive[1] or ""
+        if word not in (*_OPENS, *_TURNS, _CLOSES) or line.rstrip().endswith("\\"):
+            raise NotWhole(f"'#{word}' stands in it")
+        if word not in _OPENS:
+            if not branches:
+                raise NotWhole(f"an '#{word}' in it belongs to a condition that begins before it")
+            begin, left = branches.pop()
+            if not left:
+                del kept[begin:]
+        if word != _CLOSES:
+            branches.append((len(kept), False))
+    if branches:
+        raise NotWhole("a condition ('#if') that begins in it does not end in it")
+    return "".join(kept)
+
+
+def _code(line: str) -> str:
+    """A line without what stands in quotes."""
+    return _QUOTED.sub('""', line)
+
+
+def _balance(text: str) -> int | None:
+    """How many brackets are open at the end; None where one closes that was not opened."""
+    depth = 0
+    for character in text:
+        if character in _OPEN:
+            depth += 1
+        elif character in _CLOSE:
+            depth -= 1
+            if depth < 0:
+                return None
+    return depth
+
+
+def _pieces(places: Places, line: int) -> list[tuple[int, int]]:
+    """The pieces of the preprocessed text that come from a line and are not blank."""
+    return [(a, b) for a, b in places.pieces(line) if places.pre.text[a:b].strip()]
+
+
+def _first_character(places: Places, line: int) -> int:
+    pieces = _pieces(places, line)
+    if not pieces:
+        return -1
+    text = places.pre.text[pieces[0][0] : pieces[0][1]]
+    return pieces[0][0] + len(text) - len(text.lstrip())
+
+
+def _last_character(places: Places, line: int) -> int:
+    pieces = _pieces(places, line)
+    if not pieces:
+        return -1
+    return pieces[-1][0] + len(places.pre.text[pieces[-1][0] : pieces[-1][1]].rstrip()) - 1

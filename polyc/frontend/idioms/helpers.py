@@ -1,0 +1,505 @@
+"""Functions that only compute a value of their arguments, put in the place of their calls.
+
+`static inline int idx(int y, int x, int w) { return y * w + x; }` makes `a[idx(i, j - 1, w)]` the subscript
+`i * w + (j - 1)`, which the model can follow. What is printed is the expression, as if the function were a macro.
+
+rewrite:  f(a, b)  ->  (R)e[x := (X)a, y := (Y)b]     for R f(X x, Y y) { return e; }
+requires: the arguments have no side effects; e reads nothing but the parameters and constants, or elements behind
+          pointers among the parameters
+ensures:  the same operations on the same values: casts stand where C converts, unless they change nothing. An argument
+          that e does not evaluate in a call is not evaluated
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+
+from pycparser import c_ast
+
+from polyc.analysis.expressions.constants import literal_value
+from polyc.analysis.expressions.facts import lvalues
+from polyc.errors import Span, UserError
+from polyc.frontend.c.ctype import INT, Shape, Types, basic, common, promote
+from polyc.frontend.c.effects import NOTHING, UNREADABLE, Effect
+from polyc.frontend.c.expressions import Expressions
+from polyc.frontend.c.functions import PURE, real_type
+from polyc.frontend.c.parse import LONGEST_HELPER, parse_function
+from polyc.frontend.c.references import links, resolve
+from polyc.frontend.c.symbols import Scope, Symbol, scope_before
+from polyc.frontend.text.chunks import Chunks
+from polyc.frontend.text.places import Places
+from polyc.model import ctree as c
+from polyc.model.scop import CType, Storage
+from polyc.records import dataclass, field
+
+LARGEST = 64
+"""Nodes of an expression that is put in the place of a call."""
+SMALL = 16
+"""Nodes of an argument that may be evaluated several times."""
+_REPLACED = re.compile(r"\b(?:weak|__weak__|ifunc|__ifunc__|alias|__alias__)\b")
+_EFFECTS = (c.Assign, c.Postfix)
+_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=", "&&", "||")
+_PLAIN = {
+    1: ("signed char", "unsigned char"),
+    2: ("short", "unsigned short"),
+    4: ("int", "unsigned int"),
+    8: ("long", "unsigned long"),
+}
+_FLOATS = {2: "_Float16", 4: "float", 8: "double"}
+
+
+class Unclear(Exception):
+    """A function is no expression."""
+
+
+@dataclass(frozen=True, slots=True)
+class Helper:
+    """A function as an expression."""
+
+    parameters: tuple[tuple[str, Shape], ...]
+    """Names in `value`, and types; no name for what the function does not use."""
+    value: c.Expr
+    """Of the parameters, converted to the function's type."""
+    constants: dict[str, int]
+    """Constants of the file that it mentions."""
+    uses: dict[str, int]
+    """How often each parameter is read."""
+
+
+@dataclass(slots=True)
+class Helpers:
+    """The functions of a file."""
+
+    chunks: Chunks
+    places: Places
+    effects: Callable[[str], Effect]
+    known: dict[str, Helper | None] = field(default_factory=dict)
+
+    def of(self, name: str) -> Helper | None:
+        """The function as an expression; None for one that is none."""
+        if name not in self.known:
+            self.known[name] = None  # while it is looked into: it calls itself
+            self.known[name] = self.found(name)
+        return self.known[name]
+
+    def found(self, name: str) -> Helper | None:
+        numbers = [n for n in self.chunks.mentions.get(name, ()) if self.chunks.items[n].function_name == name]
+        bodies = [n for n in numbers if self.chunks.items[n].is_function]
+        if len(bodies) != 1 or any(_REPLACED.search(self.chunks.code_of(n)) for n in numbers):
+            return None
+        item, text = self.chunks.items[bodies[0]], self.chunks.code_of(bodies[0])
+        if len(text) > LONGEST_HELPER or UNREADABLE.search(text):
+            return None
+        try:
+            parsed = parse_function(self.chunks, bodies[0], [(item.start, item.end)], self.places)
+            types = Types()
+            types.add_all(parsed.tree)
+            scope = scope_before(types, parsed.tree, parsed.function, [])
+            reader = _Reader(Expressions(parsed, self.places, scope, expanded=self.expanded), scope, parsed.function)
+            return reader.helper()
+        except (UserError, Unclear, RecursionError):
+            return None
+
+    def expanded(self, call: c.Call, scope: Scope, anywhere: bool) -> c.Expr:
+        """The expression that a call stands for, or the call.
+
+        anywhere: also where larger arguments would be evaluated several times: what is printed is made of the
+                  expression's value, not of its text
+        """
+        helper = self.of(call.function)
+        if helper is None or len(helper.parameters) != len(call.arguments):
+            return call
+        if not all(self.is_pure(argument) for argument in call.arguments):
+            return call
+        if any(constant(name, scope) != value for name, value in helper.constants.items()):
+            return call
+        if any(isinstance(n, c.Call) and scope.find(n.function) is not None for n in c.walk(helper.value)):
+            return call
+        given: dict[str, c.Expr] = {}
+        for (name, shape), argument in zip(helper.parameters, call.arguments, strict=True):
+            if shape.dims:
+                if not is_same_array(argument, shape, scope):
+                    return call
+                given[name] = argument
+                continue
+            passed = converted(argument, shape.element, type_of(argument, scope))
+            if helper.uses.get(name, 0) > 1 and not anywhere and not is_small(passed):
+                return call
+            given[name] = passed
+        found = substituted(helper.value, given, call.span)
+        return found if sum(1 for _ in c.walk(found)) <= LARGEST * (4 if anywhere else 1) else call
+
+    def is_pure(self, expr: c.Expr) -> bool:
+        """Whether it changes nothing, so that it does not matter how often it is evaluated."""
+        for node in c.walk(expr):
+            if isinstance(node, _EFFECTS) or (isinstance(node, c.Unary) and node.op in ("++", "--")):
+                return False
+            if isinstance(node, c.Call) and self.effects(node.function) != NOTHING:
+                return False
+        return True
+
+
+# --- the function
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Runs the body of a function with its parameters as they are: declarations, assignments, branches, returns."""
+
+    expressions: Expressions
+    scope: Scope
+    function: c_ast.FuncDef
+    result: CType = INT
+    steps: int = 0
+
+    def helper(self) -> Helper:
+        declared = self.function.decl.type
+        shape = self.scope.types.shape(declared)
+        if shape.dims or not is_arithmetic(shape.element, self.scope.types):
+            raise Unclear
+        self.result = shape.element
+        parameters: list[tuple[str, Shape]] = []
+        for item in declared.args.params if declared.args is not None else ():
+            if isinstance(item, c_ast.Typename) and self.scope.types.shape(item.type).element.text == "void":
+                continue
+            symbol = self.scope.find(item.name) if isinstance(item, c_ast.Decl) and item.name else None
+            if symbol is None or symbol.volatile:
+                raise Unclear
+            if not symbol.rank and not is_arithmetic(symbol.shape.element, self.scope.types):
+                raise Unclear
+            parameters.append((symbol.key, symbol.shape))
+        keys = {key for key, _ in parameters}
+        pointers = {key: len(shape.dims) for key, shape in parameters if shape.dims}
+        values: dict[str, c.Expr] = {key: c.Name(key) for key, shape in parameters if not shape.dims}
+        value = self.run(list(self.function.body.block_items or []), values)
+        if self.expressions.problems or sum(1 for _ in c.walk(value)) > LARGEST:
+            raise Unclear
+        constants: dict[str, int] = {}
+        for node in c.walk(value):
+            self.check(node, keys, constants)
+        uses = Counter(node.name for node in c.walk(value) if isinstance(node, c.Name) and node.name in keys)
+        elements = Counter(key for node in c.walk(value) if (key := element_of(node, pointers)) is not None)
+        if any(elements[key] != uses[key] for key in pointers):
+            raise Unclear  # a pointer is used as a value
+        return Helper(tuple(parameters), value, constants, dict(uses))
+
+    def check(self, node: c.Node, keys: set[str], constants: dict[str, int]) -> None:
+        """What may stand in the expression: it means the same at the place of the call. Raises Unclear."""
+        match node:
+            case c.Name(name=name) if name not in keys:
+                symbol = self.scope.symbols.get(name)
+                value = self.scope.types.constants.get(name) if symbol is None else fixed(symbol, self.scope.types)
+                if value is None or (symbol is not None and symbol.c_name != name):
+                    raise Unclear
+                constants[name] = value
+            case c.Call(function=name) if name not in PURE:
+                raise Unclear
+            case c.SizeOf() | c.InitList() | c.Member() | c.Assign() | c.Postfix():
+                raise Unclear
+            case c.Unary(op="++" | "--" | "&" | "*"):
+                raise Unclear
+            case c.Cast(type=text) if named_type(text, self.scope.types) is None:
+                raise Unclear
+
+    def run(self, items: Sequence[c_ast.Node], values: dict[str, c.Expr]) -> c.Expr:
+        """The value that is returned. Raises Unclear."""
+        self.steps += 1
+        if not items or self.steps > LARGEST:  # each branch runs what follows it by itself
+            raise Unclear
+        first, rest = items[0], items[1:]
+        match first:
+            case c_ast.Return() if first.expr is not None:
+                value = self.value(first.expr, values)
+                return converted(value, self.result, self.type(value))
+            case c_ast.Compound():
+                return self.run([*(first.block_items or []), *rest], values)
+            case c_ast.If() if self.assigns_only(first):
+                return self.run(rest, self.after(first, values))
+            case c_ast.If():
+                test = self.value(first.cond, values)
+                then = self.run([*branch(first.iftrue), *rest], values)
+                return c.Ternary(test, then, self.run([*branch(first.iffalse), *rest], values))
+        return self.run(rest, self.after(first, values))
+
+    def assigns_only(self, node: c_ast.Node) -> bool:
+        """Whether a statement does nothing but assign, so that what follows need not be looked at twice."""
+        match node:
+            case c_ast.Compound():
+                return all(self.assigns_only(item) for item in node.block_items or [])
+            case c_ast.If():
+                return all(self.assigns_only(item) for item in (*branch(node.iftrue), *branch(node.iffalse)))
+        return isinstance(node, c_ast.Assignment | c_ast.UnaryOp)
+
+    def after(self, node: c_ast.Node, values: dict[str, c.Expr]) -> dict[str, c.Expr]:
+        """The variables' values after a statement. Raises Unclear."""
+        match node:
+            case c_ast.Decl():
+                return self.declared(node, values)
+            case c_ast.DeclList():
+                for one in node.decls:
+                    values = self.declared(one, values)
+                return values
+            case c_ast.Assignment(lvalue=c_ast.ID()):
+                target = self.local(node.lvalue)
+                value = self.value(node.rvalue, values)
+                if node.op != "=":
+                    if target not in values:
+                        raise Unclear
+                    value = c.Binary(node.op[:-1], values[target], value)
+                return {**values, target: self.stored(target, value)}
+            case c_ast.UnaryOp(op="++" | "--" | "p++" | "p--", expr=c_ast.ID()):
+                target = self.local(node.expr)
+                if target not in values:
+                    raise Unclear
+                one = c.Binary("+" if "+" in node.op else "-", values[target], c.Literal("1"))
+                return {**values, target: self.stored(target, one)}
+            case c_ast.Compound():
+                for item in node.block_items or []:
+                    values = self.after(item, values)
+                return values
+            case c_ast.If():
+                test = self.value(node.cond, values)
+                then, other = dict(values), dict(values)
+                for item in branch(node.iftrue):
+                    then = self.after(item, then)
+                for item in branch(node.iffalse):
+                    other = self.after(item, other)
+                merged: dict[str, c.Expr] = {}
+                for key in then.keys() & other.keys():
+                    same = then[key] == other[key]
+                    merged[key] = then[key] if same else self.stored(key, c.Ternary(test, then[key], other[key]))
+                return merged
+        raise Unclear
+
+    def declared(self, node: c_ast.Decl, values: dict[str, c.Expr]) -> dict[str, c.Expr]:
+        """A local variable. Names are not followed through blocks: one that stands for two things is not followed."""
+        shape = self.scope.types.shape(node.type)
+        known = self.scope.find(node.name) is not None or node.name in self.scope.types.constants
+        if not node.name or known or node.storage:
+            raise Unclear
+        if shape.dims or "volatile" in shape.qualifiers or not is_arithmetic(shape.element, self.scope.types):
+            raise Unclear
+        value = self.value(node.init, values) if node.init is not None else None
+        symbol = self.scope.declare(node, Storage.REGION)
+        return values if value is None else {**values, symbol.key: self.stored(symbol.key, value)}
+
+    def local(self, node: c_ast.ID) -> str:
+        symbol = self.scope.find(node.name)
+        if symbol is None or symbol.rank or symbol.storage not in (Storage.ARGUMENT, Storage.REGION):
+            raise Unclear
+        return symbol.key
+
+    def stored(self, key: str, value: c.Expr) -> c.Expr:
+        element = self.scope.symbols[key].shape.element
+        return converted(value, element, self.type(value))
+
+    def type(self, expr: c.Expr) -> CType | None:
+        return type_of(expr, self.scope)
+
+    def value(self, node: c_ast.Node, values: dict[str, c.Expr]) -> c.Expr:
+        """An expression, with the values of variables. Raises Unclear."""
+        expr = self.expressions.expr(node)[0]
+        if next(lvalues(expr), None) is not None:
+            raise Unclear
+        local = (Storage.ARGUMENT, Storage.REGION)
+        for part in c.walk(expr):
+            symbol = self.scope.symbols.get(part.name) if isinstance(part, c.Name) else None
+            if symbol is not None and symbol.storage in local and not symbol.rank and symbol.key not in values:
+                raise Unclear  # nobody gave it a value
+        if sum(1 for _ in c.walk(expr)) > LARGEST:
+            raise Unclear
+
+        def settled(part: c.Node) -> c.Node | None:
+            return values.get(part.name) if isinstance(part, c.Name) else None
+
+        return c.rewrite(expr, settled)
+
+
+def element_of(node: c.Node, pointers: dict[str, int]) -> str | None:
+    """The array that a reference is a whole element of."""
+    depth = 0
+    while isinstance(node, c.Subscript):
+        depth, node = depth + 1, node.base
+    return node.name if isinstance(node, c.Name) and pointers.get(node.name) == depth else None
+
+
+def branch(node: c_ast.Node | None) -> list[c_ast.Node]:
+    """The statements of a branch."""
+    if isinstance(node, c_ast.Compound):
+        return list(node.block_items or [])
+    return [] if node is None else [node]
+
+
+# --- the call
+
+
+def substituted(value: c.Expr, given: dict[str, c.Expr], span: Span | None) -> c.Expr:
+    """The expression with arguments in the place of parameters; errors and notes point to the call."""
+    return c.rewrite(c.placed(value, span), lambda node: given.get(node.name) if isinstance(node, c.Name) else None)
+
+
+def is_small(expr: c.Expr) -> bool:
+    """Whether evaluating an argument several times is as good as once: one element, or a short expression without."""
+    nodes = list(c.walk(expr))
+    if any(isinstance(node, c.Call | c.Comma | c.SizeOf) for node in nodes):
+        return False
+    if not any(isinstance(n, c.Subscript | c.Member) or (isinstance(n, c.Unary) and n.op == "*") for n in nodes):
+        return len(nodes) <= SMALL
+    while isinstance(expr, c.Cast | c.Unary):
+        expr = expr.operand
+    return links(expr) is not None
+
+
+def is_same_array(argument: c.Expr, shape: Shape, scope: Scope) -> bool:
+    """Whether an argument is an array, or a row of one, whose elements are what the function takes them for."""
+    depth = 0
+    while isinstance(argument, c.Subscript):
+        depth, argument = depth + 1, argument.base
+    symbol = scope.symbols.get(argument.name) if isinstance(argument, c.Name) else None
+    if symbol is None or symbol.rank - depth != len(shape.dims) or symbol.volatile:
+        return False
+    one, other = symbol.shape.element, shape.element
+    if one.kind not in ("int", "float") or not is_same(one, other) or is_enum(one.text, scope.types):
+        return False
+    inner = zip(symbol.shape.dims[depth + 1 :], shape.dims[1:], strict=True)
+    return all(a.pointer == b.pointer and (a.pointer or (a.size is not None and a.size == b.size)) for a, b in inner)
+
+
+# --- types
+
+
+def constant(name: str, scope: Scope) -> int | None:
+    """The value of a constant of the file, where nothing hides it."""
+    symbol = scope.find(name)
+    if symbol is None:
+        return scope.types.constants.get(name)
+    return fixed(symbol, scope.types) if symbol is scope.blocks[0].get(name) else None
+
+
+def fixed(symbol: Symbol, types: Types) -> int | None:
+    """The value of a constant whole number of the file."""
+    init = symbol.node.init if symbol.node is not None else None
+    if symbol.storage is not Storage.GLOBAL or not symbol.constant or not symbol.is_integer or init is None:
+        return None
+    return types.constant(init) if is_same(symbol.shape.element, INT) else None
+
+
+def named_type(text: str, types: Types) -> str | None:
+    """C's own words for an arithmetic type."""
+    node = types.typedefs.get(text)
+    shape = types.shape(node) if node is not None else Shape(basic(text, text))
+    return canonical(shape.element) if not shape.dims and is_arithmetic(shape.element, types) else None
+
+
+def is_arithmetic(type_: CType, types: Types) -> bool:
+    """Whether all is known of a type: of an enum it is not, some compilers take an unsigned one for it."""
+    return canonical(type_) is not None and not is_enum(type_.text, types)
+
+
+def is_enum(text: str, types: Types) -> bool:
+    node = types.typedefs.get(text)
+    while isinstance(node, c_ast.TypeDecl | c_ast.Typename):
+        node = node.type
+    if isinstance(node, c_ast.IdentifierType) and len(node.names) == 1 and node.names[0] != text:
+        return is_enum(node.names[0], types)
+    return isinstance(node, c_ast.Enum) or text.startswith("enum ")
+
+
+def canonical(type_: CType) -> str | None:
+    """C's own words for an arithmetic type; None for another one."""
+    if type_.text == "_Bool":
+        return "_Bool"
+    if type_.kind == "int" and type_.size_bytes in _PLAIN:
+        return _PLAIN[type_.size_bytes][not type_.signed]
+    return _FLOATS.get(type_.size_bytes) if type_.kind == "float" else None
+
+
+def is_same(one: CType, other: CType) -> bool:
+    if "_Bool" in (one.text, other.text):
+        return one.text == other.text
+    return (one.kind, one.size_bytes, one.signed) == (other.kind, other.size_bytes, other.signed)
+
+
+def converted(expr: c.Expr, target: CType, source: CType | None) -> c.Expr:
+    """The value in a type. Half precision is rounded here, whatever it is computed in."""
+    if source is not None and is_same(source, target) and not (target.kind == "float" and target.size_bytes < 4):
+        return expr
+    text = canonical(target)
+    if text is None:
+        raise Unclear
+    return c.Cast(text, expr, expr.span)
+
+
+def type_of(expr: c.Expr, scope: Scope) -> CType | None:
+    """The type of an arithmetic expression; None where it is not known."""
+    match expr:
+        case c.Literal(text=text):
+            return _literal_type(text)
+        case c.Name(name=name) if name not in scope.symbols:
+            return INT if name in scope.types.constants else None
+        case c.Name() | c.Subscript() | c.Member() | c.Unary(op="*"):
+            return _element_type(expr, scope)
+        case c.Unary(op="!"):
+            return INT
+        case c.Unary(op="-" | "+" | "~", operand=operand):
+            one = type_of(operand, scope)
+            return None if one is None else promote(one) if one.kind == "int" else one
+        case c.Binary(op=op) if op in _COMPARISONS:
+            return INT
+        case c.Binary(op="<<" | ">>", left=left):
+            one = type_of(left, scope)
+            return promote(one) if one is not None and one.kind == "int" else None
+        case c.Binary(left=left, right=right) | c.Ternary(then=left, otherwise=right):
+            return _arithmetic(type_of(left, scope), type_of(right, scope))
+        case c.Call(function=name):
+            real = real_type(name)
+            return basic(real, real) if real is not None else None
+        case c.Cast(type=text):
+            plain = named_type(text, scope.types)
+            return basic(plain, plain) if plain is not None else None
+    return None
+
+
+def _element_type(expr: c.Expr, scope: Scope) -> CType | None:
+    """The type of a variable, an element, or a member of one."""
+    found = resolve(scope, expr)
+    if found is None:
+        return None
+    shape: Shape | None = Shape(found.symbol.shape.element, (), found.symbol.shape.node)
+    for link in found.rest:
+        if shape is None or shape.dims or not isinstance(link, c.Member) or is_bit_field(shape.node, link.field):
+            return None
+        shape = scope.types.field(shape.node, link.field)
+    if shape is None or shape.dims or not is_arithmetic(shape.element, scope.types):
+        return None
+    return shape.element
+
+
+def is_bit_field(node: c_ast.Node | None, name: str) -> bool:
+    """Whether a member is one, or may be: small ones are int, whatever their type."""
+    items = [item for item in getattr(node, "decls", None) or () if isinstance(item, c_ast.Decl) and item.name == name]
+    return not items or items[0].bitsize is not None
+
+
+def _arithmetic(one: CType | None, other: CType | None) -> CType | None:
+    if one is None or other is None or {one.kind, other.kind} - {"int", "float"}:
+        return None
+    if one.kind == other.kind == "int":
+        return common(one, other)
+    if one.kind != other.kind:
+        return one if one.kind == "float" else other
+    return one if one.size_bytes >= other.size_bytes else other
+
+
+def _literal_type(text: str) -> CType | None:
+    if text.startswith(("'", '"')):
+        return INT if text.startswith("'") else None
+    if literal_value(text) is None:
+        suffix = text[-1].lower()
+        if text.lower().endswith(("f16", "f32", "f64", "f128", "f64x", "f32x")) or suffix == "l" or "x" in text.lower():
+            return None
+        return basic("float", "float") if suffix == "f" else basic("double", "double")
+    value = literal_value(text)
+    return INT if text.isdigit() and value is not None and value < 1 << 31 else None

@@ -1,0 +1,58 @@
+"""Names for subscripts: `int k = y * w + x;`, of which each use means the expression."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from polyc.analysis.expressions.facts import induction, lvalues
+from polyc.frontend.c.state import Region
+from polyc.model import ctree as c
+
+
+def named_values(region: Region, body: c.Block) -> frozenset[str]:
+    """The variables of the region in whose place the expression may stand that gives them their only value.
+
+    requires: it is a sum or product of numbers, and of variables that do not change while the name can be used: those
+              that the region does not write, other variables with one value, and the loops around the declaration
+    """
+    counting = counters(body)
+
+    def steady(node: c.Node, around: frozenset[str]) -> bool:
+        match node:
+            case c.Name(name=name):
+                symbol = region.symbol(name)
+                kept = name in around or name in region.settled or name not in region.written
+                return kept and (symbol is None or symbol.is_integer)
+            case c.Literal() | c.Cast() | c.Binary(op="+" | "-" | "*") | c.Unary(op="+" | "-"):
+                return True
+        return False
+
+    def found(node: c.Node, around: frozenset[str]) -> Iterator[str]:
+        match node:
+            case c.For():
+                head = induction(node)
+                around = around | {head.key} if head is not None and head.key in counting else around
+                yield from found(node.body, around)
+                return
+            case c.Decl(name=name, init=init) if init is not None and region.value(name) is not None:
+                if all(steady(part, around) for part in c.walk(init)):
+                    yield name
+        for child in c.children(node):
+            yield from found(child, around)
+
+    return frozenset(found(body, frozenset()))
+
+
+def counters(body: c.Node) -> set[str]:
+    """The variables that nothing changes but the heads of loops, of which none stands in another one."""
+    heads: Counter[str] = Counter()
+    nested: set[str] = set()
+    for node in c.walk(body):
+        head = induction(node) if isinstance(node, c.For) else None
+        if head is not None and isinstance(node, c.For):
+            heads[head.key] += 1
+            if any(isinstance(inner, c.Name) and inner.name == head.key for inner in lvalues(node.body)):
+                nested.add(head.key)
+    changed = Counter(target.name for target in lvalues(body) if isinstance(target, c.Name))
+    return {key for key, times in heads.items() if changed[key] == 2 * times} - nested

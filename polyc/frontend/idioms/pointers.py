@@ -1,0 +1,226 @@
+"""What a function's pointers point to where a region starts: buffers are swapped, and parts of them get names.
+
+The function is run with pointers only, in all ways that its branches and loops can go. A state says for each pointer
+whose value from before the function it has, or which expression made it. Two names of the region with one value are one
+array; after `t = a; a = b; b = t;` they still are two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from pycparser import c_ast
+
+from polyc.frontend.c.liveness import walk
+from polyc.records import dataclass, field, replace
+
+MOST_STATES = 400
+"""Ways in which pointers may stand to each other, beyond which they are not followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What a pointer points to."""
+
+    value: str | c_ast.Node
+    """The name whose value from before the function it is, or the expression that made it."""
+    base: str | c_ast.Node | None = None
+    """The value that an offset was added to, or in which an address was taken, of the name `via`."""
+    via: str = ""
+    given: c_ast.Node | None = None
+    """What the pointer was assigned last."""
+
+
+State = frozenset[tuple[str, Target]]
+States = frozenset[State]
+_NOWHERE: States = frozenset()
+
+
+class TooMany(Exception):
+    """There are too many states to be followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """Two names of one array."""
+
+    name: str
+    other: str
+    given: c_ast.Node
+    """What `name` was assigned."""
+
+
+def aliases(function: c_ast.FuncDef, names: Iterable[str], is_start: Callable[[c_ast.Pragma], bool]) -> list[Alias]:
+    """The pairs of names of a region that stand for one array where it starts. Raises TooMany."""
+    wanted = list(names)
+    run = _Run(relevant(function, set(wanted)), is_start)
+    if run.names:
+        run.function(function)
+    found: dict[tuple[str, str], Alias] = {}
+    for state in run.at_start:
+        targets = {name: Target(name) for name in wanted} | dict(state)
+        for name in wanted:
+            for other in wanted:
+                one, two = targets[name], targets[other]
+                # `p = m; q = m + n;` are parts of one block, where the region does not use `m` itself.
+                same = one.value == two.value and place_of(one.given) > place_of(two.given)
+                same = same or (one.base == two.value and one.via in wanted)
+                if name != other and same and one.given is not None:
+                    pair = min(name, other), max(name, other)
+                    first = found.get(pair)
+                    if first is None or place_of(one.given) < place_of(first.given):
+                        found[pair] = Alias(name, other, one.given)
+    return [found[pair] for pair in sorted(found)]
+
+
+def place_of(node: c_ast.Node | None) -> tuple[int, int]:
+    """Where something stands: of two that are assigned one value, the later one is to be told of."""
+    return (node.coord.line, node.coord.column or 0) if node is not None else (0, 0)
+
+
+def relevant(function: c_ast.FuncDef, names: set[str]) -> set[str]:
+    """The names that those of the region get their values from, if any of them is assigned anything."""
+    given: dict[str, set[str]] = {}
+    for node in walk(function.body):
+        for name, value in assigned(node):
+            given.setdefault(name, set()).update(source for source, _ in sources(value))
+    if not names & set(given):
+        return set()
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += given.get(name, ())
+    return found
+
+
+def assigned(node: c_ast.Node) -> Iterator[tuple[str, c_ast.Node]]:
+    """The plain variable that a node gives a value, and the value."""
+    match node:
+        case c_ast.Decl(name=name, init=init) if name and init is not None:
+            yield name, init
+        case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=name), rvalue=value):
+            yield name, value
+
+
+def sources(node: c_ast.Node) -> list[tuple[str, bool]]:
+    """What a pointer may be made from, `A` for `A + n`, `&A[1]`, `(double *)A`, and whether it is all of that."""
+    match node:
+        case c_ast.ID(name=name):
+            return [(name, True)]
+        case c_ast.Cast(expr=inner):
+            return sources(inner)
+        case c_ast.UnaryOp(op="&" | "*", expr=inner) | c_ast.ArrayRef(name=inner):
+            return [(name, False) for name, _ in sources(inner)]
+        case c_ast.BinaryOp(op="+" | "-", left=inner):
+            return [(name, False) for name, _ in sources(inner)]
+        case c_ast.TernaryOp(iftrue=one, iffalse=other):
+            return sources(one) + sources(other)
+        case c_ast.Assignment(op="=", rvalue=value):
+            return sources(value)
+        case c_ast.ExprList(exprs=exprs):
+            return sources(exprs[-1])
+    return [("", False)]
+
+
+@dataclass(slots=True, eq=False)
+class _Run:
+    """Runs a function's statements on sets of states."""
+
+    names: set[str]
+    is_start: Callable[[c_ast.Pragma], bool]
+    at_start: set[State] = field(default_factory=set)
+    labels: dict[str, States] = field(default_factory=dict)
+    """The states in which something jumps to a label."""
+    leaving: list[tuple[set[State], set[State]]] = field(default_factory=list)
+    """Of each loop or switch around: the states at its `break`, and at its `continue`."""
+
+    def function(self, function: c_ast.FuncDef) -> None:
+        """Run it until no jump back brings anything new."""
+        first = frozenset({frozenset((name, Target(name)) for name in self.names)})
+        before: dict[str, States] | None = None
+        while before != self.labels:
+            before = dict(self.labels)
+            self.run(function.body, first)
+
+    def run(self, node: c_ast.Node | None, states: States) -> States:
+        """The states after a statement or an expression."""
+        if len(states) > MOST_STATES:
+            raise TooMany
+        match node:
+            case None:
+                return states
+            case c_ast.Pragma():
+                if self.is_start(node):
+                    self.at_start |= states
+                return states
+            case c_ast.Label(name=name, stmt=inner):
+                return self.run(inner, states | self.labels.get(name, _NOWHERE))
+            case c_ast.Goto(name=name):
+                self.labels[name] = self.labels.get(name, _NOWHERE) | states
+                return _NOWHERE
+            case c_ast.Return():
+                self.run(node.expr, states)
+                return _NOWHERE
+            case c_ast.Break() | c_ast.Continue():
+                if self.leaving:
+                    self.leaving[-1][isinstance(node, c_ast.Continue)].update(states)
+                return _NOWHERE
+            case c_ast.If() | c_ast.TernaryOp():
+                states = self.run(node.cond, states)
+                return self.run(node.iftrue, states) | self.run(node.iffalse, states)
+            case c_ast.For():
+                return self.loop(node.cond, node.stmt, node.next, self.run(node.init, states))
+            case c_ast.While():
+                return self.loop(node.cond, node.stmt, None, states)
+            case c_ast.DoWhile():
+                return self.loop(node.cond, node.stmt, None, states, first=True)
+            case c_ast.Switch():
+                return self.switch(node, states)
+            case c_ast.BinaryOp(op="&&" | "||"):
+                states = self.run(node.left, states)
+                return states | self.run(node.right, states)
+        for child in node:
+            states = self.run(child, states)
+        for name, value in assigned(node):
+            if name in self.names:
+                states = frozenset(new for state in states for new in changed(state, name, value))
+        return states
+
+    def loop(
+        self, test: c_ast.Node | None, body: c_ast.Node, step: c_ast.Node | None, states: States, first: bool = False
+    ) -> States:
+        """Any number of iterations; at least one with `first`."""
+        self.leaving.append((set(), set()))
+        out, again = self.leaving[-1]
+        entered: States = _NOWHERE
+        waiting = states if first else self.run(test, states)
+        ended = _NOWHERE if first else waiting
+        while waiting - entered:
+            entered |= waiting
+            waiting = self.run(body, waiting) | frozenset(again)
+            waiting = self.run(test, self.run(step, waiting))
+            ended |= waiting
+        self.leaving.pop()
+        return ended | frozenset(out)
+
+    def switch(self, node: c_ast.Switch, states: States) -> States:
+        """Every label may be the first, and every `break` the last."""
+        states = self.run(node.cond, states)
+        self.leaving.append((set(), self.leaving[-1][1] if self.leaving else set()))
+        here = _NOWHERE
+        for item in node.stmt.block_items or [] if isinstance(node.stmt, c_ast.Compound) else [node.stmt]:
+            here = self.run(item, here | states)
+        out, _ = self.leaving.pop()
+        return states | here | frozenset(out)
+
+
+def changed(state: State, name: str, value: c_ast.Node) -> Iterator[State]:
+    """The states after `name = value`."""
+    targets = dict(state)
+    for source, plain in sources(value):
+        old = targets.get(source, Target(source) if source else Target(value))
+        new = replace(old, given=value) if plain else Target(value, old.value, source, value)
+        yield frozenset((targets | {name: new}).items())

@@ -1,0 +1,98 @@
+"""The arrays of a region, with affine extents where they have some."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+from pycparser import c_ast
+
+from polyc.frontend.c.convert import Converter
+from polyc.frontend.c.liveness import walk
+from polyc.frontend.c.state import Env, Region, number
+from polyc.frontend.c.symbols import Symbol
+from polyc.frontend.sets.affine import Affine
+from polyc.model import ctree as c
+from polyc.model.scop import Array, Storage
+
+
+def make_array(symbol: Symbol, region: Region, converter: Converter, function: c_ast.FuncDef) -> Array:
+    """The model's array of a symbol."""
+    if symbol.key in region.flat:
+        shape = region.flat[symbol.key]
+        extents = tuple(region.in_c(extent) for extent in shape.extents)
+        sizes = [Affine(region).observed(extent, Env()) for extent in shape.extents]
+        steps = [Affine(region).observed(stride, Env()) for stride in shape.strides]
+        return Array(
+            symbol.key,
+            symbol.c_name,
+            symbol.shape.element,
+            (None, *sizes),
+            (None, *extents),
+            symbol.storage,
+            symbol.constant,
+            True,
+            tuple(step for step in steps if step is not None),
+            tuple(region.in_c(stride) for stride in shape.strides),
+        )
+    pairs = [extent(symbol, position, region, converter, function) for position in range(symbol.rank)]
+    return Array(
+        symbol.key,
+        symbol.c_name,
+        symbol.shape.element,
+        tuple(size for size, _ in pairs),
+        tuple(text for _, text in pairs),
+        symbol.storage,
+        symbol.constant,
+    )
+
+
+def extent(
+    symbol: Symbol, position: int, region: Region, converter: Converter, function: c_ast.FuncDef, asking: bool = False
+) -> tuple[isl.PwAff | None, c.Expr | None]:
+    """One dimension's size, in the parameters and as C.
+
+    `asking`: whether parameters may be assumed with which it does not wrap
+    """
+    if symbol.key in region.flat:
+        return None, None  # what is not divided may lie anywhere
+    dim = symbol.shape.dims[position]
+    if dim.extent is None:
+        return None, None
+    quiet = replace(converter, problems=[])
+    expr = quiet.expr(dim.extent)[0]
+    if dim.size is not None:
+        return number(dim.size), region.in_c(expr)
+    if quiet.problems or not settled(dim.extent, symbol, converter, function):
+        return None, region.in_c(expr)
+    before, region.strict = region.strict, not asking
+    size = Affine(region).observed(expr, Env())
+    region.strict = before
+    return size, region.in_c(expr)
+
+
+def settled(extent: c_ast.Node, symbol: Symbol, converter: Converter, function: c_ast.FuncDef) -> bool:
+    """Whether the variables of an extent still have the values of the time of the declaration."""
+    names = {node.name for node in walk(extent) if isinstance(node, c_ast.ID)}
+    declared = converter.parsed.offset(symbol.node.coord) if symbol.node is not None else 0
+    for node in walk(function.body):
+        target = None
+        if isinstance(node, c_ast.Assignment):
+            target = node.lvalue
+        elif isinstance(node, c_ast.UnaryOp) and node.op in ("p++", "p--", "++", "--", "&"):
+            target = node.expr
+        if isinstance(target, c_ast.ID) and target.name in names and converter.parsed.offset(target.coord) > declared:
+            return False
+    return True
+
+
+def positive_extents(array: Array) -> list[isl.PwAff]:
+    """Sizes that C promises to be positive: those of variable length arrays, the outermost of a parameter apart.
+
+    Those that the region declares are seen to where their declaration stands.
+    """
+    if array.flat:
+        return []
+    first = 1 if array.storage is Storage.ARGUMENT else 0
+    outside = array.storage in (Storage.ARGUMENT, Storage.LOCAL)
+    return [size for size in array.extents[first:] if size is not None and outside]

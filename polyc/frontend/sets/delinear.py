@@ -1,0 +1,401 @@
+"""Linearised references: which shape makes `a[i * (C + 2) + j]` the element `a[i][j]`.
+
+A shape is a row of strides, the last 1. A subscript is divided by them one after the other. What is left for a
+dimension but the outermost has to lie between 0 and its extent, which is how many strides of the dimension fit into the
+one before it: then no two places of the shape are one place in memory, and the flat array is one with several
+dimensions.
+
+source: Grosser, Ramanujam, Pouchet, Sadayappan, Pop: Optimistic Delinearization of Parametrically Sized Arrays (ICS
+2015). There the strides are guessed from the products of sizes in all terms; here they are the factors of what varies,
+so that `i * (C + 2)` has the stride C + 2 at once.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from math import inf
+from typing import TypeVar
+
+import islpy as isl
+
+from polyc.analysis.expressions.ranges import bounds_of
+from polyc.errors import Span
+from polyc.frontend.c.state import POINT, Env, FlatShape, Region, number, project, restore, saved
+from polyc.frontend.c.symbols import PRIVATE_BYTES, Symbol
+from polyc.frontend.sets.affine import Affine
+from polyc.frontend.sets.atoms import Atoms
+from polyc.frontend.sets.multiples import parts_of, with_parts
+from polyc.frontend.sets.polynomial import ONE, Poly, added, divided, is_number, multiplied
+from polyc.frontend.sets.strides import LONG, number_strides, strides_of
+from polyc.frontend.sets.wanted import wanted
+from polyc.model import ctree as c
+from polyc.model.scop import Storage
+from polyc.poly import greatest_of
+from polyc.records import dataclass, field
+
+T = TypeVar("T")
+FEW = 4096
+"""Assumptions that hold for no size above this one are not made, but where rows have fewer elements."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Form:
+    """The shape of a flat array."""
+
+    strides: tuple[Poly, ...]
+    """From the outermost dimension to the innermost, whose stride is 1."""
+    shape: FlatShape
+    sizes: tuple[Poly, ...]
+    """The extents as polynomials."""
+
+    @property
+    def extents(self) -> tuple[c.Expr, ...]:
+        return self.shape.extents
+
+    @property
+    def constant(self) -> bool:
+        """Whether all strides are numbers: subscripts are affine as they are."""
+        return all(is_number(stride) for stride in self.strides)
+
+    @property
+    def few(self) -> int:
+        """What is assumed has to hold for sizes up to this one at least."""
+        return min([FEW, *(size[()] for size in self.sizes if is_number(size))])
+
+    @property
+    def rank(self) -> int:
+        return len(self.strides)
+
+    def pieces(self, poly: Poly) -> list[Poly]:
+        """The subscript of each dimension."""
+        found: list[Poly] = []
+        for stride in self.strides[:-1]:
+            quotient, poly = divided(poly, stride)
+            found.append(quotient)
+        return [*found, poly]
+
+
+def is_linearised(region: Region, body: c.Block, atoms: Atoms) -> bool:
+    """Whether a subscript has a product of a variable and a size, or of one and a number that may be a row's length."""
+    indices = dict.fromkeys(index for _, index in flat_references(region, body))
+    polys = [atoms.polynomial(index) for index in indices]
+    factors = (atoms.factors(poly) for poly in polys)
+    if any(variable and not is_number(factor) for found in factors for variable, factor in found.items()):
+        return True
+    return bool(number_strides(polys, atoms))
+
+
+def find_forms(region: Region, body: c.Block, atoms: Atoms) -> dict[str, Form]:
+    """The shapes of the flat arrays of a region, by key."""
+    references: dict[str, list[Poly]] = {}
+    for symbol, index in flat_references(region, body):
+        references.setdefault(symbol.key, []).append(atoms.polynomial(index))
+    found: dict[str, Form] = {}
+    for key, polys in references.items():
+        symbol = region.scope.symbols[key]
+        strides = strides_of(polys, atoms)
+        if strides is not None and all(is_number(stride) for stride in strides) and is_small(symbol):
+            continue  # a thread may have it for itself
+        form = None if strides is None else checked(strides, region, atoms)
+        if form is not None:
+            found[key] = form
+    return found
+
+
+def flat_references(region: Region, body: c.Block) -> Iterator[tuple[Symbol, c.Expr]]:
+    """The subscripts of arrays that have one."""
+    for node in c.walk(body):
+        match node:
+            case c.Subscript(base=c.Name(name=name), index=index):
+                pass
+            case c.Unary(op="*", operand=c.Binary(op="+", left=c.Name(name=name), right=index)):
+                pass
+            case _:
+                continue
+        symbol = region.symbol(name)
+        if symbol is not None and symbol.rank == 1 and symbol.storage is not Storage.REGION:
+            yield symbol, index
+
+
+def is_small(symbol: Symbol) -> bool:
+    """Whether each thread could have a copy of an array."""
+    return symbol.storage is Storage.LOCAL and 0 < symbol.shape.size_bytes <= PRIVATE_BYTES
+
+
+def checked(strides: tuple[Poly, ...], region: Region, atoms: Atoms) -> Form | None:
+    """The shape with these strides, if its extents are affine.
+
+    Where a stride is no multiple of the next one, as many of these as fit into it are a row.
+    """
+    sizes: list[Poly] = []
+    whole = True
+    for wide, narrow in pairwise(strides):
+        size, rest = divided(wide, narrow)
+        whole = whole and not rest
+        sizes.append(size if not rest else quotient(wide, narrow, atoms))
+    extents = tuple(atoms.expression(size) for size in sizes)
+    steps = () if whole else tuple(atoms.expression(stride) for stride in strides[:-1])
+    before, region.strict = region.strict, True
+    affine = [Affine(region).observed(expr, Env()) for expr in (*extents, *steps)]
+    region.strict = before
+    if any(expr is None for expr in affine):
+        return None
+    return Form(strides, FlatShape(extents, steps), tuple(sizes))
+
+
+def quotient(wide: Poly, narrow: Poly, atoms: Atoms) -> Poly:
+    """How many strides of one kind fit into one of another: `S1 > 0 ? S2 / S1 : 0`."""
+    if is_number(wide) and is_number(narrow):
+        return {(): wide[()] // narrow[()]}
+    above, below = atoms.expression(wide), atoms.expression(narrow)
+    ratio = c.Binary("/", above, below)
+    if is_number(narrow):
+        return atoms.atom(ratio)
+    zero = c.Literal("0")
+    return atoms.atom(c.Ternary(c.Binary(">", below, zero), ratio, zero))
+
+
+def shaped_items(
+    region: Region,
+    body: c.Block,
+    atoms: Atoms,
+    span: Span,
+    extract: Callable[[tuple[c.Stmt, ...]], list[T]],
+) -> list[T]:
+    """What `extract` makes of the region's statements, with the shapes of its flat arrays in `region.flat`.
+
+    Shapes are tried: one that none of an array's subscripts fits is dropped, and all is read again without it. So it
+    is with parts of sizes, where something is unsure; and with what was assumed on the way, for references before it.
+    """
+    forms = find_forms(region, body, atoms)
+    parts = parts_of(region) if forms else {}
+    before = saved(region)
+    while True:
+        splitter = Splitter(region, atoms, forms, bool(parts))
+        region.flat = {key: form.shape for key, form in forms.items()}
+        region.divide = splitter.subscripts
+        try:
+            items = extract(body.body)
+        except Unsure:
+            items = []
+        lost = splitter.lost()
+        later = splitter.guarded and bool(splitter.plain)
+        if not (lost or later or (parts and splitter.unsure)):
+            splitter.tell_shapes(span)
+            return items
+        known = region.assumed
+        restore(region, before)
+        if parts:
+            body, parts = with_parts(body, region, parts), {}
+            forms, before = find_forms(region, body, atoms), saved(region)
+        elif lost:
+            forms = {key: form for key, form in forms.items() if key not in lost}
+            splitter.tell(lost)
+            before = saved(region)
+        else:
+            region.assumed = known
+
+
+class Unsure(Exception):
+    """Something is not sure, and will be asked again with what is known of parts of sizes."""
+
+
+@dataclass(slots=True)
+class Splitter:
+    """Divides subscripts, and sees to it that they stay in their rows."""
+
+    region: Region
+    atoms: Atoms
+    forms: dict[str, Form]
+    hasty: bool = False
+    """Whether to stop, with `Unsure`, at the first subscript that is not certain to stay in its row."""
+    split: Counter[str] = field(default_factory=Counter)
+    """How many references of each array were divided."""
+    whole: dict[str, list[c.Expr]] = field(default_factory=dict)
+    """Subscripts of each array that were not."""
+    plain: Counter[str] = field(default_factory=Counter)
+    """How many of these are affine."""
+    guarded: bool = False
+    """Whether anything was assumed of the sizes."""
+
+    @property
+    def unsure(self) -> bool:
+        """Whether more might be known of sizes that are parts of others."""
+        return self.guarded or bool(self.whole)
+
+    def subscripts(self, key: str, index: c.Expr, env: Env, certain: bool) -> tuple[c.Expr | None, ...] | None:
+        """The subscripts of a reference; None where they are not certain to stay in their rows, and in the place of an
+        outermost one that is not affine and has no bounds. `certain`: each instance reaches it."""
+        asked = len(self.region.wanted)
+        found = self.divided(key, self.atoms.polynomial(index), env, certain)
+        name = self.region.scope.symbols[key].c_name
+        if self.hasty and (found is None or self.guarded):
+            self.guarded = True
+            raise Unsure
+        if found is None:
+            del self.region.wanted[asked:]
+            self.whole.setdefault(key, []).append(index)
+            if self.value(index, env) is not None:
+                self.plain[key] += 1
+            message = f"this subscript of '{name}' may leave {self.rows(key)}: any element may be accessed"
+            self.region.note("non-affine-index", message, index.span)
+            return None
+        self.split[key] += 1
+        first, *rest = (self.atoms.expression(piece) for piece in found)
+        if self.value(first, env) is None and None in bounds_of(first, self.region.value):
+            message = f"this subscript of '{name}' is not affine: any row may be accessed"
+            self.region.note("non-affine-index", message, index.span)
+            return None, *rest
+        return first, *rest
+
+    def rows(self, key: str) -> str:
+        """What the array is made of, in words."""
+        sizes = [self.atoms.words(size) for size in self.forms[key].sizes]
+        if len(sizes) == 1:
+            return f"its row of {sizes[0]} elements"
+        return f"its part of {' x '.join(f'({size})' if ' ' in size else size for size in sizes)} elements"
+
+    def tell_shapes(self, span: Span) -> None:
+        """Say what is read as what."""
+        shapes = []
+        for key, form in self.forms.items():
+            inner = "".join(f"[{self.atoms.words(size)}]" for size in form.sizes)
+            shapes.append(f"{self.region.scope.symbols[key].c_name}[]{inner}")
+        if shapes:
+            self.region.note("delinearised", f"flat arrays are read as {', '.join(sorted(shapes))}", span)
+
+    def lost(self) -> set[str]:
+        """Arrays of which no reference was divided, or fewer than are affine as they are, with one subscript. Where all
+        are affine as they are, none may be left."""
+        return {key for key in self.whole if self.forms[key].constant or self.split[key] <= self.plain[key]}
+
+    def tell(self, lost: set[str]) -> None:
+        """Say why these stay as they are."""
+        for key in sorted(lost):
+            if self.forms[key].constant:
+                continue  # its subscripts are affine with one dimension too
+            name, index = self.region.scope.symbols[key].c_name, self.whole[key][0]
+            message = f"'{name}' is no array with several dimensions: a subscript may leave {self.rows(key)}"
+            self.region.note("not-delinearised", message, index.span)
+
+    def divided(self, key: str, poly: Poly, env: Env, certain: bool) -> list[Poly] | None:
+        form = self.forms[key]
+        pieces = form.pieces(poly)
+        wrong = self.outside(form, pieces, env)
+        loose = self.irregular(form, pieces, env) if wrong is not None else []
+        if wrong is None or (loose and not (certain and self.ask(key, form, pieces, loose, env))):
+            return None
+        if self.never(wrong, env):
+            return pieces
+        for other in shifted(form, pieces) if not loose else ():
+            elsewhere = None if self.irregular(form, other, env) else self.outside(form, other, env)
+            if elsewhere is not None and self.never(elsewhere, env):
+                return other
+        diagonal = any(set(self.moving(a)) & set(self.moving(b)) for a, b in pairwise(pieces))
+        plain = not any(self.moving(piece) for piece in pieces[:-1])  # `a[i + n]` says nothing of rows
+        # With strides that are numbers little is lost without a shape: a guard is worth it where rows are written.
+        idle = form.constant and (form.few < LONG or key not in self.region.written)
+        return pieces if not diagonal and not plain and not idle and self.assume(wrong, env, form.few) else None
+
+    def irregular(self, form: Form, pieces: list[Poly], env: Env) -> list[int]:
+        """The positions of what is neither affine nor bounded by what it is made of."""
+        exprs = [self.atoms.expression(piece) for piece in pieces]
+        return [
+            position
+            for position, (expr, extent) in enumerate(zip(exprs[1:], form.extents, strict=True), 1)
+            if self.value(expr, env) is None and self.above(expr, extent) is None
+        ]
+
+    def above(self, expr: c.Expr, extent: c.Expr) -> isl.Set | None:
+        """The sizes of rows that an expression of data may leave, `0 <= expr <= n`; None where nothing bounds it."""
+        low, high = bounds_of(expr, self.region.value, self.region.element)
+        size = self.value(extent, Env())
+        return None if low is None or high is None or size is None else size.le_set(number(high))
+
+    def ask(self, key: str, form: Form, pieces: list[Poly], loose: list[int], env: Env) -> bool:
+        """Note what the data have to be asked, if the region needs no more than that."""
+        for position in loose:
+            expr = self.atoms.expression(pieces[position])
+            type_ = self.atoms.typed(expr)[1]
+            one = wanted(self.region, key, position, expr, form.extents[position - 1], type_, env)
+            if one is None:
+                return False
+            self.region.wanted.append(one)
+        return self.region.inspect
+
+    def moving(self, piece: Poly) -> set[tuple[int, ...]]:
+        return {variable for variable in self.atoms.factors(piece) if variable}
+
+    def value(self, expr: c.Expr, env: Env) -> isl.PwAff | None:
+        before, self.region.strict = self.region.strict, True
+        value = Affine(self.region).value(expr, env)
+        self.region.strict = before
+        return None if value is None else value[0]
+
+    def outside(self, form: Form, pieces: list[Poly], env: Env) -> isl.Set | None:
+        """Where the affine parts of a subscript leave their rows, and those that are bounded; None where rows are not
+        affine."""
+        wrong: isl.Set | None = None
+        for piece, extent in zip(pieces[1:], form.extents, strict=True):
+            expr = self.atoms.expression(piece)
+            value, size = self.value(expr, env), self.value(extent, Env())
+            if size is None:
+                return None
+            if value is None:
+                above = self.above(expr, extent)
+                here = isl.Set.empty(POINT) if above is None else above
+            else:
+                here = value.lt_set(number(0)).union(value.ge_set(size))
+            wrong = here if wrong is None else wrong.union(here)
+        return wrong
+
+    def never(self, wrong: isl.Set, env: Env) -> bool:
+        before, self.region.strict = self.region.strict, True
+        sure = self.region.holds(wrong, env)
+        self.region.strict = before
+        return sure
+
+    def assume(self, wrong: isl.Set, env: Env, few: int) -> bool:
+        """Assume of the sizes that these places are not reached. Not where that leaves small numbers only: such a
+        subscript is no place in this shape.
+
+        math: allowed = (sizes \\ bad).gist(sizes), for the sizes at which this place is reached at all
+        """
+        region = self.region
+        if region.strict:
+            return False
+        known = env.domain.intersect(region.context).intersect(region.types(env)).intersect(region.assumed)
+        sizes = project(known, env.variables)
+        left = sizes.subtract(project(wrong.intersect(known), env.variables)).coalesce()
+        if left.is_empty() or any(most(left, name) < min(few, most(sizes, name)) for name in names_of(left)):
+            return False
+        region.assumed = region.assumed.intersect(left.gist(sizes)).coalesce()
+        self.guarded = True
+        return True
+
+
+def names_of(domain: isl.Set) -> list[str]:
+    return [domain.get_dim_name(isl.dim_type.param, k) or "" for k in range(domain.dim(isl.dim_type.param))]
+
+
+def most(domain: isl.Set, name: str) -> float:
+    """The greatest value of a parameter."""
+    position = domain.find_dim_by_name(isl.dim_type.param, name)
+    if position < 0:
+        return inf
+    value = greatest_of(domain.move_dims(isl.dim_type.set, 0, isl.dim_type.param, position, 1), 0)
+    return int(value.to_python()) if value.is_int() else inf
+
+
+def shifted(form: Form, pieces: list[Poly]) -> Iterator[list[Poly]]:
+    """The same place one row on or back: `C - 1 - j` of the next row is `-1 - j` of this one, divided by C."""
+    for position, size in enumerate(form.sizes, 1):
+        if multiplied(size, form.strides[position]) != form.strides[position - 1]:
+            continue
+        for step in (-1, 1):
+            other = list(pieces)
+            other[position - 1] = added(other[position - 1], ONE, step)
+            other[position] = added(other[position], size, -step)
+            yield other

@@ -1,0 +1,150 @@
+"""Statements whose control depends on data: kept whole, with what they may access over-approximated."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from polyc.analysis.expressions.facts import assigned_scalars, induction
+from polyc.frontend.c.first_use import Use, first_use
+from polyc.frontend.c.state import Env, Region, variable
+from polyc.frontend.sets.accesses import READ, Collector
+from polyc.frontend.sets.affine import Affine
+from polyc.frontend.sets.loops import NotAffine, analyse
+from polyc.model import ctree as c
+from polyc.records import dataclass, field, replace
+
+
+@dataclass(slots=True)
+class Opaque:
+    """Models one statement. Loops inside it that are affine still bound what is accessed."""
+
+    region: Region
+    env: Env
+    needed: frozenset[str]
+    collector: Collector = field(init=False)
+    affine: Affine = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.affine = Affine(self.region)
+        self.collector = Collector(self.region, self.env)
+
+    def model(self, node: c.Stmt) -> c.Stmt:
+        """The statement's body; the accesses are in `collector`. Nothing is assumed for the sake of precision."""
+        declared = {item.name for item in c.walk(node) if isinstance(item, c.Decl)}
+        hidden = self.hidden_variables(node, declared)
+        self.collector.internal = frozenset(declared | set(hidden))
+        notes, strict = self.region.notes, self.region.strict
+        self.region.notes, self.region.strict = [], True
+        body = self.without_unread(self.statement(node, self.env))
+        self.region.notes, self.region.strict = notes, strict
+        self.drop_covered_reads(node)
+        if not hidden:
+            return body
+        symbols = [self.region.scope.symbols[key] for key in hidden]
+        own = tuple(c.Decl(s.shape.element.text, s.key) for s in symbols)
+        return c.Block((*own, body), node.span)
+
+    def without_unread(self, body: c.Stmt) -> c.Stmt:
+        """The statement without names of subscripts that are written out everywhere (`Region.named`)."""
+        read = {item.name for item in c.walk(body) if isinstance(item, c.Name)}
+        unread = self.region.named - read
+
+        def dropped(node: c.Node) -> c.Node | None:
+            if not isinstance(node, c.Block):
+                return None
+            kept = [item for item in node.body if not (isinstance(item, c.Decl) and item.name in unread)]
+            return replace(node, body=tuple(c.rewrite(item, dropped) for item in kept))
+
+        return c.rewrite(body, dropped) if unread else body
+
+    def hidden_variables(self, node: c.Stmt, declared: set[str]) -> list[str]:
+        """Loop variables from outside whose values nobody else needs: the statement gets its own."""
+        heads = [induction(item) for item in c.walk(node) if isinstance(item, c.For)]
+        keys = {h.key for h in heads if h is not None and not h.declared} - declared - self.needed - self.region.hidden
+        return sorted(key for key in keys if self.region.symbol(key) is not None)
+
+    def drop_covered_reads(self, node: c.Stmt) -> None:
+        """A scalar that the statement always assigns before it reads it is not read from outside."""
+        scalars = {a.array for a in self.collector.accesses if self.region.scope.symbols[a.array].rank == 0}
+        covered = {key for key in scalars - self.region.hidden if first_use(node, key) is not Use.READ}
+        self.collector.accesses = [a for a in self.collector.accesses if a.array not in covered or a.kind is not READ]
+
+    def statement(self, node: c.Stmt, env: Env) -> c.Stmt:
+        match node:
+            case c.Block(body=items):
+                return replace(node, body=tuple(self.statement(item, env) for item in items))
+            case c.ExprStmt(expr=expr):
+                return replace(node, expr=self.collector.read(expr, env))
+            case c.Decl(init=init):
+                return node if init is None else replace(node, init=self.collector.read(init, env))
+            case c.If():
+                return self.branch(node, env)
+            case c.While(condition=condition, body=body):
+                test = self.collector.read(condition, env)
+                return replace(node, condition=test, body=self.uncertain(body, env))
+            case c.For():
+                return self.for_loop(node, env)
+        return node
+
+    def uncertain(self, node: c.Stmt, env: Env) -> c.Stmt:
+        before = self.collector.certain
+        self.collector.certain = False
+        found = self.statement(node, env)
+        self.collector.certain = before
+        return found
+
+    def branch(self, node: c.If, env: Env) -> c.Stmt:
+        test = self.collector.read(node.condition, env)
+        holds = self.affine.condition(node.condition, env)
+        visit = self.statement if holds is not None else self.uncertain
+        then = visit(node.then, env.within(holds) if holds is not None else env)
+        otherwise = node.otherwise
+        if otherwise is not None:
+            otherwise = visit(otherwise, env.within(holds.complement()) if holds is not None else env)
+        return replace(node, condition=test, then=then, otherwise=otherwise)
+
+    def for_loop(self, node: c.For, env: Env) -> c.Stmt:
+        head = induction(node)
+        if head is None or head.key not in self.collector.internal or head.key in env.variables:
+            return self.plain_loop(node, env)
+        try:
+            domain, exact = analyse(self.region, node, env).domain, True
+        except NotAffine:
+            domain, exact = self.loose_domain(node, env), False
+        inside = replace(env, domain=domain, inner=(*env.inner, head.key))
+        free = replace(env, inner=(*env.inner, head.key), domain=env.domain)
+        init = self.head_part(node.init, env)
+        condition = self.collector.read(node.condition, free) if node.condition is not None else None
+        step = self.collector.read(node.step, free) if node.step is not None else None
+        body = self.statement(node.body, inside) if exact else self.uncertain(node.body, inside)
+        return replace(node, init=init, condition=condition, step=step, body=body)
+
+    def head_part(self, init: c.Decl | c.Expr | None, env: Env) -> c.Decl | c.Expr | None:
+        if init is None:
+            return None
+        if isinstance(init, c.Decl):
+            return init if init.init is None else replace(init, init=self.collector.read(init.init, env))
+        return self.collector.read(init, env)
+
+    def loose_domain(self, node: c.For, env: Env) -> isl.Set:
+        """What is certain of a loop's variable whose loop is not affine: where it starts, at most."""
+        head = induction(node)
+        if head is None or head.key in assigned_scalars(node.body) | self.region.hidden:
+            return env.domain
+        start = self.affine.observed(head.start, env)
+        symbol = self.region.symbol(head.key)
+        if start is None or symbol is None or not symbol.shape.element.signed:
+            return env.domain
+        value = variable(head.key)
+        return env.domain.intersect(value.ge_set(start) if head.step > 0 else value.le_set(start))
+
+    def plain_loop(self, node: c.For, env: Env) -> c.Stmt:
+        """A loop of another form, or one whose variable is needed outside: all of it is ordinary code."""
+        init = self.head_part(node.init, env)
+        condition = self.collector.read(node.condition, env) if node.condition is not None else None
+        body = self.uncertain(node.body, env)
+        before = self.collector.certain
+        self.collector.certain = False
+        step = self.collector.read(node.step, env) if node.step is not None else None
+        self.collector.certain = before
+        return replace(node, init=init, condition=condition, step=step, body=body)

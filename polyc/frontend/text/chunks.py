@@ -1,0 +1,192 @@
+"""The preprocessed text, cut into top-level declarations and function definitions without parsing it."""
+
+from __future__ import annotations
+
+import re
+
+from polyc.errors import Diagnostic, UserError
+from polyc.frontend.text.places import Places
+from polyc.records import dataclass, field
+
+_STRUCTURE = re.compile(r"""^#[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[{}();]""", re.MULTILINE)
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
+_ATTRIBUTES = re.compile(r"__attribute__|__attribute|__declspec|__asm__|__asm|\basm\b|_Alignas|__alignof__")
+_FUNCTION = re.compile(r"[\w\s*]*?\b([A-Za-z_]\w*)\s*\((?!\s*[*(])")
+_WORDS = """
+auto break case char const continue default do double else enum extern float for goto if inline int long register
+restrict return short signed sizeof static struct switch typedef union unsigned void volatile while asm
+__attribute__ __extension__ __asm__ __inline __restrict __declspec _Alignas _Static_assert __typeof__
+"""
+KEYWORDS = frozenset(_WORDS.split())
+_BRACES = re.compile(r"\{[^{}]*\}")
+
+
+_HASH_LINES = re.compile(r"^#[^\n]*$", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class Chunk:
+    """One external declaration: `start` to `end` in the preprocessed text."""
+
+    start: int
+    end: int
+    header: str
+    """Its text without what stands in braces."""
+    is_function: bool
+    """A definition with a body."""
+    function_name: str = ""
+    """What a plain prototype or definition declares; "" for everything else."""
+
+
+@dataclass(slots=True)
+class Chunks:
+    text: str
+    items: list[Chunk] = field(default_factory=list)
+    mentions: dict[str, list[int]] = field(default_factory=dict)
+    """Identifier -> indices of the chunks in whose header (or enum list) it stands."""
+
+    def at(self, offset: int) -> int | None:
+        """The index of the chunk that holds the character."""
+        low, high = 0, len(self.items)
+        while low < high:
+            middle = (low + high) // 2
+            if self.items[middle].end <= offset:
+                low = middle + 1
+            else:
+                high = middle
+        return low if low < len(self.items) and self.items[low].start <= offset else None
+
+    def text_of(self, index: int) -> str:
+        item = self.items[index]
+        return self.text[item.start : item.end]
+
+    def code_of(self, index: int) -> str:
+        """The chunk's text without lines of the preprocessor."""
+        return _HASH_LINES.sub("", self.text_of(index)).strip()
+
+
+def cut(text: str, places: Places) -> Chunks:
+    """Cut at `;` and `}` outside of all braces and parentheses. A brace without its partner is a syntax error."""
+    result = Chunks(text)
+    start, parens = 0, 0
+    opened: list[int] = []
+    pieces: list[str] = []
+    piece_start, is_body = 0, False
+    for match in _STRUCTURE.finditer(text):
+        mark = match.group()
+        if len(mark) != 1:
+            continue
+        here = match.start()
+        if mark == "(":
+            parens += 1
+        elif mark == ")":
+            parens = max(0, parens - 1)
+        elif mark == "{":
+            if not opened:
+                pieces.append(text[piece_start:here])
+                is_body = _opens_body(" ".join(pieces))
+            opened.append(here)
+        elif mark == "}":
+            if not opened:
+                raise UserError([Diagnostic("syntax", "'}' without its '{'", places.span(here, here + 1))])
+            open_brace = opened.pop()
+            if not opened:
+                piece_start = here + 1
+                if "enum" in pieces[-1]:
+                    pieces.append(text[open_brace : here + 1])
+                if is_body:
+                    parens = 0
+                    _add(result, start, here + 1, pieces, True)
+                    start, pieces, is_body = here + 1, [], False
+        elif not opened and parens == 0:
+            pieces.append(text[piece_start:here])
+            _add(result, start, here + 1, pieces, False)
+            start, piece_start, pieces = here + 1, here + 1, []
+    if opened:
+        raise UserError([Diagnostic("syntax", "'{' without its '}'", places.span(opened[-1], opened[-1] + 1))])
+    return result
+
+
+def _opens_body(header: str) -> bool:
+    """Whether the brace after this text opens a function's body. File names in line markers may be anything."""
+    header = _HASH_LINES.sub("", header)
+    if "(" not in header or "typedef" in header:
+        return False
+    plain = drop_attributes(header)
+    return "(" in plain and "=" not in plain.partition("(")[0]
+
+
+def _add(result: Chunks, start: int, end: int, pieces: list[str], is_function: bool) -> None:
+    header = _HASH_LINES.sub("", " ".join(pieces))
+    index = len(result.items)
+    plain = None if "typedef" in header else _FUNCTION.match(header)
+    name = plain.group(1) if plain is not None and plain.group(1) not in KEYWORDS else ""
+    result.items.append(Chunk(start, end, header, is_function, name))
+    for declared in {name} if name else set(_IDENTIFIER.findall(header)) - KEYWORDS:
+        result.mentions.setdefault(declared, []).append(index)
+
+
+def drop_attributes(text: str) -> str:
+    """The text without `__attribute__((...))` and the like, offset for offset (blanks stand in their place)."""
+    if not _ATTRIBUTES.search(text):
+        return text
+    out: list[str] = []
+    position = 0
+    for match in _ATTRIBUTES.finditer(text):
+        if match.start() < position:
+            continue
+        stop = close_paren(text, match.end())
+        out += [text[position : match.start()], re.sub(r"[^\n]", " ", text[match.start() : stop])]
+        position = stop
+    out.append(text[position:])
+    return "".join(out)
+
+
+def close_paren(text: str, position: int) -> int:
+    """The offset after the parenthesis that closes the first one at or after `position` (blanks and words between)."""
+    opening = re.compile(r"\s*(?:volatile|__volatile__|goto|inline)?\s*\(").match(text, position)
+    if opening is None:
+        return position
+    depth = 0
+    for match in _STRUCTURE.finditer(text, opening.end() - 1):
+        mark = match.group()
+        if mark == "(":
+            depth += 1
+        elif mark == ")":
+            depth -= 1
+            if depth == 0:
+                return match.end()
+    return len(text)
+
+
+def declared_names(chunk: Chunk) -> set[str]:
+    """The names that a chunk declares at file level: functions, variables, typedefs, tags, enum constants."""
+    if chunk.function_name:
+        return {chunk.function_name}
+    header = drop_attributes(chunk.header)
+    found = set(re.findall(r"\b(?:struct|union|enum)\s+([A-Za-z_]\w*)", header))
+    for body in re.findall(r"\benum\b[^{;]*\{([^}]*)\}", header):
+        found |= set(re.findall(r"(?:^|,)\s*([A-Za-z_]\w*)", body))
+    plain = _BRACES.sub(" ", header)
+    found |= set(re.findall(r"\(\s*\*+\s*(?:const|restrict)?\s*([A-Za-z_]\w*)\s*[)\[]", plain))
+    flat = re.sub(r"\s+", " ", _without_parens(plain))
+    found |= set(re.findall(r"([A-Za-z_]\w*) ?(?=[(\[=,;:]|$)", flat))
+    return found
+
+
+def _without_parens(text: str) -> str:
+    """`int f(int a), b[n]` -> `int f(), b[]`: only what stands outside of parentheses and brackets."""
+    out: list[str] = []
+    depth = 0
+    for part in re.split(r"([()\[\]])", text):
+        if part in ("(", "["):
+            if depth == 0:
+                out.append(part)
+            depth += 1
+        elif part in (")", "]"):
+            depth -= 1
+            if depth == 0:
+                out.append(part)
+        elif depth == 0:
+            out.append(part)
+    return "".join(out)

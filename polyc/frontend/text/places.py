@@ -1,0 +1,124 @@
+"""From a character of the preprocessed text to its line and column in the user's file.
+
+`cc -E` keeps lines but squeezes white space and expands macros. The tokens of an output line are matched with the
+tokens of the user's line; one that comes out of a macro points to the macro's use.
+"""
+
+from __future__ import annotations
+
+import bisect
+import re
+from difflib import SequenceMatcher
+
+from polyc.errors import Span
+from polyc.frontend.text.preprocess import Preprocessed
+from polyc.frontend.text.source import TOKEN, UserFile
+
+_Token = tuple[str, int, int, int]
+"""File and line, and start and end in the user's text."""
+_SPACE = re.compile(r"(?:\\\r?\n|\s)+")
+
+
+class Places:
+    """Lazy: a line is matched when somebody asks for a place in it."""
+
+    def __init__(self, user: UserFile, pre: Preprocessed) -> None:
+        self.user = user
+        self.pre = pre
+        self._segments: dict[int, list[tuple[int, int]]] | None = None
+        self._lines: dict[int, tuple[list[int], list[tuple[int, int]]]] = {}
+        self._tokens: dict[int, _Token] = {}
+        self._itself = pre.text is user.text
+
+    def span(self, start: int, end: int) -> Span:
+        """The place of the characters `start` to `end` of the preprocessed text."""
+        if self._itself:
+            return self._as_it_is(start, end)
+        name, line, first, _ = self._token(start)
+        if not self._is_own(name, line):
+            return Span(name, line)
+        last = max(self._token(max(start, end - 1))[3], first + 1)
+        first_line_end = self.user.line_starts[line] - 1 if line < len(self.user.line_starts) else len(self.user.text)
+        column = first - self.user.line_starts[line - 1] + 1
+        return Span(name, line, column, max(1, min(last, first_line_end) - first))
+
+    def _as_it_is(self, start: int, end: int) -> Span:
+        """The same in a text that needs no preprocessor."""
+        starts = self.user.line_starts
+        line = bisect.bisect_right(starts, start)
+        line_end = starts[line] - 1 if line < len(starts) else len(self.user.text)
+        return Span(self.user.path, line, start - starts[line - 1] + 1, max(1, min(end, line_end) - start))
+
+    def source(self, start: int, end: int) -> str:
+        """The user's own text for a piece of the preprocessed text, comments dropped, on one line."""
+        first = self._token(start)[2]
+        last = max(self._token(max(start, end - 1))[3], first + 1)
+        return _SPACE.sub(" ", self.user.code[first:last]).strip()
+
+    def pieces(self, line: int) -> list[tuple[int, int]]:
+        """The pieces of the preprocessed text, from and to, that come from a line of the user's file."""
+        return self._pieces().get(line, [])
+
+    def _is_own(self, name: str, line: int) -> bool:
+        return name == self.user.path and 0 < line <= len(self.user.line_starts)
+
+    def _token(self, offset: int) -> _Token:
+        """The token at an offset of the preprocessed text, kept: expressions that begin together ask for the same."""
+        found = self._tokens.get(offset)
+        if found is None:
+            name, line = self.pre.place(offset)
+            found = self._tokens[offset] = name, line, *self._range(name, line, offset)
+        return found
+
+    def _range(self, name: str, line: int, offset: int) -> tuple[int, int]:
+        if not self._is_own(name, line):
+            return 0, 1
+        offsets, ranges = self._matched(line)
+        position = bisect.bisect_right(offsets, offset) - 1
+        if position < 0:
+            start = self.user.line_starts[line - 1]
+            return start, start + 1
+        return ranges[position]
+
+    def _matched(self, line: int) -> tuple[list[int], list[tuple[int, int]]]:
+        if line not in self._lines:
+            self._lines[line] = self._match(line)
+        return self._lines[line]
+
+    def _match(self, line: int) -> tuple[list[int], list[tuple[int, int]]]:
+        base = self.user.line_starts[line - 1]
+        original = [(m.group(), base + m.start(), base + m.end()) for m in TOKEN.finditer(self.user.line(line))]
+        made = [
+            (m.group(), m.start())
+            for start, end in self.pieces(line)
+            for m in TOKEN.finditer(self.pre.text, start, end)
+        ]
+        offsets = [offset for _, offset in made]
+        left, right = [t for t, _, _ in original], [t for t, _ in made]
+        if left == right:
+            return offsets, [(start, end) for _, start, end in original]
+        if not original:
+            return offsets, [(base, base + 1)] * len(offsets)
+        ranges: list[tuple[int, int]] = []
+        for _, i1, i2, j1, j2 in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+            if i2 - i1 == j2 - j1 and left[i1:i2] == right[j1:j2]:
+                ranges += [(start, end) for _, start, end in original[i1:i2]]
+            elif j2 > j1:
+                first = original[min(i1, len(original) - 1)]
+                last = original[max(min(i2, len(original)) - 1, min(i1, len(original) - 1))]
+                ranges += [(first[1], last[2])] * (j2 - j1)
+        return offsets, ranges
+
+    def _pieces(self) -> dict[int, list[tuple[int, int]]]:
+        """Line of the user's file -> its pieces of the preprocessed text."""
+        if self._segments is None:
+            self._segments = {}
+            for start, end, first in self.pre.own_runs():
+                position, line = start, first
+                while position < end:
+                    stop = self.pre.text.find("\n", position, end)
+                    stop = end if stop < 0 else stop
+                    if stop > position and self.pre.text[position] != "#":
+                        self._segments.setdefault(line, []).append((position, stop))
+                    position, line = stop + 1, line + 1
+        return self._segments

@@ -1,0 +1,180 @@
+"""What Algorithms 1 to 4 see of a program: the nests of one sequence, their outer bands, what is between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import islpy as isl
+
+from polyc.analysis.coincident import within_iteration
+from polyc.model.tree import (
+    Band,
+    Domain,
+    Filter,
+    Leaf,
+    Mark,
+    Member,
+    Node,
+    Role,
+    Sequence,
+    instances_below,
+    partial_schedule,
+    walk,
+)
+from polyc.poly import names
+from polyc.records import dataclass, field, replace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Nest:
+    """One child of a sequence (or the only nest under a node): an iteration space in the paper's words."""
+
+    instances: isl.UnionSet
+    node: Node
+    copied: bool = False
+    """Whether a tile has values of its own, of instances that run elsewhere as well, for others."""
+    _names: list[tuple[str, ...]] = field(default_factory=list, init=False, repr=False)
+    """`statements`, once they were asked for, which is often."""
+
+    @property
+    def band(self) -> Band | None:
+        return self.node if isinstance(self.node, Band) else None
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        if not self._names:
+            self._names.append(tuple(names(self.instances)))
+        return self._names[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outer:
+    """The band members above a sequence: they stay fixed while its nests run once."""
+
+    members: tuple[Member, ...] = ()
+
+    def under(self, band: Band) -> Outer:
+        return Outer(self.members + band.members)
+
+    def same_iteration(self, relation: isl.UnionMap) -> isl.UnionMap:
+        """The pairs of a relation that belong to one iteration of the outer loops."""
+        return within_iteration(relation, self.members)
+
+
+@lru_cache(maxsize=4000)
+def statements_below(step: Filter) -> frozenset[str]:
+    """The statements that a step runs, kept: each array that might have a copy somewhere asks all steps."""
+    return frozenset(names(instances_below(step)))
+
+
+def values(members: tuple[Member, ...], instances: isl.UnionSet) -> isl.UnionMap:
+    """`{ S[i, j] -> [v0, v1] }` for some instances."""
+    if not members:
+        space = instances.get_space().params().add_unnamed_tuple_ui(0)
+        target = isl.UnionSet.from_set(isl.Set.universe(space))
+        return isl.UnionMap.from_domain_and_range(instances, target)
+    return _schedule(members).intersect_domain(instances)
+
+
+@lru_cache(maxsize=1000)
+def _schedule(members: tuple[Member, ...]) -> isl.UnionMap:
+    """`{ S[i, j] -> [v0, v1] }`, kept: each group that a nest is tried in asks for it."""
+    return isl.UnionMap.from_multi_union_pw_aff(partial_schedule(members))
+
+
+def at_sequences(tree: Domain, change: Callable[[tuple[Nest, ...], Outer], Node]) -> Domain:
+    """Rebuild the tree with `change` applied where nests stand beside each other (or a nest stands alone).
+
+    A band without a parallel loop is not a nest to tile: it is entered, with its loops as outer ones.
+    """
+
+    return Domain(tree.domain, at_sequences_below(tree.child, tree.domain, Outer(), change))
+
+
+def inside(nest: Nest, outer: Outer, change: Callable[[tuple[Nest, ...], Outer], Node]) -> Node:
+    """The nest's node with `change` applied to what is below its sequential outer band."""
+    match nest.node:
+        case Band() as band if band.coincident_prefix == 0:
+            below = at_sequences_below(band.child, nest.instances, outer.under(band), change)
+            return replace(band, child=below)
+        case Sequence():
+            return at_sequences_below(nest.node, nest.instances, outer, change)
+        case other:
+            return other
+
+
+def at_sequences_below(
+    node: Node,
+    instances: isl.UnionSet,
+    outer: Outer,
+    change: Callable[[tuple[Nest, ...], Outer], Node],
+) -> Node:
+    match node:
+        case Leaf():
+            return node
+        case _ if is_finished(node):
+            return node
+        case Sequence(children=steps):
+            nests = tuple(Nest(instances.intersect(s.filter), s.child) for s in steps)
+            changed, kept = change(nests, outer), all_instances(nests)
+            if isinstance(changed, Sequence) or instances.is_subset(kept):
+                return changed
+            return Sequence((Filter(kept, changed),))  # what the filters keep out, since tiles run it, stays out
+        case Band() if node.coincident_prefix > 0:
+            return change((Nest(instances, node),), outer)
+        case Band():
+            below = at_sequences_below(node.child, instances, outer.under(node), change)
+            return replace(node, child=below)
+        case _:
+            return replace(node, child=at_sequences_below(node.child, instances, outer, change))
+
+
+def is_finished(node: Node) -> bool:
+    """Whether an earlier pass has chosen all loops of the nest: it is left as it is."""
+    while isinstance(node, Mark) and node.kind not in ("group", "tiles"):
+        node = node.child
+    return isinstance(node, Mark)
+
+
+def between(relation: isl.UnionMap, first: Nest, second: Nest) -> isl.UnionMap:
+    """The part of a dependence relation from one nest to another."""
+    return relation.intersect_domain(first.instances).intersect_range(second.instances)
+
+
+def coincident_first(band: Band) -> Band:
+    """The band with its coincident members outermost, which a permutable band allows."""
+    if not band.permutable:
+        return band
+    ordered = sorted(band.members, key=lambda m: not m.coincident)
+    return replace(band, members=tuple(ordered))
+
+
+def sequence(nests: list[Nest], reaching: isl.UnionSet) -> Node:
+    """Nests one after the other; `reaching` is what the node above hands down."""
+    live = [n for n in nests if not n.instances.is_empty()]
+    if len(live) == 1 and reaching.is_subset(live[0].instances):
+        return live[0].node
+    return Sequence(tuple(Filter(n.instances, n.node) for n in live))
+
+
+def all_instances(nests: tuple[Nest, ...]) -> isl.UnionSet:
+    union = nests[0].instances
+    for nest in nests[1:]:
+        union = union.union(nest.instances)
+    return union
+
+
+def has_loops(node: Node) -> bool:
+    """Whether a loop stands in the subtree, other than those of a few iterations in a vector loop."""
+    return any(isinstance(n, Band) and n.members[-1].role not in (Role.UNROLLED, Role.WRITTEN_OUT) for n in walk(node))
+
+
+def has_parallel(node: Node) -> bool:
+    """Whether a loop of the subtree is marked parallel."""
+    return any(isinstance(n, Band) and any(m.parallel for m in n.members) for n in walk(node))
+
+
+def joined_member(a: Member, b: Member) -> Member:
+    schedule = a.schedule.union_add(b.schedule)
+    return replace(a, schedule=schedule, coincident=a.coincident and b.coincident)

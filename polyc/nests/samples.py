@@ -1,0 +1,100 @@
+"""Sample sizes: one point of the parameters, and one tile, at which costs are estimated."""
+
+from __future__ import annotations
+
+import math
+
+import islpy as isl
+
+from polyc.model.program import Program
+from polyc.model.scop import AccessKind
+from polyc.poly import box_volume, greatest_of, least_of, set_name
+
+LARGE, SMALL = 2000, 5
+"""Tried for each parameter that the user gave no value for."""
+
+
+def sample_parameters(program: Program) -> isl.Set:
+    """One point of the parameters: sizes are large, and a parameter is small where that leaves more results.
+
+    The window of a convolution is such a one: a window as large as the image leaves a single cell.
+    """
+    known = program.scop.context.intersect(program.scop.assumed)
+    known = known.align_params(program.scop.domain.get_space())
+    count = known.dim(isl.dim_type.param)
+    chosen = [LARGE] * count
+    for tie in program.scop.ties:  # the largest of some sizes is large, not the one that all others are multiples of
+        position = known.find_dim_by_name(isl.dim_type.param, tie.base)
+        if position >= 0:
+            chosen[position] = min(chosen[position], max(1, round(LARGE / tie.factor)))
+    best = _score(program, _fixed(known, chosen))
+    for position in range(count):
+        if chosen[position] < LARGE:
+            continue
+        tried = [*chosen[:position], SMALL, *chosen[position + 1 :]]
+        score = _score(program, _fixed(known, tried))
+        if score > best:
+            chosen, best = tried, score
+    found = _fixed(known, chosen)
+    return found if not found.is_empty() else _nearest(_busy(program, known), chosen)
+
+
+def _busy(program: Program, known: isl.Set) -> isl.Set:
+    """The sizes for which all statements run, as far as there are such: at others there is less to do."""
+    for statement in program.scop.statements.values():
+        running = known.intersect(statement.domain.params())
+        known = known if running.is_empty() else running
+    return known
+
+
+def _fixed(known: isl.Set, sizes: list[int]) -> isl.Set:
+    for position, size in enumerate(sizes):
+        known = known.fix_val(isl.dim_type.param, position, isl.Val.int_from_si(known.get_ctx(), size))
+    return known
+
+
+def _nearest(known: isl.Set, sizes: list[int]) -> isl.Set:
+    """The sizes as far as the context allows them, one parameter after the other."""
+    for position, size in enumerate(sizes):
+        for value in (size, LARGE, 500, 100, 32, SMALL, 1):
+            fixed = known.fix_val(isl.dim_type.param, position, isl.Val.int_from_si(known.get_ctx(), value))
+            if not fixed.is_empty():
+                known = fixed
+                break
+        else:
+            return isl.Set.from_point(known.sample_point())
+    return known
+
+
+def _score(program: Program, at: isl.Set) -> float:
+    """How much the region writes at these sizes (logarithms, so that every nest counts)."""
+    if at.is_empty():
+        return float("-inf")
+    total = 0.0
+    for statement in program.scop.statements.values():
+        total += math.log(1.0 + written_cells(program, statement.domain.intersect_params(at)))
+    return total
+
+
+def middle_tile(tiles: isl.Set) -> isl.Set | None:
+    """A tile in the interior."""
+    chosen = tiles
+    for d in range(tiles.dim(isl.dim_type.set)):
+        low, high = least_of(chosen, d), greatest_of(chosen, d)
+        if not (low.is_int() and high.is_int()):
+            return None
+        half = (low.to_python() + high.to_python()) // 2
+        above = chosen.lower_bound_val(isl.dim_type.set, d, isl.Val.int_from_si(chosen.get_ctx(), half))
+        value = least_of(above, d) if not above.is_empty() else low
+        chosen = chosen.fix_val(isl.dim_type.set, d, value)
+    return chosen
+
+
+def written_cells(program: Program, piece: isl.Set) -> float:
+    statement = program.statements[set_name(piece)]
+    cells = [
+        box_volume(a.relation.intersect_domain(piece).range())
+        for a in statement.accesses
+        if a.kind is not AccessKind.READ and a.relation.dim(isl.dim_type.out) > 0
+    ]
+    return max(cells, default=0.0)

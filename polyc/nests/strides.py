@@ -1,0 +1,271 @@
+"""Strides of accesses along a loop: consecutive, gathered or far apart, and what a vector loop gains from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+import islpy as isl
+
+from polyc.analysis.coincident import within_iteration
+from polyc.model.program import Program
+from polyc.model.scop import Access, AccessKind, Statement
+from polyc.model.tree import Band, Member, walk
+from polyc.poly import greatest_of, least_of, set_name, sets
+from polyc.records import dataclass
+
+GATHERED = 3
+"""No loop is better for it than another."""
+SHUFFLED = 4
+"""How many elements lie apart, at most, of what is loaded as whole vectors and shuffled."""
+FAR = 1000
+"""Elements between neighbours of which each has a line of its own."""
+UNROLLED = 32
+"""Iterations up to which inner loops with constant bounds are left to be unrolled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strides:
+    """How the accesses below move when one loop makes a step."""
+
+    consecutive: int
+    still: int
+    far: int
+
+    @property
+    def gain(self) -> float:
+        return 2.0 * self.consecutive + 0.5 * self.still - 3.0 * self.far
+
+
+def unrolled_below(band: Band, program: Program) -> bool:
+    """Whether the loops below have so few constant iterations that the C compiler unrolls them.
+
+    A 3 x 3 window stays inside: its sum then lives in a register, while each pass over a row would load and store it.
+    """
+    total = 1
+    for inner in (n for n in walk(band.child) if isinstance(n, Band)):
+        for member in inner.members:
+            count = iterations(member, program)
+            if count is None:
+                return False
+            total *= max(count, 1)
+    return total <= UNROLLED and band.members[-1].coincident
+
+
+def iterations(member: Member, program: Program) -> int | None:
+    """The number of iterations of a loop whose bounds are constants."""
+    values = isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(program.scop.domain).range()
+    if values.is_empty():
+        return 0
+    one = isl.Set.from_union_set(values)
+    low, high = least_of(one, 0), greatest_of(one, 0)
+    if not (low.is_int() and high.is_int()):
+        return None
+    return int(high.to_python() - low.to_python() + 1)
+
+
+def private_across(band: Band, program: Program) -> bool:
+    """Whether a private array carries a value between two statements or inner iterations below the band."""
+    below = {set_name(s) for s in sets(band.members[0].schedule.domain())}
+    for array in program.scop.privatizable:
+        for name in below:
+            if any(a.array == array for a in program.statements[name].accesses):
+                return True
+    return False
+
+
+def private_between(band: Band, program: Program) -> bool:
+    """Whether a private array carries a value between two iterations of a band's loops."""
+    domain = band.members[0].schedule.domain()
+    for array in program.scop.privatizable:
+        flow = program.dependences.flow_by_array.get(array)
+        inside = None if flow is None else flow.intersect_domain(domain).intersect_range(domain)
+        if inside is not None and not inside.is_subset(within_iteration(inside, band.members)):
+            return True
+    return False
+
+
+def gain_of(member: Member, program: Program) -> float:
+    """How well the accesses below like the loop innermost, or on neighbouring threads: the more, the better."""
+    return strides_of(member, program).gain
+
+
+def in_rows(member: Member, program: Program) -> bool:
+    """Whether the loop makes vectors of what is stored, though what is loaded lies some elements apart in its rows.
+
+    Images of half the size read every second element: compilers load whole vectors, and shuffle them.
+    """
+    pieces, seen = member.schedule.get_pw_aff_list(), False
+    for k in range(pieces.n_pw_aff()):
+        piece = pieces.get_at(k)
+        statement, position = program.statements.get(set_name(piece.domain())), dimension_of(piece)
+        if statement is None or position is None:
+            return False
+        for access in statement.accesses:
+            if access.loose or not access.exact or not _stays_in_row(access, position):
+                return False
+            stored = access.kind is not AccessKind.READ
+            if stored and step_of(access, position, _last_stored(program, statement.name, access)) != 1:
+                return False
+            seen = seen or stored
+    return seen
+
+
+def _stays_in_row(access: Access, position: int) -> bool:
+    """Whether a dimension of the statement moves an access in its last subscript only, by a few elements."""
+    return distance(access, position) <= SHUFFLED
+
+
+def distance(access: Access, position: int) -> int:
+    """How many elements lie between those that neighbours along a dimension of a statement access; FAR where that is no
+    row of the array's, or not known."""
+    if access.loose or not access.exact:
+        return FAR
+    most = 0
+    for d, rank, step in _moved(access, position):
+        if d != rank - 1:
+            return FAR
+        most = max(most, abs(step.to_python()) if step.is_int() else 1)
+    return most
+
+
+def _moved(access: Access, position: int) -> Iterator[tuple[int, int, isl.Val]]:
+    """Each subscript that moves with a dimension of the statement: its place, how many there are, its coefficient."""
+    for multi in _functions(access):
+        rank = multi.dim(isl.dim_type.out)
+        for d in range(rank):
+            value = multi.get_aff(d)
+            if value.involves_dims(isl.dim_type.in_, position, 1):
+                yield d, rank, value.get_coefficient_val(isl.dim_type.in_, position)
+
+
+def subscript_from_right(member: Member, program: Program) -> float:
+    """In which subscript of what the statements below write the loop stands, on the average: 0 for the last one."""
+    found: list[int] = []
+    pieces = member.schedule.get_pw_aff_list()
+    for k in range(pieces.n_pw_aff()):
+        piece = pieces.get_at(k)
+        statement, position = program.statements.get(set_name(piece.domain())), dimension_of(piece)
+        if statement is None or position is None:
+            continue
+        for access in statement.accesses:
+            if access.exact and access.kind is not AccessKind.READ:
+                found += _subscripts(access, position)
+    return sum(found) / len(found) if found else 0.0
+
+
+def _subscripts(access: Access, position: int) -> list[int]:
+    """The subscripts, counted from the right, that depend on a dimension of the statement."""
+    relation = isl.PwMultiAff.from_map(access.relation)
+    pieces: list[isl.MultiAff] = []
+    relation.foreach_piece(lambda _domain, multi: pieces.append(multi))
+    rank = relation.dim(isl.dim_type.out)
+    return [
+        rank - 1 - d
+        for multi in pieces
+        for d in range(rank)
+        if multi.get_aff(d).involves_dims(isl.dim_type.in_, position, 1)
+    ]
+
+
+def strides_of(member: Member, program: Program) -> Strides:
+    """How the accesses of the statements below move with a loop; on a CPU, of those in the most loops alone.
+
+    What runs before and after a sum would outvote it otherwise, though it runs once for all its steps.
+    """
+    consecutive = still = far = 0
+    for statement, position in _deepest(_below(member, program), program):
+        for access in statement.accesses:
+            if access.kind is AccessKind.READ and any(
+                other.ref == access.ref and other.kind is not AccessKind.READ for other in statement.accesses
+            ):
+                continue
+            step = step_of(access, position, _last_stored(program, statement.name, access))
+            consecutive += step == 1
+            still += step == 0
+            far += step == 2
+    return Strides(consecutive, still, far)
+
+
+def goes_far(member: Member, program: Program) -> bool:
+    """Whether each step of a loop leads to other lines of the cache, and nothing along one.
+
+    Vectors of such elements are put together one by one. Where the distance is a power of two, gcc is even known to
+    load all that lies between them, once it is told to make vectors.
+    """
+    far = False
+    inside = (one for one in _below(member, program) if one[0].name not in program.copies)
+    for statement, position in _deepest(inside, program):
+        for access in statement.accesses:
+            apart = distance(access, position)
+            if step_of(access, position, _last_stored(program, statement.name, access)) == 1 or 0 < apart <= SHUFFLED:
+                return False
+            far = far or apart > SHUFFLED
+    return far
+
+
+def _below(member: Member, program: Program) -> Iterator[tuple[Statement, int]]:
+    """The statements that a loop runs through, and the dimension of theirs that it follows."""
+    pieces = member.schedule.get_pw_aff_list()
+    for k in range(pieces.n_pw_aff()):
+        piece = pieces.get_at(k)
+        statement, position = program.statements.get(set_name(piece.domain())), dimension_of(piece)
+        if statement is not None and position is not None:
+            yield statement, position
+
+
+def _deepest(below: Iterator[tuple[Statement, int]], program: Program) -> list[tuple[Statement, int]]:
+    found = list(below)
+    most = 0 if program.options.gpu else max((len(statement.loops) for statement, _ in found), default=0)
+    return [(statement, position) for statement, position in found if len(statement.loops) >= most]
+
+
+def dimension_of(piece: isl.PwAff) -> int | None:
+    """The statement's dimension that the schedule follows with coefficient 1, if it is just one."""
+    if piece.n_piece() != 1:
+        return None
+    affs: list[isl.Aff] = []
+    piece.foreach_piece(lambda _domain, aff: affs.append(aff))
+    aff = affs[0]
+    if aff.dim(isl.dim_type.div):
+        return None  # a loop over cells or blocks
+    moved = [d for d in range(aff.dim(isl.dim_type.in_)) if aff.involves_dims(isl.dim_type.in_, d, 1)]
+    return moved[0] if len(moved) == 1 else None
+
+
+def _last_stored(program: Program, statement: str, access: Access) -> int | None:
+    """The subscript along which neighbours lie together, where a buffer has them in another order."""
+    for buffer in program.buffers.values():
+        if buffer.order and (statement, access.ref) in buffer.accesses:
+            return buffer.order[-1]
+    return None
+
+
+@lru_cache(maxsize=4096)
+def _functions(access: Access) -> tuple[isl.MultiAff, ...]:
+    """The pieces of an exact access: each loop around it asks for them."""
+    pieces: list[isl.MultiAff] = []
+    isl.PwMultiAff.from_map(access.relation).foreach_piece(lambda _domain, multi: pieces.append(multi))
+    return tuple(pieces)
+
+
+@lru_cache(maxsize=4096)
+def step_of(access: Access, position: int, last: int | None = None) -> int:
+    """0: the cell stays, 1: it moves to the next one in memory, 2: it moves further; GATHERED: as the data say.
+
+    `last`: the subscript along which neighbours lie together, if that is not the last one.
+    """
+    if access.loose:
+        return GATHERED
+    if not access.exact:
+        return 2
+    worst = 0
+    for d, rank, coefficient in _moved(access, position):
+        if (
+            d == (rank - 1 if last is None else last)
+            and abs(coefficient.to_python() if coefficient.is_int() else 2) <= 1
+        ):
+            worst = max(worst, 1)
+        else:
+            worst = 2
+    return worst

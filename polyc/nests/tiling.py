@@ -1,0 +1,101 @@
+"""Tile bands: sizes, tile loops and point loops (relations (10), (18) and (19))."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import islpy as isl
+
+from polyc.model.program import Options, Program
+from polyc.model.tree import Band, Member, Node, Role
+from polyc.nests.wishes import options_of
+from polyc.poly import set_name, sets, value_on
+
+WHOLE = 0
+"""The size of a loop that is not cut."""
+AUTO_LAST, AUTO_OTHER, AUTO_OUTER, AUTO_SINGLE = 128, 32, 8, 512
+"""A CPU's tile where nothing was constructed for it (`cpu_tiles.py`)."""
+GPU_SQUARE, GPU_SINGLE = 32, 256
+"""A block's tile where nothing was constructed for it (`gpu_tiles.py`): four points for each of 32 x 8 threads, or one
+for each of 256."""
+
+
+def sizes_for(options: Options, band: Band) -> tuple[int, ...]:
+    """The tile size of each member of a band; given sizes repeat the last one."""
+    count = len(band.members)
+    if isinstance(options.tile_sizes, tuple):
+        given = options.tile_sizes
+        return tuple(given[min(k, len(given) - 1)] for k in range(count))
+    parallel = band.coincident_prefix
+    if options.gpu:
+        if parallel == 1:
+            return (GPU_SINGLE, *[GPU_SQUARE] * (count - 1))
+        return (*[1] * (parallel - 2), *[GPU_SQUARE] * (count - parallel + 2))
+    if count == 1:
+        return (AUTO_SINGLE,)
+    sizes = [AUTO_OTHER] * count
+    if parallel >= 2:
+        sizes[parallel - 1] = AUTO_LAST
+    if parallel >= 3:
+        sizes[: parallel - 2] = [AUTO_OUTER] * (parallel - 2)
+    return tuple(sizes)
+
+
+def tile_members(members: tuple[Member, ...], sizes: tuple[int, ...]) -> tuple[Member, ...]:
+    """`{ S[i] -> [T * floor(i / T)] }` for each member that is cut: the tile's corner, so that subscripts stay
+    readable."""
+    found = []
+    for member, size in zip(members, sizes, strict=True):
+        if size == WHOLE:
+            continue
+        value = isl.Val.int_from_si(member.schedule.get_ctx(), size)
+        corner = member.schedule.scale_down_val(value).floor().scale_val(value)
+        found.append(replace(member, schedule=corner, role=Role.TILE, size=size))
+    return tuple(found)
+
+
+def point_members(members: tuple[Member, ...]) -> tuple[Member, ...]:
+    return tuple(replace(m, role=Role.POINT) for m in members)
+
+
+def worth_tiling(program: Program, band: Band) -> bool:
+    """Whether a tile of the band meets some of its data again: an access that a loop of the band does not move,
+    or two accesses of one array that differ by a shift."""
+    if isinstance(options_of(program, band).tile_sizes, tuple) or program.options.gpu:
+        return True  # a GPU's blocks are tiles
+    if len(band.members) < 2:
+        return False
+    for piece in sets(band.members[0].schedule.domain()):
+        statement = program.statements[set_name(piece)]
+        for access in statement.accesses:
+            rank = access.relation.dim(isl.dim_type.out)
+            if rank == 0 or not access.placed:
+                continue
+            for member in band.members:
+                if not moves(access.relation, member):
+                    return True
+        by_array: dict[str, set[str]] = {}
+        for access in statement.accesses:
+            by_array.setdefault(access.array, set()).add(str(access.relation))
+        if any(len(relations) > 2 for relations in by_array.values()):
+            return True
+    return False
+
+
+def moves(relation: isl.Map, member: Member) -> bool:
+    """Whether the cell determines the loop's value, so that another iteration means another cell."""
+    space = relation.get_space().domain()
+    value = value_on(member.schedule, space)
+    return bool(relation.reverse().apply_range(isl.Map.from_pw_aff(value)).is_single_valued())
+
+
+def told_sizes(sizes: Iterable[int]) -> str:
+    """`32 x 128`, `8 x all`."""
+    return " x ".join("all" if size == WHOLE else str(size) for size in sizes)
+
+
+def tiled(band: Band, sizes: tuple[int, ...], below: Node) -> Node:
+    """tile band - point band - below."""
+    point = Band(point_members(band.members), band.permutable, below)
+    return Band(tile_members(band.members, sizes), band.permutable, point)

@@ -1,0 +1,242 @@
+"""Reductions on a GPU, where the user allows another order of operations (--reassociate)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+
+from polyc.analysis.expressions.reductions import reduction_of
+from polyc.model.program import Program
+from polyc.model.scop import AccessKind
+from polyc.model.tree import (
+    BLOCK_AXES,
+    Band,
+    Domain,
+    Filter,
+    Leaf,
+    Mark,
+    Member,
+    Node,
+    Role,
+    Sequence,
+    instances_below,
+    walk,
+)
+from polyc.nests.nest import values
+from polyc.nests.points import statements_of
+from polyc.nests.strides import gain_of
+from polyc.passes.gpu.coalesce import without_tiles
+from polyc.passes.gpu.untile import without_tile
+from polyc.poly import greatest_of, least_of, names, union_of
+
+STAGE = "reductions"
+FEW = 64
+"""Iterations below which one thread adds up faster than a block shares out, and combines."""
+
+
+def mark_gpu_reductions(program: Program) -> Program:
+    """Have all threads of a block combine what only goes into one cell: sums, products, minima, maxima.
+
+    rewrite:  for i s += A[i]                         -> all threads: part += A[i]; s += the sum of their parts
+              parallel for i { s[i] = 0; for j … }    -> a block for each i; its threads share the loop over j
+    tree:     band[-](i) -> mark(reduce) - band(i: reductions)
+              band(tile: i) - band(i) - sequence(S0, band[-](j)) -> band(block.x: i) - sequence(S0, mark(reduce) - …)
+    requires: `--reassociate`, since the order of additions changes
+    ensures:  what is below such a mark changes one cell for each iteration of the loops above it, by one operator
+    """
+    found = _Reductions(program)
+    child = found.at(program.tree.child, program.tree.domain, ())
+    return replace(found.program, tree=Domain(program.tree.domain, child))
+
+
+class _Reductions:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.added: list[isl.UnionSet] = []
+        """Instances that tiles added, and that the domain's filters let through now."""
+
+    def at(self, node: Node, reaching: isl.UnionSet, above: tuple[Member, ...]) -> Node:
+        """The subtree with its reductions marked; no loop above is parallel."""
+        match node:
+            case Sequence(children=steps):
+                return Sequence(tuple(self.step(s, reaching, above) for s in steps))
+            case Mark(kind="group", child=Band(members=tile) as tiles) if tile[0].role is Role.TILE:
+                found = without_tile(self.program, tiles, reaching)
+                if found is None or (above and not found[1].is_empty()):
+                    return node
+                points, added = found
+                changed = self.rows(points, reaching.union(added), above)
+                if changed is None:
+                    return node
+                self.added.append(added)
+                listed = statements_of(points)
+                self.program = without_tiles(self.program, listed, ())
+                return replace(node, child=changed, sizes=(), text=f"{', '.join(listed)}, a block for each result")
+            case Band() as band if not any(m.coincident for n in walk(band) if isinstance(n, Band) for m in n.members):
+                return self.sequential(band, reaching, above)
+            case Band() as band if not band.coincident_prefix:
+                return replace(band, child=self.at(band.child, reaching, above + band.members))
+            case _:
+                return node
+
+    def step(self, step: Filter, reaching: isl.UnionSet, above: tuple[Member, ...]) -> Filter:
+        before = len(self.added)
+        child = self.at(step.child, reaching.intersect(step.filter), above)
+        instances = step.filter
+        for added in self.added[before:]:
+            instances = instances.union(added)
+        return replace(step, filter=instances, child=child)
+
+    def sequential(self, band: Band, reaching: isl.UnionSet, above: tuple[Member, ...]) -> Node:
+        """A nest without parallel loops: from the outermost loop on that carries nothing but reductions."""
+        for k in range(len(band.members)):
+            outer = above + band.members[:k]
+            inner = _joined(replace(band, members=band.members[k:]))
+            marked = self.marked(inner, reaching, outer)
+            if marked is not None:
+                self.tell(inner, "all threads combine their own part of it")
+                return replace(band, members=band.members[:k], child=marked) if k else marked
+        return replace(band, child=self.at(band.child, reaching, above + band.members))
+
+    def rows(self, points: Band, reaching: isl.UnionSet, above: tuple[Member, ...]) -> Band | None:
+        """A tile's points without their tile: a block for each iteration of the parallel loops. None where threads are
+        better off with a result each: where results, and not what is summed up, are consecutive in memory."""
+        count = points.coincident_prefix
+        parallel, rest = points.members[:count], points.members[count:]
+        if not 0 < count <= len(BLOCK_AXES[:3]):
+            return None
+        outer = above + parallel
+        inner = points.child if not rest else replace(points, members=rest)
+        steps = inner.children if isinstance(inner, Sequence) else (Filter(reaching, inner),)
+        if any(isinstance(n, Mark) or _is_parallel(n) for n in walk(inner)):
+            return None
+        found: list[Filter] = []
+        summed: list[Band] = []
+        for step in steps:
+            if not isinstance(step.child, Band):
+                found.append(step)
+                continue
+            band = _joined(step.child)
+            here = reaching.intersect(step.filter)
+            marked = self.marked(band, here, outer)
+            if marked is None or self.gain(band.members, here) <= self.gain(parallel, here):
+                return None
+            summed.append(band)
+            found.append(replace(step, child=marked))
+        if not summed or any(not isinstance(s.child, Leaf | Mark) for s in found):
+            return None
+        for band in summed:
+            each = ", ".join(member.name for member in parallel)
+            self.tell(band, f"the threads of a block share it, one block for each {each}")
+        axes = BLOCK_AXES[:count]
+        members = tuple(
+            replace(m, role=Role.LOOP, mapped=axis, parallel=True)
+            for m, axis in zip(parallel, reversed(axes), strict=True)
+        )
+        child = Sequence(tuple(found)) if isinstance(inner, Sequence) else found[0].child
+        return replace(points, members=members, child=child)
+
+    def gain(self, members: tuple[Member, ...], here: isl.UnionSet) -> float:
+        """How well what is added up likes one of the loops on neighbouring threads."""
+        added = (replace(m, schedule=m.schedule.intersect_domain(here)) for m in members)
+        return max(gain_of(member, self.program) for member in added)
+
+    def marked(self, band: Band, reaching: isl.UnionSet, outer: tuple[Member, ...]) -> Mark | None:
+        """The band below a mark, if its loops carry nothing but reductions, and are long enough to be shared out."""
+        here = reaching.intersect(instances_below(Filter(band.members[0].schedule.domain(), band)))
+        reductions = self.reductions(band, here, outer)
+        if not reductions or self.is_short(band, here, outer):
+            return None
+        if any(isinstance(n, Band | Mark) for n in walk(band.child)):
+            return None
+        members = tuple(replace(m, role=Role.LOOP, parallel=True, reductions=reductions) for m in band.members)
+        return Mark("reduce", replace(band, members=members))
+
+    def reductions(
+        self, band: Band, here: isl.UnionSet, outer: tuple[Member, ...]
+    ) -> tuple[tuple[str, str], ...] | None:
+        """(operator, array) of what the loops combine, None where they carry something else as well."""
+        operators: dict[str, set[str]] = {}
+        for name in names(here):
+            found = reduction_of(self.program.statements[name], self.program.scop.arrays)
+            if found is not None:
+                operators.setdefault(found[1], set()).add(found[0])
+        before = values(outer, here)
+        after = values(outer + band.members, here)
+        answer: list[tuple[str, str]] = []
+        for array in sorted({a.array for name in names(here) for a in self.program.statements[name].accesses}):
+            every, writes = self.touched(array, here, False), self.touched(array, here, True)
+            if writes.is_empty():
+                continue
+            only = operators.get(array, set())
+            users = [n for n in names(here) if any(a.array == array for a in self.program.statements[n].accesses)]
+            arrays = self.program.scop.arrays
+            reduces = all((reduction_of(self.program.statements[n], arrays) or ("", ""))[1] == array for n in users)
+            if len(only) == 1 and reduces and before.reverse().apply_range(every).is_single_valued():
+                answer.append((next(iter(only)), array))
+                continue
+            if not self.is_private(array, after, here) and _carried(writes, every, before, after, self.program):
+                return None
+        return tuple(answer)
+
+    def touched(self, array: str, here: isl.UnionSet, written: bool) -> isl.UnionMap:
+        pieces = [
+            access.relation
+            for name in names(here)
+            for access in self.program.statements[name].accesses
+            if access.array == array and not (written and access.kind is AccessKind.READ)
+        ]
+        start = isl.UnionMap.empty(self.program.scop.domain.get_space().params())
+        return union_of(pieces, start).intersect_domain(here)
+
+    def is_private(self, array: str, after: isl.UnionMap, here: isl.UnionSet) -> bool:
+        """Whether each iteration can have a copy of its own (`privatize`, `contract`)."""
+        flow = self.program.dependences.flow_by_array.get(array)
+        if array not in self.program.scop.privatizable or flow is None:
+            return False
+        if not flow.intersect_domain(here).subtract(flow.intersect_range(here)).is_empty():
+            return False
+        inside = flow.intersect_domain(here)
+        return inside.is_subset(after.apply_range(after.reverse()))
+
+    def is_short(self, band: Band, here: isl.UnionSet, outer: tuple[Member, ...]) -> bool:
+        """Whether the loops have few iterations, whatever the sizes are."""
+        del outer
+        most = 1
+        for member in band.members:
+            reached = values((member,), here).range()
+            one = isl.Set.from_union_set(reached).intersect_params(self.program.scop.known)
+            if one.is_empty():
+                return True
+            low, high = least_of(one, 0), greatest_of(one, 0)
+            if not (low.is_int() and high.is_int()):
+                return False
+            most *= high.to_python() - low.to_python() + 1
+        return most < FEW
+
+    def tell(self, band: Band, how: str) -> None:
+        listed = statements_of(band)
+        what = ", ".join(m.name for m in band.members)
+        self.program = self.program.remark("reduction", STAGE, f"loop {what} is a reduction: {how}", listed)
+
+
+def _joined(band: Band) -> Band:
+    """The band with the band right below it, and so on: one band of all their loops."""
+    while isinstance(band.child, Band):
+        band = Band((*band.members, *band.child.members), False, band.child.child)
+    return band
+
+
+def _is_parallel(node: Node) -> bool:
+    return isinstance(node, Band) and any(m.coincident for m in node.members)
+
+
+def _carried(
+    writes: isl.UnionMap, every: isl.UnionMap, before: isl.UnionMap, after: isl.UnionMap, program: Program
+) -> bool:
+    """Whether two instances that touch a cell, one writing, agree in the loops above but not in the band's."""
+    pairs = writes.apply_range(every.reverse())
+    outside = before.apply_range(before.reverse())
+    inside = after.apply_range(after.reverse())
+    return not pairs.intersect(outside).subtract(inside).intersect_params(program.scop.known).is_empty()

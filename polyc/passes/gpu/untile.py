@@ -1,0 +1,71 @@
+"""The nest of a group without its tiles: what a block takes is one iteration then, not a tile."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+
+from polyc.model.program import Program
+from polyc.model.tree import Band, Extension, Filter, Member, Node, Sequence
+from polyc.nests.nest import values
+from polyc.nests.points import points_of
+from polyc.poly import empty_set
+
+
+def without_tile(program: Program, tiles: Band, reaching: isl.UnionSet) -> tuple[Band, isl.UnionSet] | None:
+    """The band of a tile's points with all that runs in the tile below it, and the instances that the tile added to
+    those that reach it. None where these depend on the tile.
+
+    tree:     band(tile: i) - extension(S0) - sequence(band(i) S0, band(i) - x) -> band(i) - sequence(S0, x)
+    requires: that nothing is declared in the tile
+    ensures:  no dependence leads from one iteration of the band to another; added instances run once
+    """
+    node = points_of(tiles)
+    if isinstance(node, Band):
+        return node, empty_set(program.scop.domain)
+    if not isinstance(node, Extension) or not isinstance(node.child, Sequence):
+        return None
+    if not node.relation.reverse().is_single_valued():
+        return None  # tiles overlap
+    added = node.relation.range()
+    everything = reaching.union(added)
+    live = [step for step in node.child.children if not step.filter.intersect(everything).is_empty()]
+    parts = [(step.filter, points_of(step.child)) for step in live]
+    bands = [band for _, band in parts if isinstance(band, Band)]
+    if len(bands) != len(parts):
+        return None
+    (count, *others) = {band.coincident_prefix for band in bands}
+    if others or not count:
+        return None
+    steps: list[Filter] = []
+    for (instances, _), band in zip(parts, bands, strict=True):
+        steps += _below(band, count, instances)
+    members = tuple(_united([band.members[k] for band in bands], [f for f, _ in parts]) for k in range(count))
+    if any(step.barrier for step in steps) or not _stay(program, members, everything):
+        return None
+    return Band(members, False, Sequence(tuple(steps))), added
+
+
+def _below(band: Band, count: int, instances: isl.UnionSet) -> list[Filter]:
+    """What one iteration of a band's first loops runs, as steps."""
+    inner: Node = band.child if len(band.members) == count else replace(band, members=band.members[count:])
+    if isinstance(inner, Sequence):
+        return [replace(step, filter=step.filter.intersect(instances)) for step in inner.children]
+    return [Filter(instances, inner)]
+
+
+def _united(members: list[Member], filters: list[isl.UnionSet]) -> Member:
+    """One loop for those of several bands."""
+    pieces = [m.schedule.intersect_domain(f) for m, f in zip(members, filters, strict=True)]
+    found = pieces[0]
+    for piece in pieces[1:]:
+        found = found.union_add(piece)
+    return replace(members[-1], schedule=found)
+
+
+def _stay(program: Program, members: tuple[Member, ...], instances: isl.UnionSet) -> bool:
+    """Whether every dependence between these instances stays in one iteration of the members."""
+    order = values(members, instances)
+    inside = program.dependences.all.intersect_domain(instances).intersect_range(instances)
+    return inside.is_subset(order.apply_range(order.reverse()))

@@ -1,0 +1,181 @@
+"""Mark the loops that are printed as parallel and as vector loops."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+import islpy as isl
+
+from polyc.machine import load_cpu
+from polyc.model import ctree as c
+from polyc.model.program import Program
+from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Member, Node, Role, Sequence, child_nodes
+from polyc.nests.nest import has_loops, has_parallel
+from polyc.nests.samples import sample_parameters
+from polyc.nests.strides import goes_far, iterations
+from polyc.nests.wishes import sequential, stays_sequential, without_parallel
+from polyc.passes.loops.balance import is_uneven, saved_seconds
+from polyc.passes.loops.small_regions import worth_of
+from polyc.poly import budget, names, sets, share
+
+STAGE = "parallel"
+FEW = 2
+"""Iterations of which no vector is made."""
+
+
+def mark_loops(program: Program) -> Program:
+    """Make the outermost coincident loop of each nest parallel, and the innermost one a vector loop.
+
+    tree:     band[cc] … -> the same with `parallel` on the first coincident member of each path,
+              `vector` on a coincident member with no loop below
+    requires: coincidence as isl or a pass that proved it set it
+    ensures:  at most one parallel loop on a path, and none of one iteration where the band has a longer one (three
+              planes of an image in tiles of eight); an innermost loop inside sequential loops is left to the vector
+              unit, since starting threads for it costs more than it runs, and so is what is too little to be worth
+              it; threads take the iterations as they come where some are much longer than others. A loop from row to
+              row is left to the C compiler, unless it divides
+    """
+    child = _parallel(program.tree.child, program.tree.domain, False, sequential(program))
+    if program.options.target == "openmp" and has_parallel(child):
+        try:
+            with budget(program.scop.domain.get_ctx(), share(program.operations, 5)):
+                shares = _Shares(program)
+                child = shares.below(child, ())
+                program = shares.program
+        except isl.Error:
+            pass  # equal parts are right as well
+    return replace(program, tree=Domain(program.tree.domain, _vector(child, program)))
+
+
+def _parallel(node: Node, domain: isl.UnionSet, sequential_above: bool, alone: frozenset[str]) -> Node:
+    match node:
+        case Leaf():
+            return node
+        case Sequence(children=steps):
+            return Sequence(tuple(replace(s, child=_parallel(s.child, domain, sequential_above, alone)) for s in steps))
+        case Band() if stays_sequential(node, alone):
+            return without_parallel(node)
+        case Band(members=members):
+            for position, member in enumerate(members):
+                if not member.coincident:
+                    sequential_above = True
+                    continue
+                longer = any(m.coincident and not _runs_once(m, domain) for m in members[position + 1 :])
+                if longer and _runs_once(member, domain):
+                    continue
+                innermost = position == len(members) - 1 and not has_loops(node.child)
+                if innermost and sequential_above:
+                    return node
+                changed = (*members[:position], replace(member, parallel=True), *members[position + 1 :])
+                return replace(node, members=changed)
+            return replace(node, child=_parallel(node.child, domain, True, alone))
+        case _:
+            return replace(node, child=_parallel(node.child, domain, sequential_above, alone))
+
+
+def _runs_once(member: Member, domain: isl.UnionSet) -> bool:
+    """Whether the loop has one iteration, whatever the loops around it are."""
+    values = sets(isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(domain).range())
+    return len(values) == 1 and values[0].is_singleton()
+
+
+class _Shares:
+    """Looks at each parallel loop: a region that is started again and again has to be worth it, and parts of unequal
+    length are dealt out as they come."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.machine = load_cpu(program.options.machine)
+
+    @cached_property
+    def at(self) -> isl.Set:
+        """The sample sizes: most loops ask for none."""
+        return sample_parameters(self.program)
+
+    def below(self, node: Node, above: tuple[Member, ...]) -> Node:
+        match node:
+            case Leaf():
+                return node
+            case Sequence(children=steps):
+                return Sequence(tuple(replace(s, child=self.below(s.child, above)) for s in steps))
+            case Band(members=members):
+                for position, member in enumerate(members):
+                    if member.parallel:
+                        changed = self.shared(member, above + members[:position])
+                        return replace(node, members=(*members[:position], changed, *members[position + 1 :]))
+                return replace(node, child=self.below(node.child, above + members))
+            case _:
+                return replace(node, child=self.below(node.child, above))
+
+    def shared(self, member: Member, above: tuple[Member, ...]) -> Member:
+        always = self.program.options.threads == "always"
+        if above and not always and not self.is_worth_it(member, above):
+            return replace(member, parallel=False)
+        worth = None if always else worth_of(self.program, self.machine, self.at, above, member)
+        if worth is not None and worth.least > 1:
+            if not worth.extents:
+                return self.too_small(member)
+            member = replace(member, worth=worth)
+        domains = (self.program.statements[name].domain for name in names(member.schedule.domain()))
+        if member.reductions or all(domain.is_box() for domain in domains):
+            return member
+        if not is_uneven(self.program, self.at, above, member):
+            return member
+        return replace(member, uneven=True)
+
+    def too_small(self, member: Member) -> Member:
+        statements = tuple(names(member.schedule.domain()))
+        message = (
+            f"{', '.join(statements)} not parallel: all iterations of the loop over {member.name} together take less "
+            f"time than threads take to start ({self.machine.parallel_region_us:.1f} us)"
+        )
+        data = {"start_us": round(self.machine.parallel_region_us, 2)}
+        self.program = self.program.remark("small-region", STAGE, message, statements, **data)
+        return replace(member, parallel=False)
+
+    def is_worth_it(self, member: Member, above: tuple[Member, ...]) -> bool:
+        saved = saved_seconds(self.program, self.machine, self.at, above, member)
+        cost = self.machine.parallel_region_us * 1e-6
+        if saved is None or saved >= cost:
+            return True
+        statements = tuple(names(member.schedule.domain()))
+        message = (
+            f"{', '.join(statements)} not parallel: threads for the loop over {member.name} would save "
+            f"{saved * 1e6:.1f} us of each iteration around it, and take {cost * 1e6:.1f} us to start"
+        )
+        data = {"saved_us": round(saved * 1e6, 2), "start_us": round(cost * 1e6, 2)}
+        self.program = self.program.remark("small-region", STAGE, message, statements, **data)
+        return False
+
+
+def _vector(node: Node, program: Program, inside: bool = False) -> Node:
+    """inside: of a parallel loop, so that a loop without vectors is not the only one that carries no dependence"""
+    match node:
+        case Leaf():
+            return node
+        case Sequence(children=steps):
+            return Sequence(tuple(Filter(s.filter, _vector(s.child, program, inside)) for s in steps))
+        case Band(members=members):
+            last = members[-1]
+            inside = inside or any(m.parallel for m in members)
+            if has_loops(node.child):
+                return replace(node, child=_vector(node.child, program, inside))
+            if not last.coincident or last.parallel or last.role is Role.TILE:
+                return node
+            if 0 < (iterations(last, program) or 0) <= FEW:
+                return node  # no vector is that short
+            if inside and goes_far(last, program) and not _divides(last, program):
+                return node
+            return replace(node, members=(*members[:-1], replace(last, vector=True)))
+        case _:
+            return replace(node, child=_vector(node.child, program, inside))
+
+
+def _divides(member: Member, program: Program) -> bool:
+    """Whether statements below divide: a vector of quotients takes no longer than one of them."""
+    bodies = [program.statements[name].body for name in names(member.schedule.domain())]
+    return any(isinstance(n, c.Binary | c.Assign) and n.op in ("/", "/=") for body in bodies for n in c.walk(body))
+
+
+__all__ = ["Mark", "child_nodes", "has_loops", "has_parallel", "mark_loops"]

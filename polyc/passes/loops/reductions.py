@@ -1,0 +1,104 @@
+"""Parallel and vector reductions, where the user allows another order of operations (--reassociate)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeAlias
+
+from polyc.analysis.expressions.reductions import reduction_of
+from polyc.model.fault import Fault
+from polyc.model.program import Program
+from polyc.model.tree import Band, Domain, Leaf, Mark, Member, Node, Role, Sequence, walk
+from polyc.nests.wishes import sequential
+from polyc.passes.buffers.privatize import place_private_arrays
+from polyc.poly import set_name, sets
+
+STAGE = "reductions"
+Races: TypeAlias = Callable[[Program], list[Fault]]
+"""The check of marked loops, which the pipeline hands over: a mark stands only where it is accepted."""
+
+
+def mark_reductions(program: Program, races: Races) -> Program:
+    """Let loops that carry nothing but a reduction into a scalar run in parallel, or as vector loops.
+
+    rewrite:  for i s += A[i]  ->  parallel for reduction(+: s) i  s += A[i]
+    tree:     band[-] -> the same with `parallel` or `vector`, and the reductions that it needs
+    requires: marks on the coincident loops; `--reassociate`, since the order of additions changes
+    ensures:  the race check accepts each loop: what it carries is the reduction alone
+    """
+    tree = program.tree
+    for band in [n for n in walk(tree.child) if isinstance(n, Band)]:
+        marked = _marked(program, band)
+        if marked is None or (any(m.parallel for m in marked.members) and _below(band) & sequential(program)):
+            continue
+        candidate = replace(program, tree=Domain(tree.domain, swapped(program.tree.child, band, marked)))
+        placed = place_private_arrays(candidate)
+        if races(placed):
+            continue
+        if _own(placed, marked) & {array for m in marked.members for _, array in m.reductions}:
+            continue  # each iteration has its own, which no other one adds to: `parallel` has said what it runs at once
+        loop = next(m for m in marked.members if m.reductions)
+        names = ", ".join(f"{op}: {array}" for op, array in loop.reductions)
+        program = candidate.remark(
+            "reduction",
+            STAGE,
+            f"loop {loop.name} runs {'in parallel' if loop.parallel else 'as a vector loop'} with reduction({names})",
+            tuple(sorted(_below(band))),
+        )
+    return program
+
+
+def _marked(program: Program, band: Band) -> Band | None:
+    """The band with its first loop made a reduction, if it has scalars that are only reduced below."""
+    position = 0 if not band.members[0].coincident else len(band.members) - 1
+    member = band.members[position]
+    if member.coincident or member.role is Role.TILE:
+        return None
+    reduced: dict[str, str] = {}
+    for name in _below(band):
+        found = reduction_of(program.statements[name], program.scop.arrays)
+        if found is None or program.scop.arrays[found[1]].rank > 0 or reduced.get(found[1], found[0]) != found[0]:
+            continue
+        reduced[found[1]] = found[0]
+    if not reduced:
+        return None
+    reductions = tuple(sorted((op, array) for array, op in reduced.items()))
+    innermost = position == len(band.members) - 1 and all(isinstance(n, Leaf | Sequence) for n in walk(band.child))
+    around = [n for n in walk(program.tree.child) if isinstance(n, Band) and any(x is band for x in walk(n))]
+    above = any(m.parallel for n in around for m in n.members)
+    changed: Member
+    if not above and position == 0:
+        changed = replace(member, parallel=True, reductions=reductions)
+    elif innermost:
+        changed = replace(member, vector=True, reductions=reductions)
+    else:
+        return None
+    return replace(band, members=(*band.members[:position], changed, *band.members[position + 1 :]))
+
+
+def _own(placed: Program, marked: Band) -> set[str]:
+    """The arrays of which each iteration of a band's loops has its own, where private arrays have their places."""
+    bands = [n for n in walk(placed.tree.child) if isinstance(n, Band) and n.members == marked.members]
+    marks = [n for band in bands for n in walk(band.child) if isinstance(n, Mark) and n.kind == "allocate"]
+    names = {name for mark in marks for name in mark.names}
+    return {buffer.array for key, buffer in placed.buffers.items() if key in names}
+
+
+def _below(band: Band) -> set[str]:
+    return {set_name(s) for s in sets(band.members[0].schedule.domain())}
+
+
+def swapped(node: Node, old: Band, new: Band) -> Node:
+    """The tree with one band replaced; subtrees without it stay the same objects."""
+    if node is old:
+        return new
+    if not any(n is old for n in walk(node)):
+        return node
+    match node:
+        case Leaf():
+            return node
+        case Sequence(children=steps):
+            return Sequence(tuple(replace(s, child=swapped(s.child, old, new)) for s in steps))
+        case _:
+            return replace(node, child=swapped(node.child, old, new))

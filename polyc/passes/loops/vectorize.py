@@ -1,0 +1,156 @@
+"""Bring the loop that runs along consecutive memory innermost."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from polyc.model.program import Buffer, Program
+from polyc.model.tree import (
+    Band,
+    Domain,
+    Filter,
+    Leaf,
+    Mark,
+    Member,
+    Node,
+    Role,
+    Sequence,
+    rewrite,
+    walk,
+)
+from polyc.nests.strides import gain_of, private_across, private_between, strides_of, unrolled_below
+from polyc.poly import set_name, sets
+from polyc.records import replace
+
+STAGE = "vectorize"
+
+
+def sink_vector_loops(program: Program) -> Program:
+    """Move one coincident loop of each innermost permutable band below everything else, where memory likes it.
+
+    rewrite:  for w { S2; for kh for kw S3; S4 }  ->  for w S2;  for kh for kw for w S3;  for w S4
+    math:     a coincident member of a band has distance 0 for every dependence that its band does not leave to
+              outer bands, so it may be the last comparison instead of an early one
+    requires: no private scalar lives across what the loop would be distributed over
+    source:   the intra-tile distribution of Zhao et al. 2024, Section 5.1 ([70] there)
+    """
+
+    program = turned_buffers(program)
+    return replace(program, tree=Domain(program.tree.domain, _all_sunk(program.tree.child, program)))
+
+
+def _all_sunk(node: Node, program: Program) -> Node:
+    def change(node: Node) -> Node:
+        if isinstance(node, Band) and all(m.role is not Role.TILE for m in node.members) and not _in_registers(node):
+            return _sunk(node, program)
+        return node
+
+    return rewrite(node, change)
+
+
+def turned_buffers(program: Program) -> Program:
+    """Store the buffers of a tile with another dimension innermost, where its loops like that better.
+
+    rewrite:  double q_tile[8][1000];  for i for j q_tile[i][j] = f(u[j][i], q_tile[i][j - 1]);
+              -> double q_tile[1000][8];  for j for i q_tile[j][i] = f(u[j][i], q_tile[j - 1][i]);
+    requires: nothing is copied into or out of them
+    ensures:  the same values: a buffer's layout is a map on its index space
+    """
+    for mark in [n for n in walk(program.tree.child) if isinstance(n, Mark) and n.kind == "allocate"]:
+        mine = [program.buffers[name] for name in mark.names]
+        if not mine or any(_is_fixed(b, program) for b in mine) or _in_registers_below(mark.child):
+            continue
+        best = _liked(mark.child, program), program
+        for last in range(min(len(b.extents) for b in mine) - 1):
+            orders = {b.key: (*(d for d in range(len(b.extents)) if d != last), last) for b in mine}
+            turned = {key: replace(program.buffers[key], order=order) for key, order in orders.items()}
+            tried = replace(program, buffers=program.buffers | turned)
+            score = _liked(mark.child, tried)
+            if score > best[0]:
+                best = score, tried
+        if best[1] is not program:
+            arrays = ", ".join(b.name for b in mine)
+            below = tuple(sorted({name for b in mine for name, _ in b.accesses}))
+            verb = "lie" if len(mine) > 1 else "lies"
+            message = f"{arrays} {verb} in the tile with another dimension innermost: vector loops run along it"
+            program = best[1].remark("turned", STAGE, message, below)
+    return program
+
+
+def _is_fixed(buffer: Buffer, program: Program) -> bool:
+    """Whether a buffer keeps its layout: it has one, has one dimension, sizes that are not known, or copies."""
+    constant = all(extent.is_cst() for extent in buffer.extents)
+    copied = any(name in program.copies for name, _ in buffer.accesses)
+    return buffer.storage != "tile" or bool(buffer.order) or len(buffer.extents) < 2 or not constant or copied
+
+
+def _in_registers_below(node: Node) -> bool:
+    return any(isinstance(n, Band) and _in_registers(n) for n in walk(node))
+
+
+def _liked(node: Node, program: Program) -> float:
+    """How well the vector loops of the statements with the most loops like the memory, once they are sunk."""
+    found: list[tuple[int, float]] = []
+    for band in walk(_all_sunk(node, program)):
+        if isinstance(band, Band) and not any(isinstance(n, Band) for n in walk(band.child)):
+            member = band.members[-1]
+            depth = max(len(program.statements[set_name(s)].loops) for s in sets(member.schedule.domain()))
+            found.append((depth, max(0.0, gain_of(member, program)) if member.coincident else 0.0))
+    most = max((depth for depth, _ in found), default=0)
+    return sum(gain for depth, gain in found if depth == most)
+
+
+def _in_registers(band: Band) -> bool:
+    """Whether the band belongs to a register tile, whose loops are in their order."""
+    return any(m.role is Role.REGISTER for n in walk(band) if isinstance(n, Band) for m in n.members)
+
+
+def _sunk(band: Band, program: Program) -> Node:
+    loops_below = _loops(band.child)
+    candidates = [m for m in band.members if m.coincident]
+    if not candidates:
+        return band
+    strides = {id(m): strides_of(m, program) for m in (*band.members, *(m for b in loops_below for m in b.members))}
+    best = max(candidates, key=lambda m: strides[id(m)].gain)
+    if strides[id(best)].gain <= 0:
+        return band
+    innermost = [n.members[-1] for n in (*loops_below, band) if not _loops(n.child)]
+    if all(m is best for m in innermost):
+        return band
+    # Against what is innermost now: a loop that is itself coincident and consecutive stays where it is.
+    if innermost and all(m.coincident and strides[id(m)].gain >= strides[id(best)].gain for m in innermost):
+        return band
+    # A line of the cache for each element of a vector: not where the loops as they are go along the lines.
+    if innermost and all(strides[id(m)].far < strides[id(best)].far for m in innermost):
+        return band
+    if private_across(band, program) if loops_below else private_between(band, program):
+        return band
+    if loops_below and unrolled_below(band, program):
+        return band
+    if len(band.members) == 1 and band.members[0] is best and not loops_below:
+        return band
+    below = sink(best, band.child)
+    rest = tuple(m for m in band.members if m is not best)
+    return replace(band, members=rest, child=below) if rest else below
+
+
+def _loops(node: Node) -> list[Band]:
+    """The bands of a subtree, but for those of which each iteration is printed by itself."""
+    return [n for n in walk(node) if isinstance(n, Band) and n.members[-1].role is not Role.WRITTEN_OUT]
+
+
+def sink(member: Member, node: Node) -> Node:
+    """The subtree with the loop below all others."""
+    match node:
+        case Leaf():
+            return Band((member,), True, node)
+        case Band():
+            return replace(node, child=sink(member, node.child))
+        case Sequence(children=steps) if any(isinstance(n, Band) for s in steps for n in walk(s.child)):
+            return Sequence(tuple(Filter(s.filter, sink(_restricted(member, s.filter), s.child)) for s in steps))
+        case _:
+            return Band((member,), True, node)
+
+
+def _restricted(member: Member, instances: isl.UnionSet) -> Member:
+    return replace(member, schedule=member.schedule.intersect_domain(instances))

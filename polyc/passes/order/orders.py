@@ -1,0 +1,220 @@
+"""Where isl skews a nest, and another order has loops along consecutive memory: that order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import islpy as isl
+
+from polyc.analysis.commuting import commuting_dependences
+from polyc.analysis.dependences import accesses_of
+from polyc.analysis.order import order_map, order_of, runs
+from polyc.analysis.witness import in_loop
+from polyc.flow import compute_false, compute_flow
+from polyc.model.program import Group, Program
+from polyc.model.tree import LEAF, Band, Domain, Filter, Mark, Member, Node, Sequence, restrict, walk
+from polyc.nests.naming import name_members
+from polyc.nests.nest import has_loops, is_finished
+from polyc.nests.strides import dimension_of, gain_of
+from polyc.passes.order.splitting import Splitter
+from polyc.poly import empty_map, maps, names, set_name, sets
+from polyc.records import dataclass, replace
+
+STAGE = "orders"
+
+
+def straighten_nests(program: Program) -> Program:
+    """Replace skewed loops by those that were written, or by some near them, if these run along consecutive memory.
+
+    rewrite:  for k for c for i A[i][c - i] = f(A[i][k], A[k][c - i])
+              -> for k { for i < k { for j < k A[i][j] = …; A[i][k] = …; for j > k A[i][j] = …; } …; for i > k … }
+              for i for j for k A[i][j] = max(A[i][j], A[i][k] + A[k + 1][j])
+              -> for i for k for j A[i][j] = max(A[i][j], A[i][k] + A[k + 1][j])
+    tree:     band(k) - band(i + j) - band(i)  ->  mark(group) - band(k) - sequence(i < k: band(i) - …, …)
+    math:     the order that was written, its loops cut in three where that makes parallel loops of them
+              (`splitting.py`); or the loops of a reading statement in another order, where updates of a cell may change
+              places if they leave the same bits (`analysis/commuting.py`)
+    requires: a nest of which isl's schedule has a loop over a combination of loops
+    ensures:  each instance runs once, and no pair that has to keep its order is turned round
+    """
+    child = program.tree.child
+    if isinstance(child, Sequence):
+        steps = []
+        for step in child.children:
+            program, node = _straightened(program, step.filter.intersect(program.tree.domain), step.child)
+            steps.append(replace(step, child=node))
+        return replace(program, tree=Domain(program.tree.domain, Sequence(tuple(steps))))
+    program, node = _straightened(program, program.tree.domain, child)
+    return replace(program, tree=Domain(program.tree.domain, node))
+
+
+def _straightened(program: Program, instances: isl.UnionSet, node: Node) -> tuple[Program, Node]:
+    """The nest in another order, if it is skewed and another order is better; a remark says so."""
+    if is_finished(node) or not any(_is_skewed(m) for n in walk(node) if isinstance(n, Band) for m in n.members):
+        return program, node
+    statements = tuple(names(instances))
+    skewed = _innermost(program, node)
+    for order in _orders(program, instances):
+        new = _innermost(program, order.node)
+        in_sequence = order.in_sequence and not _may_run_in_parallel(node)
+        if all(_is_better(new.get(name), loop, in_sequence) for name, loop in skewed.items()):
+            what = ", ".join(statements)
+            group = Group(statements, statements, (), (), _has_parallel(order.node))
+            program = replace(program, groups=(*program.groups, group))
+            message = f"{what} {order.text}"
+            program = program.remark("straightened", STAGE, message, statements)
+            return program, Mark("group", order.node, text=message)
+    loops = dict.fromkeys(m.name for n in walk(node) if isinstance(n, Band) for m in n.members if _is_skewed(m))
+    message = (
+        f"{', '.join(statements)} {'keep' if len(statements) > 1 else 'keeps'} skewed loops ({', '.join(loops)}): in "
+        "no order near the one that was written do the innermost loops run at once along consecutive memory"
+    )
+    program = program.remark("not-straightened", STAGE, message, statements)
+    return program.because(in_loop(program, instances)), node
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Order:
+    node: Node
+    text: str
+    """What is told of it."""
+    in_sequence: bool = False
+    """Whether its innermost loops may carry dependences."""
+
+
+def _orders(program: Program, instances: isl.UnionSet) -> Iterator[_Order]:
+    """Other orders of a nest, with their coincident loops marked; the one that was written first."""
+    written = name_members(Domain(instances, restrict(program.scop.tree.child, instances)), program.scop).child
+    d = program.dependences
+    strict = _inside(d.flow.union(d.lasting_false), instances)
+    splitter = Splitter()
+    node = splitter.marked(written, instances, strict)
+    cut = f", with a cut of {' and '.join(dict.fromkeys(name for name, _ in splitter.splits))}"
+    text = f"in the order that was written{cut if splitter.splits else ''}: along consecutive memory"
+    yield _Order(node, f"{'run' if len(names(instances)) > 1 else 'runs'} {text}")
+    swapped = list(_swapped(program, written))
+    kept, coincidence = _commuting(program, instances) if swapped else (strict, strict)
+    for text, other in swapped:
+        if _respects(other, instances, kept):
+            marked = Splitter(splitting=False).marked(other, instances, coincidence)
+            yield _Order(marked, f"in another order: {text}, along consecutive memory")
+    # Iterations that run at once, each in another row, are slower than a row in its order.
+    plain = Splitter(splitting=False).marked(written, instances, strict)
+    yield _Order(plain, "in the order that was written: along consecutive memory", in_sequence=True)
+
+
+def _inside(pairs: isl.UnionMap, instances: isl.UnionSet) -> isl.UnionMap:
+    return pairs.intersect_domain(instances).intersect_range(instances)
+
+
+def _commuting(program: Program, instances: isl.UnionSet) -> tuple[isl.UnionMap, isl.UnionMap]:
+    """The pairs that have to keep their order, and those of them that hold a loop back."""
+    scop = program.scop
+    order = order_of(scop.tree)
+    kept = coincidence = empty_map(scop.domain)
+    used = {a.array for name in names(instances) for a in program.statements[name].accesses}
+    for array in scop.arrays:
+        accesses = accesses_of(scop, frozenset([array]))
+        if array not in used or accesses.all_writes.is_empty():
+            continue
+        pairs = commuting_dependences(scop, array, order)
+        if pairs is None:
+            pairs = compute_flow(accesses, order).dependence.union(compute_false(accesses, order, every_pair=True))
+        kept = kept.union(pairs)
+        if array not in scop.privatizable:
+            coincidence = coincidence.union(pairs)
+    return _inside(kept, instances), _inside(coincidence, instances)
+
+
+def _loop(member: Member, statement: str, program: Program) -> str:
+    """The statement's own name of a loop."""
+    position = dimension_of(member.schedule.get_pw_aff_list().get_at(0))
+    return member.name if position is None else program.statements[statement].loops[position]
+
+
+def _swapped(program: Program, written: Node) -> Iterator[tuple[str, Node]]:
+    """The nest with two loops of one statement changed: what reads many values at once gives each value to many.
+
+    rewrite:  for j { S(j); for k < j T(j, k) }  ->  for j { S(j); for j' > j T(j', j) }
+    """
+    for band in [n for n in walk(written) if isinstance(n, Band)]:
+        if len(band.members) != 1 or not isinstance(band.child, Sequence):
+            continue
+        for position, step in enumerate(band.child.children):
+            inner = step.child
+            if not isinstance(inner, Band) or len(inner.members) != 1 or inner.child is not LEAF:
+                continue
+            own = inner.members[0].schedule.domain()
+            if len(names(own)) != 1:
+                continue
+            outer = band.members[0]
+            along = replace(outer, schedule=outer.schedule.intersect_domain(own))
+            rest = outer.schedule.subtract_domain(own)
+            member = replace(outer, schedule=rest.union_add(inner.members[0].schedule))
+            others = [s for k, s in enumerate(band.child.children) if k != position]
+            moved = Filter(step.filter, Band((along,), True, LEAF))
+            for steps in ((*others, moved), (moved, *others)):
+                new = Band((member,), False, Sequence(steps))
+                yield f"{names(own)[0]} runs along {_loop(along, names(own)[0], program)}", _with(written, band, new)
+
+
+def _with(node: Node, old: Band, new: Band) -> Node:
+    """The tree with a band in the place of another."""
+    match node:
+        case _ if node is old:
+            return new
+        case Sequence(children=steps):
+            return Sequence(tuple(replace(s, child=_with(s.child, old, new)) for s in steps))
+        case Band(child=child):
+            return replace(node, child=_with(child, old, new))
+        case _:
+            return node
+
+
+def _respects(node: Node, instances: isl.UnionSet, pairs: isl.UnionMap) -> bool:
+    time = order_map(runs(Domain(instances, node)))
+    ordered = pairs.apply_domain(time).apply_range(time)
+    return all(piece.is_subset(isl.Map.lex_lt(piece.get_space().domain())) for piece in maps(ordered))
+
+
+def _is_skewed(member: Member) -> bool:
+    """Whether the loop runs over a combination of a statement's loops."""
+    pieces = member.schedule.get_pw_aff_list()
+    return any(_is_combined(pieces.get_at(k)) for k in range(pieces.n_pw_aff()))
+
+
+def _is_combined(piece: isl.PwAff) -> bool:
+    affs: list[isl.Aff] = []
+    piece.foreach_piece(lambda _domain, aff: affs.append(aff))
+    count = piece.dim(isl.dim_type.in_)
+    return any(sum(aff.involves_dims(isl.dim_type.in_, d, 1) for d in range(count)) > 1 for aff in affs)
+
+
+def _innermost(program: Program, node: Node) -> dict[str, tuple[bool, float]]:
+    """For each statement with the most loops: whether all its innermost loops run at once, and how well they like the
+    memory (`vectorize.py`)."""
+    found: dict[str, tuple[bool, float]] = {}
+    for band in [n for n in walk(node) if isinstance(n, Band) and not has_loops(n.child)]:
+        member = band.members[-1]
+        gain = gain_of(member, program) if not _is_skewed(member) else -1.0
+        for piece in sets(member.schedule.domain()):
+            one = found.get(set_name(piece), (True, gain))
+            found[set_name(piece)] = one[0] and member.coincident, min(one[1], gain)
+    most = max((len(program.statements[name].loops) for name in found), default=0)
+    return {name: one for name, one in found.items() if len(program.statements[name].loops) == most}
+
+
+def _is_better(new: tuple[bool, float] | None, old: tuple[bool, float], in_sequence: bool) -> bool:
+    if new is None or new[1] <= max(0.0, old[1]):
+        return False
+    return new[0] or (in_sequence and old[1] <= 0)
+
+
+def _may_run_in_parallel(node: Node) -> bool:
+    """Whether a loop above the innermost one of its nest carries nothing, or may go there."""
+    bands = [n for n in walk(node) if isinstance(n, Band)]
+    return any(m.coincident for n in bands if has_loops(n.child) or len(n.members) > 1 for m in n.members)
+
+
+def _has_parallel(node: Node) -> bool:
+    return any(m.coincident for n in walk(node) if isinstance(n, Band) and has_loops(n.child) for m in n.members)

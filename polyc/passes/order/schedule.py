@@ -1,0 +1,283 @@
+"""Find each nest's permutable bands and coincident loops with isl's scheduler."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from heapq import heapify, heappop, heappush
+
+import islpy as isl
+
+from polyc.analysis.coincident import with_coincident_loops
+from polyc.analysis.dependences import accesses_of
+from polyc.analysis.order import order_map, runs
+from polyc.bounded import isl_in_child
+from polyc.flow import compute_flow
+from polyc.model.from_isl import from_isl
+from polyc.model.program import Program
+from polyc.model.scop import AccessKind
+from polyc.model.tree import Band, Domain, Filter, Member, Node, Sequence, rewrite
+from polyc.nests.naming import name_members
+from polyc.nests.nest import Outer
+from polyc.passes.order.cells import with_loops_over_cells
+from polyc.passes.order.live_ranges import kept_by_others
+from polyc.poly import budget, empty_map, in_name, is_over_budget, maps, names, out_name, set_name, sets
+
+STAGE = "schedule"
+
+HEURISTICS: dict[str, dict[str, int]] = {
+    # Algorithm 1, line 1: no fusion at all; Algorithms 1 to 4 decide what goes together.
+    "basteln": {"serialize_sccs": 1, "outer_coincidence": 1},
+    "min": {"serialize_sccs": 1, "outer_coincidence": 1},
+    "smart": {"serialize_sccs": 0, "whole_component": 0, "maximize_band_depth": 1, "outer_coincidence": 1},
+    # Without a look at coalesced loops: what isl adds for it to the linear program of a whole component makes the
+    # numbers in it grow so that no budget of operations ends it (a fuzzed program: 200,000 operations in 76 s).
+    "max": {
+        "serialize_sccs": 0,
+        "whole_component": 1,
+        "maximize_band_depth": 0,
+        "outer_coincidence": 0,
+        "treat_coalescing": 0,
+    },
+}
+MOST_FREE = 6
+"""Dimensions less equations of a dependence up to which isl's scheduler takes it as it is."""
+MOST_DISTANCES = 32
+MOST_TRIES = 4
+"""Schedules that are found anew, each with what the live ranges between the steps of the one before hold back."""
+DEFAULTS = {
+    "serialize_sccs": 0,
+    "whole_component": 0,
+    "maximize_band_depth": 0,
+    "outer_coincidence": 0,
+    "treat_coalescing": 1,
+}
+
+
+def schedule_nests(program: Program) -> Program:
+    """Replace the original order by isl's schedule: permutable bands, outer parallelism first.
+
+    tree:     any -> domain - sequence(filter - band …), one child a strongly connected component (serialised)
+    requires: dependences of the original order
+    ensures:  the new order respects `flow` and `false`; `private_false` wherever a live range is not local
+    source:   Zhao et al. 2024, Algorithm 1, line 1; the scheduler is Verdoolaege and Janssens, CW 706
+    """
+    scop, dependences = program.scop, program.dependences
+    # Inside the context: isl crashes on a dependence that contradicts it.
+    flow, false = (d.intersect_params(scop.context) for d in (dependences.flow, dependences.false))
+    flow, order = by_distance(flow), by_distance(flow.union(false))
+    constraints = isl.ScheduleConstraints.on_domain(scop.domain).set_context(scop.context)
+    constraints = constraints.set_coincidence(order).set_proximity(flow)
+    kept_apart = constraints.set_validity(order)
+    if not dependences.tagged_private_false.is_empty():
+        kept_apart = kept_apart.set_conditional_validity(
+            dependences.tagged_flow.intersect_params(scop.context),
+            dependences.tagged_private_false.intersect_params(scop.context),
+        )
+    try:
+        tree = scheduled(kept_apart, program)
+        for _ in range(MOST_TRIES):
+            kept = by_distance(kept_by_others(tree, program).intersect_params(scop.context))
+            if kept.is_subset(order):
+                break
+            order = order.union(kept)
+            tree = scheduled(kept_apart.set_validity(order).set_coincidence(order), program)
+        if not keeps_live_ranges(tree, program):
+            every = order.union(by_distance(dependences.private_false.intersect_params(scop.context)))
+            tree = scheduled(constraints.set_validity(every), program)
+    except isl.Error as error:
+        if is_over_budget(error):
+            code, why = "schedule-budget", "did not end within its budget"
+        elif "unable to carry dependences" in str(error):
+            code, why = "not-scheduled", "found no loop that carries what is left of the dependences"
+        else:
+            raise
+        message = f"isl's scheduler {why}; the original order stays, with its parallel loops"
+        return with_coincident_loops(program).remark(code, STAGE, message, tuple(scop.statements))
+    tree = name_members(with_private_loops(in_source_order(tree, program), program), scop)
+    if program.options.fuse == "basteln":
+        tree, program = with_loops_over_cells(tree, program)
+    return replace(program, tree=tree)
+
+
+def scheduled(constraints: isl.ScheduleConstraints, program: Program) -> Domain:
+    """isl's schedule tree, as ours. Raises isl.Error, OverBudget."""
+    context, options = program.scop.domain.get_ctx(), program.options
+
+    def schedule() -> isl.Schedule:
+        with _heuristic(context, options.fuse), budget(context, program.operations):
+            return constraints.compute_schedule()
+
+    if options.fuse in ("basteln", "min") or options.budget == 0:
+        return from_isl(schedule())
+    # Where isl schedules several nests as one, no budget of operations may end it.
+    return from_isl(isl.Schedule.read_from_str(context, isl_in_child(lambda: str(schedule()))))
+
+
+def keeps_live_ranges(tree: Domain, program: Program) -> bool:
+    """Whether each read of an array that may have copies sees the value that it saw before.
+
+    Where isl splits a component that it has fused, it forgets conditions on the flow from one part to another, and
+    lets live ranges mix. It splits none where it fuses nothing.
+    """
+    scop = program.scop
+    if program.options.fuse in ("basteln", "min") or program.dependences.private_false.is_empty():
+        return True
+    order = order_map(runs(tree))
+    for name in scop.privatizable & set(program.dependences.flow_by_array):
+        now = compute_flow(accesses_of(scop, frozenset([name])), order, checked=False).dependence
+        then = program.dependences.flow_by_array[name]
+        if not now.intersect_params(scop.known).is_equal(then.intersect_params(scop.known)):
+            return False
+    return True
+
+
+def with_private_loops(tree: Domain, program: Program) -> Domain:
+    """The tree with outer loops coincident that only values hold back which nobody reads.
+
+    rewrite:  for i { t = 0; for j { A[i][j] = t; t = B[i][j]; } }, where the last value of t is never read
+    math:     such a write has no live range that isl could see to stay in one iteration. For a loop v with all flow
+              and lasting anti and output dependences in one iteration, and no value of an array that can be private
+              coming from outside of the nest or leaving it, a copy for each iteration has all that is left
+    """
+    d = program.dependences
+    if d.lasting_false is d.false or program.options.fuse not in ("basteln", "min"):
+        return tree
+    order = d.flow.union(d.lasting_false).intersect_params(program.scop.context)
+
+    def step(node: Node, instances: isl.UnionSet) -> Node:
+        match node:
+            case Sequence(children=steps):
+                return Sequence(tuple(replace(s, child=step(s.child, instances.intersect(s.filter))) for s in steps))
+            case Band(members=(member,)) if not member.coincident and _is_private(member, instances):
+                return replace(node, members=(replace(member, coincident=True),))
+            case _:
+                return node
+
+    def _is_private(member: Member, instances: isl.UnionSet) -> bool:
+        inside = Outer((member,))
+        own = order.intersect_domain(instances).intersect_range(instances)
+        if not own.is_subset(inside.same_iteration(own)):
+            return False
+        accesses = [a for name in names(instances) for a in program.scop.statements[name].accesses]
+        written = {a.array for a in accesses if a.kind is not AccessKind.READ}
+        for array in written & program.scop.privatizable & d.flow_by_array.keys():
+            flow = d.flow_by_array[array].intersect_params(program.scop.context)
+            here = flow.intersect_domain(instances).union(flow.intersect_range(instances))
+            if not here.is_subset(own):
+                return False
+        return True
+
+    return Domain(tree.domain, step(tree.child, tree.domain))
+
+
+def by_distance(dependences: isl.UnionMap) -> isl.UnionMap:
+    """The same dependences, those at a few constant distances as one relation for each.
+
+    isl joins the seven neighbours of a three-dimensional stencil to one polyhedron without an equation. What the
+    scheduler has to compute of it (its coefficients, by eliminating all variables) takes minutes, that of
+    `{ x -> x + d }` nothing.
+    """
+    apart = empty_map(dependences)
+    for piece in maps(dependences):
+        basics = piece.get_basic_map_list()
+        for k in range(basics.n_basic_map()):
+            apart = apart.union(_split_by_distance(basics.get_at(k)))
+    return apart
+
+
+def _split_by_distance(basic: isl.BasicMap) -> isl.UnionMap:
+    whole = isl.Map.from_basic_map(basic)
+    size = basic.dim(isl.dim_type.in_)
+    unequal = size != basic.dim(isl.dim_type.out)
+    if unequal or 2 * size - basic.affine_hull().n_constraint() <= MOST_FREE:
+        return isl.UnionMap.from_map(whole)
+    nameless = whole.reset_tuple_id(isl.dim_type.in_).reset_tuple_id(isl.dim_type.out)
+    distances = nameless.deltas().project_out_all_params()
+    if not distances.is_bounded() or int(distances.count_val().to_python()) > MOST_DISTANCES:
+        return isl.UnionMap.from_map(whole)
+    found = empty_map(isl.UnionMap.from_map(whole))
+    points: list[isl.Point] = []
+    distances.foreach_point(points.append)
+    for point in points:
+        shift = isl.MultiAff.identity_on_domain_space(nameless.get_space().domain())
+        for d in range(size):
+            step = point.get_coordinate_val(isl.dim_type.set, d)
+            shift = shift.set_aff(d, shift.get_aff(d).add_constant_val(step))
+        at = nameless.intersect(isl.Map.from_multi_aff(shift))
+        at = at.set_tuple_id(isl.dim_type.in_, whole.get_tuple_id(isl.dim_type.in_))
+        at = at.set_tuple_id(isl.dim_type.out, whole.get_tuple_id(isl.dim_type.out))
+        found = found.union(isl.UnionMap.from_map(at))
+    return found
+
+
+def in_source_order(tree: Domain, program: Program) -> Domain:
+    """Put the steps of each sequence into the user's order as far as no dependence says otherwise.
+
+    isl orders independent components as it likes; people look for their loops where they wrote them, and
+    Algorithm 1 joins neighbours.
+    """
+    every = [(in_name(piece), out_name(piece), piece) for piece in maps(program.dependences.all)]
+    rank = {name: position for position, name in enumerate(program.scop.statements)}
+
+    def change(node: Node) -> Node:
+        if not isinstance(node, Sequence):
+            return node
+        steps = [{set_name(part): part for part in sets(step.filter)} for step in node.children]
+        after: list[list[int]] = [[] for _ in steps]
+        waits = [0 for _ in steps]
+        for first, second in _order_of(steps, every):
+            after[first].append(second)
+            waits[second] += 1
+        places = [min(rank[name] for name in step) for step in steps]
+        free = [(places[k], k) for k in range(len(steps)) if waits[k] == 0]
+        heapify(free)
+        ordered: list[Filter] = []
+        while free:
+            _, chosen = heappop(free)
+            ordered.append(node.children[chosen])
+            for second in after[chosen]:
+                waits[second] -= 1
+                if waits[second] == 0:
+                    heappush(free, (places[second], second))
+        return Sequence(tuple(ordered))
+
+    return Domain(tree.domain, rewrite(tree.child, change))
+
+
+def _order_of(steps: list[dict[str, isl.Set]], every: list[tuple[str, str, isl.Map]]) -> set[tuple[int, int]]:
+    """Pairs of steps, the smaller number first, with a dependence between them in either direction.
+
+    One look at each dependence: intersecting all of them with each pair of steps takes a chain of fifty stages longer
+    than its scheduling.
+    """
+    places: dict[str, list[int]] = {}
+    for place, step in enumerate(steps):
+        for name in step:
+            places.setdefault(name, []).append(place)
+    found: set[tuple[int, int]] = set()
+    for source, target, piece in every:
+        for one in places.get(source, ()):
+            for two in places.get(target, ()):
+                pair = (min(one, two), max(one, two))
+                if one == two or pair in found:
+                    continue
+                between = piece.intersect_domain(steps[one][source]).intersect_range(steps[two][target])
+                if not between.is_empty():
+                    found.add(pair)
+    return found
+
+
+@contextmanager
+def _heuristic(context: isl.Context, name: str) -> Iterator[None]:
+    """Set the scheduler's options for one run; they belong to the context and would stay set."""
+    chosen = DEFAULTS | HEURISTICS[name]
+    before = {option: getattr(context, f"get_schedule_{option}")() for option in chosen}
+    for option, value in chosen.items():
+        getattr(context, f"set_schedule_{option}")(value)
+    try:
+        yield
+    finally:
+        for option, value in before.items():
+            getattr(context, f"set_schedule_{option}")(value)

@@ -1,0 +1,579 @@
+"""One contraction in its tile, on the way to registers and panels."""
+
+from __future__ import annotations
+
+from itertools import count
+
+import islpy as isl
+
+from polyc.analysis.witness import between
+from polyc.cost.gpu_sizes import PAD_BYTES, VECTOR_BYTES, ContractionSize
+from polyc.machine.gpu import STATIC_SHARED_BYTES
+from polyc.model.program import Buffer, Program
+from polyc.model.scop import Access, AccessKind, Statement
+from polyc.model.tasks import TaskMapping, repeat, spatial
+from polyc.model.tree import LEAF, THREAD_AXES, Band, Extension, Filter, Mark, Member, Node, Role, Sequence
+from polyc.model.witness import Finder
+from polyc.nests.boxes import Box, bounding_box
+from polyc.nests.contractions import Contraction, extent_of, varies
+from polyc.nests.naming import fresh
+from polyc.nests.nest import Nest
+from polyc.nests.samples import sample_parameters
+from polyc.passes.buffers.promotion import RefFlow, copy_statement
+from polyc.passes.products.panels import (
+    Panel,
+    buffer_bytes,
+    copying,
+    filled_box,
+    mention_one_index,
+    producer_of,
+    vector_of,
+)
+from polyc.passes.products.widen import Widening
+from polyc.poly import affine_map, affine_of, empty_map, empty_set, everywhere, union_of, value_on
+from polyc.records import dataclass, replace
+
+STAGE = "registers"
+
+AHEAD_BYTES = 64
+"""What a thread may load ahead, an element of each operand a step: more would be spilled."""
+
+
+class NoRegisterTile(Exception):
+    """Why a contraction stays with one thread a point."""
+
+    def __init__(self, why: str, dependence: Finder | None = None) -> None:
+        super().__init__(why)
+        self.dependence = dependence
+
+
+class RegisterNest:
+    """One contraction in its tile, on the way to registers."""
+
+    def __init__(
+        self,
+        program: Program,
+        band: Band,
+        above: tuple[Member, ...],
+        contraction: Contraction,
+        size: ContractionSize,
+        numbers: count[int],
+        elsewhere: frozenset[str],
+        alone: frozenset[str],
+    ) -> None:
+        """`elsewhere`: panels of other kernels, which take nothing of this one's shared memory; `alone`: statements
+        with a nest of their own."""
+        self.program = program
+        self.elsewhere = elsewhere
+        self.alone = alone
+        self.made: tuple[str, ...] = ()
+        """Statements that run for each panel now, and nowhere else."""
+        self.band = band
+        self.above = above
+        self.contraction = contraction
+        self.size = size
+        self.numbers = numbers
+        self.widening = Widening()
+        self.result = ""
+        """The key of the tile of the result."""
+        self.typical = sample_parameters(program)
+        self.pair = (contraction.rows, contraction.columns)
+        self.blocks = (size.block_m, size.block_n)
+        self.tasks = self.mapping()
+
+    def mapping(self) -> TaskMapping:
+        """Which thread sums up which cells of the tile."""
+        size = self.size
+        element = self.program.scop.arrays[self.contraction.array].element.size_bytes or 4
+        vector = max(VECTOR_BYTES // element, 1)
+        inner = tuple(min(vector, t) for t in (size.thread_m, size.thread_n))
+        outer = tuple(t // c for t, c in zip((size.thread_m, size.thread_n), inner, strict=True))
+        return repeat(*outer) * spatial(size.threads_y, size.threads_x) * repeat(*inner)
+
+    @property
+    def statements(self) -> set[str]:
+        c = self.contraction
+        return {c.statement, *c.before, *c.after}
+
+    # --- points, and tiles at the border run whole -----------------------------------------------------------------
+
+    def domain(self, name: str) -> isl.Set:
+        return self.program.scop.statements[name].domain
+
+    def values(self, name: str, members: tuple[Member, ...]) -> isl.Map:
+        """`{ S[i] -> [v] }`, everywhere."""
+        space = self.domain(name).get_space()
+        found = [affine_of(value_on(m.schedule, space)) for m in members]
+        if not found or any(f is None for f in found):
+            raise NoRegisterTile(f"a loop of {name} is not affine")
+        return affine_map(space, [f for f in found if f is not None])
+
+    def places(self, name: str, members: tuple[Member, ...]) -> isl.Map:
+        """The same, for all loops of a statement: each of its instances has a place of its own. Loops that have one
+        iteration stand in no band."""
+        fixed = isl.Set.from_basic_set(self.domain(name).affine_hull())
+        at = self.values(name, members).intersect_domain(fixed)
+        if not at.is_injective():
+            raise NoRegisterTile(f"{name} has loops that are not in its band")
+        return at
+
+    def same_tile(self, more: int) -> isl.Map:
+        """`{ [p, c] -> [p', c'] }`: the same tile in rows and columns, the same values in all other loops."""
+        size = len(self.band.members) + more
+        block = dict(zip(self.pair, self.blocks, strict=True))
+        one, two = [[f"{v}{k}" for k in range(size)] for v in "pq"]
+        same = [
+            f"floor({a}/{block[k]}) = floor({b}/{block[k]})" if k in block else f"{a} = {b}"
+            for k, (a, b) in enumerate(zip(one, two, strict=True))
+        ]
+        text = f"{{ [{', '.join(one)}] -> [{', '.join(two)}] : {' and '.join(same)} }}"
+        return isl.Map.read_from_str(self.typical.get_ctx(), text)
+
+    def whole(self, name: str) -> isl.Set:
+        """What the tiles run of a statement, without a border."""
+        chain = self.contraction.chain if name == self.contraction.statement else ()
+        at = self.places(name, self.band.members + chain)
+        domain = self.domain(name)
+        moved = domain.apply(at).apply(self.same_tile(len(chain))).apply(at.reverse())
+        return moved.coalesce()
+
+    # --- the tree ----------------------------------------------------------------------------------------------------
+
+    on = ""
+    """What to say of tensor cores."""
+    candidates: tuple[str, ...] = ()
+    """The shape and the next ones, with the share of the arithmetic limit that is predicted."""
+
+    def node(self) -> Node:
+        c = self.contraction
+        wholes = {name: self.whole(name) for name in sorted(self.statements)}
+        accumulator = self.accumulator(wholes)
+        into, out = self.copies_of_result(accumulator)
+        summed = self.sum(wholes[c.statement])
+        for name, whole in wholes.items():
+            self.pad(name, whole, accumulator)
+        steps: list[Filter] = []
+        if into is not None:
+            steps.append(self.copy_step(into))
+        steps += [self.around(wholes[name]) for name in c.before]
+        steps.append(Filter(isl.UnionSet.from_set(wholes[c.statement]), summed))
+        steps += [self.around(wholes[name]) for name in c.after]
+        if out is not None:
+            steps.append(self.copy_step(out))
+        node: Node = Sequence(tuple(steps)) if len(steps) > 1 else summed
+        relations = [copy.relation for copy in (into, out) if copy is not None]
+        if relations:
+            node = Extension(union_of(relations, empty_map(relations[0])), node)
+        node = Mark("allocate", node, names=(accumulator.key,))
+        self.say()
+        return Mark("threads", node, sizes=(self.size.threads_x, self.size.threads_y))
+
+    def say(self) -> None:
+        c, s = self.contraction, self.size
+        array = self.program.scop.arrays[c.array].c_name
+        self.program = self.program.remark(
+            "register-tile",
+            STAGE,
+            f"{c.statement} sums up a tile of {s.block_m} x {s.block_n} of {array}, {s.thread_m} x {s.thread_n} of it "
+            f"in the registers of each of {s.threads} threads, from panels {s.block_k} deep{self.on}",
+            (c.statement,),
+            array=array,
+            tile=[s.block_m, s.block_n, s.block_k],
+            thread=[s.thread_m, s.thread_n],
+            threads=s.threads,
+            binds=s.reason,
+            shared_bytes=s.shared_bytes,
+            registers=s.registers,
+            blocks_per_multiprocessor=s.blocks_per_multiprocessor,
+            score=round(s.score, 3),
+            candidates=self.candidates,
+        )
+
+    def around(self, whole: isl.Set) -> Filter:
+        name = str(whole.get_tuple_name())
+        point = self.values(name, self.band.members)
+        return Filter(isl.UnionSet.from_set(whole), self.threads(whole, point, self.registers(whole, point, LEAF)))
+
+    def threads(self, whole: isl.Set, point: isl.Map, below: Node) -> Band:
+        """The digits of rows and columns that are dealt out to the threads of a block."""
+        (part,) = [k for k, p in enumerate(self.tasks.parts) if p.spatial]
+        members = [
+            Member(
+                self.digit(whole, point, part, d),
+                True,
+                self.band.members[self.pair[d]].name,
+                Role.POINT,
+                parallel=True,
+                mapped=THREAD_AXES[1 - d],
+            )
+            for d in range(2)
+        ]
+        return Band(tuple(members), True, below)
+
+    def registers(self, whole: isl.Set, point: isl.Map, below: Node) -> Node:
+        """The digits that a thread runs."""
+        members = [
+            Member(
+                self.digit(whole, point, part, d),
+                True,
+                self.band.members[self.pair[d]].name,
+                Role.REGISTER,
+                digit=(d, self.tasks.register_weight(part, d)),
+            )
+            for d in range(2)
+            for part, p in enumerate(self.tasks.parts)
+            if not p.spatial and p.sizes[d] > 1
+        ]
+        return Band(tuple(members), True, below) if members else below
+
+    def digit(self, whole: isl.Set, point: isl.Map, part: int, d: int) -> isl.UnionPwAff:
+        """`{ S[i] -> [floor(v / weight) mod size] }`."""
+        value = isl.PwMultiAff.from_map(point).get_pw_aff(self.pair[d])
+        context = value.get_ctx()
+        weight = isl.Val.int_from_si(context, self.tasks.weight(part, d))
+        size = isl.Val.int_from_si(context, self.tasks.parts[part].sizes[d])
+        number = value.scale_down_val(weight).floor().mod_val(size)
+        return isl.UnionPwAff.from_pw_aff(number.intersect_domain(whole))
+
+    # --- the result ------------------------------------------------------------------------------------------------
+
+    def accumulator(self, wholes: dict[str, isl.Set]) -> Buffer:
+        """The tile of the result, a register for each of its cells."""
+        array = self.contraction.array
+        operands = {(self.contraction.statement, a.ref) for a in self.contraction.operands}
+        users = [
+            (n, a)
+            for n in sorted(wholes)
+            for a in self.program.statements[n].accesses
+            if a.array == array and (n, a.ref) not in operands
+        ]
+        if not all(a.exact for _, a in users):
+            raise NoRegisterTile("an access of its result is not affine")
+        points: isl.Map | None = None
+        for name, access in users:
+            one = access.relation.reverse().apply_range(self.values(name, self.band.members))
+            points = one if points is None else points.union(one)
+        assert points is not None
+        if not points.is_single_valued():
+            everything = empty_set(self.typical)
+            for name in wholes:
+                everything = everything.union(isl.UnionSet.from_set(self.domain(name)))
+            shown = between(self.program, self.band.members, everything, array)
+            raise NoRegisterTile("its result has cells that several points use", shown)
+        if not points.is_injective():
+            raise NoRegisterTile("a point of it uses several cells of its result")
+        self.point_of_cell = points
+        access = next(a for n, a in users if n == self.contraction.statement and a.kind is not AccessKind.READ)
+        box = self.box(wholes[self.contraction.statement], access, self.above)
+        if box is None:
+            raise NoRegisterTile("its result has no box of constant size in the tile")
+        self.replaced = [
+            b
+            for b in self.program.buffers.values()
+            if b.array == array and b.key not in self.elsewhere and any((n, a.ref) in b.accesses for n, a in users)
+        ]
+        if len(self.replaced) > 1 or any(b.storage != "tile" for b in self.replaced):
+            raise NoRegisterTile("its result is in several places")
+        found = self.result_buffer(array, box, frozenset((n, a.ref) for n, a in users))
+        self.result = found.key
+        return found
+
+    def result_buffer(self, array: str, box: Box, users: frozenset[tuple[str, str]]) -> Buffer:
+        return self.new_buffer(array, box, len(self.above), users, "register", self.tasks.registers)
+
+    def box(self, whole: isl.Set, access: Access, members: tuple[Member, ...]) -> Box | None:
+        """The box of what an access touches in one iteration of some loops."""
+        name = str(whole.get_tuple_name())
+        access_map = self.everywhere(access.relation).intersect_domain(whole)
+        cells = self.values(name, members).reverse().apply_range(access_map)
+        found = bounding_box(cells.coalesce(), self.program.scop.known, self.typical)
+        if found is None or found.constant_extents() is not None:
+            return found
+        cell = isl.PwMultiAff.from_map(self.everywhere(access.relation))
+        moving = [self.values(name, (self.band.members[k],)) for k in self.pair]
+        subscripts = range(access.relation.dim(isl.dim_type.out))
+        uncut = [d for d in subscripts if not any(mention_one_index(cell.get_pw_aff(d), v) for v in moving)]
+        return found.bounded(self.program.scop.known, uncut)
+
+    def everywhere(self, relation: isl.Map, what: str = "an access") -> isl.Map:
+        """A function without its domain."""
+        found = everywhere(relation)
+        if found is None:
+            raise NoRegisterTile(f"{what} is not affine")
+        return found
+
+    def new_buffer(
+        self,
+        array: str,
+        box: Box,
+        depth: int,
+        accesses: frozenset[tuple[str, str]],
+        storage: str,
+        registers: tuple[int, ...] = (),
+        order: tuple[int, ...] = (),
+        pad: int = 0,
+    ) -> Buffer:
+        scop = self.program.scop
+        used = scop.used_names | set(self.program.buffers) | {b.name for b in self.program.buffers.values()}
+        kind = "sum" if storage == "register" else "panel"
+        name = fresh(f"{scop.arrays[array].c_name}_{kind}", used | set(scop.arrays))
+        buffer = Buffer(name, name, array, box.corner, depth, box.extents, storage, accesses, registers, order, pad)
+        self.program = replace(self.program, buffers=self.program.buffers | {buffer.key: buffer})
+        return buffer
+
+    def copies_of_result(self, accumulator: Buffer) -> tuple[_Copy | None, _Copy | None]:
+        """How the result comes into the registers, and out of them, where that is needed."""
+        array = self.contraction.array
+        instances = empty_set(self.program.scop.domain)
+        for name in self.statements:
+            instances = instances.union(isl.UnionSet.from_set(self.domain(name)))
+        if self.replaced:
+            (old,) = self.replaced
+            if {name for name, _ in old.accesses} <= self.statements:
+                self.widening = replace(self.widening, dropped=self.widening.dropped | {old.key})
+                kept = {k: b for k, b in self.program.buffers.items() if k != old.key}
+                self.program = replace(self.program, buffers=kept)
+                return None, None
+        flow = self.program.dependences.flow_by_array.get(array)
+        leaves = flow is not None and not flow.intersect_domain(instances).subtract_range(instances).is_empty()
+        own = RefFlow(self.program).reads_own_values(Nest(instances, LEAF), array)
+        into = None if own else self.copy_of_result(accumulator, True)
+        needed = leaves or array in self.program.scop.live_out
+        return into, self.copy_of_result(accumulator, False) if needed else None
+
+    def copy_of_result(self, accumulator: Buffer, inside: bool) -> _Copy:
+        """A copy of each cell of the tile, by the thread that has its register."""
+        array = self.program.scop.arrays[self.contraction.array]
+        statement = copy_statement(self.program, array, f"{'in' if inside else 'out'}{next(self.numbers)}", inside)
+        name = isl.Id.read_from_str(self.typical.get_ctx(), statement.name)
+        points = self.point_of_cell.set_tuple_id(isl.dim_type.in_, name)
+        point = self.everywhere(points, "the point of a cell of its result")
+        tiles = self.values(self.contraction.statement, self.above)
+        at = self.values(self.contraction.statement, self.band.members)
+        per_tile = tiles.intersect_domain(self.domain(self.contraction.statement)).reverse().apply_range(at)
+        for other in self.statements - {self.contraction.statement}:
+            one = self.values(other, self.above).intersect_domain(self.domain(other)).reverse()
+            per_tile = per_tile.union(one.apply_range(self.values(other, self.band.members)))
+        relation = per_tile.apply_range(self.same_tile(0)).apply_range(point.reverse()).coalesce()
+        self.add_copy(replace(statement, domain=points.domain()), relation, accumulator, inside)
+        return _Copy(statement.name, relation, point)
+
+    def add_copy(self, statement: Statement, relation: isl.Map, buffer: Buffer, inside: bool) -> None:
+        """A statement that moves one cell, with one side in the buffer, and the other one where the array is."""
+        known = self.program.buffers[buffer.key]
+        grown = replace(known, accesses=known.accesses | {(statement.name, "inside")})
+        buffers = self.program.buffers | {buffer.key: grown}
+        for old in self.replaced if buffer.key == self.result else []:
+            outer = self.program.buffers[old.key]  # with the copies before this one
+            buffers[old.key] = replace(outer, accesses=outer.accesses | {(statement.name, "outside")})
+        padded = dict(self.program.padded)
+        if not relation.range().intersect_params(self.program.scop.known).is_subset(statement.domain):
+            padded[statement.name] = "zero" if inside else "guarded"
+        self.program = replace(
+            self.program,
+            buffers=buffers,
+            padded=padded,
+            statements=self.program.statements | {statement.name: statement},
+            copies=self.program.copies | {statement.name},
+        )
+
+    def copy_step(self, copy: _Copy) -> Filter:
+        whole = copy.relation.range()
+        below = self.registers(whole, copy.point, LEAF)
+        return Filter(isl.UnionSet.from_set(whole), self.threads(whole, copy.point, below))
+
+    # --- the sum -----------------------------------------------------------------------------------------------------
+
+    def sum(self, whole: isl.Set) -> Node:
+        """The loop over panels: copies, and the products of what they brought."""
+        c = self.contraction
+        name = c.statement
+        first = self.values(name, c.chain[:1])
+        depth = self.depth()
+        value = isl.PwMultiAff.from_map(first).get_pw_aff(0)
+        step = isl.Val.int_from_si(value.get_ctx(), depth)
+        corner = isl.UnionPwAff.from_pw_aff(value.scale_down_val(step).floor().scale_val(step).intersect_domain(whole))
+        panel = Member(corner, False, c.chain[0].name, Role.TILE, depth)
+        copies = self.panels(whole, panel)
+        if copies:
+            panel = replace(panel, stages=self.size.stages)
+        body = self.products(whole, depth)
+        if copies:
+            every = union_of((one.relation for one in copies), empty_map(whole))
+            steps = [copying(one) for one in copies]
+            steps.append(Filter(isl.UnionSet.from_set(whole), body))
+            body = Mark("allocate", Extension(every, Sequence(tuple(steps))), names=tuple(p.buffer for p in copies))
+        return Band((panel,), False, body)
+
+    def products(self, whole: isl.Set, depth: int) -> Node:
+        """What the threads do with one iteration of the loop over panels."""
+        c = self.contraction
+        name = c.statement
+        chain = tuple(
+            replace(m, schedule=isl.UnionPwAff.from_pw_aff(_on(self.values(name, (m,)), whole)), role=Role.POINT)
+            for m in c.chain
+        )
+        chain = (*chain[:-1], replace(chain[-1], unroll=self.unrolled(depth) if len(chain) == 1 else 1))
+        point = self.values(name, self.band.members)
+        return self.threads(whole, point, Band(chain, False, self.registers(whole, point, LEAF)))
+
+    def tile_values(self, name: str, panel: Member) -> isl.Map:
+        """`{ S[i] -> [outer, tile, panel] }`."""
+        return self.values(name, (*self.above, panel))
+
+    def unrolled(self, depth: int) -> int:
+        """Steps of the sum to have at once: what they load has to fit into registers beside the results."""
+        element = self.program.scop.arrays[self.contraction.array].element.size_bytes or 8
+        in_registers = max(element, 4) * len(self.contraction.operands)  # halves become floats
+        return max(1, min(depth, AHEAD_BYTES // in_registers))
+
+    def depth(self) -> int:
+        """How many values of the outermost summing loop a panel has."""
+        inner = self.steps_inside()
+        depth = self.size.block_k
+        while depth > 1 and depth * inner > 2 * self.size.block_k:
+            depth //= 2
+        return depth
+
+    def steps_inside(self) -> int:
+        """Iterations of the summing loops inside of the outermost one, where they are known."""
+        inner = 1
+        for member in self.contraction.chain[1:]:
+            inner *= extent_of(self.program, member, self.contraction.statement) or 1
+        return inner
+
+    def panels(self, whole: isl.Set, panel: Member) -> list[Panel]:
+        """A copy for each operand that many threads read, as far as shared memory goes."""
+        statement = self.program.statements[self.contraction.statement]
+        found: list[Panel] = []
+        there = [b for b in self.program.buffers.values() if b.storage == "tile" and b.key not in self.elsewhere]
+        left = STATIC_SHARED_BYTES - sum(buffer_bytes(self.program, b, STATIC_SHARED_BYTES) for b in there)
+        around = (*self.above, panel)
+        staged: list[tuple[Access, str]] = []
+        for access in self.contraction.operands:
+            if any((statement.name, access.ref) in b.accesses for b in self.program.buffers.values()):
+                continue
+            same = [key for other, key in staged if other.relation.is_equal(access.relation)]
+            if same:
+                old = self.program.buffers[same[0]]
+                grown = replace(old, accesses=old.accesses | {(statement.name, access.ref)})
+                self.program = replace(self.program, buffers=self.program.buffers | {old.key: grown})
+                continue
+            if access.array in {
+                a.array
+                for s in self.statements
+                for a in self.program.statements[s].accesses
+                if a.kind is not AccessKind.READ
+            }:
+                continue
+            box = self.box(whole, access, around)
+            extents = box.constant_extents() if box is not None else None
+            if box is None or extents is None:
+                continue
+            element = self.program.scop.arrays[access.array].element.size_bytes or 8
+            order, pad = self.layout(statement, access, extents, element)
+            size = element
+            for position, d in enumerate(order):
+                size *= extents[d] + (pad if position == len(order) - 1 else 0)
+            size *= self.size.stages
+            if size > left:
+                continue
+            left -= size
+            buffer = self.new_buffer(
+                access.array, box, len(around), frozenset([(statement.name, access.ref)]), "tile", (), order, pad
+            )
+            staged.append((access, buffer.key))
+            producer = producer_of(self.program, access, statement.name, self.alone)
+            if producer is not None:
+                found.append(self.made_panel(producer, box, extents, buffer))
+            else:
+                tiles = whole.apply(self.tile_values(statement.name, panel))
+                found.append(self.panel(access, box, extents, buffer, tiles))
+        return found
+
+    def layout(
+        self, statement: Statement, access: Access, extents: tuple[int, ...], element: int
+    ) -> tuple[tuple[int, ...], int]:
+        """The order of a panel's dimensions: innermost the one along which a thread reads neighbours."""
+        rank = access.relation.dim(isl.dim_type.out)
+        along = [k for k in self.pair if varies(access, self.band.members[k], statement.domain)]
+        cell = isl.PwMultiAff.from_map(self.everywhere(access.relation))
+        moved = [
+            d
+            for d in range(rank)
+            for k in along
+            if mention_one_index(cell.get_pw_aff(d), self.values(statement.name, (self.band.members[k],)))
+        ]
+        if not moved or moved[-1] == rank - 1:
+            return tuple(range(rank)), 0
+        return (*(d for d in range(rank) if d != moved[-1]), moved[-1]), PAD_BYTES // element
+
+    def panel(self, access: Access, box: Box, extents: tuple[int, ...], buffer: Buffer, tiles: isl.Set) -> Panel:
+        array = self.program.scop.arrays[access.array]
+        statement = copy_statement(self.program, array, f"in{next(self.numbers)}", True)
+        name = isl.Id.read_from_str(self.typical.get_ctx(), statement.name)
+        relation = filled_box(box, extents).set_tuple_id(isl.dim_type.out, name)
+        cells = access.relation.range().set_tuple_id(name)
+        self.add_copy(replace(statement, domain=cells), relation, buffer, True)
+        vector = vector_of(array, box, extents, tiles, cells, buffer.order[-1])
+        return Panel(statement.name, relation, buffer.key, vector)
+
+    def made_panel(self, producer: Statement, box: Box, extents: tuple[int, ...], buffer: Buffer) -> Panel:
+        """A panel of values that nobody has made yet: their producer runs for it."""
+        (write,) = [a for a in producer.accesses if a.kind is not AccessKind.READ]
+        cells = filled_box(box, extents).set_tuple_id(isl.dim_type.out, write.relation.get_tuple_id(isl.dim_type.out))
+        fixed = isl.Set.from_basic_set(producer.domain.affine_hull())  # loops of one iteration
+        relation = cells.apply_range(self.everywhere(write.relation).intersect_domain(fixed).reverse())
+        grown = replace(buffer, accesses=buffer.accesses | {(producer.name, write.ref)})
+        padded = dict(self.program.padded)
+        if not relation.range().intersect_params(self.program.scop.known).is_subset(producer.domain):
+            padded[producer.name] = "zero"
+        self.program = replace(self.program, buffers=self.program.buffers | {buffer.key: grown}, padded=padded)
+        self.made = (*self.made, producer.name)
+        return Panel(producer.name, relation, buffer.key)
+
+    # --- what lies outside of the domain -----------------------------------------------------------------------------
+
+    def pad(self, name: str, whole: isl.Set, accumulator: Buffer) -> None:
+        """Let tiles at the border run whole."""
+        domain = self.domain(name)
+        more = whole.subtract(domain).intersect_params(self.program.scop.known)
+        self.widening = self.widening.with_part(domain, whole)
+        if more.is_empty():
+            return
+        statement = self.program.statements[name]
+        kind = "free" if self.harmless(statement, more, accumulator) else "guarded"
+        self.program = replace(self.program, padded=self.program.padded | {name: kind})
+
+    def harmless(self, statement: Statement, more: isl.Set, accumulator: Buffer) -> bool:
+        """Whether instances outside of the domain touch only registers and panels, and no cell that matters."""
+        panels = {b.key for b in self.program.buffers.values() if b.storage == "register" or b.order}
+        own = {
+            ref
+            for b in self.program.buffers.values()
+            if b.key in panels
+            for s, ref in b.accesses
+            if s == statement.name
+        }
+        for access in statement.accesses:
+            if access.ref not in own and (access.kind is not AccessKind.READ or access.relation.dim(isl.dim_type.out)):
+                return False
+        written = [a for a in statement.accesses if a.array == accumulator.array and a.kind is not AccessKind.READ]
+        for access in written:
+            cells = self.everywhere(access.relation)
+            if not more.apply(cells).is_disjoint(self.domain(statement.name).apply(cells)):
+                return False
+        return True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Copy:
+    name: str
+    relation: isl.Map
+    """`{ [outer, tile] -> copy[x] }`."""
+    point: isl.Map
+    """`{ copy[x] -> [p] }`."""
+
+
+def _on(value: isl.Map, domain: isl.Set) -> isl.PwAff:
+    return isl.PwMultiAff.from_map(value).get_pw_aff(0).intersect_domain(domain)

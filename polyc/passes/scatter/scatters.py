@@ -1,0 +1,170 @@
+"""Parallel loops that scatter: each thread with a copy of a small array, or atomic updates, or cells of its own."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+
+from polyc.analysis.expressions.reductions import scatter_of
+from polyc.analysis.expressions.updates import has_parts, sums_wrap
+from polyc.analysis.witness import carried, loops_above
+from polyc.machine import load_cpu
+from polyc.model.program import Program
+from polyc.model.scop import Array
+from polyc.model.tree import Band, Domain, Extension, Mark, Node, Role, Sequence
+from polyc.nests.nest import has_parallel
+from polyc.nests.samples import sample_parameters
+from polyc.nests.wishes import sequential
+from polyc.passes.buffers.privatize import place_private_arrays
+from polyc.passes.loops.reductions import Races, swapped
+from polyc.passes.scatter.owners import with_owners
+from polyc.poly import box_volume, constant_of, names
+
+STAGE = "scatters"
+MOST_BYTES = 64 * 1024
+"""Of the copies of a thread, which lie on its stack."""
+UPDATE_CYCLES, ATOMIC_CYCLES = 4.0, 24.0
+"""Of adding to a cell that is in a cache, alone and with a lock that nobody else waits for: `lock add` takes about 18
+cycles on x86-64, a loop that compares and exchanges for a floating-point number a little more (Schweizer, Besta and
+Hoefler, Evaluating the Cost of Atomic Operations on Modern Architectures, 2015)."""
+
+
+def mark_scatters(program: Program, races: Races) -> Program:
+    """Let loops run in parallel that carry nothing but sums into cells that depend on data.
+
+    rewrite:  for i h[b[i]]++  ->  parallel for reduction(+: h[:256]) i  h[b[i]]++
+              for e net[head[e]] += f  ->  parallel for e { atomic  net[head[e]] += f }
+              or, in order, as in `owners.py`
+    tree:     band[-] -> the same with `parallel`, and the arrays that threads combine or update one at a time
+    requires: marks on the coincident loops. Whole numbers may be added in any order, since they wrap; floating-point
+              numbers with `--reassociate`
+    ensures:  the race check accepts each loop: what it carries is these sums alone. Where a loop stays as it was, a
+              remark says why
+    """
+    statements = program.statements
+    scatters = {name: found for name in statements if (found := scatter_of(statements[name], program.scop.arrays))}
+    if not scatters or program.options.target != "openmp":
+        return program
+    marker = _Marker(program, scatters, races)
+    child = marker.below(program.tree.child)
+    return replace(marker.program, tree=Domain(program.tree.domain, child))
+
+
+class _Marker:
+    """Goes down to the outermost sequential loops, and remembers the remarks."""
+
+    def __init__(self, program: Program, scatters: dict[str, tuple[str, str]], races: Races) -> None:
+        self.program = program
+        self.scatters = scatters
+        self.races = races
+        self.machine = load_cpu(program.options.machine)
+
+    def below(self, node: Node, inside: bool = False) -> Node:
+        """`inside`: of a loop, or of tiles."""
+        match node:
+            case Sequence(children=steps):
+                return Sequence(tuple(replace(s, child=self.below(s.child, inside)) for s in steps))
+            case Band(members=members) if any(m.parallel for m in members):
+                return node
+            case Band() if has_parallel(node) or node.members[0].role is Role.TILE:
+                return replace(node, child=self.below(node.child, True))
+            case Band():
+                return self.marked(node, inside)
+            case Mark() | Extension():
+                return replace(node, child=self.below(node.child, True))
+        return node
+
+    def marked(self, band: Band, inside: bool) -> Band:
+        """The band with its first loop parallel, where that is right and pays."""
+        below = names(band.members[0].schedule.domain())
+        pairs = sorted({self.scatters[name] for name in below if name in self.scatters})
+        if not pairs or set(below) & sequential(self.program):
+            return band
+        first = band.members[0]
+        private, why = self.copies(below, pairs)
+        if private:
+            changed = replace(first, parallel=True, reductions=tuple(pairs))
+        else:
+            changed = replace(first, parallel=True, atomics=tuple(pairs))
+            why = why if self.machine.cores * UPDATE_CYCLES <= ATOMIC_CYCLES else ""
+        arrays = self.program.scop.arrays
+        told = ", ".join(arrays[array].c_name for _, array in pairs)
+        floats = [array for op, array in pairs if not sums_wrap(op, array, arrays)]
+        if floats and not self.program.options.reassociate:
+            why = "sums of floating-point numbers keep their order without --reassociate"
+        if why and not inside and (owned := self.owned(band, pairs)) is not None:
+            how = f"each thread updates a part of the cells of {told}, in order"
+            self.program = self.concurrent(below).remark(
+                "scatter-owned", STAGE, f"loop {first.name} runs in parallel: {how}", tuple(below)
+            )
+            return owned
+        if why:
+            return self.declined(band, told, why)
+        done = replace(band, members=(changed, *band.members[1:]))
+        if (fault := self.race(band, done)) is not None:
+            return self.declined(band, told, fault)
+        how = "each thread adds up a copy of its own" if private else "updates of a cell are atomic"
+        self.program = self.concurrent(below).remark(
+            "scatter", STAGE, f"loop {first.name} runs in parallel: of {told} {how}", tuple(below)
+        )
+        return done
+
+    def concurrent(self, below: list[str]) -> Program:
+        """The program without remarks that each loop carries a dependence: that was said when it was true."""
+        kept = (r for r in self.program.remarks if r.code != "not-parallel" or not set(r.statements) <= set(below))
+        return replace(self.program, remarks=tuple(kept))
+
+    def owned(self, band: Band, pairs: list[tuple[str, str]]) -> Band | None:
+        """The loop run by the owners of cells; None where that is not right, or they have nothing to gain."""
+        arrays = {array for _, array in pairs}
+        if self.machine.cores < 2 or len(arrays) != 1:
+            return None
+        done = with_owners(self.program, band, self.program.scop.arrays[arrays.pop()])
+        if done is None or self.race(band, done) is not None:
+            return None
+        return done
+
+    def copies(self, below: list[str], pairs: list[tuple[str, str]]) -> tuple[bool, str]:
+        """Whether each thread gets a copy of the arrays; if not, why atomic updates may not pay."""
+        arrays = [self.program.scop.arrays[array] for _, array in pairs]
+        cells = [cells_of(array) for array in arrays]
+        size = sum(n * (a.element.size_bytes or 8) for n, a in zip(cells, arrays, strict=True) if n is not None)
+        few = f"atomic updates by {self.machine.cores} threads would take longer than one thread without"
+        if any(n is None for n in cells):
+            return False, f"its size is not known, so that threads cannot have copies, and {few}"
+        if size > MOST_BYTES:
+            return False, f"it has {size} bytes, too many for a copy on the stack of each thread, and {few}"
+        at = sample_parameters(self.program)
+        domains = (self.program.statements[name].domain for name in below if name in self.scatters)
+        updates = sum(box_volume(domain.intersect_params(at)) for domain in domains)
+        if updates < self.machine.cores * sum(n for n in cells if n is not None):
+            return False, f"copies of it are more work than {updates:.0f} updates, and {few}"
+        return True, ""
+
+    def race(self, band: Band, done: Band) -> str | None:
+        """What the loop carries beside the sums."""
+        tree = Domain(self.program.tree.domain, swapped(self.program.tree.child, band, done))
+        try:
+            faults = self.races(place_private_arrays(replace(self.program, tree=tree)))
+        except isl.Error:
+            return "finding out what else the loop carries takes too many steps"
+        return faults[0].message if faults else None
+
+    def declined(self, band: Band, told: str, why: str) -> Band:
+        below = tuple(names(band.members[0].schedule.domain()))
+        message = f"loop {band.members[0].name} stays sequential, since it scatters into {told}: {why}"
+        program = self.program.remark("sequential-scatter", STAGE, message, below)
+        self.program = program.because(carried(program, loops_above(program.tree.child, band), band.members[0]))
+        return band
+
+
+def cells_of(array: Array) -> int | None:
+    """How many cells each thread would have; None where that is not known, or not all of them are there for sure."""
+    count = 1
+    for extent in array.extents:
+        size = constant_of(extent) if extent is not None else None
+        if size is None:
+            return None
+        count *= size
+    return count if has_parts(array) else None

@@ -1,0 +1,4 @@
+"""The cells and values of a replayed run.
+
+Knows no program.
+"""

@@ -1,0 +1,1 @@
+"""Compilers and processes that polyc starts."""

@@ -1,0 +1,4 @@
+"""GPUs: mapped loops, barriers, layouts of shared memory, fragments.
+
+Kernels -> faults. Knows no pass.
+"""

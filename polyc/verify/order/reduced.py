@@ -1,0 +1,94 @@
+"""Cells into which the threads of a GPU's kernel combine parts of their own, below a mark `reduce`.
+
+What is printed of such a mark: each thread starts with the operator's neutral element in a variable of its own,
+combines into it what the band deals out to it, and then the parts of all threads are combined into the cell. So below
+the mark no thread touches what another one does, if
+  - reassociation is allowed, and the band's members name the array and its operator;
+  - every statement below that touches the array only combines a value into it, by that operator;
+  - it is one cell for each iteration of the steps above the mark;
+  - all threads of a block come to the mark, and to its end, together: nothing above it is dealt out to threads;
+  - where blocks share the loops below, it is all that its kernel does: the cell belongs to a second kernel then.
+"""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from polyc.analysis.expand import Expanded
+from polyc.analysis.expressions.updates import only_combines
+from polyc.analysis.order import Run
+from polyc.model.program import Program
+from polyc.model.scop import Access
+from polyc.model.tree import BLOCK_AXES, GLOBAL_AXES, Member, Path, deals_to_threads
+from polyc.poly import empty_map
+from polyc.records import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parts:
+    """For each run, the arrays of which its threads have parts of their own, from which step on."""
+
+    steps: dict[tuple[int, str], int] = field(default_factory=dict)
+    """(the run's identity, array) -> position of the mark among the steps."""
+
+    def private(self, run: Run, access: Access, position: int) -> bool:
+        """Whether the access goes to a thread's own part, for a loop or parting at a position of the path."""
+        start = self.steps.get((id(run), access.array))
+        return start is not None and start <= position
+
+
+def parts_of(program: Program, now: Expanded) -> Parts:
+    """The arrays that threads may combine in any order."""
+    found = Parts()
+    if not program.options.reassociate:
+        return found
+    below: dict[tuple[int, int], list[tuple[Run, tuple[tuple[Access, isl.Map], ...]]]] = {}
+    for run, accesses in now.per_run:
+        marks = [(m, k) for m, k in zip(run.path.marks, run.path.mark_steps, strict=True) if m.kind == "reduce"]
+        if len(marks) == 1:
+            below.setdefault((id(marks[0][0]), marks[0][1]), []).append((run, accesses))
+    for (_, position), uses in below.items():
+        path = uses[0][0].path
+        first = path.steps[position] if position < len(path.steps) else None
+        if not isinstance(first, Member) or not all(_meets(run.path, position) for run, _ in uses):
+            continue
+        named = [array for _, array in first.reductions]
+        for operator, array in first.reductions:
+            if named.count(array) > 1:
+                continue  # each would have parts of its own, and both would be combined
+            if _one_cell(array, uses, position, program) and all(
+                only_combines(program.statements[run.statement], operator, array, program.scop.arrays)
+                for run, accesses in uses
+                if any(a.array == array for a, _ in accesses)
+            ):
+                found.steps.update({(id(run), array): position for run, _ in uses})
+    return found
+
+
+def _meets(path: Path, position: int) -> bool:
+    """Whether all threads of a block come to the mark together, and no other block has a part where it is not the whole
+    kernel, whose blocks have a bound: there is room for a part of each."""
+    found = [(m, k) for m, k in zip(path.marks, path.mark_steps, strict=True) if m.kind == "kernel"]
+    if len(found) != 1 or found[0][1] > position:
+        return False
+    kernel, start = found[0]
+    if any(m.kind == "once" for m in path.marks):
+        return False
+    above = path.steps[start:position]
+    if any(isinstance(s, Member) and deals_to_threads(s) for s in above):
+        return False
+    blocks = (*BLOCK_AXES, *GLOBAL_AXES)
+    shared = any(isinstance(s, Member) and s.mapped in blocks for s in path.steps[position:])
+    return not shared or (start == position and kernel.blocks > 0)
+
+
+def _one_cell(
+    array: str, uses: list[tuple[Run, tuple[tuple[Access, isl.Map], ...]]], position: int, program: Program
+) -> bool:
+    """Whether the array has one cell below the mark, in each iteration of the steps above."""
+    found = empty_map(program.scop.domain)
+    for run, accesses in uses:
+        for access, relation in accesses:
+            if access.array == array:
+                found = found.union(isl.UnionMap.from_map(run.beside(relation, position).range().unwrap()))
+    return found.is_single_valued()

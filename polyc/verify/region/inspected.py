@@ -1,0 +1,294 @@
+"""What the data are asked is what the region's model takes for granted.
+
+The model says of flat arrays that subscripts stay in their rows which the data decide. Shown is, for each of them,
+  (1) what is asked is the same expression, with the values that flow into it from scalars in their places,
+  (2) of memory that the region never writes, so that it is the same before the region,
+  (3) in all iterations of the statement that evaluate it: math: the domain of the access, projected to the loops that
+      the expression has, is part of the asking statement's domain,
+  (4) that it lies in the row, and as far from its ends as two roundings of it may differ.
+The frontend has its own answers (`frontend/inspection.py`); they are not trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import reduce
+
+import islpy as isl
+
+from polyc.analysis.expressions.facts import Induction, assigned_scalars, induction
+from polyc.analysis.expressions.ranges import bounds_of, spare_of
+from polyc.analysis.expressions.reader import NotAffine, Reader, parameter_space, piecewise
+from polyc.model import ctree as c
+from polyc.model.fault import Fault
+from polyc.model.program import Program
+from polyc.model.scop import Access, AccessKind, Inspection, Scop, Statement
+from polyc.poly import constant_of, in_name, maps
+from polyc.records import dataclass
+
+KIND = "inspection"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """`spare <= index < most`, in the iterations of a statement."""
+
+    statement: Statement
+    index: c.Expr
+    spare: int
+    most: c.Expr
+
+
+def inspection_faults(initial: Program) -> list[Fault]:
+    """Subscripts that a region's model takes to stay in their rows, and nobody asks for it.
+
+    `initial`: the region as it was written, with its dependences.
+    """
+    scop = initial.scop
+    asked = [] if scop.inspection is None else list(_asked(scop.inspection))
+    found: list[Fault] = []
+    for statement in scop.statements.values():
+        for access in {(a.ref, a.array): a for a in statement.accesses}.values():
+            for position in access.loose if scop.arrays[access.array].flat else ():
+                wrong = _wrong(initial, statement, access, position, asked) if position else ""
+                if wrong:
+                    message = f"dimension {position + 1} of {access.array} in {statement.name}: {wrong}"
+                    found.append(Fault(KIND, message, str(access.relation.sample())))
+    return found
+
+
+def _asked(inspection: Inspection) -> Iterator[_Asked]:
+    """What is asked; what has another form asks nothing."""
+    scop = inspection.scop
+    values: dict[str, Statement] = {}
+    for statement in scop.statements.values():
+        match statement.body:
+            case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(array=name, subscripts=()))):
+                if name in values:
+                    return
+                values[name] = statement
+    for statement in scop.statements.values():
+        match statement.body:
+            case c.ExprStmt(expr=c.Assign(op="&=", target=c.ArrayRef(array=inspection.answer), value=value)):
+                for low, high in _ranges(list(_terms(value))):
+                    (at, spare), (_, most) = low, high
+                    made = values.get(at)
+                    if made is not None and made.loops == statement.loops and _same_domain(made, statement):
+                        yield _Asked(statement, c.unlabelled(_value(made)), spare, most)
+
+
+def _value(statement: Statement) -> c.Expr:
+    """What an assignment assigns."""
+    match statement.body:
+        case c.ExprStmt(expr=c.Assign(value=value)):
+            return value
+    raise AssertionError("it is no assignment")
+
+
+def _same_domain(one: Statement, two: Statement) -> bool:
+    return bool(one.domain.set_tuple_name("S").is_equal(two.domain.set_tuple_name("S")))
+
+
+def _terms(value: c.Expr) -> Iterator[c.Expr]:
+    if isinstance(value, c.Binary) and value.op == "&":
+        yield from _terms(value.left)
+        yield from _terms(value.right)
+    else:
+        yield value
+
+
+def _ranges(terms: list[c.Expr]) -> Iterator[tuple[tuple[str, int], tuple[str, c.Expr]]]:
+    """Pairs of `spare <= at` and `at < most`."""
+    for low in terms:
+        match low:
+            case c.Binary(op="<=", left=c.Literal(text=text), right=c.ArrayRef(array=at, subscripts=())):
+                for high in terms:
+                    match high:
+                        case c.Binary(op="<", left=c.ArrayRef(array=other, subscripts=()), right=most) if other == at:
+                            yield (at, int(text)), (at, most)
+
+
+def _wrong(program: Program, statement: Statement, access: Access, position: int, asked: list[_Asked]) -> str:
+    """What is not shown of a subscript; "" where all is."""
+    scop = program.scop
+    references = [n for n in c.walk(statement.body) if isinstance(n, c.ArrayRef) and n.ref == access.ref]
+    if len(references) != 1 or len(references[0].subscripts) != scop.arrays[access.array].rank:
+        return "its subscript is not known"
+    index = _settled(program, statement, references[0].subscripts[position])
+    extent = scop.arrays[access.array].extents_c[position]
+    if index is None or extent is None:
+        return "it is not known where its subscript comes from"
+    if _is_bounded(scop, access, index, position) or _stays(scop, statement, references[0], position):
+        return ""
+    changed = _written(scop) & {n.array for n in c.walk(index) if isinstance(n, c.ArrayRef)}
+    if changed:
+        return f"the region writes {', '.join(sorted(changed))}"
+    # Of loop variables and sizes it is known that they are whole numbers.
+    spare = spare_of(index, lambda name: name in scop.arrays and scop.arrays[name].element.kind != "int")
+    if spare is None:
+        return "its subscript may be rounded in several ways"
+    for one in asked:
+        renamed: dict[str, str] = {}
+        if not _matches(one.index, index, one.statement.loops, statement.loops, renamed):
+            continue
+        most = extent if not one.spare else c.Binary("-", extent, c.Literal(str(one.spare)))
+        if one.spare >= spare and one.most == most and _covers(one.statement, statement, access, renamed):
+            return ""
+    return "nobody asks whether it stays in its row"
+
+
+def _settled(program: Program, statement: Statement, expr: c.Expr, depth: int = 0) -> c.Expr | None:
+    """The expression with the values of the scalars that flow into it, without labels; None where one is not known."""
+    lost = depth > len(program.scop.statements)
+
+    def change(node: c.Node) -> c.Node | None:
+        nonlocal lost
+        if not isinstance(node, c.ArrayRef) or node.subscripts or node.array not in _written(program.scop):
+            return None
+        maker = _maker(program, statement, node.array)
+        if maker is None or lost:
+            lost = True
+            return None
+        value = _settled(program, maker, _value(maker), depth + 1)
+        if value is None:
+            lost = True
+            return None
+        renamed = dict(zip(maker.loops, statement.loops, strict=False))
+        value = c.renamed(value, renamed)
+        text = program.scop.arrays[node.array].element.text
+        return value if isinstance(value, c.Cast) and value.type == text else c.Cast(text, value)
+
+    found = c.unlabelled(c.rewrite(expr, change))
+    return None if lost else found
+
+
+def _maker(program: Program, reader: Statement, scalar: str) -> Statement | None:
+    """The statement that gives a scalar its value in the same iteration of all loops around that statement."""
+    flow = program.dependences.flow_by_array.get(scalar)
+    if flow is None:
+        return None
+    into = flow.intersect_range(isl.UnionSet.from_set(reader.domain)).intersect_params(program.scop.known)
+    pieces = maps(into)
+    if len(pieces) != 1:
+        return None
+    maker = program.scop.statements[in_name(pieces[0])]
+    depth = len(maker.loops)
+    match maker.body:
+        case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(array=name))) if name == scalar:
+            pass
+        case _:
+            return None
+    wanted = reader.domain.intersect_params(program.scop.known)
+    if maker.opaque or depth > len(reader.loops) or not wanted.is_subset(pieces[0].range()):
+        return None
+    same = isl.Map.universe(pieces[0].get_space())
+    for k in range(depth):
+        same = same.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+    return maker if pieces[0].is_subset(same) else None
+
+
+def _is_bounded(scop: Scop, access: Access, index: c.Expr, position: int) -> bool:
+    """Whether what a subscript is made of keeps it in its row."""
+    elements = {name: array.element for name, array in scop.arrays.items()}
+    low, high = bounds_of(index, lambda _: None, elements.get)
+    extent = scop.arrays[access.array].extents[position]
+    if low is None or high is None or extent is None:
+        return False
+    number = constant_of(extent)
+    if number is not None:
+        return high < number
+    most = isl.Val.int_from_si(scop.domain.get_ctx(), high)
+    above = isl.PwAff.val_on_domain(isl.Set.universe(extent.domain().get_space()), most)
+    return bool(access.relation.params().intersect(scop.known).is_subset(extent.gt_set(above).params()))
+
+
+def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: int) -> bool:
+    """Whether the loops inside a statement that is kept whole hold a subscript of theirs in its row.
+
+    math: with D the statement's domain and H the heads of the loops inside of it around the reference,
+          D and H imply 0 <= subscript < extent; a head that is not affine, or not signed, says nothing.
+    """
+    around = [(loop, _counter(loop)) for loop in _around(statement.body, reference)]
+    inner = [(loop, head) for loop, head in around if head is not None]
+    names = [*statement.loops, *(head.key for _, head in inner)]
+    extent = scop.arrays[reference.array].extents[position]
+    unsigned = {p.expr for p in scop.parameters if not p.type.signed}
+    if extent is None or len(set(names)) != len(names) or unsigned & set(c.walk(reference)):
+        return False
+    if any(_changes(statement.body, name) for name in statement.loops):
+        return False
+    space = parameter_space(scop).add_unnamed_tuple_ui(len(names))
+    reader = Reader({p.expr: p.name for p in scop.parameters}, {name: k for k, name in enumerate(names)}, space)
+    inside = isl.Set.universe(space).intersect_params(scop.known)
+    outer = statement.domain.reset_tuple_id().add_dims(isl.dim_type.set, len(inner))
+    inside = inside.align_params(outer.get_space()).intersect(outer.align_params(space))
+    for loop, head in inner:
+        for condition in (c.Binary(">=", c.Name(head.key), head.start), loop.condition):
+            with suppress(NotAffine):
+                if condition is not None and not unsigned & set(c.walk(condition)):
+                    inside = inside.intersect(reader.condition(condition))
+    try:
+        value = piecewise(reader.value(reference.subscripts[position]))
+    except NotAffine:
+        return False
+    zero = isl.PwAff.val_on_domain(isl.Set.universe(space), isl.Val.zero(space.get_ctx()))
+    return bool(inside.is_subset(value.ge_set(zero).intersect(value.lt_set(piecewise(reader.of_parameters(extent))))))
+
+
+def _around(node: c.Node, wanted: c.Node) -> list[c.For]:
+    """The loops of a body around one of its nodes, the outermost first."""
+    for child in c.children(node):
+        if child is wanted or any(n is wanted for n in c.walk(child)):
+            return [*([node] if isinstance(node, c.For) and child is node.body else []), *_around(child, wanted)]
+    return []
+
+
+def _counter(loop: c.For) -> Induction | None:
+    """The head of a loop that declares a signed variable, counts it up and changes it nowhere else; None for others."""
+    head = induction(loop)
+    if head is None or not isinstance(loop.init, c.Decl) or loop.init.type not in ("int", "long", "short"):
+        return None
+    return head if head.step > 0 and not _changes(loop.body, head.key) else None
+
+
+def _changes(node: c.Node, name: str) -> bool:
+    """Whether a body may give a variable another value: it assigns it, or takes its address."""
+    return name in assigned_scalars(node) or any(n == c.Unary("&", c.Name(name)) for n in c.walk(node))
+
+
+def _written(scop: Scop) -> set[str]:
+    return {a.array for s in scop.statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
+
+
+def _matches(one: c.Node, two: c.Node, ours: tuple[str, ...], theirs: tuple[str, ...], renamed: dict[str, str]) -> bool:
+    """Whether two expressions are the same but for the names of loops, each of which has one name in the other."""
+    if isinstance(one, c.Name) and isinstance(two, c.Name) and one.name in ours:
+        return two.name in theirs and renamed.setdefault(one.name, two.name) == two.name
+    if type(one) is not type(two):
+        return False
+    first, second = list(c.children(one)), list(c.children(two))
+    if len(first) != len(second) or _head(one) != _head(two):
+        return False
+    return all(_matches(a, b, ours, theirs, renamed) for a, b in zip(first, second, strict=True))
+
+
+def _head(node: c.Node) -> tuple[object, ...]:
+    """What a node is beside its parts."""
+    names = ("op", "text", "type", "name", "array", "function", "field")
+    return tuple(getattr(node, name, None) for name in names)
+
+
+def _covers(asking: Statement, statement: Statement, access: Access, renamed: dict[str, str]) -> bool:
+    """Whether all iterations of a statement that make an access are asked for."""
+    if set(renamed) != set(asking.loops) or len(set(renamed.values())) != len(renamed):
+        return False
+    places = [statement.loops.index(renamed[name]) for name in asking.loops]
+    ran = [a.relation.domain() for a in statement.accesses if (a.ref, a.array) == (access.ref, access.array)]
+    domain = reduce(isl.Set.union, ran).reset_tuple_id()
+    picked = isl.Map.universe(
+        isl.Space.alloc(domain.get_ctx(), 0, len(statement.loops), len(places)).align_params(domain.get_space())
+    )
+    for k, place in enumerate(places):
+        picked = picked.equate(isl.dim_type.in_, place, isl.dim_type.out, k)
+    return bool(domain.apply(picked).is_subset(asking.domain.reset_tuple_id()))

@@ -147,7 +147,7 @@ def test_a_weaker_guard_is_found(tmp_path: Path) -> None:
     """A guard that asks for less memory than the loops touch, which run backwards: right where nothing overlaps."""
     (region,) = read(str(FOLDERS["guarded"][0] / "guard_precedence.c"), InputOptions(detect=True)).regions
     compiled = compile_region(region, Options())
-    backwards = compiled.text.replace("for (long k = 0; k < lk; k++)", "for (long k = lk - 1; k >= 0; k--)")
+    backwards = compiled.text.replace("for (int k = 0; k < lk; k++)", "for (int k = lk - 1; k >= 0; k--)")
     weaker = backwards.replace("x + lk, y, y + lk", "x + 1, y, y + 1")
     assert len({compiled.text, backwards, weaker}) == 3
     assert not both_sides(region, replace(compiled, text=backwards), tmp_path)[1].faults

@@ -30,13 +30,16 @@ class Siblings:
     def of(program: Program) -> Siblings:
         return Siblings(program, program.dependences.all)
 
-    def nests(self, node: Sequence, above: tuple[Member, ...]) -> Node:
-        """Neighbouring nests of parallel loops over the same iterations, as one."""
+    def nests(self, node: Sequence, above: tuple[Member, ...]) -> Sequence:
+        """Neighbouring nests of parallel loops over the same iterations, as one.
+
+        Where one step is left it keeps its filter, which may leave out what runs in the tiles of others.
+        """
         steps = [node.children[0]]
         for step in node.children[1:]:
             joined = self.joined_nests(steps[-1], step, above)
             steps[-1:] = [steps[-1], step] if joined is None else [joined]
-        return steps[0].child if len(steps) == 1 else Sequence(tuple(steps))
+        return Sequence(tuple(steps))
 
     def joined_nests(self, one: Filter, other: Filter, above: tuple[Member, ...]) -> Filter | None:
         match one.child, other.child:

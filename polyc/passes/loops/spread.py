@@ -85,8 +85,6 @@ class _Spreader:
         match node:
             case Sequence():
                 joined = self.siblings.nests(node, above) if self.has_scalars(node) else node
-                if not isinstance(joined, Sequence):
-                    return self.at(joined, above)
                 return Sequence(tuple(replace(s, child=self.at(s.child, above)) for s in joined.children))
             case Mark(kind="tiles"):
                 return node  # tiles over time have an order of their own

@@ -67,6 +67,11 @@ def union_of(pieces: Iterable[isl.Map], start: isl.UnionMap) -> isl.UnionMap:
     return start
 
 
+def among(pairs: isl.UnionMap, instances: isl.UnionSet) -> isl.UnionMap:
+    """The pairs of which both are among some instances."""
+    return pairs.intersect_domain(instances).intersect_range(instances)
+
+
 Sized = TypeVar("Sized", isl.Set, isl.Map)
 
 

@@ -8,6 +8,7 @@ import islpy as isl
 
 from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Member, Node, Sequence, partial_schedule
+from polyc.poly import among
 
 
 def with_coincident_loops(program: Program) -> Program:
@@ -31,7 +32,7 @@ def with_coincident_loops(program: Program) -> Program:
                 return Sequence(tuple(replace(s, child=below(s.child, inside, outer)) for s, inside in parts))
             case Band(members=members):
                 within = instances.intersect(members[0].schedule.domain())
-                around = order.intersect_domain(within).intersect_range(within)
+                around = among(order, within)
                 marked: list[Member] = []
                 for position, member in enumerate(members):
                     same = within_iteration(around, outer + members[:position])

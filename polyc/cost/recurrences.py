@@ -10,7 +10,7 @@ from polyc.model.program import Program
 from polyc.model.scop import AccessKind, Statement
 from polyc.model.tree import Band, Extension, Mark, Member, Role, walk
 from polyc.nests.strides import dimension_of, gain_of, step_of
-from polyc.poly import names, value_on
+from polyc.poly import among, names, value_on
 from polyc.records import dataclass
 
 DIVISION_LATENCY, DIVISION = 13.0, 10.0
@@ -85,11 +85,7 @@ def _moves(statement: Statement, along: Member, inner: Member, program: Program)
 
 def _carried(program: Program, instances: isl.UnionSet) -> set[str]:
     """Arrays through which values go from one of these instances to another."""
-    return {
-        array
-        for array, flow in program.dependences.flow_by_array.items()
-        if not flow.intersect_domain(instances).intersect_range(instances).is_empty()
-    }
+    return {array for array, flow in program.dependences.flow_by_array.items() if not among(flow, instances).is_empty()}
 
 
 def _waits(statement: Statement, carried: set[str], machine: Cpu) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import islpy as isl
 
@@ -11,7 +10,7 @@ from polyc.analysis.coincident import within_iteration
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Leaf, Member, Node, partial_schedule, restrict, walk
-from polyc.poly import in_name, least_of, maps, names, out_name, sets, value_on
+from polyc.poly import among, in_name, least_of, maps, names, out_name, sets, value_on
 from polyc.records import dataclass, replace
 
 STEEPEST = 4
@@ -127,13 +126,11 @@ def _held(program: Program, instances: isl.UnionSet, loops: tuple[Member, ...]) 
     stay within an iteration are gone where each tile has its own."""
     found, scop = program.dependences, program.scop
     private = (found.flow_by_array[name] for name in scop.privatizable if name in found.flow_by_array)
-    stays = all(flow.is_subset(within_iteration(flow, loops)) for flow in map(partial(_inside, instances), private))
+    stays = all(
+        flow.is_subset(within_iteration(flow, loops)) for flow in (among(pairs, instances) for pairs in private)
+    )
     every = found.flow.union(found.false) if stays else found.all
-    return _inside(instances, every).intersect_params(scop.known)
-
-
-def _inside(instances: isl.UnionSet, pairs: isl.UnionMap) -> isl.UnionMap:
-    return pairs.intersect_domain(instances).intersect_range(instances)
+    return among(every, instances).intersect_params(scop.known)
 
 
 def _written_cells(program: Program, instances: isl.UnionSet) -> dict[str, isl.PwMultiAff] | str:
@@ -283,7 +280,7 @@ def overlapped_planes(program: Program, steps: Steps) -> list[tuple[Hyperplane, 
     """
     if steps.writes_own_cells:
         return "its steps write cells of their own, which no tile has to copy"
-    inside = program.dependences.flow.intersect_domain(steps.instances).intersect_range(steps.instances)
+    inside = among(program.dependences.flow, steps.instances)
     flow = replace(steps, dependences=inside.intersect_params(steps.known))
     found: list[tuple[Hyperplane, Hyperplane]] = []
     for d in range(steps.rank):

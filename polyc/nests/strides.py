@@ -11,7 +11,7 @@ from polyc.analysis.coincident import within_iteration
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Member, walk
-from polyc.poly import greatest_of, least_of, set_name, sets
+from polyc.poly import among, greatest_of, least_of, set_name, sets
 from polyc.records import dataclass
 
 GATHERED = 3
@@ -79,7 +79,7 @@ def private_between(band: Band, program: Program) -> bool:
     domain = band.members[0].schedule.domain()
     for array in program.scop.privatizable:
         flow = program.dependences.flow_by_array.get(array)
-        inside = None if flow is None else flow.intersect_domain(domain).intersect_range(domain)
+        inside = None if flow is None else among(flow, domain)
         if inside is not None and not inside.is_subset(within_iteration(inside, band.members)):
             return True
     return False

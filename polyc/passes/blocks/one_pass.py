@@ -12,7 +12,7 @@ from polyc.model.tree import Band, Filter, Leaf, Member, Node, Role, Sequence
 from polyc.nests.nest import values
 from polyc.nests.sums import COLUMNS, Form, chains, sum_nest
 from polyc.nests.tiling import tile_members
-from polyc.poly import empty_map, names, value_on
+from polyc.poly import among, empty_map, names, value_on
 from polyc.records import dataclass, replace
 
 ROWS_OF_BLOCK = 32
@@ -144,7 +144,7 @@ def _related(program: Program, walks: list[Walk], members: list[Member], relatio
     for walk, member in zip(walks, members, strict=True):
         own = own.union(walk.instances)
         by = by.union(values((member,), walk.instances))
-    every = program.dependences.all.intersect_domain(own).intersect_range(own).intersect_params(program.scop.known)
+    every = among(program.dependences.all, own).intersect_params(program.scop.known)
     distances = every.apply_domain(by).apply_range(by)
     return bool(distances.is_subset(isl.UnionMap(f"{{ [a] -> [b] : a {relation} b }}")))
 

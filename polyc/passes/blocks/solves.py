@@ -12,7 +12,7 @@ from polyc.nests.nest import Outer, values
 from polyc.nests.sums import Form, Sum, chains, sum_nest
 from polyc.nests.tiling import tile_members
 from polyc.passes.blocks.blocking import largest_part
-from polyc.poly import names, sets
+from polyc.poly import among, names, sets
 from polyc.records import dataclass, replace
 
 MOST_ROWS = 128
@@ -66,7 +66,7 @@ def _blocked(
     """The nest in blocks of the first size, and what is left of each in blocks of the next one."""
     (row,) = node.members
     blocks = tile_members((row,), (sizes[0],))
-    inside = Outer((*above, *blocks)).same_iteration(_own(program.dependences.all, instances))
+    inside = Outer((*above, *blocks)).same_iteration(among(program.dependences.all, instances))
     steps: list[Filter] = []
     rest = instances
     for step in node.child.children if isinstance(node.child, Sequence) else (Filter(instances, node.child),):
@@ -135,7 +135,3 @@ def _reaches_all_rows(early: isl.UnionSet, row: Member, size: int) -> bool:
     place = isl.UnionMap.from_union_pw_aff(row.schedule.mod_val(value)).intersect_domain(early)
     last = isl.UnionSet(f"{{ [{size - 1}] }}")
     return not place.intersect_range(last).is_empty()
-
-
-def _own(relation: isl.UnionMap, instances: isl.UnionSet) -> isl.UnionMap:
-    return relation.intersect_domain(instances).intersect_range(instances)

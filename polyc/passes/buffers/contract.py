@@ -25,7 +25,7 @@ from polyc.nests.naming import fresh
 from polyc.nests.nest import statements_below, values
 from polyc.nests.samples import sample_parameters
 from polyc.passes.buffers.promotion import starts_at_zero
-from polyc.poly import empty_set, maps, names, out_name
+from polyc.poly import among, empty_set, maps, names, out_name
 from polyc.records import dataclass, replace
 
 STAGE = "contract"
@@ -153,7 +153,7 @@ class _Contractor:
         inside = isl.UnionSet.empty(self.program.scop.context.get_space())
         for name in users:
             inside = inside.union(isl.UnionSet.from_set(self.program.statements[name].domain))
-        flow = flow.intersect_domain(inside).intersect_range(inside)
+        flow = among(flow, inside)
         c_name = self.program.scop.arrays[buffer.array].c_name
         found = self.placed(node, buffer, users, flow, _Around(members))
         if found is None:

@@ -9,7 +9,7 @@ from polyc.model.program import Buffer, Program
 from polyc.model.scop import Array, Storage
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence, instances_below
 from polyc.nests.nest import statements_below
-from polyc.poly import affine_of, constant_of, in_name, maps, out_name, set_name, sets
+from polyc.poly import affine_of, among, constant_of, in_name, maps, out_name, set_name, sets
 from polyc.records import dataclass, replace
 
 STAGE = "privatize"
@@ -160,7 +160,7 @@ class _Placing:
         if self._same_value(member):
             return True
         domain = member.schedule.domain()
-        inside = self.flow.intersect_domain(domain).intersect_range(domain)
+        inside = among(self.flow, domain)
         return bool(inside.is_subset(within_iteration(inside, (member,))))
 
     def _same_value(self, member: Member) -> bool:

@@ -18,7 +18,7 @@ from polyc.nests.nest import Nest, Outer, all_instances, at_sequences, inside, i
 from polyc.nests.samples import sample_parameters
 from polyc.nests.tiling import WHOLE, point_members, tile_members, told_sizes
 from polyc.passes.products.registers import apart, contraction_sizes, size_for_rows
-from polyc.poly import affine_of, empty_map, empty_set, everywhere, maps, out_name, value_on
+from polyc.poly import affine_of, among, empty_map, empty_set, everywhere, maps, out_name, value_on
 from polyc.records import dataclass, replace
 
 STAGE = "rows"
@@ -173,7 +173,7 @@ class _Joined:
             raise _No("its rows are not those of a sum of products")
         common = [self.common(found.statement, band.members[k]) for k in shared]
         instances = all_instances(tuple(nests))
-        pairs = every.intersect_domain(instances).intersect_range(instances)
+        pairs = among(every, instances)
         if not pairs.is_subset(Outer(tuple(common)).same_iteration(pairs)):
             raise _No("iterations of the loops around depend on each other all the same")
         sizes, box = self.sizes(instances, common, found.statement, found.rows, size)

@@ -10,7 +10,7 @@ from polyc.model.program import Program
 from polyc.model.tree import Band, Extension, Filter, Member, Node, Sequence
 from polyc.nests.nest import values
 from polyc.nests.points import points_of
-from polyc.poly import empty_set
+from polyc.poly import among, empty_set
 
 
 def without_tile(program: Program, tiles: Band, reaching: isl.UnionSet) -> tuple[Band, isl.UnionSet] | None:
@@ -67,5 +67,5 @@ def _united(members: list[Member], filters: list[isl.UnionSet]) -> Member:
 def _stay(program: Program, members: tuple[Member, ...], instances: isl.UnionSet) -> bool:
     """Whether every dependence between these instances stays in one iteration of the members."""
     order = values(members, instances)
-    inside = program.dependences.all.intersect_domain(instances).intersect_range(instances)
+    inside = among(program.dependences.all, instances)
     return inside.is_subset(order.apply_range(order.reverse()))

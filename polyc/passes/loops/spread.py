@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import islpy as isl
 
 from polyc.cost.recurrences import rows_of
@@ -16,7 +18,7 @@ from polyc.nests.sums import LINE_BYTES, streams
 from polyc.nests.tiling import tile_members
 from polyc.passes.loops.siblings import Siblings
 from polyc.passes.loops.vectorize import sink
-from polyc.poly import affine_of, maps, names, sets, value_on
+from polyc.poly import affine_of, among, maps, names, sets, value_on
 from polyc.records import dataclass, replace
 
 STAGE = "spread"
@@ -54,6 +56,20 @@ def _scalars(program: Program) -> frozenset[str]:
     """Private scalars that carry values."""
     arrays, flow = program.scop.arrays, program.dependences.flow_by_array
     return frozenset(a for a in program.scop.privatizable if arrays[a].rank == 0 and a in flow)
+
+
+def _straight(node: Node, around: tuple[Member, ...]) -> Iterator[tuple[isl.UnionSet, tuple[Member, ...]]]:
+    """The pieces of code that an innermost loop runs: their instances, and the loops around them."""
+    match node:
+        case Band(members=members, child=child) if not has_loops(child):
+            yield members[0].schedule.domain(), around + members
+        case Band(members=members, child=child):
+            yield from _straight(child, around + members)
+        case Sequence(children=steps):
+            for step in steps:
+                yield from _straight(step.child, around)
+        case _:
+            return
 
 
 def _strip_of(member: Member, above: tuple[Member, ...]) -> int | None:
@@ -112,7 +128,7 @@ class _Spreader:
         if not inner or any(isinstance(n, Mark | Extension) for n in below):
             return None
         instances = band.members[0].schedule.domain()
-        scalars = self.carried(instances, (*above, *band.members))
+        scalars = self.carried(band, (*above, *band.members))
         if not scalars:
             return None
         left_to_compilers = unrolled_below(band, self.program) and not self.calls(inner)
@@ -194,8 +210,10 @@ class _Spreader:
         written = (a.array for name in names(inner.schedule.domain()) for a in self.written(name))
         return strides.consecutive > 0 and not strides.far and all(arrays[a].element.kind == "int" for a in written)
 
-    def carried(self, instances: isl.UnionSet, around: tuple[Member, ...]) -> tuple[str, ...]:
-        """The private scalars that the nest writes; none where it has others that keep the loop in its place."""
+    def carried(self, band: Band, around: tuple[Member, ...]) -> tuple[str, ...]:
+        """The private scalars that live across loops below the band; none where it has others that keep the loop in
+        its place."""
+        instances = band.members[0].schedule.domain()
         statements = [self.program.scop.statements.get(name) for name in names(instances)]
         if any(s is None or s.opaque for s in statements):
             return ()
@@ -211,12 +229,17 @@ class _Spreader:
             return ()
         if not all(a.exact and a.kind is not AccessKind.MAY_WRITE for a in accesses if a.array in written):
             return ()
+        straight, across = list(_straight(sink(band.members[0], band.child), around)), set()
         for array in written:
             flow = self.program.dependences.flow_by_array[array]
             here = flow.intersect_domain(instances).union(flow.intersect_range(instances))
             if not here.is_subset(Outer(around).same_iteration(here)):
                 return ()
-        return tuple(sorted(written))
+            for instances_there, members in straight:
+                here = here.subtract(Outer(members).same_iteration(among(here, instances_there)))
+            if not here.is_empty():
+                across.add(array)
+        return tuple(sorted(across))
 
     def buffer(self, array: str, instances: isl.UnionSet, member: Member, depth: int, strip: int, size: int) -> str:
         """A place of the scalar for each iteration of a strip."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from itertools import groupby
+
 import islpy as isl
 
 from polyc.model.program import Buffer, Program
@@ -140,16 +143,26 @@ def _loops(node: Node) -> list[Band]:
 
 
 def sink(member: Member, node: Node) -> Node:
-    """The subtree with the loop below all others."""
+    """The subtree with the loop below all others: steps without loops that follow each other share it."""
     match node:
         case Leaf():
             return Band((member,), True, node)
         case Band():
             return replace(node, child=sink(member, node.child))
-        case Sequence(children=steps) if any(isinstance(n, Band) for s in steps for n in walk(s.child)):
-            return Sequence(tuple(Filter(s.filter, sink(_restricted(member, s.filter), s.child)) for s in steps))
+        case Sequence(children=steps) if _has_bands(node):
+            runs = (list(run) for _, run in groupby(steps, lambda s: id(s) if _has_bands(s.child) else None))
+            together = [run[0] if len(run) == 1 else _step_of(run) for run in runs]
+            return Sequence(tuple(Filter(s.filter, sink(_restricted(member, s.filter), s.child)) for s in together))
         case _:
             return Band((member,), True, node)
+
+
+def _step_of(steps: list[Filter]) -> Filter:
+    return Filter(reduce(isl.UnionSet.union, (s.filter for s in steps)), Sequence(tuple(steps)))
+
+
+def _has_bands(node: Node) -> bool:
+    return any(isinstance(n, Band) for n in walk(node))
 
 
 def _restricted(member: Member, instances: isl.UnionSet) -> Member:

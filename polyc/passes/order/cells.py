@@ -12,7 +12,7 @@ from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Domain, Member, Node, Sequence, partial_schedule
 from polyc.nests.naming import fresh
 from polyc.nests.nest import Outer
-from polyc.poly import affine_of, everywhere, in_name, maps, names, pinned
+from polyc.poly import affine_of, among, everywhere, in_name, maps, names, pinned
 
 STAGE = "schedule"
 
@@ -61,7 +61,7 @@ class _Finder:
         writes = list(self.rounded(instances))
         if not writes:
             return None
-        own = outer.same_iteration(self.order.intersect_domain(instances).intersect_range(instances))
+        own = outer.same_iteration(among(self.order, instances))
         for access, position in writes:
             schedule = _over_cells(loops, instances, access, position)
             if schedule is None:

@@ -17,7 +17,7 @@ from polyc.nests.naming import name_members
 from polyc.nests.nest import has_loops, is_finished
 from polyc.nests.strides import dimension_of, gain_of
 from polyc.passes.order.splitting import Splitter
-from polyc.poly import empty_map, maps, names, set_name, sets
+from polyc.poly import among, empty_map, maps, names, set_name, sets
 from polyc.records import dataclass, replace
 
 STAGE = "orders"
@@ -86,7 +86,7 @@ def _orders(program: Program, instances: isl.UnionSet) -> Iterator[_Order]:
     """Other orders of a nest, with their coincident loops marked; the one that was written first."""
     written = name_members(Domain(instances, restrict(program.scop.tree.child, instances)), program.scop).child
     d = program.dependences
-    strict = _inside(d.flow.union(d.lasting_false), instances)
+    strict = among(d.flow.union(d.lasting_false), instances)
     splitter = Splitter()
     node = splitter.marked(written, instances, strict)
     cut = f", with a cut of {' and '.join(dict.fromkeys(name for name, _ in splitter.splits))}"
@@ -101,10 +101,6 @@ def _orders(program: Program, instances: isl.UnionSet) -> Iterator[_Order]:
     # Iterations that run at once, each in another row, are slower than a row in its order.
     plain = Splitter(splitting=False).marked(written, instances, strict)
     yield _Order(plain, "in the order that was written: along consecutive memory", in_sequence=True)
-
-
-def _inside(pairs: isl.UnionMap, instances: isl.UnionSet) -> isl.UnionMap:
-    return pairs.intersect_domain(instances).intersect_range(instances)
 
 
 def _commuting(program: Program, instances: isl.UnionSet) -> tuple[isl.UnionMap, isl.UnionMap]:
@@ -123,7 +119,7 @@ def _commuting(program: Program, instances: isl.UnionSet) -> tuple[isl.UnionMap,
         kept = kept.union(pairs)
         if array not in scop.privatizable:
             coincidence = coincidence.union(pairs)
-    return _inside(kept, instances), _inside(coincidence, instances)
+    return among(kept, instances), among(coincidence, instances)
 
 
 def _loop(member: Member, statement: str, program: Program) -> str:

@@ -22,7 +22,7 @@ from polyc.nests.naming import name_members
 from polyc.nests.nest import Outer
 from polyc.passes.order.cells import with_loops_over_cells
 from polyc.passes.order.live_ranges import kept_by_others
-from polyc.poly import budget, empty_map, in_name, is_over_budget, maps, names, out_name, set_name, sets
+from polyc.poly import among, budget, empty_map, in_name, is_over_budget, maps, names, out_name, set_name, sets
 
 STAGE = "schedule"
 
@@ -157,7 +157,7 @@ def with_private_loops(tree: Domain, program: Program) -> Domain:
 
     def _is_private(member: Member, instances: isl.UnionSet) -> bool:
         inside = Outer((member,))
-        own = order.intersect_domain(instances).intersect_range(instances)
+        own = among(order, instances)
         if not own.is_subset(inside.same_iteration(own)):
             return False
         accesses = [a for name in names(instances) for a in program.scop.statements[name].accesses]

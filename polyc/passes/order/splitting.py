@@ -6,7 +6,7 @@ import islpy as isl
 
 from polyc.model.tree import Band, Filter, Leaf, Member, Node, Sequence, partial_schedule, restrict
 from polyc.nests.nest import values
-from polyc.poly import everywhere, maps, sets, value_on
+from polyc.poly import among, everywhere, maps, sets, value_on
 from polyc.records import dataclass, field, replace
 
 MOST_SPLITS = 2
@@ -45,7 +45,7 @@ class Splitter:
                 inside = [instances.intersect(s.filter) for s in steps]
                 return Sequence(
                     tuple(
-                        replace(s, child=self.marked(s.child, i, _among(pairs, i), above, depth))
+                        replace(s, child=self.marked(s.child, i, among(pairs, i), above, depth))
                         for s, i in zip(steps, inside, strict=True)
                     )
                 )
@@ -80,12 +80,8 @@ class Splitter:
             if position == 1:  # one iteration
                 assert isinstance(inside, Band)
                 inside = inside.child
-            steps.append(Filter(part, self.marked(inside, part, _among(pairs, part), above, depth + 1)))
+            steps.append(Filter(part, self.marked(inside, part, among(pairs, part), above, depth + 1)))
         return steps[0].child if len(steps) == 1 else Sequence(tuple(steps))
-
-
-def _among(pairs: isl.UnionMap, instances: isl.UnionSet) -> isl.UnionMap:
-    return pairs.intersect_domain(instances).intersect_range(instances)
 
 
 def _cut(carried: isl.UnionMap, member: Member, above: tuple[Member, ...]) -> isl.Map | None:

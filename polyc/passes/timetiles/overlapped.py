@@ -16,7 +16,7 @@ from polyc.nests.skew import Hyperplane, Steps, overlapped_planes, written_by
 from polyc.passes.buffers.promotion import copy_statement, loops_over
 from polyc.passes.timetiles.time_bands import hull_of
 from polyc.passes.timetiles.wavefronts import ordered_points
-from polyc.poly import empty_map, greatest_of, least_of, maps, names, out_name, sets, value_on
+from polyc.poly import among, empty_map, greatest_of, least_of, maps, names, out_name, sets, value_on
 from polyc.records import dataclass, field, replace
 
 
@@ -275,7 +275,7 @@ class _Maker:
         flow = self.program.dependences.flow_by_array.get(array)
         if flow is None:
             return False
-        inside = flow.intersect_domain(self.steps.instances).intersect_range(self.steps.instances)
+        inside = among(flow, self.steps.instances)
         at_once = inside.eq_at_multi_union_pw_aff(isl.MultiUnionPwAff.from_union_pw_aff(self.steps.time.schedule))
         return not inside.subtract(at_once).is_empty()
 

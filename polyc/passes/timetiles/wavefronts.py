@@ -7,7 +7,7 @@ from dataclasses import replace
 import islpy as isl
 
 from polyc.model.tree import Band, Filter, Leaf, Member, Node, Role, Sequence
-from polyc.poly import least_of, maps
+from polyc.poly import among, least_of, maps
 
 STEEPEST = 4
 """Iterations of an inner loop that a row of a wavefront may lag behind the row before."""
@@ -43,7 +43,7 @@ def ordered_points(node: Node, dependences: isl.UnionMap) -> Node:
                 tuple(
                     Filter(
                         s.filter,
-                        ordered_points(s.child, dependences.intersect_domain(s.filter).intersect_range(s.filter)),
+                        ordered_points(s.child, among(dependences, s.filter)),
                     )
                     for s in steps
                 )

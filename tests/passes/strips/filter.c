@@ -37,10 +37,11 @@ domain
                                        S4[j, i] -> [j - (j) mod 32] }
     mark "allocate" names(s_of, t_of)
       sequence
-        filter { S0[j] }
-          band[c] for(j) permutable point { S0[j] -> [j] }
-        filter { S1[j] }
-          band[c] for(j) permutable point { S1[j] -> [j] }
+        filter { S0[j]; S1[j] }
+          band[c] for(j) permutable point { S0[j] -> [j]; S1[j] -> [j] }
+            sequence
+              filter { S0[j] }
+              filter { S1[j] }
         filter { S2[j, i]; S3[j, i]; S4[j, i] }
           band[-] for(i) { S2[j, i] -> [i]; S3[j, i] -> [i]; S4[j, i] -> [i] }
             band[c] for(j) permutable point { S2[j, i] -> [j]; S3[j, i] -> [j]; S4[j, i] -> [j] }

@@ -103,10 +103,11 @@ domain
                                            S9[j, i] -> [j - (j) mod 64] }
         mark "allocate" names(s_of3, t_of)
           sequence
-            filter { S6[j] }
-              band[c] for(j) permutable point { S6[j] -> [j] }
-            filter { S7[j] }
-              band[c] for(j) permutable point { S7[j] -> [j] }
+            filter { S6[j]; S7[j] }
+              band[c] for(j) permutable point { S6[j] -> [j]; S7[j] -> [j] }
+                sequence
+                  filter { S6[j] }
+                  filter { S7[j] }
             filter { S10[j, i]; S8[j, i]; S9[j, i] }
               band[-] for(i) { S10[j, i] -> [-i]; S8[j, i] -> [-i]; S9[j, i] -> [-i] }
                 band[c] for(j) permutable point { S10[j, i] -> [j]; S8[j, i] -> [j]; S9[j, i] -> [j] }

@@ -20,8 +20,10 @@ from polyc.passes.loops.small_regions import worth_of
 from polyc.poly import budget, names, sets, share
 
 STAGE = "parallel"
-FEW = 2
+FEW = 4
 """Iterations of which no vector is made."""
+WRITTEN_OUT = 16
+"""Iterations, known in advance, that compilers write out and then make vectors of, unless a pragma asks for a loop."""
 
 
 def mark_loops(program: Program) -> Program:
@@ -163,13 +165,18 @@ def _vector(node: Node, program: Program, inside: bool = False) -> Node:
                 return replace(node, child=_vector(node.child, program, inside))
             if not last.coincident or last.parallel or last.role is Role.TILE:
                 return node
-            if 0 < (iterations(last, program) or 0) <= FEW:
-                return node  # no vector is that short
+            if last.role is not Role.POINT and _is_short(iterations(last, program)):
+                return node
             if inside and goes_far(last, program) and not _divides(last, program):
                 return node
             return replace(node, members=(*members[:-1], replace(last, vector=True)))
         case _:
             return replace(node, child=_vector(node.child, program, inside))
+
+
+def _is_short(count: int | None) -> bool:
+    """Whether a loop is left to the compiler: shorter than a vector, or written out with a remainder."""
+    return count is not None and (0 < count <= FEW or count <= WRITTEN_OUT and count % FEW != 0)
 
 
 def _divides(member: Member, program: Program) -> bool:

@@ -20,6 +20,7 @@ from polyc.model.tree import (
     Sequence,
     instances_below,
     partial_schedule,
+    rewrite,
     walk,
 )
 from polyc.poly import names
@@ -168,6 +169,17 @@ def all_instances(nests: tuple[Nest, ...]) -> isl.UnionSet:
 def has_loops(node: Node) -> bool:
     """Whether a loop stands in the subtree, other than those of a few iterations in a vector loop."""
     return any(isinstance(n, Band) and n.members[-1].role not in (Role.UNROLLED, Role.WRITTEN_OUT) for n in walk(node))
+
+
+def unrolled(node: Node) -> Node:
+    """The subtree with its loops as loops of a few iterations in a vector loop."""
+
+    def change(node: Node) -> Node:
+        if not isinstance(node, Band):
+            return node
+        return replace(node, members=tuple(replace(m, role=Role.UNROLLED) for m in node.members))
+
+    return rewrite(node, change)
 
 
 def has_parallel(node: Node) -> bool:

@@ -111,6 +111,13 @@ def in_rows(member: Member, program: Program) -> bool:
     return seen
 
 
+def subscript_of(access: Access, position: int) -> int | None:
+    """The only subscript that moves with a dimension of the statement, by one element a step; None if there is none."""
+    moved = {(d, abs(step.to_python()) if step.is_int() else 0) for d, _, step in _moved(access, position)}
+    ((subscript, step),) = moved if len(moved) == 1 else ((0, 0),)
+    return subscript if step == 1 else None
+
+
 def _stays_in_row(access: Access, position: int) -> bool:
     """Whether a dimension of the statement moves an access in its last subscript only, by a few elements."""
     return distance(access, position) <= SHUFFLED

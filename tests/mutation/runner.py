@@ -27,7 +27,7 @@ from polyc.runtime import compare
 FOLDER = Path(__file__).parent / "programs"
 PROGRAMS = tuple(file.stem for file in sorted(FOLDER.glob("*.c")))
 SIZES, LARGE_SIZES = (1, 4, 9, 23, 40), (1, 9, 23, 137, 300)
-MORE_ROWS = {"streams": (1, 9, 67, 135), "solve": (1, 9, 67, 135), "filter": (1, 9, 67)}
+MORE_ROWS = {"streams": (1, 9, 67, 135), "solve": (1, 9, 67, 135), "filter": (1, 9, 67), "columns": (1, 9, 67)}
 """Sizes around those of their blocks."""
 SEEDS = (0, 1)
 REPLAY_FUEL = 200_000
@@ -44,7 +44,7 @@ TILES: dict[str, tuple[int, ...] | str | None] = {
     "chain": None,
     **dict.fromkeys(("product", "made_panel", "short_rows", "not_short_rows", "sums", "begun", "ordered"), "auto"),
     **dict.fromkeys(("accumulated", "not_accumulated", "expanded", "rows"), "auto"),
-    **dict.fromkeys(("streams", "solve", "filter", "counted", "blocks"), "auto"),
+    **dict.fromkeys(("streams", "solve", "filter", "columns", "counted", "blocks"), "auto"),
     **dict.fromkeys(("tensor", *LARGE), "auto"),
     **dict.fromkeys(("looked_up", "not_looked_up", "histogram", "grid", "interleaved", "computed_twice"), "auto"),
     **dict.fromkeys(("sliding_rows", "any_rows"), "auto"),
@@ -89,7 +89,7 @@ WHERE = {
     "blocks": ("looked_up", "scattered", "past_caches", "pieces"),
     "rowblocks": ("streams", "solve"),
     "jam": ("streams", "solve"),
-    "spread": ("filter",),
+    "spread": ("filter", "columns"),
     "feed": ("counted",),
     "ahead": ("scattered",),
     "prefetch": ("blocks",),

@@ -176,7 +176,7 @@ def _vector(node: Node, program: Program, inside: bool = False) -> Node:
 
 def _is_short(count: int | None) -> bool:
     """Whether a loop is left to the compiler: shorter than a vector, or written out with a remainder."""
-    return count is not None and (0 < count <= FEW or count <= WRITTEN_OUT and count % FEW != 0)
+    return count is not None and (0 < count <= FEW or (count <= WRITTEN_OUT and count % FEW != 0))
 
 
 def _divides(member: Member, program: Program) -> bool:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 import islpy as isl
 
 from polyc.cost.recurrences import rows_of
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
-from polyc.model.scop import Access, AccessKind
+from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Role, Sequence, walk
 from polyc.nests.naming import fresh
-from polyc.nests.nest import Outer, has_loops
-from polyc.nests.strides import dimension_of, iterations, strides_of, unrolled_below
+from polyc.nests.nest import Outer, has_loops, unrolled
+from polyc.nests.strides import UNROLLED, dimension_of, iterations, strides_of, unrolled_below
 from polyc.nests.sums import LINE_BYTES, streams
 from polyc.nests.tiling import tile_members
+from polyc.passes.loops.columns import Column, below_columns, columns_of, with_columns
 from polyc.passes.loops.siblings import Siblings
 from polyc.passes.loops.vectorize import sink
 from polyc.poly import affine_of, among, maps, names, sets, value_on
@@ -41,8 +43,11 @@ def spread_scalars(program: Program) -> Program:
     math:     j is coincident, and all flow through t stays in one iteration of j; its place is p(x) = j(x), so that no
               two iterations share one. Then no dependence is left between them, and j may go inside
     requires: j runs along consecutive memory, and the loops inside do not; or j goes from row to row, and what runs
-              along the rows waits for itself (`interleave.py`)
-    ensures:  each sum has its order; sums that read the same array share their loops (`siblings.py`), spread or not
+              along the rows waits for itself (`interleave.py`); rows that each j reads again and again are copied into
+              columns, along which j does run (`columns.py`)
+    ensures:  each sum has its order; sums that read the same array share their loops (`siblings.py`), spread or not;
+              scalars that live in one iteration of i have no place for each j, and so have those of short loops,
+              which are unrolled inside of j
     source:   scalar expansion (Kuck et al., POPL 1981) in strips
     """
     if not streams(program.options) or not _scalars(program):
@@ -56,6 +61,35 @@ def _scalars(program: Program) -> frozenset[str]:
     """Private scalars that carry values."""
     arrays, flow = program.scop.arrays, program.dependences.flow_by_array
     return frozenset(a for a in program.scop.privatizable if arrays[a].rank == 0 and a in flow)
+
+
+def _short_unrolled(node: Node, program: Program) -> Node:
+    """The steps with loops of few iterations in all as loops that are unrolled inside of a vector loop."""
+    match node:
+        case Sequence(children=steps):
+            return Sequence(tuple(replace(s, child=_short_unrolled(s.child, program)) for s in steps))
+        case Band(child=child):
+            short = _instances_of(node, program) <= UNROLLED
+            return unrolled(node) if short else replace(node, child=_short_unrolled(child, program))
+        case _:
+            return node
+
+
+def _instances_of(node: Node, program: Program) -> int:
+    """How many statements a subtree runs in one iteration of the loops around, if these are few."""
+    match node:
+        case Band(members=members, child=child):
+            counts = [iterations(m, program) for m in members]
+            return prod(UNROLLED + 1 if n is None else n for n in counts) * _instances_of(child, program)
+        case Sequence(children=steps):
+            return sum(_instances_of(s.child, program) for s in steps)
+        case _:
+            return 1
+
+
+def _has_own_loops(statement: Statement) -> bool:
+    """Whether a statement's text has loops, which keep one around it from vectors."""
+    return any(isinstance(node, c.For | c.While) for node in c.walk(statement.body))
 
 
 def _straight(node: Node, around: tuple[Member, ...]) -> Iterator[tuple[isl.UnionSet, tuple[Member, ...]]]:
@@ -128,37 +162,68 @@ class _Spreader:
         if not inner or any(isinstance(n, Mark | Extension) for n in below):
             return None
         instances = band.members[0].schedule.domain()
-        scalars = self.carried(band, (*above, *band.members))
-        if not scalars:
+        written = self.private_scalars(instances, (*above, *band.members))
+        if not self.across(written, band, band.child, above):
             return None
+        widest = max(self.program.scop.arrays[name].element.size_bytes for name in written)
+        size = LINES * LINE_BYTES // (widest or LINE_BYTES)
+        columns = {
+            id(m): columns_of(self.program, band, m, above, size) for m in band.members if m.coincident and widest
+        }
         left_to_compilers = unrolled_below(band, self.program) and not self.calls(inner)
-        member, rows = (None, 0) if left_to_compilers else self.chosen(band, inner)
-        widest = max(self.program.scop.arrays[name].element.size_bytes for name in scalars)
+        member, rows = (None, 0) if left_to_compilers else self.chosen(band, inner, columns)
+        steps = self.siblings.loops(band.child, (*above, *band.members))
         if member is None or not widest:
-            steps = self.siblings.loops(band.child, (*above, *band.members))
             self.made = self.made or steps is not band.child
             return replace(band, child=steps)
         others = tuple(m for m in band.members if m is not member)
-        around = (*above, *others)
-        strip = None if rows else _strip_of(member, around)
-        size = around[strip].size if strip is not None else rows or LINES * LINE_BYTES // widest
-        tiles = tile_members((member,), (size,)) if strip is None else ()
-        around, strip = (*around, *tiles), len(around) if strip is None else strip
-        keys = tuple(self.buffer(name, instances, member, len(around), strip, size) for name in scalars)
-        point = replace(member, role=Role.POINT)
+        filled = () if rows else columns[id(member)]
+        if not rows:
+            steps = _short_unrolled(steps, self.program)
+        scalars = self.across(written, band, steps, above)
+        strip = None if rows or filled else _strip_of(member, (*above, *others))
+        if strip is not None:
+            size = (*above, *others)[strip].size
+        tiles = () if strip is not None or not (scalars or filled) else tile_members((member,), (rows or size,))
+        # Columns are filled outside of the other loops, which may read them again.
+        outer = (*tiles, *others) if filled else (*others, *tiles)
+        around = (*above, *outer)
+        if strip is None:
+            strip = len(above) if filled else len(around) - 1
+        keys = tuple(self.buffer(name, instances, member, len(around), strip, rows or size) for name in scalars)
         self.made = True
-        what = ", ".join(self.program.scop.arrays[name].c_name for name in scalars)
-        statements = tuple(names(instances))
-        message = f"{', '.join(statements)} in strips of {size} iterations of {member.name}, each with its own {what}"
-        self.program = self.program.remark("spread", STAGE, message, statements, scalars=list(scalars), size=size)
-        steps = self.siblings.loops(band.child, (*around, point))
-        below_strip = Mark("allocate", sink(point, steps), names=keys)
-        left = (*others, *tiles)
-        return Band(left, band.permutable or not others, below_strip) if left else below_strip
+        self.tell(instances, member, rows or size, scalars, filled)
+        inside = sink(replace(member, role=Role.POINT), steps)
+        inside = Mark("allocate", inside, names=keys) if keys else inside
+        if not filled:
+            return Band(outer, band.permutable or not others, inside) if outer else inside
+        self.program = with_columns(self.program, filled)
+        inside = Band(others, band.permutable, inside) if others else inside
+        return Band(tiles, band.permutable, below_columns(filled, instances, inside))
 
-    def chosen(self, band: Band, inner: list[Member]) -> tuple[Member | None, int]:
+    def tell(
+        self, instances: isl.UnionSet, member: Member, size: int, scalars: tuple[str, ...], filled: tuple[Column, ...]
+    ) -> None:
+        arrays, statements = self.program.scop.arrays, tuple(names(instances))
+        what = ", ".join(arrays[name].c_name for name in scalars)
+        message = f"{', '.join(statements)} in strips of {size} iterations of {member.name}"
+        if what:
+            message += f", each with its own {what}"
+        data: dict[str, object] = {"scalars": list(scalars), "size": size}
+        if filled:
+            moved = [arrays[one.buffer.array].c_name for one in filled]
+            message += f"; rows of {', '.join(moved)} copied so that neighbours lie side by side"
+            data["columns"] = moved
+        self.program = self.program.remark("spread", STAGE, message, statements, **data)
+
+    def chosen(
+        self, band: Band, inner: list[Member], columns: dict[int, tuple[Column, ...]]
+    ) -> tuple[Member | None, int]:
         """The loop that goes innermost, and how many rows at once it makes where it goes from row to row; None where
-        the loops inside are as good."""
+        the loops inside are as good.
+
+        columns: for each loop that might, the rows that would be copied
+        """
         candidates = [m for m in band.members if m.coincident]
         if all(
             self.sums_in_vectors(n.members[-1])
@@ -166,7 +231,9 @@ class _Spreader:
             if isinstance(n, Band) and not has_loops(n.child)
         ):
             return None, 0
-        strides = {id(m): strides_of(m, self.program) for m in (*candidates, *inner)}
+        strides = {
+            id(m): strides_of(m, with_columns(self.program, columns.get(id(m), ()))) for m in (*candidates, *inner)
+        }
         best = max(reversed(candidates), key=lambda m: strides[id(m)].gain, default=None)
         if best is None:
             return None, 0
@@ -210,12 +277,10 @@ class _Spreader:
         written = (a.array for name in names(inner.schedule.domain()) for a in self.written(name))
         return strides.consecutive > 0 and not strides.far and all(arrays[a].element.kind == "int" for a in written)
 
-    def carried(self, band: Band, around: tuple[Member, ...]) -> tuple[str, ...]:
-        """The private scalars that live across loops below the band; none where it has others that keep the loop in
-        its place."""
-        instances = band.members[0].schedule.domain()
+    def private_scalars(self, instances: isl.UnionSet, around: tuple[Member, ...]) -> tuple[str, ...]:
+        """The private scalars that the nest writes; none where it has others that keep the loop in its place."""
         statements = [self.program.scop.statements.get(name) for name in names(instances)]
-        if any(s is None or s.opaque for s in statements):
+        if any(s is None or _has_own_loops(s) for s in statements):
             return ()
         if any(not isl.UnionSet.from_set(s.domain).is_subset(instances) for s in statements if s is not None):
             return ()  # the others would have no place
@@ -227,19 +292,31 @@ class _Spreader:
         }
         if not written <= _scalars(self.program) or written & taken:
             return ()
-        if not all(a.exact and a.kind is not AccessKind.MAY_WRITE for a in accesses if a.array in written):
+        if not all(a.exact for a in accesses if a.array in written):
             return ()
-        straight, across = list(_straight(sink(band.members[0], band.child), around)), set()
         for array in written:
-            flow = self.program.dependences.flow_by_array[array]
-            here = flow.intersect_domain(instances).union(flow.intersect_range(instances))
+            here = self.flow(array, instances)
             if not here.is_subset(Outer(around).same_iteration(here)):
                 return ()
-            for instances_there, members in straight:
-                here = here.subtract(Outer(members).same_iteration(among(here, instances_there)))
+        return tuple(sorted(written))
+
+    def across(self, scalars: tuple[str, ...], band: Band, steps: Node, above: tuple[Member, ...]) -> tuple[str, ...]:
+        """The scalars that live across loops below a band, with some steps in it: the others need no place of their
+        own in a strip."""
+        instances = band.members[0].schedule.domain()
+        straight = list(_straight(sink(band.members[0], steps), (*above, *band.members)))
+        found = []
+        for array in scalars:
+            here = self.flow(array, instances)
+            for ran, members in straight:
+                here = here.subtract(Outer(members).same_iteration(among(here, ran)))
             if not here.is_empty():
-                across.add(array)
-        return tuple(sorted(across))
+                found.append(array)
+        return tuple(found)
+
+    def flow(self, array: str, instances: isl.UnionSet) -> isl.UnionMap:
+        flow = self.program.dependences.flow_by_array[array]
+        return flow.intersect_domain(instances).union(flow.intersect_range(instances))
 
     def buffer(self, array: str, instances: isl.UnionSet, member: Member, depth: int, strip: int, size: int) -> str:
         """A place of the scalar for each iteration of a strip."""

@@ -12,7 +12,6 @@ from polyc.model.tree import (
     Band,
     Domain,
     Filter,
-    Leaf,
     Mark,
     Member,
     Node,
@@ -21,6 +20,7 @@ from polyc.model.tree import (
     rewrite,
     walk,
 )
+from polyc.nests.nest import has_loops
 from polyc.nests.strides import gain_of, private_across, private_between, strides_of, unrolled_below
 from polyc.poly import set_name, sets
 from polyc.records import replace
@@ -143,14 +143,13 @@ def _loops(node: Node) -> list[Band]:
 
 
 def sink(member: Member, node: Node) -> Node:
-    """The subtree with the loop below all others: steps without loops that follow each other share it."""
+    """The subtree with the loop below all others but unrolled ones; steps without loops share it with their
+    neighbours."""
     match node:
-        case Leaf():
-            return Band((member,), True, node)
-        case Band():
+        case Band() if has_loops(node):
             return replace(node, child=sink(member, node.child))
-        case Sequence(children=steps) if _has_bands(node):
-            runs = (list(run) for _, run in groupby(steps, lambda s: id(s) if _has_bands(s.child) else None))
+        case Sequence(children=steps) if has_loops(node):
+            runs = (list(run) for _, run in groupby(steps, lambda s: id(s) if has_loops(s.child) else None))
             together = [run[0] if len(run) == 1 else _step_of(run) for run in runs]
             return Sequence(tuple(Filter(s.filter, sink(_restricted(member, s.filter), s.child)) for s in together))
         case _:
@@ -159,10 +158,6 @@ def sink(member: Member, node: Node) -> Node:
 
 def _step_of(steps: list[Filter]) -> Filter:
     return Filter(reduce(isl.UnionSet.union, (s.filter for s in steps)), Sequence(tuple(steps)))
-
-
-def _has_bands(node: Node) -> bool:
-    return any(isinstance(n, Band) for n in walk(node))
 
 
 def _restricted(member: Member, instances: isl.UnionSet) -> Member:

@@ -13,7 +13,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Lookups, Mark, Member, Node, Role, Sequence, walk
-from polyc.nests.nest import values
+from polyc.nests.nest import unrolled, values
 from polyc.nests.strides import UNROLLED, dimension_of, gain_of, in_rows, iterations
 from polyc.nests.sums import streams
 from polyc.passes.loops.unroll import Cut, cut_members, deepened, part_of, reach_of
@@ -140,7 +140,7 @@ class _Finder:
         )
         data = {"lookups": len(every), "width": width, "strip": STRIP}
         self.program = program.remark("looked-up", STAGE, message, who, **data)
-        below = Band((digit,), True, _unrolled(band.child))
+        below = Band((digit,), True, unrolled(band.child))
         return replace(band, members=members, child=below, whole=whole)
 
     def byte_rows(
@@ -374,21 +374,6 @@ def _whole(program: Program, band: Band, cut: Cut, above: tuple[Band | Filter | 
     if found is None or found.is_empty():
         raise _Declined(f"no {cut.count} iterations follow each other")
     return found
-
-
-def _unrolled(node: Node) -> Node:
-    """The loops below as loops of a few iterations in a vector loop."""
-    match node:
-        case Leaf():
-            return node
-        case Sequence(children=steps):
-            return Sequence(tuple(replace(s, child=_unrolled(s.child)) for s in steps))
-        case Band(members=members):
-            return replace(
-                node, members=tuple(replace(m, role=Role.UNROLLED) for m in members), child=_unrolled(node.child)
-            )
-        case Mark() | Extension():
-            return replace(node, child=_unrolled(node.child))
 
 
 __all__ = ["look_up_in_registers", "tables_of"]

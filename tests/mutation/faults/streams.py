@@ -11,6 +11,7 @@ import islpy as isl
 import polyc.nests.sums as sums
 import polyc.passes.blocks.one_pass as one_pass
 import polyc.passes.blocks.solves as solves
+import polyc.passes.loops.columns as columns
 import polyc.passes.loops.spread as spread
 import polyc.passes.products.jam as jam
 from polyc.model.program import Buffer
@@ -170,3 +171,9 @@ add(
     "not looked at",
     patched(spread.Outer, "same_iteration", lambda _o: lambda _s, r: r),
 )
+
+add("spread", "one column short", "", after_pass("spread", e.buffer_edit(e.extent_changed(0, -1))))
+add("spread", "columns of other iterations", "", after_pass("spread", e.buffer_edit(e.corner_moved(0, 1))))
+add("spread", "one element short", "of each column", after_pass("spread", e.buffer_edit(e.extent_changed(1, -1))))
+add("spread", "columns not filled", "a copy lost", after_pass("spread", e.buffer_edit(e.access_lost(-1))))
+add("spread", "rows that are written", "copied before", patched(columns, "_is_written", lambda _o: lambda *_: False))

@@ -1,0 +1,140 @@
+"""Rows that the iterations of a strip read, each its own: in a buffer in which neighbours lie side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from math import prod
+
+import islpy as isl
+
+from polyc.model.program import Buffer, Program
+from polyc.model.scop import Access, AccessKind, Statement
+from polyc.model.tree import Band, Extension, Filter, Mark, Member, Node, Sequence, walk
+from polyc.nests.boxes import bounding_box
+from polyc.nests.naming import fresh
+from polyc.nests.nest import values
+from polyc.nests.samples import sample_parameters
+from polyc.nests.strides import dimension_of, iterations, step_of, subscript_of
+from polyc.nests.tiling import tile_members
+from polyc.passes.buffers.promotion import copy_statement, loops_over
+from polyc.poly import empty_map, names, union_of, value_on
+from polyc.records import dataclass, replace
+
+LARGEST = 16384
+"""Bytes of a strip's columns: half of a first-level cache, beside which the other operands have their place."""
+REUSED = 4
+"""Iterations of a loop that reads the same elements again, for which it pays to move them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """One buffer `t[k][i - it] = A[i][k]`, and the copy that fills it."""
+
+    buffer: Buffer
+    statement: Statement
+    cells: isl.Map
+    """`{ [above, tile] -> copy[i, k] }`."""
+
+
+def columns_of(
+    program: Program, band: Band, member: Member, above: tuple[Member, ...], size: int
+) -> tuple[Column, ...]:
+    """The arrays of which each iteration of a loop reads a short row, again and again, for strips of the loop.
+
+    requires: nothing in the band writes them; what is copied is what the strip's iterations read for certain
+    """
+    instances = band.members[0].schedule.domain()
+    if any(not instances.is_subset(m.schedule.domain()) for m in above) or not (
+        band.permutable or len(band.members) < 2
+    ):
+        return ()
+    inner = [m for n in walk(band.child) if isinstance(n, Band) for m in n.members]
+    loops = [m for m in (*band.members, *inner) if m is not member]
+    around = values((*above, *tile_members((member,), (size,))), instances).reverse()
+    found: list[Column] = []
+    for array, subscript, reads in _rows_read(program, member, instances, loops):
+        shape = program.scop.arrays[array]
+        touched = union_of((a.relation for _, a in reads), empty_map(instances))
+        cells = isl.Map.from_union_map(around.apply_range(touched)).coalesce()
+        box = bounding_box(cells, program.scop.known, sample_parameters(program))
+        extents = None if box is None else box.constant_extents()
+        if box is None or extents is None or prod(extents) * (shape.element.size_bytes or LARGEST) > LARGEST:
+            continue
+        used = program.scop.used_names | set(program.buffers) | {b.name for b in program.buffers.values()}
+        name = fresh(f"{shape.c_name}_columns", used | set(program.scop.arrays) | {c.buffer.name for c in found})
+        copy = copy_statement(program, shape, f"fill_{name}", True)
+        cells = cells.set_tuple_id(isl.dim_type.out, isl.Id.read_from_str(cells.get_ctx(), copy.name))
+        refs = frozenset({(s.name, a.ref) for s, a in reads} | {(copy.name, "inside")})
+        order = (*(d for d in range(shape.rank) if d != subscript), subscript)
+        depth = len(above) + 1
+        buffer = Buffer(name, name, array, box.corner, depth, box.extents, "tile", refs, (), order)
+        domain = copy.domain.intersect(cells.range().remove_divs()).coalesce()
+        found.append(Column(buffer, replace(copy, domain=domain), cells))
+    return tuple(found)
+
+
+def with_columns(program: Program, columns: Iterable[Column]) -> Program:
+    """The program with the buffers and their copies, which no node of the tree runs yet."""
+    columns = tuple(columns)
+    return replace(
+        program,
+        buffers=program.buffers | {c.buffer.key: c.buffer for c in columns},
+        statements=program.statements | {c.statement.name: c.statement for c in columns},
+        copies=program.copies | {c.statement.name for c in columns},
+    )
+
+
+def below_columns(columns: tuple[Column, ...], instances: isl.UnionSet, node: Node) -> Node:
+    """What runs in a strip, below the copies that fill its columns."""
+    fills = tuple(_filling(c) for c in columns)
+    every = union_of((c.cells for c in columns), empty_map(instances))
+    steps = Sequence((*fills, Filter(instances, node)))
+    return Mark("allocate", Extension(every, steps), names=tuple(c.buffer.key for c in columns))
+
+
+def _filling(column: Column) -> Filter:
+    cells = column.cells.range()
+    # No pragma: gcc makes vectors of rows and shuffles them, three times as fast as stores to each column.
+    return Filter(isl.UnionSet.from_set(cells), loops_over(column.statement.loops, cells, coincident=False))
+
+
+def _rows_read(
+    program: Program, member: Member, instances: isl.UnionSet, loops: list[Member]
+) -> Iterator[tuple[str, int, list[tuple[Statement, Access]]]]:
+    """Arrays, the subscript that the loop moves, and the references for which it does so."""
+    statements = [program.statements[name] for name in names(instances)]
+    taken = {one for b in program.buffers.values() for one in b.accesses}
+    found: dict[tuple[str, int], list[tuple[Statement, Access]]] = {}
+    for statement in statements:
+        position = _position(member, statement)
+        for access in statement.accesses:
+            if position is None or (statement.name, access.ref) in taken or _is_written(access.array, statements):
+                continue
+            if statement.opaque or not access.exact or step_of(access, position) != 2:
+                continue
+            subscript = subscript_of(access, position)
+            if subscript is not None and _is_reused(access, statement, loops, program):
+                found.setdefault((access.array, subscript), []).append((statement, access))
+    for (array, subscript), reads in sorted(found.items(), key=lambda one: one[0]):
+        yield array, subscript, reads
+
+
+def _is_written(array: str, statements: list[Statement]) -> bool:
+    return any(a.array == array and a.kind is not AccessKind.READ for s in statements for a in s.accesses)
+
+
+def _is_reused(access: Access, statement: Statement, loops: list[Member], program: Program) -> bool:
+    for loop in loops:
+        position = _position(loop, statement)
+        if position is not None and step_of(access, position) == 0:
+            count = iterations(loop, program)
+            if count is None or count >= REUSED:
+                return True
+    return False
+
+
+def _position(member: Member, statement: Statement) -> int | None:
+    """The dimension of a statement that a loop runs through."""
+    if not any(name == statement.name for name in names(member.schedule.domain())):
+        return None
+    return dimension_of(value_on(member.schedule, statement.domain.get_space()))

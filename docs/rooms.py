@@ -7,6 +7,7 @@ import ast
 import html
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -44,6 +45,7 @@ FORBIDDEN = (
 """Rooms that stay strangers whatever the order says: a check shares no code with what it checks."""
 
 
+@cache
 def modules() -> dict[str, Path]:
     """Every module of polyc, by its dotted name."""
     found = {}
@@ -60,27 +62,30 @@ def room_of(module: str, known: dict[str, Path]) -> str:
     return "/".join(inside or parts)
 
 
-def imports(types: bool = True) -> Iterator[tuple[str, str, str]]:
+@cache
+def imports(types: bool = True) -> tuple[tuple[str, str, str], ...]:
     """`(importer, imported module, name)` of every import within polyc, those inside functions too.
 
     types: those that only type checkers see as well
     """
+    return tuple(found for module in modules() for found in _imports_of(module, types))
+
+
+def _imports_of(module: str, types: bool) -> Iterator[tuple[str, str, str]]:
     known = modules()
-    for module, path in known.items():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        guarded = [
-            node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
-        ]
-        unseen = set() if types else {id(inner) for node in guarded for inner in ast.walk(node)}
-        for node in (node for node in ast.walk(tree) if id(node) not in unseen):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "polyc":
-                for name in node.names:
-                    whole = f"{node.module}.{name.name}"
-                    yield (module, whole, "") if whole in known else (module, str(node.module), name.name)
-            elif isinstance(node, ast.Import):
-                yield from ((module, one.name, "") for one in node.names if one.name in known)
+    tree = ast.parse(known[module].read_text(encoding="utf-8"))
+    guarded = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
+    unseen = set() if types else {id(inner) for node in guarded for inner in ast.walk(node)}
+    for node in (node for node in ast.walk(tree) if id(node) not in unseen):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "polyc":
+            for name in node.names:
+                whole = f"{node.module}.{name.name}"
+                yield (module, whole, "") if whole in known else (module, str(node.module), name.name)
+        elif isinstance(node, ast.Import):
+            yield from ((module, one.name, "") for one in node.names if one.name in known)
 
 
+@cache
 def edges() -> Counter[tuple[str, str]]:
     """How many modules' imports lead from one room to another."""
     known = modules()

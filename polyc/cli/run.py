@@ -176,7 +176,7 @@ def no_gain(compiled: Compiled) -> str | None:
     found = nests(compiled)
     if any(nest.tiled or nest.fused or nest.parallel for nest in found):
         return None
-    if any(REMARKS[remark.code].gain for remark in compiled.program.remarks if remark.code in REMARKS):
+    if any(REMARKS[remark.code].gain for remark in compiled.program.remarks):
         return None
     refusal = refusal_of(compiled)
     if refusal is not None:

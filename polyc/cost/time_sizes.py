@@ -26,11 +26,9 @@ from polyc.nests.wishes import options_for
 from polyc.poly import greatest_of, least_of, names, set_name, sets, value_on
 from polyc.records import dataclass, field, replace
 
-OVERLAPPED = "overlapped"
+SKEWED, DIAMOND, OVERLAPPED = "skewed", "diamond", "overlapped"
 MOST_BYTES = 1 << 20
 """Of a tile's copies, which lie on a thread's stack."""
-
-SKEWED, DIAMOND = "skewed", "diamond"
 
 CELLS = (8, 12, 16, 24, 32, 48, 64, 96, 128)
 """Tried for a dimension whose rows stay whole."""
@@ -263,10 +261,8 @@ def _leaning(work: _Work) -> Iterator[tuple[str, tuple[int, ...]]]:
             if left is not None and right.slope + left.slope > 0:
                 yield DIAMOND, (first, *rest)
             yield SKEWED, (max(2, first // max(1, right.slope)), first, *rest)
-            if work.own and rank == 1:  # threads want many tiles, and rows that are fetched ahead
-                if first >= LONG_ROW:
-                    yield SKEWED, (ROWS_OF_A_TILE, first)
-                continue
+            if work.own and rank == 1 and first >= LONG_ROW:  # threads want many tiles, and rows that are fetched ahead
+                yield SKEWED, (ROWS_OF_A_TILE, first)
 
 
 def _seconds(work: _Work, machine: Cpu, kind: str, sizes: tuple[int, ...]) -> float:

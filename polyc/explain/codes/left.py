@@ -109,6 +109,14 @@ LEFT: dict[str, Code] = {
         "`--threads always` starts them all the same; `--machine host` measures what starting them takes here.",
         "cpu.md#loops-too-small-for-threads",
     ),
+    "math-errno": Code(
+        "A function sets errno",
+        "A loop could run in vectors but for a function of math.h that sets errno where its argument is not in its "
+        "domain: C compilers call it for each element, in case somebody reads errno.",
+        "Give the C compiler `-fno-math-errno`, which most programs can take; `polyc.load` does where the file does "
+        "not name errno.",
+        "not-faster.md#functions-of-mathh-and-errno",
+    ),
     "budget": Code(
         "A step was left out for its time",
         "A step of the compile took too many isl operations and was left out. Where not even the dependences or "

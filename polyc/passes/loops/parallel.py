@@ -10,7 +10,7 @@ import islpy as isl
 from polyc.machine import load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Member, Node, Role, Sequence, child_nodes
+from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Member, Node, Role, Sequence, child_nodes, walk
 from polyc.nests.nest import has_loops, has_parallel
 from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import goes_far, iterations
@@ -24,6 +24,9 @@ FEW = 4
 """Iterations of which no vector is made."""
 WRITTEN_OUT = 16
 """Iterations, known in advance, that compilers write out and then make vectors of, unless a pragma asks for a loop."""
+
+SET_ERRNO = frozenset({"sqrt", "sqrtf"})
+"""Functions that vectors have an instruction for, which compilers use where nobody reads the errno that they set."""
 
 
 def mark_loops(program: Program) -> Program:
@@ -47,7 +50,23 @@ def mark_loops(program: Program) -> Program:
                 program = shares.program
         except isl.Error:
             pass  # equal parts are right as well
-    return replace(program, tree=Domain(program.tree.domain, _vector(child, program)))
+    tree = Domain(program.tree.domain, _vector(child, program))
+    return _told_of_errno(replace(program, tree=tree))
+
+
+def _told_of_errno(program: Program) -> Program:
+    """With a remark where an innermost loop that carries nothing calls what sets errno."""
+    if program.options.gpu:
+        return program
+    bands = [n for n in walk(program.tree.child) if isinstance(n, Band) and not has_loops(n.child)]
+    free = [n.members[-1] for n in bands if n.members[-1].coincident]
+    below = [program.statements[name] for member in free for name in names(member.schedule.domain())]
+    calls = [(s, n.function) for s in below for n in c.walk(s.body) if isinstance(n, c.Call)]
+    found = {s.name: function for s, function in calls if function in SET_ERRNO}
+    for name, function in sorted(found.items()):
+        message = f"{name} in no vectors as C is by itself: {function} sets errno"
+        program = program.remark("math-errno", STAGE, message, (name,), function=function)
+    return program
 
 
 def _parallel(node: Node, domain: isl.UnionSet, sequential_above: bool, alone: frozenset[str]) -> Node:

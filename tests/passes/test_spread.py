@@ -84,8 +84,8 @@ void f(int n, float W[10][n], float x[n][n], float out[n][10])
     for (int i = 0; i < n; i++)
         for (int j = 0; j < 10; j++) {
             float s = 0;
-            for (int k = 0; k < 64; k++)
-                s += W[j][k % n] * x[i][k % n];
+            for (int k = 0; k < n; k++)
+                s += W[j][k] * x[i][k];
             out[i][j] = s;
         }
 #pragma endscop

@@ -48,7 +48,7 @@ add("rowblocks", "first steps twice", "", after_pass("rowblocks", e.everywhere(e
 add("rowblocks", "a row lost", "in last steps", after_pass("rowblocks", e.everywhere(e.filter_loses_a_row)))
 add("rowblocks", "rows in any order", "dependences not looked at", always(one_pass, "_related", True))
 add("rowblocks", "all is ahead", "of its block", patched(solves, "_ahead", lambda _o: lambda _p, _s, _c, own, _i: own))
-add("rowblocks", "what is late not seen", "", patched(solves, "_own", lambda _o: lambda r, _i: r.subtract(r)))
+add("rowblocks", "what is late not seen", "", patched(solves, "among", lambda _o: lambda r, _i: r.subtract(r)))
 add(
     "rowblocks",
     "loops coincident",

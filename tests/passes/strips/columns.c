@@ -40,7 +40,7 @@ domain
       extension { [i_t] -> fill_points_columns_points[i0, i1] : (i_t) mod 64 = 0 and k > 0 and i0 >= i_t and 0 <= i0 <= 63 + i_t and i0 < n and 0 <= i1 <= 5 }
         sequence
           filter { fill_points_columns_points[i0, i1] }
-            band[cc] for(x0, x1) permutable point { fill_points_columns_points[i0, i1] -> [i0, i1] }
+            band[--] for(x0, x1) permutable { fill_points_columns_points[i0, i1] -> [i0, i1] }
           filter { S0[i]; S1[i, c]; S2[i, c, j]; S3[i, c] }
             mark "allocate" names(best_of)
               sequence

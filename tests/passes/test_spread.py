@@ -78,14 +78,14 @@ void f(int n, int A[n][n], int out[n])
 }
 """,
     "rows across the lines of a cache": """
-void f(int n, float W[10][n], float x[n][n], float out[n][10])
+void f(int n, float W[n][10][64], float x[n][n], float out[n][10])
 {
 #pragma scop
     for (int i = 0; i < n; i++)
         for (int j = 0; j < 10; j++) {
             float s = 0;
-            for (int k = 0; k < n; k++)
-                s += W[j][k] * x[i][k];
+            for (int k = 0; k < 64; k++)
+                s += W[i][j][k] * x[i][k % n];
             out[i][j] = s;
         }
 #pragma endscop

@@ -22,6 +22,8 @@ from polyc.poly import OverBudget, budget
 
 MOST_SECONDS = 20
 """Of processor time, for a step whose budget does not bound it."""
+QUICK = 1_000_000
+"""isl operations that a step may take before its processor time is asked about: 1 to 10 seconds."""
 
 T = TypeVar("T")
 FAULTS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGABRT, signal.SIGILL)
@@ -146,6 +148,24 @@ def survived(step: Callable[[], object]) -> bool:
     if os.WIFSIGNALED(status) and not is_fault(status):
         raise OverBudget(f"it took more than {MOST_SECONDS} s")
     return not is_fault(status)
+
+
+def within_time(context: isl.Context, operations: int, step: Callable[[], T]) -> T:
+    """What a step answers under a budget, for an answer that cannot come from a copy of this process.
+
+    A step of more than QUICK operations is done by a copy first, which has a limit of processor time: of linear forms
+    with large coefficients, `E[3060 * l + 204 * k + 17 * j + i]`, an operation takes ever longer. Raises OverBudget.
+    """
+    if operations <= QUICK:
+        return within(context, operations, step)()
+    try:
+        return within(context, QUICK, step)()
+    except OverBudget:
+        pass
+    bounded = within(context, operations, step)
+    with careful():
+        survived(bounded)  # a fault of memory is left to the step itself, which asks before what may end it
+    return bounded()
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from polyc import fallback
 from polyc.analysis.coincident import with_coincident_loops
 from polyc.analysis.dependences import compute_dependences, no_dependences
 from polyc.attempt import Attempt
+from polyc.bounded import within_time
 from polyc.codegen import obstacle
 from polyc.cost.given_sizes import tell_unused
 from polyc.fallback import Refusal
@@ -56,7 +57,6 @@ from polyc.passes.timetiles.timetiles import tile_time_loops
 from polyc.passes.values.chosen import inline_chosen
 from polyc.passes.values.inline import inline_elementwise
 from polyc.passes.values.temporaries import relocate_temporaries
-from polyc.poly import budget
 from polyc.relaxations import DONE, TEXT, TREE, UNREAD, Outcome, Search, relaxation_for
 from polyc.stack import room_for_depth
 from polyc.verify.order.races import race_faults
@@ -251,8 +251,9 @@ def _with_dependences(attempt: Attempt, untouched: Program) -> Program:
     message = "finding the dependences took more isl operations than the budget allows; the region stays as it was"
 
     def found(program: Program) -> Program:
-        with budget(attempt.context, fallback.CHECKING * program.operations):
-            return replace(initial_program(program.scop, program.options), remarks=program.remarks)
+        step = partial(initial_program, program.scop, program.options)
+        initial = within_time(attempt.context, fallback.CHECKING * program.operations, step)
+        return replace(initial, remarks=program.remarks)
 
     return attempt.ran("dependences", found, untouched, message, shown="initial")
 

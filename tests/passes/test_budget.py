@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import islpy as isl
 import pytest
 
+from polyc import bounded
 from polyc.errors import UserError
 from polyc.frontend import read
 from polyc.frontend.c.state import CTX
@@ -212,3 +214,29 @@ def test_a_pass_that_is_needed_and_comes_to_no_end(tmp_path: Path, monkeypatch: 
     assert one.verified
     assert "budget" in codes
     assert "verification-failed" not in codes
+
+
+def test_slow_operations_do_not_keep_the_dependences_from_ending(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten million operations over a linear form with large coefficients take minutes."""
+    text = """
+    void f(long n, long m, double *E)
+    {
+    #pragma scop
+        for (int i = 0; i < m + 1; i++)
+            for (int j = i; j < n; j++)
+                for (int k = 0; k < m - 1; k++)
+                    for (int l = 0; l < n; l++)
+                        E[((l * 15 + k) * 12 + j) * 17 + i] = i;
+    #pragma endscop
+    }
+    """
+    region = region_of(text, tmp_path)
+    monkeypatch.setattr(bounded, "MOST_SECONDS", 1)
+    monkeypatch.setattr(bounded, "QUICK", 100_000)
+    start = time.process_time()
+    one = compile_region(region, Options())
+    assert time.process_time() - start < 20
+    assert [(r.code, r.stage) for r in one.program.remarks] == [("budget", "dependences")]
+    assert "left as it was written" in one.text

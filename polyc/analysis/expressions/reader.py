@@ -64,9 +64,14 @@ class Reader:
     """Where the expressions are evaluated, as far as that is known: there a division may need no case for its sign."""
     _local: isl.LocalSpace = field(init=False)
     _read: dict[c.Expr, Value] = field(default_factory=dict, init=False)
+    _products: dict[c.Expr, list[c.Expr]] = field(default_factory=dict, init=False)
+    """A parameter's expression without its casts -> those of all parameters that differ from it in casts only."""
 
     def __post_init__(self) -> None:
         self._local = isl.LocalSpace.from_space(self.space)
+        for expr in self.parameters:
+            if isinstance(expr, c.Binary):
+                self._products.setdefault(_without_casts(expr), []).append(expr)
 
     # --- values
 
@@ -80,7 +85,7 @@ class Reader:
     def _value(self, expr: c.Expr) -> Value:
         name = self.parameters.get(expr)
         if name is None and isinstance(expr, c.Binary):  # a product of sizes, computed in 64 bits
-            name = self.parameters.get(_without_casts(expr))
+            name = self._computed_wider(expr)
         if name is not None and not (isinstance(expr, c.Name) and expr.name in self.names):
             position = self.space.find_dim_by_name(isl.dim_type.param, name)
             return isl.Aff.var_on_domain(self._local, isl.dim_type.param, position)
@@ -113,6 +118,12 @@ class Reader:
                 one_, two_ = piecewise(self.value(then)), piecewise(self.value(otherwise))
                 return one_.intersect_domain(inside).union_add(two_.intersect_domain(inside.complement()))
         raise NotAffine(type(expr).__name__)
+
+    def _computed_wider(self, expr: c.Binary) -> str | None:
+        """The parameter of which an expression is the value, with more casts than it was written with."""
+        written = self._products.get(_without_casts(expr), []) if self._products else []
+        found = [one for one in written if _adds_casts(expr, one)]
+        return self.parameters[found[0]] if len(found) == 1 else None
 
     def constant(self, value: int) -> isl.Aff:
         return isl.Aff.val_on_domain(self._local, isl.Val.read_from_str(self.space.get_ctx(), str(value)))
@@ -281,6 +292,24 @@ def _without_casts(expr: c.Expr) -> c.Expr:
         return None
 
     return c.rewrite(expr, change)
+
+
+def _adds_casts(expr: c.Expr, written: c.Expr) -> bool:
+    """Whether an expression is another one with casts added to it, to types that hold its values.
+
+    Of `(long)i * (int)(n + 20)`, where `i * (int)(n + 20)` was written, the cast to `int` stays: it is not added.
+    """
+    if expr == written:
+        return True
+    match expr, written:
+        case c.Cast(type=kind, operand=operand), c.Cast(type=other, operand=inner) if kind == other:
+            if _adds_casts(operand, inner):
+                return True
+        case c.Binary(op=op), c.Binary(op=other) if op == other:
+            return _adds_casts(expr.left, written.left) and _adds_casts(expr.right, written.right)
+        case c.Unary(op=op), c.Unary(op=other) if op == other:
+            return _adds_casts(expr.operand, written.operand)
+    return isinstance(expr, c.Cast) and set(expr.type.split()) <= MOST_WHOLE and _adds_casts(expr.operand, written)
 
 
 def _number(text: str) -> int:

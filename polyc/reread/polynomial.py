@@ -16,7 +16,7 @@ Polynomial = Mapping[Monomial, int]
 def polynomial(expr: c.Expr) -> Polynomial:
     """The polynomial of an expression; what is no sum or product of others stands for itself."""
     match expr:
-        case c.Literal(text=text) if text.rstrip("uUlL").isdigit():
+        case c.Literal(text=text) if text.rstrip("uUlL").removeprefix("-").isdigit():  # codegen makes `-1L`
             return _kept({(): int(text.rstrip("uUlL"))})
         case c.Cast(type=kind, operand=operand) if set(kind.split()) <= MOST_WHOLE:
             return polynomial(operand)

@@ -13,7 +13,7 @@ from polyc.codegen.blocks.lookup_block import with_lookups
 from polyc.codegen.blocks.owner_block import with_owners
 from polyc.codegen.blocks.stream_block import STREAM, STREAMING, with_rows, without_braces
 from polyc.codegen.blocks.vectors import VectorTypes, with_vectors
-from polyc.codegen.loops.exprs import ExprPrinter, build_for
+from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.codegen.loops.first_values import with_first_values
 from polyc.codegen.loops.generated import Generated
 from polyc.codegen.loops.loops import print_loops
@@ -303,7 +303,7 @@ def _apart(scop: Scop) -> list[c.Expr]:
     build = build_for(scop, scop.context)
 
     def bound(value: isl.PwAff) -> c.Expr:
-        return ExprPrinter(scop.parameters, {}).convert(build.expr_from_pw_aff(value))
+        return ExprPrinter(scop.parameters, {}).convert(expression(build, value))
 
     def place(memory: Memory, element: c.Expr) -> c.Expr:
         if element == c.Literal("0"):

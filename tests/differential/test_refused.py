@@ -29,6 +29,7 @@ OPTIONS = {
     "once": Options(fuse="smart"),
     "nothing": Options(max_recompute=1000.0, budget=300_000),
     "tiles": Options(tile_sizes=(32, 16, 16), max_recompute=1000.0, threads="always"),
+    "large": Options(tile_sizes=(32,), threads="always", machine="x86-64-v3"),
     "skewed": Options(tile_sizes=(4, 3, 16), threads="always"),
 }
 ASSUMED = {"assumed": ("n >= -1",)}

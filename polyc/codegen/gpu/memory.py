@@ -7,7 +7,7 @@ from functools import reduce
 import islpy as isl
 
 from polyc.codegen.gpu.words import NotMappable, element_type, is_by_value, value_type
-from polyc.codegen.loops.exprs import ExprPrinter, build_for
+from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Array, Storage
@@ -65,13 +65,13 @@ def device_arrays(program: Program) -> dict[str, DeviceArray]:
             raise NotMappable(f"{name} is written, and a size")
         build = build_for(scop, scop.known)
         printer = ExprPrinter(scop.parameters, {})
-        sizes = [printer.convert(build.expr_from_pw_aff(e)) for e in _sizes(program, array)]
-        strides = tuple(printer.convert(build.expr_from_pw_aff(e.project_domain_on_params())) for e in array.strides)
+        sizes = [printer.convert(expression(build, e)) for e in _sizes(program, array)]
+        strides = tuple(printer.convert(expression(build, e.project_domain_on_params())) for e in array.strides)
         product: c.Expr = c.Cast("long", sizes[0]) if sizes else c.Literal("1")
         for size in sizes[1:]:
             product = c.Binary("*", product, size)
         if array.flat:
-            last = [printer.convert(build.expr_from_pw_aff(e)) for e in _last_cell(program, array)]
+            last = [printer.convert(expression(build, e)) for e in _last_cell(program, array)]
             product = c.Binary("+", linear(last[0], tuple(last[1:]), tuple(sizes[1:]), strides), c.Literal("1"))
         live_in = any(out_name(m) == key for m in maps(program.dependences.live_in))
         written = any(a.array == key and a.kind.value != "read" for s in scop.statements.values() for a in s.accesses)

@@ -18,7 +18,7 @@ from polyc.codegen.gpu.pieces import share_from, statements_below, steps_of_piec
 from polyc.codegen.gpu.reduce import blocks_within, first_step, is_shared_out, last_step, reduction
 from polyc.codegen.gpu.stages import SMALLEST_FETCH, Stages
 from polyc.codegen.gpu.words import HALF, NotMappable, Words, element_type, function
-from polyc.codegen.loops.exprs import ExprPrinter, build_for
+from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.codegen.loops.generated import Generated
 from polyc.codegen.loops.instances import InstancePrinter, Scope, block_of
 from polyc.codegen.loops.loops import LoopPrinter
@@ -557,7 +557,7 @@ class KernelPrinter(LoopPrinter):
         steps = one.dim_max(0).sub(one.dim_min(0)).scale_down_val(size).floor()
         trips = steps.add_constant_val(isl.Val.one(one.get_ctx()))
         printer = ExprPrinter(self.program.scop.parameters, {})
-        return printer.convert(build_for(self.program.scop, self.program.scop.known).expr_from_pw_aff(trips))
+        return printer.convert(expression(build_for(self.program.scop, self.program.scop.known), trips))
 
 
 _FENCES = {"CLK_LOCAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE"}

@@ -33,6 +33,15 @@ def build_for(scop: Scop, sizes: isl.Set) -> isl.AstBuild:
     return isl.AstBuild.from_context(sizes.align_params(parameter_space(scop)))
 
 
+def expression(build: isl.AstBuild, value: isl.PwAff) -> isl.AstExpr:
+    """A value as an expression of isl's AST.
+
+    It gets all parameters of the build: else isl may fail, as for `n - (n + 1) % 2` in a build that has m before n
+    (islpy 2026.2.2).
+    """
+    return build.expr_from_pw_aff(value.align_params(build.get_schedule_space()))
+
+
 class ExprPrinter:
     """Converts expressions under one set of names for iterators and parameters."""
 

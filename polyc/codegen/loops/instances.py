@@ -8,7 +8,7 @@ from functools import lru_cache
 import islpy as isl
 
 from polyc.analysis.expand import shift
-from polyc.codegen.loops.exprs import ExprPrinter
+from polyc.codegen.loops.exprs import ExprPrinter, expression
 from polyc.codegen.loops.iterations import Visit, iterations_of, tiles_of
 from polyc.codegen.text.tidy import simpler
 from polyc.errors import InternalError
@@ -160,7 +160,7 @@ class InstancePrinter:
         if iterator in self.exprs.iterators or _depth(iterator) >= self.depth_found:
             return self.exprs.iterators.get(iterator)
         values = isl.PwMultiAff.from_map(self._outer(self.depth_found)).get_pw_aff(_depth(iterator))
-        return self.exprs.convert(self.visit.build.expr_from_pw_aff(values))
+        return self.exprs.convert(expression(self.visit.build, values))
 
     def _loops(self) -> dict[str, c.Expr]:
         """What each loop variable of the statement is, in the AST's iterators."""
@@ -171,7 +171,7 @@ class InstancePrinter:
             values = self._printed_values(self.function)
         else:
             pieces = (instance.get_pw_aff(k) for k in range(len(self.statement.loops)))
-            values = [self.visit.build.expr_from_pw_aff(piece) for piece in pieces]
+            values = [expression(self.visit.build, piece) for piece in pieces]
         for name, type_, printed in zip(self.statement.loops, self.statement.loop_types, values, strict=True):
             value = self.exprs.convert(printed)
             self.instance = (*self.instance, value)
@@ -213,7 +213,7 @@ class InstancePrinter:
         if at_sizes(here, self.program.scop.known).is_empty():
             return c.Literal("0")  # nothing here evaluates it
         value = isl.PwMultiAff.from_map(here).get_pw_aff(0)
-        return self.exprs.convert(self.visit.build.expr_from_pw_aff(value))
+        return self.exprs.convert(expression(self.visit.build, value))
 
     def _change(self, node: c.Node) -> c.Node | None:
         if isinstance(node, c.Name) and node.name in self.loops:
@@ -328,7 +328,7 @@ class InstancePrinter:
 
     def _printed_values(self, values: isl.MultiAff) -> list[isl.AstExpr]:
         found = (values.get_aff(k) for k in range(values.dim(isl.dim_type.out)))
-        return [self.visit.build.expr_from_pw_aff(isl.PwAff.from_aff(value)) for value in found]
+        return [expression(self.visit.build, isl.PwAff.from_aff(value)) for value in found]
 
     def _corner(self, buffer: Buffer) -> list[isl.AstExpr]:
         """The subscripts of the element that a buffer begins with, for buffers whose subscripts are printed as those of

@@ -7,7 +7,7 @@ from functools import reduce
 
 import islpy as isl
 
-from polyc.codegen.loops.exprs import ExprPrinter, build_for
+from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.codegen.loops.generated import Generated, children, marks_of, visit_at, visits_below
 from polyc.codegen.loops.instances import InstancePrinter, Scope, block_of
 from polyc.codegen.loops.iterations import Visit, iterations_of, members_above
@@ -254,7 +254,7 @@ class LoopPrinter:
         if buffer.is_single:
             return ()
         printer = ExprPrinter(self.program.scop.parameters, {})
-        return tuple(printer.convert(self.build.expr_from_pw_aff(e)) for e in buffer.extents)
+        return tuple(printer.convert(expression(self.build, e)) for e in buffer.extents)
 
     def declarations(self, body: tuple[c.Stmt, ...]) -> list[c.Stmt]:
         """Arrays that the region itself declared and that are used where no mark declares them: at the top."""
@@ -369,7 +369,7 @@ class LoopPrinter:
     def more(self, worth: Worth) -> c.Expr:
         """`1.0 * n * m > 12000`."""
         printer = ExprPrinter(self.program.scop.parameters, {})
-        factors = [printer.convert(self.build.expr_from_pw_aff(extent)) for extent in worth.extents]
+        factors = [printer.convert(expression(self.build, extent)) for extent in worth.extents]
         if len(factors) > 1 or self.never_above(factors[0], worth.least):
             factors.insert(0, c.Literal("1.0"))
         amount = reduce(lambda left, right: c.Binary("*", left, right), factors)

@@ -8,7 +8,7 @@ JOBS ?= 2
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo docs test test-all fast fuzz mutation nvcc lint format golden polybench bench bench-pipelines bench-irregular \
-        bench-operators bench-compile bench-compile-growth clean
+        bench-operators bench-ordinary bench-compile bench-compile-growth clean
 
 help:
 	@echo "make demo           compile a convolution, run original and result, compare values and times"
@@ -26,6 +26,7 @@ help:
 	@echo "make bench-pipelines  six image pipelines, with and without page faults (PIPELINES=, DATASET=LARGE, ROUNDS=5)"
 	@echo "make bench-irregular  sparse products, a histogram and a mesh (PROGRAMS=, DATASET=LARGE, ROUNDS=5)"
 	@echo "make bench-operators  the twenty operators beside PyTorch (OPERATORS=, TORCH=a Python that has it, ROUNDS=9)"
+	@echo "make bench-ordinary  twelve ordinary programs, plain and through polyc (PROGRAMS=, ROUNDS=5)"
 	@echo "make bench-compile  how long polyc takes for each kernel"
 	@echo "make bench-compile-growth  the same for chains of 25 to 400 stages, and for the image pipelines"
 
@@ -68,6 +69,7 @@ lint: $(STAMP)
 	$(BIN)/mypy --strict -p benchmarks.cpu
 	$(BIN)/mypy --strict -p benchmarks.pipelines
 	$(BIN)/mypy --strict -p benchmarks.irregular
+	$(BIN)/mypy --strict -p benchmarks.ordinary
 
 DOCS_STAMP := $(VENV)/.installed-docs
 $(DOCS_STAMP): $(STAMP)
@@ -112,6 +114,9 @@ TORCH ?= $(BIN)/python
 bench-operators: ROUNDS := $(if $(filter command% environment%,$(origin ROUNDS)),$(ROUNDS),9)
 bench-operators: $(STAMP)
 	$(BIN)/python -m benchmarks.operators $(OPERATORS) --rounds $(ROUNDS) --torch $(TORCH) $(BENCH_FLAGS)
+
+bench-ordinary: $(STAMP)
+	$(BIN)/python -m benchmarks.ordinary $(PROGRAMS) --rounds $(ROUNDS) $(BENCH_FLAGS)
 
 bench-compile: $(STAMP)
 	$(BIN)/python benchmarks/compile_time.py

@@ -120,6 +120,24 @@ void f(int n, double A[n + 3], double B[n])
 #pragma endscop
 }
 """,
+    "sums of small windows, which start again in each column": """
+void f(int n, int m, const unsigned char rgb[2 * n][2 * m][2], int A[n][m], int B[n][m])
+{
+#pragma scop
+    for (int y = 0; y < n; y++)
+        for (int x = 0; x < m; x++) {
+            int r = 0, g = 0;
+            for (int j = 0; j < 2; j++)
+                for (int i = 0; i < 2; i++) {
+                    r += rgb[2 * y + j][2 * x + i][0];
+                    g += rgb[2 * y + j][2 * x + i][1];
+                }
+            A[y][x] = r - g;
+            B[y][x] = r + g;
+        }
+#pragma endscop
+}
+""",
 }
 
 

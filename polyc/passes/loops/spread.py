@@ -252,14 +252,20 @@ class _Spreader:
         return any(isinstance(node, c.Call) for body in bodies for node in c.walk(body))
 
     def overlaps(self, inner: list[Member]) -> bool:
-        """Whether the rows are so short that a core is at the next one while it waits for the last."""
+        """Whether the recurrences are so short that a core is at the next one while it waits for the last. Loops that
+        carry no value do not make them longer: each of their iterations starts another one."""
         total = 1
-        for member in inner:
+        for member in (m for m in inner if self.carries(m)):
             count = iterations(member, self.program)
             if count is None:
                 return False
             total *= max(count, 1)
         return total <= OVERLAPPED
+
+    def carries(self, member: Member) -> bool:
+        """Whether values go from one iteration of a loop to another."""
+        flow = among(self.program.dependences.flow, member.schedule.domain())
+        return not flow.is_subset(Outer((member,)).same_iteration(flow))
 
     def only_sums(self, inner: list[Member]) -> bool:
         """Whether inner loops do nothing but update several scalars. A core waits for them at once, and with gcc 12,

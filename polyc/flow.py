@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import reduce
 
@@ -43,6 +43,9 @@ _KNOWN: dict[int, tuple[tuple[object, ...], Flow]] = {}
 """All that was asked, and the answer, by its hash: to compare sets is isl's work, which is only done to recall one."""
 _MOST_KNOWN = 500
 _recalling = False
+MOST_AT_ONCE = 8
+"""Convex pieces of sinks that isl is given together. Its maximum compares each with all others: of sets with remainders,
+many small ones take a fraction of the time, if each statement's writes are one piece. If not, these take the time."""
 
 
 @contextmanager
@@ -112,9 +115,14 @@ def _computed(
 ) -> Flow:
     if (found := _written_once(sinks, must, may, order)) is not None:
         return found
+    remainders = any(has_remainders(one) for one in (sinks, must, may, order))
+    pieces = convex(sinks) if remainders and all(one.n_basic_map() == 1 for one in maps(must.union(may))) else []
+    if len(pieces) > MOST_AT_ONCE:
+        return _joined(
+            _computed(isl.UnionMap.from_basic_map(piece), must, may, accesses, order, checked) for piece in pieces
+        )
     info = isl.UnionAccessInfo.from_sink(sinks).set_must_source(must).set_may_source(may)
     info = info.set_schedule_map(_without_false_places(accesses, order))
-    remainders = any(has_remainders(one) for one in (sinks, must, may, order))
     if remainders and not survived(lambda: info.copy().compute_flow()):
         return _by_subtraction(sinks, must, may, _Places(sinks, order))
     try:
@@ -128,6 +136,13 @@ def _computed(
     if maximal and not _is_last(pairs, none, sinks, must, may, _Places(sinks, order)):
         return _by_subtraction(sinks, must, may, _Places(sinks, order))
     return Flow(pairs.range_factor_domain().coalesce(), none)
+
+
+def _joined(parts: Iterable[Flow]) -> Flow:
+    """The flow to all sinks of several parts: which writes are the last ones is decided for each read by itself."""
+    found = list(parts)
+    dependence = reduce(isl.UnionMap.union, (one.dependence for one in found))
+    return Flow(dependence.coalesce(), reduce(isl.UnionMap.union, (one.live_in for one in found)).coalesce())
 
 
 def _order_of(accesses: Accesses, order: isl.UnionMap) -> isl.UnionMap:

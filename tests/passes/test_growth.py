@@ -12,7 +12,7 @@ from polyc.analysis.dependences import compute_dependences
 from polyc.flow import Accesses, Flow, _by_subtraction, _Places, _written_once, compute_false, compute_flow
 from polyc.frontend import read
 from polyc.model.program import InputOptions, Options, operations_for
-from polyc.poly import budget
+from polyc.poly import budget, convex
 
 OPERATIONS = 2500
 """Of isl for each stage of the chain; some 1,400 are taken for each of 25 stages, 1,800 for each of 100."""
@@ -78,6 +78,26 @@ def test_reads_before_the_only_write() -> None:
     assert _written_once(accesses.writes, accesses.writes, accesses.reads, order) is not None
     assert compute_false(accesses, order).is_equal(relation("S[i, j] -> T[j, i] : 0 <= i, j < n"))
     assert compute_flow(accesses, order).dependence.is_empty()
+
+
+@pytest.mark.parametrize("kind", ["flow", "false"])
+def test_pieces_one_by_one_have_the_flow_of_all_at_once(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a ring, whose steps go from one array to another and back."""
+    steps = "0 <= t < n and 0 <= x < n and t mod 2"
+    sides = ("x", "x - 1", "n - 1 + x", "x + 1", "x + 1 - n")
+    texts = [f"S[t, x] -> a[{x}] : {steps} = 0 and 0 <= {x} < n" for x in sides]
+    texts += [f"T[t, x] -> b[{x}] : {steps} = 1 and 0 <= {x} < n" for x in sides]
+    writes = f"S[t, x] -> b[x] : {steps} = 0; T[t, x] -> a[x] : {steps} = 1"
+    large = isl.Set("[n] -> { : n >= 3 }")
+    accesses = Accesses(*(relation(r).intersect_params(large) for r in ("; ".join(texts), writes)), NONE)
+    order = isl.UnionMap("{ S[t, x] -> [t, x]; T[t, x] -> [t, x] }").intersect_domain(accesses.all.domain())
+    assert len(convex(accesses.reads)) > 8
+    found = []
+    for most in (4, 1000):
+        monkeypatch.setattr("polyc.flow.MOST_AT_ONCE", most)
+        found.append(compute_flow(accesses, order) if kind == "flow" else Flow(compute_false(accesses, order), NONE))
+    assert not found[0].dependence.is_empty()
+    assert same(*found)
 
 
 @pytest.mark.parametrize(

@@ -134,31 +134,36 @@ def keeps_live_ranges(tree: Domain, program: Program) -> bool:
 
 
 def with_private_loops(tree: Domain, program: Program) -> Domain:
-    """The tree with outer loops coincident that only values hold back which nobody reads.
+    """The tree with loops coincident that only values hold back which nobody reads.
 
     rewrite:  for i { t = 0; for j { A[i][j] = t; t = B[i][j]; } }, where the last value of t is never read
     math:     such a write has no live range that isl could see to stay in one iteration. For a loop v with all flow
-              and lasting anti and output dependences in one iteration, and no value of an array that can be private
-              coming from outside of the nest or leaving it, a copy for each iteration has all that is left
+              and lasting anti and output dependences of an iteration of the loops around in one iteration of v, and no
+              value of an array that can be private coming from another one of these, or from outside of the nest, or
+              leaving it, a copy for each iteration has all that is left
     """
     d = program.dependences
     if d.lasting_false is d.false or program.options.fuse not in ("basteln", "min"):
         return tree
     order = d.flow.union(d.lasting_false).intersect_params(program.scop.context)
 
-    def step(node: Node, instances: isl.UnionSet) -> Node:
+    def step(node: Node, instances: isl.UnionSet, outer: Outer) -> Node:
         match node:
             case Sequence(children=steps):
-                return Sequence(tuple(replace(s, child=step(s.child, instances.intersect(s.filter))) for s in steps))
-            case Band(members=(member,)) if not member.coincident and _is_private(member, instances):
-                return replace(node, members=(replace(member, coincident=True),))
+                inside = [instances.intersect(s.filter) for s in steps]
+                return Sequence(
+                    tuple(replace(s, child=step(s.child, i, outer)) for s, i in zip(steps, inside, strict=True))
+                )
+            case Band(members=members, child=child):
+                if len(members) == 1 and not members[0].coincident and _is_private(members[0], instances, outer):
+                    members = (replace(members[0], coincident=True),)
+                return replace(node, members=members, child=step(child, instances, outer.under(node)))
             case _:
                 return node
 
-    def _is_private(member: Member, instances: isl.UnionSet) -> bool:
-        inside = Outer((member,))
-        own = among(order, instances)
-        if not own.is_subset(inside.same_iteration(own)):
+    def _is_private(member: Member, instances: isl.UnionSet, outer: Outer) -> bool:
+        own = outer.same_iteration(among(order, instances))
+        if not own.is_subset(Outer((member,)).same_iteration(own)):
             return False
         accesses = [a for name in names(instances) for a in program.scop.statements[name].accesses]
         written = {a.array for a in accesses if a.kind is not AccessKind.READ}
@@ -169,7 +174,7 @@ def with_private_loops(tree: Domain, program: Program) -> Domain:
                 return False
         return True
 
-    return Domain(tree.domain, step(tree.child, tree.domain))
+    return Domain(tree.domain, step(tree.child, tree.domain, Outer(())))
 
 
 def by_distance(dependences: isl.UnionMap) -> isl.UnionMap:

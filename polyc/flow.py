@@ -44,8 +44,9 @@ _KNOWN: dict[int, tuple[tuple[object, ...], Flow]] = {}
 _MOST_KNOWN = 500
 _recalling = False
 MOST_AT_ONCE = 8
-"""Convex pieces of sinks that isl is given together. Its maximum compares each with all others: of sets with remainders,
-many small ones take a fraction of the time, if each statement's writes are one piece. If not, these take the time."""
+"""Convex pieces of sinks that isl is given together. Its maximum compares each with all others: of sets with
+remainders, many small ones take a fraction of the time, if each statement's writes are one piece. If not, these take
+the time."""
 
 
 @contextmanager

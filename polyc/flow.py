@@ -9,7 +9,7 @@ from functools import reduce
 import islpy as isl
 
 from polyc.bounded import survived
-from polyc.poly import convex, empty_map, has_remainders, is_over_budget, maps
+from polyc.poly import coalesced, convex, empty_map, has_remainders, is_over_budget, maps
 from polyc.records import dataclass
 
 
@@ -136,7 +136,7 @@ def _computed(
     maximal = checked and not must.is_empty() and remainders
     if maximal and not _is_last(pairs, none, sinks, must, may, _Places(sinks, order)):
         return _by_subtraction(sinks, must, may, _Places(sinks, order))
-    return Flow(pairs.range_factor_domain().coalesce(), none)
+    return Flow(coalesced(pairs.range_factor_domain()), none)
 
 
 def _joined(parts: Iterable[Flow]) -> Flow:
@@ -207,7 +207,7 @@ def _written_once(sinks: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, or
         whose = other.range_map().apply_range(one.reverse()).make_disjoint()
         found = found.union(isl.UnionMap.from_map(whose.reverse()))
     none = _unwritten(sinks, then, pairs) if sources is must else sinks
-    return Flow(found.coalesce().range_factor_domain().coalesce(), none.coalesce())
+    return Flow(coalesced(coalesced(found).range_factor_domain()), coalesced(none))
 
 
 def _unwritten(
@@ -305,7 +305,7 @@ def _by_subtraction(sinks: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, 
     pairs = over.union(places.before(may))
     found = pairs.subtract(_overwritten(pairs, over, must, places))
     none = sinks.wrap().subtract(over.range()).unwrap()
-    return Flow(found.range_factor_domain().coalesce(), none.coalesce())
+    return Flow(coalesced(found.range_factor_domain()), coalesced(none))
 
 
 SHIFT = "polyc_shift"
@@ -390,9 +390,9 @@ def _settled(relation: isl.UnionMap) -> isl.UnionMap:
     space = relation.get_space()
     position = space.find_dim_by_name(isl.dim_type.param, SHIFT)
     if position < 0:
-        return relation.coalesce()
+        return coalesced(relation)
     settled = isl.UnionMap.empty(space.drop_dims(isl.dim_type.param, position, 1))
     for piece in maps(relation.intersect_params(isl.Set(f"[{SHIFT}] -> {{ : {SHIFT} = 0 }}"))):
         position = piece.find_dim_by_name(isl.dim_type.param, SHIFT)
         settled = settled.union(isl.UnionMap.from_map(piece.project_out(isl.dim_type.param, position, 1)))
-    return settled.coalesce()
+    return coalesced(settled)

@@ -98,6 +98,22 @@ def project_range(relation: isl.Map, keep: int) -> isl.Map:
     return relation.project_out(isl.dim_type.out, keep, count - keep).reset_tuple_id(isl.dim_type.out)
 
 
+Coalesced = TypeVar("Coalesced", isl.Set, isl.Map, isl.UnionSet, isl.UnionMap)
+
+
+def coalesced(relation: Coalesced) -> Coalesced:
+    """The same relation in fewer pieces, where isl finds a way; as it is, where isl fails at that.
+
+    isl says "original tableau does not correspond to original basic map" of some relations (islpy 2026.2.2).
+    """
+    try:
+        return relation.coalesce()
+    except isl.Error as error:
+        if is_over_budget(error):
+            raise
+        return relation
+
+
 class OverBudget(isl.Error):
     """isl stopped because its operations were used up."""
 

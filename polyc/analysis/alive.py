@@ -6,6 +6,7 @@ import islpy as isl
 
 from polyc.analysis.order import Run
 from polyc.model.tree import Member
+from polyc.poly import coalesced
 
 
 def alive_together(touched: isl.Map, depth: int) -> isl.Map:
@@ -13,7 +14,7 @@ def alive_together(touched: isl.Map, depth: int) -> isl.Map:
 
     touched: `{ [o, b] -> [x] }`, with `depth` loops o around the declaration
     """
-    hull = touched.detect_equalities().remove_divs().coalesce()
+    hull = coalesced(touched.detect_equalities().remove_divs())
     later = _later(hull, depth)
     alive = later.apply_range(hull).intersect(later.reverse().apply_range(hull)).intersect_domain(hull.domain())
     return alive.range_product(alive).range().unwrap()

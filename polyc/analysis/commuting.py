@@ -17,7 +17,7 @@ import islpy as isl
 
 from polyc.analysis.expressions.updates import exact_update
 from polyc.model.scop import AccessKind, Scop
-from polyc.poly import empty_map
+from polyc.poly import coalesced, empty_map
 from polyc.records import dataclass
 
 
@@ -49,7 +49,7 @@ def commuting_dependences(scop: Scop, array: str, order: isl.UnionMap) -> isl.Un
                 others = others.union(more)
         pairs = pairs.union(writes.apply_range(others.reverse()))
     pairs = pairs.intersect_params(scop.context)
-    return pairs.intersect(order.lex_lt_union_map(order)).coalesce()
+    return coalesced(pairs.intersect(order.lex_lt_union_map(order)))
 
 
 def _parts(scop: Scop, array: str) -> _Parts | None:

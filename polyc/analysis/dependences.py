@@ -17,7 +17,7 @@ from polyc.analysis.small_flow import check_at_small_sizes
 from polyc.flow import Accesses, Flow, compute_false, compute_flow
 from polyc.model.program import Dependences
 from polyc.model.scop import Access, AccessKind, Scop, Statement
-from polyc.poly import empty_map
+from polyc.poly import coalesced, empty_map
 
 
 def last_writers(accesses: Accesses, order: isl.UnionMap, checked: bool = True) -> Flow:
@@ -104,10 +104,10 @@ def _dependences(scop: Scop) -> Dependences:
             of_dead = of_dead.union(unordered.intersect_domain(dead)).union(unordered.intersect_range(dead))
         else:
             false = false.union(compute_false(one, order))
-    lasting = false.coalesce()
+    lasting = coalesced(false)
     return Dependences(
-        flow.coalesce(),
-        lasting if of_dead.is_empty() else false.union(of_dead).coalesce(),
+        coalesced(flow),
+        lasting if of_dead.is_empty() else coalesced(false.union(of_dead)),
         private_false,
         flow_by_array,
         live_in,

@@ -12,7 +12,7 @@ from functools import lru_cache, reduce
 import islpy as isl
 
 from polyc.model.tree import Domain, Member, Path, Step, paths
-from polyc.poly import in_name, maps, set_name, sets, value_on
+from polyc.poly import coalesced, in_name, maps, set_name, sets, value_on
 from polyc.records import dataclass, field
 
 
@@ -138,7 +138,7 @@ def _extended_run(path: Path, piece: isl.Set, number: int, above: isl.Set) -> Ru
     relation = next((m for m in maps(path.extension) if _out_is(m, piece)), None)
     if relation is None:
         return _plain_run(path, piece)
-    relation = relation.intersect_range(piece).intersect_domain(above).coalesce()
+    relation = coalesced(relation.intersect_range(piece).intersect_domain(above))
     relation = relation.set_tuple_id(isl.dim_type.in_, isl.Id.read_from_str(relation.get_ctx(), f"t{number}"))
     instances = relation.wrap()
     every = isl.Map.universe(relation.get_space())
@@ -170,7 +170,7 @@ def _iterations(path: Path, members: list[Member]) -> isl.Set:
         found = values if found is None else found.union(values)
     if found is None:
         return isl.Set.empty(path.reaching.get_space().params().add_unnamed_tuple_ui(len(members)))
-    return found.coalesce()
+    return coalesced(found)
 
 
 def _out_is(relation: isl.Map, piece: isl.Set) -> bool:

@@ -30,6 +30,7 @@ OPTIONS = {
     "nothing": Options(max_recompute=1000.0, budget=300_000),
     "tiles": Options(tile_sizes=(32, 16, 16), max_recompute=1000.0, threads="always"),
     "large": Options(tile_sizes=(32,), threads="always", machine="x86-64-v3"),
+    "pieces": Options(max_recompute=1000.0, threads="always", reassociate=True, strips=2, machine="x86-64-v3"),
     "skewed": Options(tile_sizes=(4, 3, 16), threads="always"),
 }
 ASSUMED = {"assumed": ("n >= -1",)}

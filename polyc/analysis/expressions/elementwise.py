@@ -9,6 +9,7 @@ import islpy as isl
 
 from polyc.model import ctree as c
 from polyc.model.scop import Access, AccessKind, Array, CType, Scop, Statement
+from polyc.poly import coalesced
 
 _FLOAT = re.compile(r"(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][-+]?\d+)?([fF]?)")
 _INTEGER = "some integer"
@@ -73,7 +74,7 @@ def at_instances(access: Access, m: isl.Map) -> Access:
 
     m: `{ C[i] -> P[j] }`, whose values they read; of several, data choose one, and so the element
     """
-    relation = m.apply_range(access.relation).coalesce()
+    relation = coalesced(m.apply_range(access.relation))
     if relation.is_single_valued():
         return replace(access, relation=relation)
     if not access.placed:

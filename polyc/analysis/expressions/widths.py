@@ -13,7 +13,7 @@ import islpy as isl
 from polyc.analysis.expressions.reader import FLOORD, MAX, MIN, NotAffine, Reader, parameter_space, piecewise
 from polyc.model import ctree as c
 from polyc.model.scop import AccessKind, CType, Scop, Storage
-from polyc.poly import constant_of, greatest_of, least_of
+from polyc.poly import coalesced, constant_of, greatest_of, least_of
 from polyc.records import dataclass, field, replace
 
 INT, LONG = 32, 64
@@ -299,7 +299,7 @@ def sizes_that_fit(scop: Scop) -> isl.Set:
                 length = None if extent is None or (position == 0 and not known_rows) else constant_of(extent)
                 if length is not None:
                     found = found.subtract(_outside(access.relation.range(), position, 0, length - 1))
-    return found.coalesce()
+    return coalesced(found)
 
 
 def _outside(domain: isl.Set, position: int, low: int, high: int) -> isl.Set:

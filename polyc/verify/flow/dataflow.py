@@ -30,7 +30,7 @@ from polyc.model.fault import Fault
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import AccessKind, Scop
 from polyc.model.tree import THREAD_AXES, WARP_AXES, Member
-from polyc.poly import at_sizes, empty_map, maps, names, out_name, reaching, union_of
+from polyc.poly import at_sizes, coalesced, empty_map, maps, names, out_name, reaching, union_of
 from polyc.verify.flow.filled import filled_before_read, made_before_read
 from polyc.verify.flow.renamed import keeps_values
 
@@ -75,7 +75,7 @@ class Original:
         every_pair = not self.accesses.may_writes.is_empty()
         with recalled():
             false = compute_false(self.accesses, self.order, every_pair)
-        return self.flow.dependence.union(false).coalesce()
+        return coalesced(self.flow.dependence.union(false))
 
     @cached_property
     def commuting(self) -> isl.UnionMap | None:

@@ -20,7 +20,7 @@ from polyc.flow import Flow
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Member, Step
-from polyc.poly import at_sizes, function_of, names, out_name
+from polyc.poly import at_sizes, coalesced, function_of, names, out_name
 
 
 def filled_before_read(program: Program, now: Expanded, array: str) -> bool:
@@ -115,7 +115,7 @@ class Made:
             there = self._of(which[0], at)
             for k in which[1:]:
                 there = there.union(self._of(k, at))
-            self._there[which, at] = there.coalesce()
+            self._there[which, at] = coalesced(there)
         return self._there[which, at]
 
     def _of(self, k: int, at: int) -> isl.Set:
@@ -152,7 +152,7 @@ def _and_later(there: isl.Set, reader: Run, sliding: int, at: int) -> isl.Set:
     later = ["w" if k == place else name for k, name in enumerate(before)]
     text = f"{{ [{', '.join(before)}] -> [{', '.join(later)}] : w >= v{place} }}"
     after = isl.Map.read_from_str(there.get_ctx(), text)
-    return there.unwrap().apply_domain(after).coalesce().wrap()
+    return coalesced(there.unwrap().apply_domain(after)).wrap()
 
 
 def earlier(one: Run, two: Run, at: int) -> bool:

@@ -28,7 +28,7 @@ from polyc.model.fault import Fault
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import THREAD_AXES, WARP_AXES, Domain, Extension, Member, Node, rewrite
-from polyc.poly import empty_set, everywhere, out_name, set_name, sets, without_sizes
+from polyc.poly import coalesced, empty_set, everywhere, out_name, set_name, sets, without_sizes
 from polyc.verify.flow.dataflow import buffer_faults
 from polyc.verify.gpu.fragment_faults import neutral_faults, neutral_instances
 from polyc.verify.gpu.mapped import lanes_deal_out
@@ -131,8 +131,8 @@ def _with_values(program: Program, whole: Expanded, key: str, known: isl.UnionSe
             written = isl.UnionMap.from_map(relation)
             if guarded:
                 written = written.intersect_domain(known)
-            found = found.union(written.range().coalesce())
-    return found.coalesce()
+            found = found.union(coalesced(written.range()))
+    return coalesced(found)
 
 
 def _everywhere(statement: Statement, only_stores: bool) -> Statement | None:
@@ -244,7 +244,7 @@ def _place_faults(program: Program, per_run: Iterable[tuple[Run, Accesses]], buf
             places = one if places is None else places.union(one)
     if places is None:
         return
-    places = places.coalesce()
+    places = coalesced(places)
     if not places.is_single_valued():
         yield Fault("registers", f"several registers hold one cell of {buffer.name}", "")
     if not _apart(places, buffer):

@@ -233,9 +233,11 @@ def _whole(one: c.Expr, other: c.Expr, place: Place) -> tuple[int, int]:
             _whole(operand, now, place)
             return INT, INT
         case c.Cast(type="int", operand=operand), _:
-            if _whole(operand, other, place)[1] != INT:
+            was, now = _whole(operand, other, place)
+            # It changed no value where the operand had that type already, or has no value of another one.
+            if INT not in (was, now) and not place.fits(operand):
                 raise _Other("a cast to int is lost")
-            return INT, INT
+            return INT, now
         case c.Literal(), c.Literal():
             bits = place.literal(one), place.literal(other)
             if not all(bits):

@@ -153,7 +153,7 @@ def counts_in_twos(node: c.Node) -> c.Node | None:
         (TWO_SIZES, uncast, "counters: a sum may leave the range of an int"),
         (FLAT, uncast, "counters: a sum may leave the range of an int"),
         (ROW, typed("unsigned"), "counters: i is declared otherwise"),
-        (ROW, typed("long"), "counters: a cast to int is lost"),
+        (ROW, typed("long"), "counters: an expression has another type"),
         (ROW, other_name, "counters: a value of i"),
         (ROW, started_late, "counters: a constant became another one"),
         (ROW, counts_in_twos, "counters: the loop i counts otherwise"),

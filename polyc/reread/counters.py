@@ -233,11 +233,11 @@ def _whole(one: c.Expr, other: c.Expr, place: Place) -> tuple[int, int]:
             _whole(operand, now, place)
             return INT, INT
         case c.Cast(type="int", operand=operand), _:
-            was, now = _whole(operand, other, place)
-            # It changed no value where the operand had that type already, or has no value of another one.
-            if INT not in (was, now) and not place.fits(operand):
+            a = _whole(operand, other, place)
+            # It changed no value where the operand had that type already, or an int holds all values of it.
+            if INT not in a and not place.fits(operand):
                 raise _Other("a cast to int is lost")
-            return INT, now
+            return INT, a[1]
         case c.Literal(), c.Literal():
             bits = place.literal(one), place.literal(other)
             if not all(bits):

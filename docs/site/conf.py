@@ -48,7 +48,14 @@ CHAPTERS = {
         "docs/coming-from",
     ],
     "Reference": ["docs/language", "docs/remarks", "docs/machines"],
-    "How it works": ["docs/architecture", "docs/algorithms/README", "docs/cpu", "docs/gpu", "docs/add-a-pass"],
+    "How it works": [
+        "docs/life-of-a-nest",
+        "docs/architecture",
+        "docs/algorithms/README",
+        "docs/cpu",
+        "docs/gpu",
+        "docs/add-a-pass",
+    ],
     "Algorithms": [
         f"docs/algorithms/{name}"
         for name in (

@@ -114,6 +114,6 @@ def said(text: str, folder: str, name: str) -> str:
                 break
             more.append(one)
         wanted = f"reason {name}" in "".join(more[:1]) if folder in REASON_HEADS else f"[{name}, " in line
-        if wanted and re.search(r"\[[\w-]+, \w+\]$", line):
+        if wanted and re.search(r"\[[\w-]+, [\w-]+\]$", line):
             return "\n".join(one[4:] for one in [line, *more])
     raise AssertionError(f"{folder}/{name}.expected does not say {name}")

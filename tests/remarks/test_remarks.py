@@ -66,7 +66,7 @@ def said(case: Path, text: str) -> bool:
     """Whether the code that the file stands for is told of, in the place for its kind."""
     name = re.escape(case.stem)
     forms = {
-        "remarks": rf"\[{name}, \w+\]",
+        "remarks": rf"\[{name}, [\w-]+\]",
         "not-fused": rf"\[not-fused, \w+\]\n      reason {name},",
         "not-tiled": rf"\[not-tiled, \w+\]\n      reason {name}$",
         "not-inlined": rf"\[not-inlined, \w+\]\n      reason {name},",

@@ -91,6 +91,24 @@ void f(int n, float W[n][10][64], float x[n][n], float out[n][10])
 #pragma endscop
 }
 """,
+    "a row that may not be there where data say so": """
+void f(int n, int k, const int use[n], const float (*restrict P)[16], const float C[k][16], float *restrict out)
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        float best = 0;
+        for (int c = 0; c < k; c++) {
+            float d = 0;
+            for (int j = 0; j < 16; j++)
+                d += use[i] ? P[i][j] * C[c][j] : 0;
+            if (d > best)
+                best = d;
+        }
+        out[i] = best;
+    }
+#pragma endscop
+}
+""",
     "two sums of a row": """
 void f(int n, float A[n][n], float out[n], float more[n])
 {

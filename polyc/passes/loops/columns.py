@@ -7,6 +7,7 @@ from math import prod
 
 import islpy as isl
 
+from polyc.analysis.expressions.straight import unconditional
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Extension, Filter, Mark, Member, Node, Sequence, walk
@@ -41,7 +42,7 @@ def columns_of(
 ) -> tuple[Column, ...]:
     """The arrays of which each iteration of a loop reads a short row, again and again, for strips of the loop.
 
-    requires: nothing in the band writes them; what is copied is what the strip's iterations read for certain
+    requires: nothing in the band writes them; what is copied is what the strip's iterations read whatever the data are
     """
     instances = band.members[0].schedule.domain()
     if any(not instances.is_subset(m.schedule.domain()) for m in above) or not (
@@ -107,7 +108,10 @@ def _rows_read(
     found: dict[tuple[str, int], list[tuple[Statement, Access]]] = {}
     for statement in statements:
         position = _position(member, statement)
+        certain = {one.ref for one in unconditional(statement.body)}
         for access in statement.accesses:
+            if access.ref not in certain:
+                continue  # where data decide, there may be no such element
             if position is None or (statement.name, access.ref) in taken or _is_written(access.array, statements):
                 continue
             if statement.opaque or not access.exact or step_of(access, position) != 2:

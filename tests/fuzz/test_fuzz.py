@@ -26,10 +26,12 @@ FOR_A_GPU = 10
 RACING = (1, 16)
 """Of seed 3: without barriers one reads shared memory that nobody wrote, the other one races."""
 FRESH = 16
+"""Programs that `make test-all` draws anew in each run; those of `make test` are the same for the same code, so that it
+says something of the change under test."""
 REFUSED = ("verification-failed", "not-printed")
 """What polyc says where it refuses its own program, and prints another one: a failure of programs that are the same
 every time, and of a long run. A fresh one in 250 shows a new case, which would say nothing of the change under test."""
-DRAWN = 400
+DRAWN = 1600
 SHARES = {
     "regions found by polyc": 0.2,
     "two marked regions": 0.05,
@@ -94,7 +96,11 @@ def faults(worker: Worker, cases: list[Case], tolerated: tuple[str, ...] = ()) -
 
 @given(fresh_cases())
 @settings(
-    max_examples=FRESH, deadline=None, suppress_health_check=list(HealthCheck), phases=set(Phase) - {Phase.explain}
+    max_examples=FRESH,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=set(Phase) - {Phase.explain},
+    derandomize=not EVERYTHING,
 )
 def test_fresh_programs(worker: Worker, case: Case) -> None:
     assert not (found := faults(worker, [case], REFUSED)), f"\n{found}"

@@ -45,9 +45,9 @@ def columns_of(
     requires: nothing in the band writes them; what is copied is what the strip's iterations read whatever the data are
     """
     instances = band.members[0].schedule.domain()
-    if any(not instances.is_subset(m.schedule.domain()) for m in above) or not (
-        band.permutable or len(band.members) < 2
-    ):
+    if len(band.members) > 1 and not band.permutable:
+        return ()  # the loop could not go around the others
+    if any(not instances.is_subset(m.schedule.domain()) for m in above):
         return ()
     inner = [m for n in walk(band.child) if isinstance(n, Band) for m in n.members]
     loops = [m for m in (*band.members, *inner) if m is not member]

@@ -167,13 +167,14 @@ class _Spreader:
             return None
         widest = max(self.program.scop.arrays[name].element.size_bytes for name in written)
         size = LINES * LINE_BYTES // (widest or LINE_BYTES)
-        columns = {
-            id(m): columns_of(self.program, band, m, above, size) for m in band.members if m.coincident and widest
-        }
-        left_to_compilers = unrolled_below(band, self.program) and not self.calls(inner)
-        member, rows = (None, 0) if left_to_compilers else self.chosen(band, inner, columns)
+        columns: dict[int, tuple[Column, ...]] = {}
+        member, rows = None, 0
+        if widest and (not unrolled_below(band, self.program) or self.calls(inner)):
+            candidates = [m for m in band.members if m.coincident]
+            columns = {id(m): columns_of(self.program, band, m, above, size) for m in candidates}
+            member, rows = self.chosen(band, inner, columns)
         steps = self.siblings.loops(band.child, (*above, *band.members))
-        if member is None or not widest:
+        if member is None:
             self.made = self.made or steps is not band.child
             return replace(band, child=steps)
         others = tuple(m for m in band.members if m is not member)

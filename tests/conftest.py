@@ -13,6 +13,7 @@ import pytest
 def pytest_configure() -> None:
     """A shell starts what it runs in the background with interrupts ignored, and each polyc of a test inherits it."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ["POLYC_CACHE"] = "off"
     os.environ["POLYC_RAISE"] = "1"  # a pass that fails is a failure here, and no remark
 
 

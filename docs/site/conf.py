@@ -43,6 +43,7 @@ CHAPTERS = {
         "docs/example/README",
         "docs/cli",
         "docs/cc",
+        "docs/real-code",
         "docs/api",
         "docs/explain",
         "docs/coming-from",

@@ -42,6 +42,7 @@ class CompileOptions(TypedDict, total=False):
     allow_no_scop: bool
     detect: bool
     no_alias: bool
+    openmp: Literal["keep", "replace"]
     no_config: bool
     cc: str
     target: Literal["openmp", "c", "cuda", "opencl"]

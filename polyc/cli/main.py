@@ -13,7 +13,7 @@ import click
 
 from polyc import __version__
 
-COMMANDS = ("compile", "explain", "verify", "cc", "machine", "doctor", "completion", "man")
+COMMANDS = ("compile", "explain", "verify", "cc", "report", "machine", "doctor", "completion", "man")
 
 
 class Commands(click.Group):

@@ -255,6 +255,13 @@ INPUT = (
     click.option("--detect", is_flag=True, help="Also find regions that nobody marked."),
     click.option("--no-config", is_flag=True, help="Read no polyc.toml."),
     click.option("--no-alias", is_flag=True, help="Promise that arrays do not overlap in regions that are found."),
+    click.option(
+        "--openmp",
+        type=click.Choice(["keep", "replace"]),
+        default="keep",
+        show_default=True,
+        help="Leave functions with OpenMP's pragmas alone, or take over their parallel loops.",
+    ),
 )
 
 TRANSFORM = (
@@ -393,6 +400,7 @@ def input_options(values: dict[str, Any], default_cc: str = "cc") -> InputOption
         allow_no_scop=values["allow_no_scop"],
         detect=values["detect"],
         alias=not values["no_alias"],
+        openmp=values["openmp"],
         launcher=values.get("launcher", ()),
         flags=values.get("flags", ()),
         cc=values["cc"] or first_compiler(default_cc),

@@ -174,6 +174,12 @@ def no_gain(compiled: Compiled) -> str | None:
     from polyc.explain.facts.nests import Reasons, nests
 
     found = nests(compiled)
+    if compiled.program.scop.shared and compiled.program.options.target != "c":
+        alone = [nest for nest in found if not nest.parallel]
+        if alone:
+            reason = Reasons(compiled.program).why_not("parallel", alone[0].statements)
+            told = "" if reason is None else f": {reason.message} [{reason.code}]"
+            return f"it would not run in parallel any more, as its pragma says{told}"
     if any(nest.tiled or nest.fused or nest.parallel for nest in found):
         return None
     if any(REMARKS[remark.code].gain for remark in compiled.program.remarks):

@@ -55,6 +55,8 @@ class Line:
     """Those for polyc."""
     compiler: str | None = None
     """`--cc`."""
+    report: str | None = None
+    """`--report`."""
     sources: list[Source] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
     """Other files: objects, archives, sources in other languages."""
@@ -126,17 +128,19 @@ def parse(words: Iterable[str]) -> Line:
     while position < len(given):
         word = given[position]
         position += 1
-        if word in (OWN, "--cc"):
-            if position == len(given):
-                raise NoValue(word)
-            if word == OWN:
-                line.own.append(given[position])
+        name, equals, value = word.partition("=")
+        if word == OWN or name in ("--cc", "--report"):
+            if not equals:
+                if position == len(given):
+                    raise NoValue(word)
+                value = given[position]
+                position += 1
+            if name == "--report":
+                line.report = value
+            elif name == "--cc":
+                line.compiler = value
             else:
-                line.compiler = given[position]
-            position += 1
-            continue
-        if word.startswith("--cc="):
-            line.compiler = word.removeprefix("--cc=")
+                line.own.append(value)
             continue
         if word == "-" or not word.startswith("-"):
             _file(line, word, language)

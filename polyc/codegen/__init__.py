@@ -3,6 +3,7 @@
 Program -> text. Decides nothing: all that it needs stands in the tree and the buffers.
 """
 
+from polyc.codegen.blocks.special import specialised
 from polyc.codegen.gpu.words import NotMappable, obstacle
 from polyc.codegen.render import (
     certified,
@@ -22,4 +23,5 @@ __all__ = [
     "render_file",
     "render_other_files",
     "render_region",
+    "specialised",
 ]

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import islpy as isl
 
-from polyc.codegen.blocks.block import block
+from polyc.codegen.blocks.block import DATA, MEMORY, block
 from polyc.codegen.blocks.exchanges import exchanged
 from polyc.codegen.blocks.lookup_block import with_lookups
 from polyc.codegen.blocks.owner_block import with_owners
+from polyc.codegen.blocks.ranges import asked_first, compared, worth_it
 from polyc.codegen.blocks.stream_block import STREAM, STREAMING, with_rows, without_braces
 from polyc.codegen.blocks.vectors import VectorTypes, with_vectors
-from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
+from polyc.codegen.loops.exprs import ExprPrinter, build_for
 from polyc.codegen.loops.first_values import with_first_values
 from polyc.codegen.loops.generated import Generated
 from polyc.codegen.loops.loops import print_loops
@@ -21,13 +22,13 @@ from polyc.codegen.loops.naming import IDENTIFIER
 from polyc.codegen.loops.origins import origins_in
 from polyc.codegen.text.counters import with_counters
 from polyc.codegen.text.flat_arrays import with_flat_arrays
-from polyc.codegen.text.macros import APART, MACROS
+from polyc.codegen.text.macros import MACROS
 from polyc.codegen.text.printer import Line, allocation, broken, conjunction, lines_of
 from polyc.model import ctree as c
 from polyc.model.certificate import NOT_SHOWN, SHOWN, Certificate
 from polyc.model.printed import Body, Question, Rendered
 from polyc.model.program import Compiled, Options, Origins, Program
-from polyc.model.scop import Memory, Region, Scop, Source
+from polyc.model.scop import Region, Source
 from polyc.records import dataclass, replace
 
 _COLUMN = len("  if () {")
@@ -80,7 +81,7 @@ def render_region(
         steps=tuple(steps),
         needed=whole.needed,
         condition=whole.condition,
-        question=question,
+        question=whole.question,
         heap=tuple(heap),
         vectors=dict(types.found),
         unused=tuple(whole.unused),
@@ -108,6 +109,7 @@ def _render_kernels(program: Program, region: Region, verified: bool) -> Rendere
         origins=(whole.origins, *kernels.origins),
         needed=whole.needed,
         condition=whole.condition,
+        question=whole.question,
         certificate=promised(program, verified),
     )
 
@@ -144,6 +146,7 @@ class _Whole:
     """Where its lines come from."""
     needed: c.Expr | None
     condition: c.Expr | None
+    question: Question | None
     """As in `Rendered`."""
     unused: list[str]
     after: tuple[c.Stmt, ...]
@@ -160,8 +163,10 @@ def _region_text(
 ) -> _Whole:
     """The text that stands in the region's place, with final statements."""
     certificate = promised(program, verified)
+    data, question = question, asked_first(program.scop, question)
     sizes = guard_of(program)
-    needed = conjunction([*([] if sizes is None else [sizes]), *_apart(program.scop)])
+    asks = [*([] if sizes is None else [sizes]), *compared(program.scop)]
+    needed = conjunction([*asks, *(worth_it(program.scop) if program.options.threads == "auto" else [])])
     before: list[Line] = []
     condition = needed
     if question is not None:
@@ -195,13 +200,15 @@ def _region_text(
         macros=macros,
         types=vectors.types(),
         question=None if question is None else (question.answer, asked, "\n".join(line.text for line in before)),
+        about=" and ".join([*([DATA] if data is not None else []), *([MEMORY] if program.scop.sorts_memories else [])]),
         allocations=allocations,
         guard=guard,
         original=original,
         heap=[one.name for one in heap],
         unused=unused,
     )
-    return _Whole(_indented(text, region.indent), origins_in(text, [before, lines]), needed, condition, unused, after)
+    origins = origins_in(text, [before, lines])
+    return _Whole(_indented(text, region.indent), origins, needed, condition, question, unused, after)
 
 
 def without_heap(items: tuple[c.Stmt, ...]) -> tuple[tuple[c.Stmt, ...], list[c.Decl]]:
@@ -251,7 +258,7 @@ def _names_used(body: tuple[c.Stmt, ...], read: bool) -> set[str]:
                 declared.add(name)
                 used |= set(IDENTIFIER.findall(text))
             case c.Name(name=name) | c.ArrayRef(array=name) | c.Call(function=name):
-                used.add(name)
+                used |= {name, *c.identifiers(name)}
             case c.Cast(type=text) | c.SizeOf(text=text):
                 used |= set(IDENTIFIER.findall(text))
             case _:
@@ -271,7 +278,7 @@ def render_file(source: Source, compiled: list[Compiled]) -> str:
     segments: list[str] = []
     position = 0
     for region, result in zip(source.regions, compiled, strict=True):
-        segments += [source.text[position : region.start], result.text]
+        segments += [source.text[position : region.start], result.in_file]
         position = region.end
     segments.append(source.text[position:])
     return "".join(segments)
@@ -289,46 +296,13 @@ def render_other_files(source: Source, compiled: list[Compiled], options: Option
 def guard_of(program: Program) -> c.Expr | None:
     """The condition under which the model holds, None where it always does."""
     scop = program.scop
-    needed = scop.guard.gist(scop.context)
-    if needed.plain_is_universe() or scop.context.is_subset(scop.guard):
-        return None
+    known, asked = scop.context, list[isl.Set]()
+    for needed in (*scop.reached, scop.guard):
+        if not known.is_subset(needed):
+            asked.append(needed.gist(known))
+            known = known.intersect(needed)
     build = build_for(scop, scop.context)
-    return ExprPrinter(scop.parameters, {}).convert(build.expr_from_set(needed))
-
-
-def _apart(scop: Scop) -> list[c.Expr]:
-    """What has to be apart in memory, as conditions in C."""
-    if not scop.apart:
-        return []
-    build = build_for(scop, scop.context)
-
-    def bound(value: isl.PwAff) -> c.Expr:
-        return ExprPrinter(scop.parameters, {}).convert(expression(build, value))
-
-    def place(memory: Memory, element: c.Expr) -> c.Expr:
-        if element == c.Literal("0"):
-            return memory.base
-        offset = element if memory.row is None else c.Binary("*", element, memory.row)
-        return c.Binary("+", memory.base, offset)
-
-    def ends(memory: Memory) -> tuple[c.Expr, c.Expr]:
-        if memory.low is None or memory.high is None:
-            start = _address(memory.base)
-            return start, c.Binary("+", start, c.Literal("1"))
-        after = memory.high.add(_one(memory.high))
-        return place(memory, bound(memory.low)), place(memory, bound(after))
-
-    return [c.Call(APART, (*ends(pair.one), *ends(pair.two))) for pair in scop.apart]
-
-
-def _address(place: c.Expr) -> c.Expr:
-    """`&x`; `p` of `*p`."""
-    return place.operand if isinstance(place, c.Unary) and place.op == "*" else c.Unary("&", place)
-
-
-def _one(like: isl.PwAff) -> isl.PwAff:
-    """The constant 1 where another function is defined."""
-    return isl.PwAff.val_on_domain(like.domain(), isl.Val.int_from_si(like.get_ctx(), 1))
+    return conjunction(ExprPrinter(scop.parameters, {}).convert(build.expr_from_set(one)) for one in asked)
 
 
 def _summary(program: Program, certificate: Certificate) -> str:

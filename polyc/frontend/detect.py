@@ -17,9 +17,11 @@ from polyc.errors import Diagnostic, Severity, UserError
 from polyc.frontend.c.effects import Effects
 from polyc.frontend.c.liveness import walk
 from polyc.frontend.c.parse import SKIPPED, Parsed, parse_function
-from polyc.frontend.c.units import NotRead, NotWhole, Unit, units, whole_lines
+from polyc.frontend.c.units import NotRead, NotWhole, Unit, has_code, units, whole_lines
+from polyc.frontend.c.worksharing import Sharing, path_to
 from polyc.frontend.overlaps import CODE as OVERLAPS
 from polyc.frontend.text.chunks import Chunks
+from polyc.frontend.text.foreign import KEEP, REPLACE, Pragma, foreign
 from polyc.frontend.text.places import Places
 from polyc.frontend.text.pragmas import Marked
 from polyc.model.scop import Region
@@ -35,20 +37,22 @@ FEWEST = 2_000
 MOST_TRIES = 60
 """Runs of one function that are modelled."""
 
+NO_FOR = "it is no 'for' loop: polyc does not know how often it runs"
+
 Judge = Callable[[Region], str | None]
 """Why a region is better left as it is; None where it is not."""
 Model = Callable[[Marked, Parsed], Region]
 """The region of a run. Raises UserError."""
 
-_FOR = re.compile(r"\bfor\b")
+_LOOP = re.compile(r"\b(?:for|while)\b")
 _ELEMENT = re.compile(r"\]|\*")
-_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(?!polyc\b)(\w+[^\n]*)$", re.MULTILINE)
-_PARALLEL = re.compile(r"^(?:omp|acc)\b")
 _NOT_FOLLOWED = re.compile(
     r"\b(?:setjmp|_setjmp|__setjmp|sigsetjmp|__sigsetjmp|__builtin_setjmp|vfork|asm|__asm|__asm__|__auto_type)\b"
 )
 _TYPES = re.compile(r"\b(?:__typeof__|__typeof|typeof|typeof_unqual)\b")
 _HIDDEN = re.compile(r"\(\s*\{|\b(?:__typeof__|__typeof|typeof|__label__)\b")
+_AS_A_WHOLE = ("[pointer-member]", "[array-rank]")
+"""Refusals of members of a struct that another statement uses as a whole."""
 _LEAVES = (c_ast.Goto, c_ast.Label, c_ast.Return, c_ast.Switch, c_ast.Case, c_ast.Default)
 
 
@@ -66,18 +70,29 @@ class Found:
 
 def worth_a_look(text: str) -> bool:
     """Whether a function's text has a loop, and an element that it might run over."""
-    return _FOR.search(text) is not None and _ELEMENT.search(text) is not None
+    return _LOOP.search(text) is not None and _ELEMENT.search(text) is not None
 
 
-def why_not(text: str) -> str | None:
+def why_not(text: str, openmp: str = KEEP) -> str | None:
     """Why all of a function is left alone, by its preprocessed text."""
     if len(text) > LARGEST_FUNCTION:
         return "its function is too large to be searched"
-    for match in _PRAGMA.finditer(text):
-        if _PARALLEL.match(match.group(1)):
-            return f"its function has pragmas of its own ('#pragma {match.group(1).strip()}')"
+    for pragma in foreign(text):
+        inside = "{" in text[: pragma.start]
+        if pragma.is_construct and not (openmp == REPLACE and pragma.directive and inside):
+            return f"its function has pragmas of its own ('{pragma.shown}')"
     found = _NOT_FOLLOWED.search(text)
     return f"its function uses '{found.group()}'" if found is not None else None
+
+
+def first_loop(chunks: Chunks, index: int) -> int:
+    """Where a function's first loop stands: the word in `#pragma omp parallel for` is none."""
+    start = chunks.items[index].start
+    for match in _LOOP.finditer(chunks.text, start):
+        line = chunks.text.rfind("\n", 0, match.start()) + 1
+        if not chunks.text[line : match.start()].lstrip().startswith("#"):
+            return match.start()
+    return start
 
 
 @dataclass(slots=True)
@@ -87,11 +102,14 @@ class Detector:
     chunks: Chunks
     places: Places
     effects: Effects
+    is_substituted: Callable[[str], bool]
+    """Whether the text of a function may stand in the place of its calls."""
     index: int
     """Of the function's chunk."""
     model: Model
     judge: Judge
     found: Found
+    openmp: str = KEEP
     parsed: Parsed = field(init=False)
     tries: int = 0
 
@@ -99,33 +117,27 @@ class Detector:
         """Find the function's regions, in order."""
         item = self.chunks.items[self.index]
         text = self.chunks.text_of(self.index)
-        reason = why_not(text)
+        reason = why_not(text, self.openmp)
         if reason is not None:
-            self.leave(self.first_loop(), reason)
+            self.leave(first_loop(self.chunks, self.index), reason)
             return
         try:
             self.parsed = parse_function(self.chunks, self.index, [], self.places)
         except (UserError, RecursionError) as problem:
             told = problem.diagnostics[0].message if isinstance(problem, UserError) else "it is too deep"
-            self.leave(self.first_loop(), f"its function cannot be read: {told}")
+            self.leave(first_loop(self.chunks, self.index), f"its function cannot be read: {told}")
             return
         if any(_TYPES.search(self.chunks.text_of(n)) for n in (self.index, *self.parsed.declarations)):
-            self.leave(self.first_loop(), "its function uses a type that is found out ('typeof')")
+            self.leave(first_loop(self.chunks, self.index), "its function uses a type that is found out ('typeof')")
             return
         assert item.is_function
         self.block(self.parsed.function.body)
-
-    def first_loop(self) -> int:
-        """Where the function's first loop stands."""
-        start = self.chunks.items[self.index].start
-        match = _FOR.search(self.chunks.text, start)
-        return match.start() if match is not None else start
 
     # --- blocks
 
     def block(self, block: c_ast.Compound) -> None:
         """The regions of one block, and of the blocks inside of what is in none of them."""
-        if not any(isinstance(node, c_ast.For) for node in walk(block)):
+        if not any(is_loop(node) for node in walk(block)):
             return
         try:
             parts = units(block, self.parsed)
@@ -145,21 +157,26 @@ class Detector:
         for node in walk(block):
             if isinstance(node, (c_ast.Case, c_ast.Default)):
                 for item in node.stmts or []:
-                    if isinstance(item, c_ast.For):
+                    if is_loop(item):
                         offset = self.parsed.original(self.parsed.offset(item.coord))
                         self.leave(offset, "it stands between the labels of a switch: give it a block")
         for inner in outermost_blocks(block.block_items or []):
             self.block(inner)
 
     def inside(self, block: c_ast.Compound, part: Unit, reason: str) -> None:
-        """A statement that is in no region: its own blocks may hold some."""
-        nodes = [n for item in self.items(block, part) for n in walk(item)]
-        loops = [n for n in nodes if isinstance(n, c_ast.For)]
-        inside = (c_ast.If, c_ast.Compound, c_ast.Switch, c_ast.Label)
-        if loops and not isinstance(self.items(block, part)[0], inside):
-            self.leave(part.start, reason)
-        for inner in outermost_blocks(self.items(block, part)):
+        """A statement that is in no region: its own blocks may hold some, but for those that threads share."""
+        items = self.items(block, part)
+        begin = ahead(self.chunks.text, part.start)
+        visited = [inner for inner in outermost_blocks(items) if not self.is_shared(begin, inner)]
+        for loop in outermost_loops(items, visited):
+            self.leave(self.parsed.original(self.parsed.offset(loop.coord)), reason)
+        for inner in visited:
             self.block(inner)
+
+    def is_shared(self, begin: int, block: c_ast.Compound) -> bool:
+        """Whether a directive of OpenMP stands between the begin of a statement and a block in it."""
+        opening = self.parsed.original(self.parsed.offset(block.coord))
+        return any(pragma.is_construct for pragma in foreign(self.chunks.text, begin, opening))
 
     def items(self, block: c_ast.Compound, part: Unit) -> list[c_ast.Node]:
         """The items of a unit; marks that were put into the block since do not count."""
@@ -174,8 +191,8 @@ class Detector:
         items = self.items(block, part)
         before = parts[position - 1].end if position else self.parsed.original(self.parsed.offset(block.coord)) + 1
         text = self.chunks.text[before : part.end]
-        if (match := _PRAGMA.search(text)) is not None:
-            return f"it has a pragma of its own ('#pragma {match.group(1).strip()}')"
+        if (reason := self.why_not_pragmas(block, part, list(foreign(self.chunks.text, before, part.end)))) is not None:
+            return reason
         if (match := _HIDDEN.search(text)) is not None:
             return f"'{match.group()}' stands in it"
         for node in (n for item in items for n in walk(item)):
@@ -187,16 +204,32 @@ class Detector:
                     return "a function is called through a pointer"
                 if name == SKIPPED:
                     return "polyc cannot read a statement of it"
-                if self.effects.of(name).anything or self.effects.of(name).ordered:
+                effect = self.effects.of(name)
+                if (effect.anything or effect.ordered) and not self.is_substituted(name):
                     return f"'{name}' is called, which may have side effects"
-        if not any(isinstance(node, c_ast.For) for item in items for node in walk(item)):
-            return None if self.may_stand_between(block, parts, position) else "it changes what loops depend on"
+        if not any(may_count(node) for item in items for node in walk(item)):
+            if self.may_stand_between(block, parts, position):
+                return None
+            return (
+                NO_FOR if any(is_loop(n) for item in items for n in walk(item)) else "it changes what loops depend on"
+            )
         first, last = self.on_its_lines(parts, position, position)
         try:
             whole_lines(self.places, parts[first].start, parts[last].end)
         except NotWhole as problem:
             return str(problem)
         return None
+
+    def why_not_pragmas(self, block: c_ast.Compound, part: Unit, pragmas: list[Pragma]) -> str | None:
+        """Why the pragmas of other tools before and in a statement cannot be dropped."""
+        for pragma in pragmas:
+            if not pragma.is_hint and not (self.openmp == REPLACE and pragma.directive):
+                return f"it has a pragma of its own ('{pragma.shown}')"
+        if not any(pragma.directive for pragma in pragmas):
+            return None
+        path = path_to(self.parsed.function.body, block) or []
+        position = next(n for n, item in enumerate(block.block_items) if item is self.items(block, part)[0])
+        return Sharing(self.parsed, self.chunks.text, path, block, position).why_not(pragmas)
 
     def on_its_lines(self, parts: list[Unit], first: int, last: int) -> tuple[int, int]:
         """Some units, with those before and after them that share a line with them."""
@@ -224,7 +257,7 @@ class Detector:
         for part in parts[position + 1 :]:
             for item in self.items(block, part):
                 for node in walk(item):
-                    heads = (node.init, node.cond) if isinstance(node, c_ast.For) else ()
+                    heads = (getattr(node, "init", None), node.cond) if is_loop(node) else ()
                     subscript = node.subscript if isinstance(node, c_ast.ArrayRef) else None
                     for tree in (*heads, subscript):
                         if tree is not None:
@@ -235,7 +268,10 @@ class Detector:
 
     def run(self, block: c_ast.Compound, parts: list[Unit], first: int, last: int) -> None:
         """The regions of the units `first` to `last`, all of which look as if they could stand in one."""
+        begin, end = first, last
         first, last = self.trimmed(block, parts, first, last)
+        for n in [*range(begin, min(first, end + 1)), *range(max(last, begin - 1) + 1, end + 1)]:
+            self.inside(block, parts[n], NO_FOR)
         if first > last:
             return
         try:
@@ -251,18 +287,21 @@ class Detector:
         for begin, end in reversed(list(runs([bad.get(n) for n in range(first, last + 1)]))):
             self.run(block, parts, first + begin, first + end)
         for n, reason in sorted(bad.items()):
-            self.inside(block, parts[n], reason)
+            if first < last and reason.endswith(_AS_A_WHOLE):
+                self.run(block, parts, n, n)
+            else:
+                self.inside(block, parts[n], reason)
 
     def trimmed(self, block: c_ast.Compound, parts: list[Unit], first: int, last: int) -> tuple[int, int]:
         """The run from its first loop to its last one, and what stands on their lines."""
         loops = [n for n in range(first, last + 1) if self.has_loop(block, parts[n])]
         if not loops:
-            return 1, 0
+            return last + 1, last
         begin, end = self.on_its_lines(parts, loops[0], loops[-1])
         return max(first, begin), min(last, end)
 
     def has_loop(self, block: c_ast.Compound, part: Unit) -> bool:
-        return any(isinstance(node, c_ast.For) for item in self.items(block, part) for node in walk(item))
+        return any(may_count(node) for item in self.items(block, part) for node in walk(item))
 
     def attempt(self, block: c_ast.Compound, parts: list[Unit]) -> dict[int, str] | None:
         """Make a region of some units. None where it is one; else the units that stand in the way, with the reasons."""
@@ -270,8 +309,11 @@ class Detector:
         everything = range(len(parts))
         if self.tries > MOST_TRIES:
             return dict.fromkeys(everything, "too many runs of its function were tried")
+        line_start = self.chunks.text.rfind("\n", 0, parts[0].start) + 1
+        blank = not self.chunks.text[line_start : parts[0].start].strip()
         try:
             lines = whole_lines(self.places, parts[0].start, parts[-1].end)
+            start, lines = self.with_pragmas(parts[0], line_start if blank else parts[0].start, lines)
         except NotWhole as problem:
             return dict.fromkeys(everything, str(problem))
         marks = c_ast.Pragma("scop"), c_ast.Pragma("endscop")
@@ -280,10 +322,7 @@ class Detector:
         low = position[id(self.items(block, parts[0])[0])]
         high = position[id(self.items(block, parts[-1])[-1])]
         block.block_items = [*before[:low], marks[0], *before[low : high + 1], marks[1], *before[high + 1 :]]
-        line_start = self.chunks.text.rfind("\n", 0, parts[0].start) + 1
-        blank = not self.chunks.text[line_start : parts[0].start].strip()
-        start, end = line_start if blank else parts[0].start, parts[-1].end
-        marked = Marked(start, start, end, self.index, None, marks, lines)
+        marked = Marked(start, start, parts[-1].end, self.index, None, marks, lines)
         try:
             region = self.model(marked, self.parsed)
             bad = self.hopeless(region, parts)
@@ -303,9 +342,23 @@ class Detector:
             return {0: told}
         if bad or reason is not None:
             block.block_items = before
+            if not bad and region.scop.shared and len(parts) > 1:
+                raise _TooMuch  # one of several loops would lose its threads
             return bad or dict.fromkeys(everything, str(reason))
         self.found.regions.append(region)
         return None
+
+    def with_pragmas(self, part: Unit, start: int, lines: tuple[int, int]) -> tuple[int, tuple[int, int]]:
+        """A region with the pragmas before its first statement, which are for that one alone. Raises NotWhole."""
+        pragmas = list(foreign(self.chunks.text, ahead(self.chunks.text, part.start), part.start))
+        if not pragmas:
+            return start, lines
+        name, first = self.places.pre.place(pragmas[0].start)
+        if name != self.places.user.path or not 0 < first <= lines[0]:
+            raise NotWhole("a pragma before it comes from another file")
+        if any(has_code(self.places, line) for line in range(first, lines[0])):
+            raise NotWhole("it shares lines with something else")
+        return pragmas[0].start, (first, lines[1])
 
     def blamed(self, problem: UserError, parts: list[Unit]) -> dict[int, str]:
         """The units that a refusal is about; all of them where it is about none."""
@@ -351,6 +404,37 @@ class Detector:
         self.found.left.append(Diagnostic("left-alone", message, span, severity=Severity.NOTE))
 
 
+def is_loop(node: c_ast.Node) -> bool:
+    """Whether a loop is worth a word: one that may count, or with elements of arrays in it, or with other loops."""
+    if isinstance(node, (c_ast.While, c_ast.DoWhile)):
+        return may_count(node) or any(isinstance(inner, (c_ast.ArrayRef, c_ast.For)) for inner in walk(node))
+    return isinstance(node, c_ast.For)
+
+
+def outermost_loops(items: list[c_ast.Node], blocks: list[c_ast.Compound]) -> Iterator[c_ast.Node]:
+    """The loops in some statements that are in no other loop, and in none of some blocks."""
+    for item in items:
+        if is_loop(item):
+            yield item
+        elif not any(item is block for block in blocks):
+            yield from outermost_loops(list(item), blocks)
+
+
+def ahead(text: str, start: int) -> int:
+    """Where the directives right before a statement begin."""
+    line = text.rfind("\n", 0, start) + 1
+    if text[line:start].strip():
+        return start
+    begin = line
+    while line > 0:
+        line = text.rfind("\n", 0, line - 1) + 1
+        words = text[line : text.find("\n", line)].strip()
+        if words and not words.startswith("#"):
+            break
+        begin = line
+    return begin
+
+
 def iterations(region: Region) -> int | None:
     """How many statement instances a region has at most; None where that depends on sizes."""
     total = 0
@@ -370,6 +454,15 @@ def iterations(region: Region) -> int | None:
             count *= high.sub(low).to_python() + 1
         total += count
     return total
+
+
+def may_count(node: c_ast.Node) -> bool:
+    """Whether a statement is a loop that may count: of a while loop the condition asks about one variable."""
+    if not isinstance(node, c_ast.While):
+        return isinstance(node, c_ast.For)
+    sides = (node.cond.left, node.cond.right) if isinstance(node.cond, c_ast.BinaryOp) else (node.cond,)
+    stepped = [s.expr if isinstance(s, c_ast.UnaryOp) and s.op in ("++", "--", "p++", "p--") else s for s in sides]
+    return any(isinstance(side, c_ast.ID) for side in stepped)
 
 
 def runs(reasons: list[str | None]) -> Iterator[tuple[int, int]]:

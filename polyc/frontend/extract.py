@@ -8,6 +8,7 @@ from typing import TypeAlias
 from polyc.analysis.expressions.facts import constant
 from polyc.errors import Span
 from polyc.frontend.c.state import Env, Region, number
+from polyc.frontend.reaching import note_reads
 from polyc.frontend.sets.accesses import READ, WRITE, Collector, Raw
 from polyc.frontend.sets.affine import Affine
 from polyc.frontend.sets.choice import as_choice
@@ -96,6 +97,9 @@ class Extractor:
             self.region.note(reason.code, f"{reason}: it is kept whole as one statement", span)
             return self.opaque(node, env)
         self.region.overflows[node.span] = lambda: overflowing(self.region, node, loop, env)
+        note_reads(self.region, loop.head.start, env)
+        if node.condition is not None:
+            note_reads(self.region, node.condition, env)
         key = loop.head.key
         inside = replace(env, domain=loop.domain.coalesce(), dims=(*env.dims, key))
         items = tuple(self.statement(node.body, inside)[0])
@@ -115,6 +119,7 @@ class Extractor:
             message = "this condition depends on data: its statement is kept whole"
             self.region.note("non-affine-condition", message, node.condition.span or node.span)
             return self.opaque(node, env)
+        note_reads(self.region, node.condition, env)
         found = self.statement(node.then, env.within(holds))[0]
         if node.otherwise is not None:
             found += self.statement(node.otherwise, env.within(holds.complement()))[0]
@@ -135,6 +140,7 @@ class Extractor:
 
     def expression(self, node: c.ExprStmt, env: Env) -> list[Item]:
         collector = Collector(self.region, env)
+        note_reads(self.region, node.expr, env)
         body = c.ExprStmt(collector.read(node.expr, env), node.span)
         accesses = tuple(collector.accesses)
         return [Draft(env, accesses, body, node.span, collector.inexact)] if has_writes(accesses) else []

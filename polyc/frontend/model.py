@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from functools import reduce
 
 import islpy as isl
 from pycparser import c_ast
@@ -12,30 +13,36 @@ from pycparser import c_ast
 from polyc.analysis.expressions.facts import assigned_scalars, lvalues, reads, writes
 from polyc.errors import Diagnostic, Severity, Span, UserError
 from polyc.frontend.build import Placed, build_tree, drafts, finish, place
+from polyc.frontend.c.callers import Callers
 from polyc.frontend.c.checks import Checker
 from polyc.frontend.c.convert import Converter
 from polyc.frontend.c.ctype import Types
 from polyc.frontend.c.effects import Effects
-from polyc.frontend.c.liveness import Path, declared_on_the_way, read_after, walk
+from polyc.frontend.c.liveness import Path, declared_on_the_way, given_before, read_after, walk
 from polyc.frontend.c.parse import CALLED, IDENTIFIER, Parsed, clean, without_own_loops
 from polyc.frontend.c.references import place_of
 from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, number, project, restore, saved, variable
 from polyc.frontend.c.symbols import PRIVATE_BYTES, Scope, Symbol, scope_before
 from polyc.frontend.extract import Extractor, Item
 from polyc.frontend.flow import needed_exits, without_unread, written_first
+from polyc.frontend.idioms.bodies import Bodies, with_bodies
 from polyc.frontend.idioms.exchange import Exchanges
-from polyc.frontend.idioms.helpers import Helpers
+from polyc.frontend.idioms.fixed import with_fixed_places
 from polyc.frontend.idioms.indices import with_indices
 from polyc.frontend.idioms.named import named_values
 from polyc.frontend.idioms.pointers import TooMany, aliases
+from polyc.frontend.idioms.walks import with_values
 from polyc.frontend.inspection import Asking, asking
 from polyc.frontend.live_out import After
 from polyc.frontend.overlaps import apart, check_loops, refused
+from polyc.frontend.reaching import reached
 from polyc.frontend.sets.arrays import extent, make_array, positive_extents
 from polyc.frontend.sets.atoms import Atoms
 from polyc.frontend.sets.delinear import is_linearised, shaped_items
 from polyc.frontend.sets.promises import condition_set, names_in
+from polyc.frontend.special import special
 from polyc.frontend.text.chunks import KEYWORDS, Chunks
+from polyc.frontend.text.foreign import foreign
 from polyc.frontend.text.places import Places
 from polyc.frontend.text.pragmas import Asked, Marked, following, pragma_span
 from polyc.frontend.text.source import COMMENT_OR_STRING
@@ -45,6 +52,8 @@ from polyc.model.scop import CALLS, AccessKind, Apart, Array, Inspection, Scop, 
 from polyc.poly import OverBudget, budget, share
 from polyc.records import dataclass, field, replace
 
+ROWS = 16
+"""The share of the budget, one in so many, that the question takes whether subscripts stay in their rows."""
 WORD = re.compile(r"\w+")
 _PRAGMA = re.compile(r"^#pragma (?!polyc\b|scop\b)[^\n]*$", re.MULTILINE)
 _ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b")
@@ -61,19 +70,35 @@ class Modeller:
     options: InputOptions
     assumptions: list[ast.expr]
     effects: Effects
-    helpers: Helpers
+    bodies: Bodies
+    callers: Callers
     file_names: frozenset[str]
     others: list[Marked]
     """All regions of the function."""
+    earlier: tuple[Marked, ...]
+    """The regions of the file that were read before this one."""
     path: Path = field(default_factory=list)
     known: set[str] = field(default_factory=set)
     """Parameters' names that promises may use."""
     visible: set[str] = field(default_factory=set)
     """Names given as live-out that mean something where the region stands."""
+    inlines: bool = True
+    """Whether functions may stand in the places of their calls as statements."""
+    inlined: bool = False
+    """Whether one does."""
 
     def scop(self) -> Scop:
         """Model the region. Raises UserError with everything that is refused in it."""
-        scop = self.modelled(True)
+        try:
+            scop = self.modelled(True)
+        except UserError as problem:
+            if not self.inlined:
+                raise
+            self.inlines = False  # what the text of a function does may be refused where a call of it is not
+            try:
+                scop = self.modelled(True)
+            except UserError:
+                raise problem from None
         if scop.inspection is None:
             return scop
         return replace(scop, inspection=replace(scop.inspection, plain=self.modelled(False)))
@@ -83,12 +108,28 @@ class Modeller:
         items, span, end_line = self.locate()
         types = Types()
         types.add_all(self.parsed.tree)
-        inside = self.path[-1][1] - len(items)
-        before = [*self.path[:-1], (self.path[-1][0], inside)]
+        before = [*self.path[:-1], (self.path[-1][0], self.path[-1][1] - len(items))]
         scope = scope_before(types, self.parsed.tree, self.parsed.function, before)
         self.visible |= {name for name in self.options.live_out or () if scope.find(name) is not None}
-        converter = Converter(self.parsed, self.places, scope, expanded=self.helpers.expanded)
-        exchanges = Exchanges(scope, with_indices(c.Block(converter.block(items)), scope, self.is_own))
+        converter = Converter(self.parsed, self.places, scope, expanded=self.bodies.helpers.expanded)
+        written_by_user = c.Block(converter.block(items))
+        if self.inlines and not any(map(is_type, walk(self.parsed.function.body))):
+            called, written_by_user = written_by_user, with_bodies(written_by_user, scope, self.bodies)
+            self.inlined = called is not written_by_user
+        calls = [self.effects.of(item.function) for item in c.walk(written_by_user) if isinstance(item, c.Call)]
+        if not any(effect.anything for effect in calls):
+            written_by_user = with_fixed_places(written_by_user, scope, not self.unasked)
+        taken, behind = self.taken, self.used_behind
+
+        def stays(symbol: Symbol) -> bool:
+            return symbol.c_name in (taken | behind if symbol.storage is Storage.REGION else taken)
+
+        def constant_before(symbol: Symbol) -> int | None:
+            value = given_before(symbol.c_name, before, self.parsed.function)
+            return None if value is None else types.constant(value)
+
+        followed = with_values(written_by_user, scope, self.is_own, stays, self.effects.of, constant_before)
+        exchanges = Exchanges(scope, with_indices(followed.body, scope, self.is_own))
         body = exchanges.body
         written, read = frozenset(writes(body)), frozenset(reads(body))
         region = Region(
@@ -118,7 +159,8 @@ class Modeller:
         scop = self.assemble(region, converter, after, statements, span, end_line)
         if questions is not None:
             scop = replace(scop, inspection=self.inspection(region, converter, questions, scop))
-        scop = replace(scop, exchanges=turned, moved=exchanges.moved)
+        scop = replace(scop, exchanges=turned, moved=exchanges.moved, walked=followed.walked(scope))
+        scop = special(scop, region, self.callers.values(self.parsed, types))
         return replace(scop, tile=self.asked_tile(), wishes=self.wishes(scop, body, asked))
 
     def is_own(self, symbol: Symbol) -> bool:
@@ -134,6 +176,12 @@ class Modeller:
             for node in walk(self.parsed.function.body)
             if isinstance(node, c_ast.UnaryOp) and node.op == "&" and isinstance(node.expr, c_ast.ID)
         }
+
+    @property
+    def used_behind(self) -> set[str]:
+        """The names that what follows the region in its block mentions: of those, its declarations have to stay."""
+        block, last = self.path[-1]
+        return {n.name for item in block.block_items[last:] for n in walk(item) if isinstance(n, c_ast.ID)}
 
     def read_later(self, exchanges: Exchanges, scope: Scope) -> set[str]:
         """The pointers among those that change places whose values somebody may read after the region."""
@@ -219,11 +267,24 @@ class Modeller:
 
     def stay_in_rows(self, region: Region, items: list[Item], converter: Converter) -> None:
         """Subscripts have to stay inside their dimension: C says so, and not all who write it do."""
+        try:
+            with budget(CTX, share(self.options.budget, ROWS)):
+                self.checked_rows(region, items, converter)
+        except OverBudget:
+            raise refused("whether subscripts stay in their rows takes too long to tell") from None
+
+    def checked_rows(self, region: Region, items: list[Item], converter: Converter) -> None:
+        """As `stay_in_rows`. Raises OverBudget as well."""
+        seen: dict[tuple[str, int], list[isl.Map]] = {}
         for item in drafts(tuple(items)):
             for raw in item.accesses:
                 symbol = region.symbol(raw.array)
                 if symbol is None or symbol.rank < 2 or raw.array in region.flat or not raw.exact:
                     continue
+                alike = seen.setdefault((raw.array, id(item.env)), [])
+                if any(raw.relation.plain_is_equal(other) for other in alike):
+                    continue  # a block reads the same element in many of its statements
+                alike.append(raw.relation)
                 values = isl.PwMultiAff.from_map(raw.relation)
                 for position in range(1, symbol.rank):
                     if symbol.shape.dims[position].extent is None:
@@ -293,6 +354,18 @@ class Modeller:
             span = self.places.span(match.start(), match.end())
             region.refuse("asm", "inline assembly cannot stand in a region", span, hint)
         Checker(region).statement(body)
+        for item in c.walk(body) if self.chunks.of_threads else ():
+            symbol = region.symbol(item.name) if isinstance(item, c.Name) else None
+            if isinstance(item, c.Name) and symbol is not None and symbol.c_name in self.chunks.of_threads:
+                message = f"'{symbol.c_name}' is another variable in each thread"
+                hint = "copy what is needed of it to a local variable"
+                region.refuse("unsupported-declaration", message, item.span, hint)
+        for call in c.walk(body) if self.marked.nodes is not None else ():
+            if isinstance(call, c.Call) and not call.function.startswith("*"):
+                effect = region.effects(call.function)
+                if effect.anything or effect.ordered:
+                    message = f"'{call.function}' is called, which may have side effects"
+                    region.refuse("unknown-call", message, call.span)
         self.check_used_after(region, body)
         self.check_aliases(region, body)
         if region.problems:
@@ -323,8 +396,7 @@ class Modeller:
 
     def check_used_after(self, region: Region, body: c.Block) -> None:
         """What the region declares is gone after it: its statements come back in a block of their own."""
-        block, last = self.path[-1]
-        used = {n.name for item in block.block_items[last:] for n in walk(item) if isinstance(n, c_ast.ID)}
+        used = self.used_behind
         for item in body.body:
             symbol = region.symbol(item.name) if isinstance(item, c.Decl) else None
             if symbol is not None and symbol.c_name in used:
@@ -334,7 +406,12 @@ class Modeller:
     def check_aliases(self, region: Region, body: c.Block) -> None:
         """Two pointers of the region that the function sets to one place, or one inside of the other's array."""
         used = {item.name for item in c.walk(body) if isinstance(item, c.Name)}
-        arrays = [s.c_name for key in sorted(used) if (s := region.symbol(key)) is not None and s.rank]
+        symbols = {key: s for key in used if (s := region.symbol(key)) is not None}
+        places = [(s, s.fixed) for s in symbols.values() if s.fixed is not None and not self.unasked]
+        # A copy of a struct has the same pointers, and arrays of its own.
+        roots = {f.root for s, f in places if f.follows or (s.rank and s.shape.dims[0].pointer)}
+        symbols |= {key: region.scope.symbols[key] for key in roots}
+        arrays = [s.c_name for key, s in sorted(symbols.items()) if s.rank or key in roots]
         try:
             found = aliases(self.parsed.function, arrays, self.is_mark)
         except TooMany:
@@ -349,6 +426,12 @@ class Modeller:
     def span_of(self, node: c_ast.Node) -> Span:
         start = self.parsed.original(self.parsed.offset(node.coord))
         return self.places.span(start, start + 1)
+
+    @property
+    def drops_sharing(self) -> bool:
+        """Whether a region that nobody marked drops pragmas by which threads share its loops."""
+        pragmas = foreign(self.chunks.text, self.marked.body, self.marked.end)
+        return self.marked.nodes is not None and any(pragma.is_construct for pragma in pragmas)
 
     def note_pragmas(self, region: Region) -> None:
         for match in _PRAGMA.finditer(self.chunks.text, self.marked.body, self.marked.end):
@@ -387,7 +470,7 @@ class Modeller:
         arrays = {
             key: make_array(region.scope.symbols[key], region, converter, self.parsed.function) for key in sorted(keys)
         }
-        region.notes += row_notes(arrays, region, span)
+        region.notes += [] if self.unasked else row_notes(arrays, region, span)
         for array in arrays.values():
             for size in positive_extents(array):
                 region.context = region.context.intersect(size.gt_set(number(0)))
@@ -406,6 +489,7 @@ class Modeller:
         context = only(region.context, names).coalesce()
         # Last, since pieces that were joined ask again for what the types of the parameters hold anyway.
         assumed = only(region.assumed, names).coalesce().gist(context.intersect(only(region.ranges, names)))
+        pairs = self.apart(region, after, arrays, statements, context.params().intersect(assumed.params()))
         defined = EVERYTHING
         for overflow in region.overflows.values():
             defined = defined.subtract(overflow())
@@ -415,11 +499,15 @@ class Modeller:
         if not needed.plain_is_universe():
             note = f"compiled for parameters with {condition_text(needed)}; others run the original code"
             region.note("assumed", note, span)
+        # Behind the note: a region that runs nothing is no loss.
+        asked = self.unasked and any(not p.draft.opaque for p in placed)
+        first = reached(region, pairs, context.intersect(assumed).params()) if asked else ()
+        assumed = reduce(lambda one, two: one.intersect_params(two), first, assumed)
         orphans = self.orphans(region)
         # Also of statements that run for no iteration: those are no part of the model.
         called = set(CALLED.findall(self.chunks.text[self.marked.body : self.marked.end])) - KEYWORDS
-        outside = self.chunks.text[: self.marked.body] + self.chunks.text[self.marked.end :]
-        outside = re.sub(r"^[ \t]*#[ \t]*pragma.*$", "", COMMENT_OR_STRING.sub(" ", outside), flags=re.MULTILINE)
+        outside = COMMENT_OR_STRING.sub(" ", self.outside())
+        outside = re.sub(r"^[ \t]*#[ \t]*pragma.*$", "", outside, flags=re.MULTILINE)
         mentions = Counter(IDENTIFIER.findall(outside))
         macros = set(re.findall(r"#[ \t]*(?:define|undef)[ \t]+(\w+)", outside))
         callees = [name for name in sorted(called - macros) if mentions[name] == 1]
@@ -442,7 +530,9 @@ class Modeller:
             frozenset(key for key in partly if self.is_unset(region.scope.symbols[key])),
             tuple(callees),
             tuple(region.ties),
-            self.apart(region, after, arrays, statements, context.params().intersect(assumed.params())),
+            pairs,
+            self.drops_sharing,
+            reached=first,
             defined=only(defined, names).params(),
         )
 
@@ -512,11 +602,17 @@ class Modeller:
         return frozenset(IDENTIFIER.findall(self.chunks.text_of(self.marked.chunk)))
 
     def declared_only(self) -> frozenset[str]:
-        """The names that the file mentions once outside of this region: where they are declared."""
-        text = self.chunks.text
-        words = Counter(WORD.findall(text, 0, self.marked.body))
-        words.update(WORD.findall(text, self.marked.end))
-        return frozenset(name for name, times in words.items() if times == 1)
+        """The names that the file mentions once outside of regions: where they are declared."""
+        return frozenset(name for name, times in Counter(WORD.findall(self.outside())).items() if times == 1)
+
+    def outside(self) -> str:
+        """The file without this region and those before it: what only these use may be unused where all are printed."""
+        text, end = self.chunks.text, len(self.chunks.text)
+        kept: list[str] = []
+        for other in sorted((*self.earlier, self.marked), key=lambda r: -r.end):
+            kept.append(text[other.end : end])
+            end = min(end, other.body)
+        return "".join(reversed([*kept, text[:end]]))
 
     def orphans(self, region: Region) -> list[Symbol]:
         """What nothing outside of the regions mentions, its declaration apart: locals, and static arrays."""
@@ -543,6 +639,12 @@ class Modeller:
             if once:
                 found.append(symbol)
         return found
+
+
+def is_type(node: c_ast.Node) -> bool:
+    """Whether something declares a type, which a name of the file may mean elsewhere."""
+    declares = isinstance(node, c_ast.Struct | c_ast.Union) and node.decls is not None
+    return declares or isinstance(node, c_ast.Typedef) or (isinstance(node, c_ast.Enum) and node.values is not None)
 
 
 def statements_below(scop: Scop, node: c.Node) -> list[str]:

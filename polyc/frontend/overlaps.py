@@ -25,8 +25,8 @@ from polyc.records import dataclass
 
 CODE = "may-overlap"
 ALLOCATORS = frozenset(["malloc", "calloc", "aligned_alloc", "valloc", "__builtin_malloc", "__builtin_calloc"])
-MOST_PAIRS = 24
-"""Comparisons that the printed code makes before a region."""
+MOST_MEMORIES = 100
+"""Pieces of memory that the printed code compares before a region."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,12 @@ class _Object:
     pointer: bool
     """Somebody else decides where it lies."""
     restricted: bool
-    written: bool
+    inside: str = ""
+    """The object that it is a part of, of which the region uses other parts by other members."""
+
+    @property
+    def written(self) -> bool:
+        return self.memory.written
 
 
 def refused(message: str, hint: str = "", span: Span | None = None) -> UserError:
@@ -53,25 +58,42 @@ def apart(
     known: what holds of the parameters
     math:  { lo(n) <= x <= hi(n) : A[x, ...] touched }, in the outermost dimension, for each pointer
     """
-    objects = [
-        one
-        for key, array in arrays.items()
-        if (one := _touched(region, after, region.scope.symbols.get(key), array, statements, known)) is not None
-    ]
-    for one in _read_as_sizes(region, after):
-        if all(one.name != other.name for other in objects):
+    objects: list[_Object] = []
+    for key, array in arrays.items():
+        symbol = region.scope.symbols.get(key)
+        if symbol is not None and any(dim.pointer for dim in symbol.shape.dims[1:]):
+            objects += _rows(after, symbol, array, statements, known)
+        elif (one := _touched(region, after, symbol, array, statements, known)) is not None:
+            objects.append(one)
+    for one in (*_read_as_sizes(region, after), *_read_as_pointers(region, after, arrays)):
+        wholes = {other.memory.base for other in objects if other.memory.low is None}
+        if one.memory.base not in wholes and all(one.name != other.name for other in objects):
             objects.append(one)
     pairs = [
         Apart(one.memory, two.memory)
         for one, two in combinations(objects, 2)
-        if (one.written or two.written) and (one.pointer or two.pointer) and not (one.restricted or two.restricted)
+        if (one.written or two.written)
+        and (one.pointer or two.pointer)
+        and not (one.restricted or two.restricted)
+        and not (one.inside and one.inside == two.inside)
+        and not (one.written and _is_part(two, objects))
+        and not (two.written and _is_part(one, objects))
     ]
-    if len(pairs) > MOST_PAIRS:
+    pairs += [Apart(one.memory, one.memory) for one in objects if one.memory.inside is not None and one.written]
+    if len(objects) > MOST_MEMORIES:
         raise refused(
-            f"{len(pairs)} pairs of arrays might overlap, too many to compare before the loops",
+            f"{len(objects)} arrays might overlap, too many to compare before the loops",
             "declare pointers restrict, or promise with --no-alias that arrays do not overlap",
         )
     return tuple(pairs)
+
+
+def _is_part(one: _Object, objects: list[_Object]) -> bool:
+    """Whether all of the struct that it is a part of is asked about."""
+    if not one.inside.startswith("*"):
+        return False
+    whole = c.Unary("*", c.Name(one.inside[1:]))
+    return one.memory.base != whole and any(o.memory.base == whole for o in objects if o.memory.low is None)
 
 
 def check_loops(region: Region, after: After, body: c.Block) -> None:
@@ -89,19 +111,14 @@ def _touched(
     region: Region, after: After, symbol: Symbol | None, array: Array, statements: dict[str, Statement], known: isl.Set
 ) -> _Object | None:
     """An array of the region; None where nobody else can reach it."""
-    if symbol is None or not after.is_exposed(symbol) or is_fresh(symbol, after):
+    if symbol is None or not _is_exposed(symbol, region, after) or is_fresh(symbol, after):
         return None
     if symbol.rank == 0 and symbol.shape.element.kind == "pointer":
         raise refused(f"'{symbol.c_name}' is a pointer that the region uses as a value")
     accesses = [a for s in statements.values() for a in s.accesses if a.array == array.name]
     written = any(a.kind is not AccessKind.READ for a in accesses)
     if not _is_pointer(symbol):
-        return _Object(array.name, Memory(c.Name(symbol.c_name)), False, False, written)
-    if any(dim.pointer for dim in symbol.shape.dims[1:]):
-        raise refused(
-            f"the rows of '{symbol.c_name}' are pointers, which might lead to the same memory",
-            "promise with --no-alias that they do not",
-        )
+        return _object(symbol, written)
     restricted = is_restricted(symbol)
     found: list[isl.Set] = [a.relation.range().reset_tuple_id() for a in accesses]
     if not found:
@@ -111,21 +128,128 @@ def _touched(
         return None
     if not _is_bounded(cells):
         if restricted:
-            return _Object(array.name, Memory(c.Name(symbol.c_name)), True, True, written)
-        raise refused(
-            f"which elements of '{symbol.c_name}' are touched depends on data, so that nobody can tell whether it "
-            "overlaps another array",
-            f"declare '{symbol.c_name}' restrict, or promise with --no-alias that arrays do not overlap",
-        )
+            return _Object(array.name, Memory(c.Name(symbol.c_name), written=written), True, True)
+        raise _depends_on_data(symbol, f"declare '{symbol.c_name}' restrict, or ")
     low, high = cells.dim_min(0).gist(known).coalesce(), cells.dim_max(0).gist(known).coalesce()
-    memory = Memory(c.Name(symbol.c_name), low, high, _row(array))
-    return _Object(array.name, memory, True, restricted, written)
+    inner = () if array.flat else tuple(size for size in array.extents_c[1:] if size is not None)
+    memory = Memory(c.Name(symbol.c_name), low, high, _row(array), None, written, inner)
+    if symbol.shape.node is not None and symbol.rank == 1 and _is_zero(low) and _is_zero(high):
+        memory = Memory(c.Unary("*", memory.base), written=written)
+    inside = f"*{symbol.c_name}" if symbol.shape.node is not None else ""
+    return _Object(array.name, memory, True, restricted, inside)
 
 
-def _is_bounded(cells: isl.Set) -> bool:
-    """Whether the first subscript has a least and a greatest value for all parameters."""
-    first = cells.project_out(isl.dim_type.set, 1, cells.dim(isl.dim_type.set) - 1)
-    return bool(first.dim_has_lower_bound(isl.dim_type.set, 0) and first.dim_has_upper_bound(isl.dim_type.set, 0))
+def _object(symbol: Symbol, written: bool = False) -> _Object:
+    """A variable, or a place in memory that does not move, as a whole."""
+    fixed = symbol.fixed
+    if fixed is None:
+        inside = symbol.c_name if symbol.shape.node is not None else ""
+        return _Object(symbol.key, Memory(c.Name(symbol.c_name), written=written), False, False, inside)
+    return _Object(symbol.key, Memory(c.Name(symbol.c_name), written=written), fixed.elsewhere, False, fixed.inside)
+
+
+def _cell(text: str, inside: str, elsewhere: bool) -> _Object:
+    """A pointer or a number in memory; all of the struct that it lies in, which may have others."""
+    if not inside.startswith("*"):
+        return _Object(f"&{text}", Memory(c.Name(text)), elsewhere, False, inside)
+    return _Object(inside, Memory(c.Unary("*", c.Name(inside[1:]))), True, False, inside)
+
+
+def _is_exposed(symbol: Symbol, region: Region, after: After) -> bool:
+    """Whether somebody else may reach it: also what is a part of a variable of which somebody has the address."""
+    fixed = symbol.fixed
+    root = None if fixed is None or fixed.elsewhere or _is_pointer(symbol) else region.symbol(fixed.root)
+    return after.is_exposed(symbol if root is None else root)
+
+
+def _is_zero(value: isl.PwAff) -> bool:
+    return value.n_piece() == 1 and bool(value.is_cst()) and bool(value.max_val().is_zero())
+
+
+def _depends_on_data(symbol: Symbol, hint: str = "") -> UserError:
+    return refused(
+        f"which elements of '{symbol.c_name}' are touched depends on data, so that nobody can tell whether it "
+        "overlaps another array",
+        f"{hint}promise with --no-alias that arrays do not overlap",
+    )
+
+
+def _rows(
+    after: After, symbol: Symbol, array: Array, statements: dict[str, Statement], known: isl.Set
+) -> list[_Object]:
+    """An array of pointers to rows: the pointers, and what they lead to, which anybody else may reach as well.
+
+    requires: the code that asks reads the pointers of all rows from the first one to the last one, so that the region
+              has to do so too, whatever its data are
+    """
+    if symbol.fixed is not None or symbol.rank < 2 or any(dim.pointer for dim in symbol.shape.dims[2:]):
+        raise refused(
+            f"the rows of '{symbol.c_name}' are pointers to pointers, which might lead to the same memory",
+            "promise with --no-alias that they do not",
+        )
+    every: list[isl.Set] = []
+    sure: list[isl.Set] = []
+    written = False
+    for statement in statements.values():
+        maybe = _conditional(statement.body)
+        for access in (a for a in statement.accesses if a.array == array.name):
+            cells = access.relation.range().reset_tuple_id().intersect_params(known)
+            every.append(cells)
+            written = written or access.kind is not AccessKind.READ
+            may = statement.opaque or not access.exact or access.ref in maybe or access.kind is AccessKind.MAY_WRITE
+            sure += [] if may else [cells]
+    if not every:
+        return []
+    cells = reduce(lambda one, two: one.union(two), every)
+    if cells.is_empty():
+        return []
+    if not _is_bounded(cells) or not _is_bounded(cells, 1):
+        raise _depends_on_data(symbol)
+    low, high = cells.dim_min(0), cells.dim_max(0)
+    if not sure or not _first(cells).is_equal(_first(reduce(lambda one, two: one.union(two), sure))):
+        raise _depends_on_data(symbol)
+    space = _first(cells).get_space()
+    row = isl.PwAff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.set, 0)
+    between = row.ge_set(low.insert_domain(space)).intersect(row.le_set(high.insert_domain(space)))
+    if not _first(cells).is_equal(between):
+        message = f"not all rows of '{symbol.c_name}' between two that are touched are touched, too"
+        raise refused(message, "promise with --no-alias that arrays do not overlap")
+    bounds = (low, high, cells.dim_min(1), cells.dim_max(1))
+    first, last, left, right = (bound.gist(known).coalesce() for bound in bounds)
+    name = c.Name(symbol.c_name)
+    found = [_Object(f"{array.name} rows", Memory(name, first, last, None, (left, right), written), True, False)]
+    if _is_pointer(symbol):
+        found.append(_Object(array.name, Memory(name, first, last), True, is_restricted(symbol)))
+    elif after.is_exposed(symbol):
+        found.append(_Object(array.name, Memory(name), False, False))
+    return found
+
+
+def _first(cells: isl.Set) -> isl.Set:
+    """The values of the first subscript."""
+    return cells.project_out(isl.dim_type.set, 1, cells.dim(isl.dim_type.set) - 1)
+
+
+def _conditional(body: c.Node) -> frozenset[str]:
+    """The labels of references that a condition decides about."""
+    found: set[str] = set()
+    for node in c.walk(body):
+        match node:
+            case c.Ternary(then=then, otherwise=otherwise):
+                parts: tuple[c.Node, ...] = (then, otherwise)
+            case c.Binary(op="&&" | "||", right=right):
+                parts = (right,)
+            case _:
+                continue
+        found |= {inner.ref for part in parts for inner in c.walk(part) if isinstance(inner, c.ArrayRef)}
+    return frozenset(found)
+
+
+def _is_bounded(cells: isl.Set, position: int = 0) -> bool:
+    """Whether a subscript, the first one, has a least and a greatest value for all parameters."""
+    rest = cells.dim(isl.dim_type.set) - 1 - position
+    one = cells.project_out(isl.dim_type.set, position + 1, rest).project_out(isl.dim_type.set, 0, position)
+    return bool(one.dim_has_lower_bound(isl.dim_type.set, 0) and one.dim_has_upper_bound(isl.dim_type.set, 0))
 
 
 def _row(array: Array) -> c.Expr | None:
@@ -152,15 +276,33 @@ def _read_as_sizes(region: Region, after: After) -> list[_Object]:
             )
             if symbol is None:
                 raise refused(f"polyc cannot tell where '{parameter.name}' lies in memory")
-            if not after.is_exposed(symbol):
+            if not _is_exposed(symbol, region, after):
                 continue
-            if symbol.rank == 0:
-                found.append(_Object(symbol.key, Memory(c.Name(symbol.c_name)), False, False, False))
-            elif symbol.rank == 1 and isinstance(item, c.Member) and item.base == base:
+            if symbol.rank == 0 and symbol.fixed is not None:
+                found.append(_cell(symbol.c_name, symbol.fixed.inside, symbol.fixed.elsewhere))
+            elif symbol.rank == 0:
+                found.append(_object(symbol))
+            elif symbol.rank == 1 and isinstance(item, c.Member):
                 memory = Memory(c.Unary("*", c.Name(symbol.c_name)))
-                found.append(_Object(symbol.key, memory, True, is_restricted(symbol), False))
+                name = f"*{symbol.c_name}"
+                found.append(_Object(name, memory, True, is_restricted(symbol), name))
             else:
                 raise refused(f"polyc cannot tell where '{parameter.name}' lies in memory")
+    return found
+
+
+def _read_as_pointers(region: Region, after: After, arrays: dict[str, Array]) -> list[_Object]:
+    """The pointers in memory that lead to the region's arrays and sizes, where somebody else can reach them."""
+    found: list[_Object] = []
+    used = {p.expr.name for p in region.parameters.values() if isinstance(p.expr, c.Name)}
+    for symbol in region.scope.symbols.values():
+        fixed, root = symbol.fixed, None if symbol.fixed is None else region.symbol(symbol.fixed.root)
+        if fixed is None or root is None or not (symbol.key in arrays or symbol.c_name in used):
+            continue
+        own = [(symbol.c_name, fixed.inside, fixed.elsewhere)] if _is_pointer(symbol) else []
+        for cell, inside, elsewhere in (*fixed.cells, *own):
+            if elsewhere or after.is_exposed(root):
+                found.append(_cell(cell, inside, elsewhere))
     return found
 
 

@@ -7,11 +7,14 @@ import re
 from dataclasses import replace
 
 from polyc.errors import Diagnostic, Severity, Span, UserError
+from polyc.frontend.c.callers import Callers
 from polyc.frontend.c.effects import Effects
 from polyc.frontend.c.parse import Parsed, parse_function
 from polyc.frontend.c.preamble import original_text, preamble
 from polyc.frontend.c.state import CTX
-from polyc.frontend.detect import Detector, Found, Judge, worth_a_look
+from polyc.frontend.c.units import chosen
+from polyc.frontend.detect import Detector, Found, Judge, first_loop, worth_a_look
+from polyc.frontend.idioms.bodies import Bodies
 from polyc.frontend.idioms.helpers import Helpers
 from polyc.frontend.model import Modeller, unique
 from polyc.frontend.sets.promises import names_in, parse_condition
@@ -111,7 +114,10 @@ class _Reader:
         self.pragmas = pragmas
         self.effects = Effects(chunks, places, frozenset(pragmas.pure))
         self.helpers = Helpers(chunks, places, self.effects.of)
+        self.bodies = Bodies(self.helpers, self.effects.of)
+        self.callers = Callers(chunks, places)
         self.file_names = frozenset(chunks.mentions) | pre.macros
+        self.read: list[Marked] = []
 
     def regions(self, marked: list[Marked], problems: list[Diagnostic]) -> list[Region]:
         """Model every region; what is wrong with them is added to `problems`."""
@@ -162,9 +168,30 @@ class _Reader:
         for index, item in enumerate(self.chunks.items):
             if not item.is_function or index in marked or not worth_a_look(self.chunks.text_of(index)):
                 continue
-            if self.places.pre.place(item.end - 1)[0] != self.user.path:
+            name, _ = self.places.pre.place(item.end - 1)
+            if name != self.user.path:
+                if name not in self.places.pre.system:
+                    found.left.append(self.in_another_file(index))
                 continue
-            Detector(self.chunks, self.places, self.effects, index, self.unmarked, judge, found).search()
+            Detector(
+                self.chunks,
+                self.places,
+                self.effects,
+                self.bodies.is_known,
+                index,
+                self.unmarked,
+                judge,
+                found,
+                self.options.openmp,
+            ).search()
+
+    def in_another_file(self, index: int) -> Diagnostic:
+        """Say why the loops of a function whose text is included stay as they are."""
+        item = self.chunks.items[index]
+        offset = first_loop(self.chunks, index)
+        message = f"the loops of {item.function_name}() stay as they are: they stand in a file that is included"
+        span = self.places.span(offset, offset + 1)
+        return Diagnostic("left-alone", message, span, severity=Severity.NOTE)
 
     def unmarked(self, marked: Marked, parsed: Parsed) -> Region:
         """The region of statements that nobody marked. Raises UserError, OverBudget."""
@@ -206,9 +233,11 @@ class _Reader:
             self.options,
             self.assumptions,
             self.effects,
-            self.helpers,
+            self.bodies,
+            self.callers,
             self.file_names,
             group,
+            tuple(self.read),
         )
 
     def check_names(self, known: set[str], visible: set[str], problems: list[Diagnostic]) -> None:
@@ -227,10 +256,15 @@ class _Reader:
 
     def region(self, marked: Marked, scop: Scop, parsed: Parsed) -> Region:
         """The region with its place in the user's text."""
+        self.read.append(marked)
         start = self.user.line_starts[scop.span.line - 1]
         lines = self.user.line_starts
         end = lines[scop.end_line] if scop.end_line < len(lines) else len(self.user.text)
         line = self.user.text[start : start + scop.span.column - 1]
+        if marked.nodes is not None:  # its first line may be a pragma's, at the margin
+            codes = chosen(self.places, scop.span.line, scop.end_line).split("\n")
+            code = next((code for code in codes if code.strip()), line)
+            line = code[: len(code) - len(code.lstrip())]
         text = original_text(self.chunks.text[marked.body : marked.end])
         scop = replace(scop, notes=(*scop.notes, *self.decided(start, end)))
         return Region(scop, start, end, line, text, preamble(self.chunks, marked, parsed, scop), self.effects.pure)

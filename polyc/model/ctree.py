@@ -5,6 +5,7 @@ Some twenty frozen dataclasses, no visitors: walk them with `match`, rebuild the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import field as dataclass_field
 from typing import TypeAlias, TypeVar
@@ -29,7 +30,8 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """An identifier that is not an array or scalar of the model: a loop variable, a parameter, a function, an enum."""
+    """An identifier that is not an array or scalar of the model: a loop variable, a parameter, a function, an enum; or
+    the text that leads to a place in memory that is a parameter, `g[0]`."""
 
     name: str
     span: Span | None = dataclass_field(default=None, compare=False, repr=False)
@@ -298,6 +300,16 @@ N = TypeVar("N", bound=Node)
 # --- walking and rebuilding ------------------------------------------------------------------------------------------
 
 
+def identifiers(name: str) -> list[str]:
+    """The identifiers in a name: `s` and `x` of the array `s->x`."""
+    return _WORD.findall(name)
+
+
+def as_word(name: str) -> str:
+    """A name as one identifier: `s_x` for `s->x`."""
+    return name if name.isidentifier() else re.sub(r"\W+", "_", name).strip("_")
+
+
 def children(node: Node) -> list[Node]:
     """The direct children of a node, in the order of its fields (not always C's order of evaluation)."""
     found: list[Node] = []
@@ -310,6 +322,7 @@ def children(node: Node) -> list[Node]:
     return found
 
 
+_WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _PLAIN = frozenset({"str", "bool", "int"})
 """The types, as they are written, of fields that never have nodes: all others have a node, a tuple of them, or None."""
 _INNER: dict[type, tuple[str, ...]] = {Note: ()}  # nothing of it is printed
@@ -370,15 +383,16 @@ def rewrite(node: N, change: Callable[[Node], Node | None]) -> N:
     return replace(node, **updates) if updates else node  # type: ignore[arg-type]
 
 
-def placed(node: N, span: Span | None) -> N:
-    """The tree with one place for all of its nodes."""
-    updates: dict[str, object] = {"span": span} if hasattr(node, "span") else {}
+def placed(node: N, span: Span | None, kept: type | None = None) -> N:
+    """The tree with one place for all of its nodes, but for those of one kind."""
+    keeps = kept is not None and isinstance(node, kept)
+    updates: dict[str, object] = {"span": span} if hasattr(node, "span") and not keeps else {}
     for name in _inner(node):
         value = getattr(node, name)
         if type(value) is tuple:
-            updates[name] = tuple([placed(part, span) for part in value])
+            updates[name] = tuple([placed(part, span, kept) for part in value])
         elif value is not None:
-            updates[name] = placed(value, span)
+            updates[name] = placed(value, span, kept)
     return replace(node, **updates)  # type: ignore[arg-type]
 
 

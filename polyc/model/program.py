@@ -106,6 +106,8 @@ class InputOptions:
     """Whether functions without a marked region are searched for regions."""
     alias: bool = True
     """Whether arrays of such regions may overlap where C does not say that they do not."""
+    openmp: str = "keep"
+    """What becomes of loops under OpenMP's worksharing directives in such regions: `keep`, or `replace`."""
     launcher: tuple[str, ...] = ()
     """Words that stand before `cc`: `ccache`."""
     flags: tuple[str, ...] = ()
@@ -380,6 +382,13 @@ class Compiled:
     origins: tuple[Origins, ...] = ()
     """Of `text`, and of each of `device`: which statement or loops of the source a line runs. () where the region was
     left."""
+    special: str = ""
+    """The same with a version for what the file knows of its sizes, which stands in the file then; "" for none."""
+
+    @property
+    def in_file(self) -> str:
+        """What stands in the region's place."""
+        return self.special or self.text
 
     @property
     def verified(self) -> bool:

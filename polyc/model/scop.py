@@ -182,14 +182,25 @@ class Memory:
     """The last one."""
     row: c.Expr | None = None
     """How many elements one step of the outermost subscript is, of a flat array; None for one."""
+    inside: tuple[isl.PwAff, isl.PwAff] | None = None
+    """The first and the last element of each row, where the elements from `low` to `high` are pointers to rows: those
+    of all rows between these two are read wherever `low` has a value."""
+    written: bool = False
+    """Whether the region may write there."""
+    inner: tuple[c.Expr, ...] = ()
+    """How many elements one step of the outermost subscript is, as a product, of an array that is not flat."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Apart:
-    """Two pieces of memory that must not overlap; codegen guards the region with it."""
+    """Two pieces of memory that must not overlap; codegen guards the region with it. Twice the same: its rows."""
 
     one: Memory
     two: Memory
+
+
+FEW_PAIRS = 12
+"""Pieces of memory that are compared two by two."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -207,6 +218,28 @@ class Inspection:
     """The region's model without that."""
 
 
+@dataclass(frozen=True, slots=True)
+class Always:
+    """A size of which the file knows more than the model takes for granted: its function is called with one value."""
+
+    name: str
+    type: str
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shaped:
+    """An argument whose rows have a length that C does not know, and the file does: `double a[n][n]`."""
+
+    name: str
+    element: str
+    """The type of its elements."""
+    extents: tuple[int, ...]
+    """Of all dimensions but the outermost."""
+    sizes: tuple[str, ...]
+    """The names of the sizes that say so."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Exchange:
     """Pointers that have other arrays after the region."""
@@ -215,6 +248,22 @@ class Exchange:
     """`[n] -> { : … }`: the sizes at which they do."""
     moves: tuple[tuple[str, str], ...]
     """The name of each, and of the pointer that had its array before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """A variable from outside of a region that it assigns, and whose values the model has expressions for."""
+
+    name: str
+    declaration: str
+    """In C, without a value: `const float *row`."""
+    value: int | None = None
+    """The constant that it is before the region, where the model makes use of that."""
+
+    @property
+    def opening(self) -> str:
+        """The statement that declares it as it is before the region."""
+        return f"{self.declaration};" if self.value is None else f"{self.declaration} = {self.value};"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -257,6 +306,8 @@ class Scop:
     """Multiples of other sizes that stand in no set of the model. That they are so has to hold too."""
     apart: tuple[Apart, ...] = ()
     """Of a region that nobody marked: what has to be apart and is not known to be."""
+    shared: bool = False
+    """Whether loops of it run in parallel by pragmas of OpenMP that the transformed text drops."""
     tile: tuple[int, ...] | str | None = "auto"
     """The tile sizes that a pragma asks for the whole region; None for no tiles."""
     wishes: Mapping[str, Wish] = field(default_factory=dict)
@@ -266,10 +317,28 @@ class Scop:
     defined: isl.Set | None = None
     """`[n] -> { : … }`: sizes at which no `int` overflows in the heads of the region's loops. For others C gives it no
     meaning. None: all."""
+    reached: tuple[isl.Set, ...] = ()
+    """Of a region that nobody marked, a part of `assumed`: where it follows the pointers that lead to its sizes and
+    arrays. Codegen asks for these first and in this order, as no other condition may be evaluated elsewhere."""
     exchanges: tuple[Exchange, ...] = ()
     """How pointers change places; no two hold at once. In the model each has its array from before the region."""
     moved: tuple[str, ...] = ()
     """The names of all pointers from outside of the region that it assigns."""
+    walked: tuple[Walked, ...] = ()
+    """Variables that the text of the region assigns, and that are nowhere in the model, or as they are before it."""
+    always: tuple[Always, ...] = ()
+    """What the C compiler is told of sizes, and of shapes, where they are so; the model says nothing of them."""
+    shaped: tuple[Shaped, ...] = ()
+
+    @property
+    def memories(self) -> tuple[Memory, ...]:
+        """What has to be apart from something else, once each."""
+        return tuple({id(one): one for pair in self.apart for one in (pair.one, pair.two)}.values())
+
+    @property
+    def sorts_memories(self) -> bool:
+        """Whether the text sorts all of them once, in the place of comparing two by two."""
+        return len(self.apart) > FEW_PAIRS or any(one.inside is not None for one in self.memories)
 
     @property
     def carriers(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import islpy as isl
 
+from polyc.model import ctree as c
 from polyc.model.scop import Scop
 from polyc.model.tree import Band, Domain, Member, Node, rewrite
 from polyc.poly import set_name
@@ -53,7 +54,8 @@ def _moves(piece: isl.PwAff, position: int) -> bool:
 
 
 def fresh(wish: str, taken: frozenset[str] | set[str]) -> str:
-    """The wish, or the wish with the first number that makes it free."""
+    """The wish, or the wish with the first number that makes it free; a word of it, where it is `s->x`."""
+    wish = c.as_word(wish)
     name, number = wish, 2
     while name in taken:
         name, number = f"{wish}{number}", number + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
 
 import islpy as isl
 
@@ -123,14 +124,15 @@ def _chain(node: Node) -> tuple[Member, ...]:
 
 def _held(program: Program, instances: isl.UnionSet, loops: tuple[Member, ...]) -> isl.UnionMap:
     """The dependences between some instances that an order of tiles has to keep: those of private arrays whose values
-    stay within an iteration are gone where each tile has its own."""
+    stay within an iteration are gone where each tile has its own. Such values are held the other way round as well, so
+    that both ends are in one tile."""
     found, scop = program.dependences, program.scop
-    private = (found.flow_by_array[name] for name in scop.privatizable if name in found.flow_by_array)
+    private = [found.flow_by_array[name] for name in scop.privatizable if name in found.flow_by_array]
     stays = all(
         flow.is_subset(within_iteration(flow, loops)) for flow in (among(pairs, instances) for pairs in private)
     )
-    every = found.flow.union(found.false) if stays else found.all
-    return among(every, instances).intersect_params(scop.known)
+    every = reduce(isl.UnionMap.union, (f.reverse() for f in private), found.flow.union(found.false))
+    return among(every if stays else found.all, instances).intersect_params(scop.known)
 
 
 def _written_cells(program: Program, instances: isl.UnionSet) -> dict[str, isl.PwMultiAff] | str:

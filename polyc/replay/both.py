@@ -18,7 +18,7 @@ from polyc.replay.outcome import Difference
 from polyc.replay.taint import few_values
 from polyc.replay.translate import ARGUMENTS, PLAIN, RESIDUES, ZEROS, Module, kind_of, place_key, translated
 from polyc.replay.witness import explained
-from polyc.runtime.csource import is_rows, plain_name, size_text, with_names
+from polyc.runtime.csource import array_name, is_rows, plain_name, size_text, with_names
 
 REGION, TEXT = "polyc_original", "polyc_printed"
 RANGES = (8, 3, 1)
@@ -68,10 +68,11 @@ class Both:
         if any(isinstance(parameter.expr, c.Binary) for parameter in scop.parameters):
             raise NotUnderstood("a size that is a product of others")
         found = [array for array in scop.arrays.values() if array.storage is not Storage.REGION]
-        self.arrays = {array.c_name: array for array in found}
-        apart = {name for pair in scop.apart for name in names_of(pair)}
-        self.aliased = frozenset(apart | set(scop.moved)) & set(self.arrays)
-        original, printed = (with_names(text, scop.parameters) for text in (self.region.original, self.text))
+        self.arrays = {array_name(array): array for array in found}
+        apart = {name for pair in scop.apart for name in names_of(pair, scop)}
+        ranked = {name for name, one in self.arrays.items() if one.rank}
+        self.aliased = frozenset(ranked & {*apart, *scop.moved, *(one.name for one in scop.walked)})
+        original, printed = (with_names(text, scop) for text in (self.region.original, self.text))
         texts = {REGION: original, TEXT: printed}
         self.read = read_texts(self.region.preamble, opening(scop, self.arrays), texts)
         for item in self.read.tree.ext:
@@ -91,15 +92,22 @@ class Both:
         return ZEROS if "neutral" in self.program.padded.values() else PLAIN
 
     def translation(self, checked: tuple[str, ...] = ()) -> Module:
+        of_file = frozenset(a.c_name for a in self.arrays.values() if a.rank and a.storage is Storage.GLOBAL)
+        members: dict[str, dict[str, str]] = {}
+        for parameter in self.scop.parameters:
+            match parameter.expr:
+                case c.Member(base=c.Name(name=name), field=member):
+                    members.setdefault(name, {})[member] = plain_name(parameter)
+        names = (REGION, TEXT)
         return translated(
-            self.read, self.types, (REGION, TEXT), self.mode, self.aliased, self.few, checked, self.region.pure
+            self.read, self.types, names, self.mode, self.aliased, self.few, checked, self.region.pure, of_file, members
         )
 
     def kind(self, array: Array) -> Kind:
         declared = self.read.functions[REGION].body.block_items
         for item in declared:
-            if getattr(item, "name", None) == array.c_name:
-                return kind_of(self.types.shape(item.type), self.types, self.few.get(array.c_name, False))
+            if getattr(item, "name", None) == array_name(array):
+                return kind_of(self.types.shape(item.type), self.types, self.few.get(array_name(array), False))
         raise NotUnderstood(f"the array {array.c_name}")
 
     def given(self, sizes: dict[str, int]) -> dict[str, int]:
@@ -142,15 +150,15 @@ class Both:
         state: dict[str, Any] = {**self.given(sizes)}
         arrays: dict[str, Cells] = {}
         make = WatchedCells if machine.races is not None else TracedCells if machine.tracer is not None else Cells
-        for position, (array_name, array) in enumerate(self.arrays.items()):
-            if array_name in state:
+        for position, (called, array) in enumerate(self.arrays.items()):
+            if called in state:
                 continue
-            kind = self.kinds[array_name]
+            kind = self.kinds[called]
             if not array.rank:
-                state[array_name] = machine.initial(kind, number_of(array_name), 0, array_name)
+                state[called] = machine.initial(kind, number_of(called), 0, called)
                 continue
-            state[array_name] = arrays[array_name] = make(machine, array_name, None, kind, APART * (position + 1))
-            state[f"{array_name} from"] = 1 << 16
+            state[called] = arrays[called] = make(machine, called, None, kind, APART * (position + 1))
+            state[f"{called} from"] = 1 << 16
         if overlap is not None:
             arrays[overlap.other] = state[overlap.other] = state[overlap.one]
             state[f"{overlap.other} from"] += overlap.by
@@ -170,7 +178,7 @@ class Both:
             return found
         for key in sorted(self.scop.live_out):
             array = self.scop.arrays.get(key)
-            name = "" if array is None else array.c_name
+            name = "" if array is None else array_name(array)
             if name in wanted.scalars:
                 if not same_value(wanted.scalars[name], found.scalars[name]):
                     return Difference("value", f"{name} has another value", "", {}, name, None)
@@ -225,9 +233,9 @@ def first_difference(one: Cells, other: Cells) -> int | None:
     return next((place for place in places if not same_value(one[place], other[place])), None)
 
 
-def names_of(pair: Apart) -> tuple[str, ...]:
+def names_of(pair: Apart, scop: Scop) -> tuple[str, ...]:
     """The objects that have to be apart."""
-    return tuple(expression(memory.base) for memory in (pair.one, pair.two))
+    return tuple(with_names(expression(memory.base), scop) for memory in (pair.one, pair.two))
 
 
 def carrier(scop: Scop, name: str) -> str:
@@ -256,10 +264,16 @@ def opening(scop: Scop, arrays: dict[str, Array]) -> str:
         elif array.rank:
             inner = "".join(f"[{size_text(scop, array, k)}]" for k in range(1, array.rank))
             outer = array.extents_c[0]
-            first = "" if outer is None else with_names(expression(outer), scop.parameters)
+            first = "" if outer is None else with_names(expression(outer), scop)
             found.append(f"{element} {name}[{first}]{inner} = {ARGUMENTS};")
         else:
             found.append(f"{element} {name} = {ARGUMENTS};")
+    for one in scop.walked:
+        if one.name not in known:
+            found.append(one.opening)
+        elif one.value is not None:
+            found.append(f"{one.name} = {one.value};")
+        known.add(one.name)
     found += [carrier(scop, name) for name in scop.carriers]
     loops = {name: t.text for s in scop.statements.values() for name, t in zip(s.loops, s.loop_types, strict=True)}
     inside = {array.c_name for array in scop.arrays.values() if array.storage is Storage.REGION}

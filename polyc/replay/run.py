@@ -12,7 +12,7 @@ from polyc.replay.machine.memory import Machine, OutOfFuel, Outside, Races
 from polyc.replay.machine.reading import NotUnderstood, WrongText
 from polyc.replay.outcome import Coverage, Difference, Outcome
 from polyc.replay.sizes import Sizes, least_iterations
-from polyc.runtime.csource import Unrunnable
+from polyc.runtime.csource import Unrunnable, array_name
 
 CHEAP = 4_000
 """Iterations of loops up to which a run is repeated to look for races: each access is slower then."""
@@ -209,9 +209,9 @@ class _Replay(Both):
         """
         accesses = [a for statement in self.scop.statements.values() for a in statement.accesses]
         written = {a.array for a in accesses if a.kind is not AccessKind.READ}
-        dead = {self.scop.arrays[key].c_name for key in written - self.scop.live_out}
+        dead = {array_name(self.scop.arrays[key]) for key in written - self.scop.live_out}
         for pair in self.scop.apart[:4]:
-            names = [name for name in names_of(pair) if name in self.arrays and self.arrays[name].rank]
+            names = [name for name in names_of(pair, self.scop) if name in self.arrays and self.arrays[name].rank]
             if len(names) != 2 or names[0] == names[1] or (names[0] in dead) != (names[1] in dead):
                 continue
             if self.kinds[names[0]] == self.kinds[names[1]]:

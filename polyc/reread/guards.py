@@ -16,25 +16,32 @@ from polyc.model import ctree as c
 from polyc.model.fault import Fault
 from polyc.model.printed import Rendered
 from polyc.model.scop import Apart, Memory, Scop
+from polyc.records import dataclass
 from polyc.reread.parts import NotComparable
 
 APART = "polyc_apart"
+PAYS = "polyc_pays"
+"""Lets fewer sizes through, for the time that they take: nothing is shown by it."""
 
 
 def guard_faults(scop: Scop, rendered: Rendered) -> list[Fault]:
     """What the condition does not ask. Raises NotComparable."""
     reader = Reader({p.expr: p.name for p in scop.parameters}, {}, parameter_space(scop).add_unnamed_tuple_ui(0))
     needed = rendered.needed if rendered.text else rendered.guard
-    asked = list(_parts(needed))
+    asked = [part for part in _parts(needed) if not (isinstance(part, c.Call) and part.function == PAYS)]
     weak = _sizes(scop, reader, [part for part in asked if not _is_apart(part)])
     if weak is not None:
         return [Fault("text", "the condition around the text is too weak", weak)]
+    early = _early(scop, reader, asked)
+    if early is not None:
+        return [Fault("text", "the condition around the text may read what is not there", str(early))]
     if not rendered.text:
         return []
     calls = [part for part in asked if isinstance(part, c.Call) and _is_apart(part)]
     sizes = scop.context.intersect(scop.guard)  # that the condition lets no others through has just been shown
+    listed = _List(reader, sizes, rendered)
     for pair in scop.apart:
-        if not any(_asks(reader, call, pair, sizes) for call in calls):
+        if not any(_asks(reader, call, pair, sizes) for call in calls) and not listed.asks(pair):
             message = "the condition around the text does not ask whether two arrays overlap"
             return [Fault("text", message, f"{pair.one.base}, {pair.two.base}")]
     names = tuple(c.Name(one.name) for one in rendered.heap)
@@ -57,6 +64,29 @@ def _parts(condition: c.Expr | None) -> Iterator[c.Expr]:
             yield from _parts(right)
         case _:
             yield condition
+
+
+def _early(scop: Scop, reader: Reader, asked: list[c.Expr]) -> c.Expr | None:
+    """A condition that is evaluated before it is known that the region follows the pointers in it."""
+    inside, pending = scop.context.params(), [one.params() for one in scop.reached]
+    for part in asked:
+        while pending and inside.is_subset(pending[0]):
+            pending.pop(0)
+        if not pending:
+            return None
+        if isinstance(part, c.Call):
+            return part
+        here = reader.condition(part).params()
+        if not _names(here) <= _names(pending[0]):
+            return part
+        inside = inside.intersect(here)
+    return None
+
+
+def _names(sizes: isl.Set) -> set[str]:
+    """The parameters that a set depends on."""
+    sizes = sizes.drop_unused_params()
+    return {sizes.get_dim_name(isl.dim_type.param, k) or "" for k in range(sizes.dim(isl.dim_type.param))}
 
 
 def _is_apart(part: c.Expr) -> bool:
@@ -104,6 +134,120 @@ def _covers(reader: Reader, start: c.Expr, end: c.Expr, memory: Memory, where: i
     wanted = [piecewise(reader.of_parameters(bound)) for bound in (memory.low, memory.high)]
     after = wanted[1].add(isl.PwAff.val_on_domain(wanted[1].domain(), one))
     return agree(wanted[0], low, where) is None and agree(after, behind, where) is None
+
+
+@dataclass(slots=True)
+class _List:
+    """The pieces of memory that the text enters into a list, which it sorts to find out whether they overlap."""
+
+    reader: Reader
+    sizes: isl.Set
+    rendered: Rendered
+    _entries: list[c.Stmt] | None = None
+
+    def asks(self, pair: Apart) -> bool:
+        """Whether both pieces are in the list, one of them as written."""
+        found = [self.entered(memory) for memory in (pair.one, pair.two)]
+        return all(one is not None for one in found) and any(found)
+
+    def entered(self, memory: Memory) -> bool | None:
+        """Whether a piece of memory is in the list as written; None where it is not there."""
+        for entry in self.entries():
+            match entry:
+                case c.ExprStmt(expr=c.Call(arguments=(start, end, written))) if memory.inside is None:
+                    if _covers(self.reader, start, end, memory, self.where):
+                        return written == c.Literal("1")
+                case _ if memory.inside is not None:
+                    said = self.rows_entered(entry, memory)
+                    if said is not None:
+                        return said == c.Literal("1")
+        return None
+
+    @property
+    def where(self) -> isl.Set:
+        return isl.Set.universe(self.reader.space).intersect_params(self.sizes)
+
+    def entries(self) -> list[c.Stmt]:
+        """What enters something, where the list has room for all of it and decides the answer."""
+        if self._entries is None:
+            self._entries = self._read()
+        return self._entries
+
+    def _read(self) -> list[c.Stmt]:
+        question = self.rendered.question
+        if question is None or not question.body:
+            return []
+        match question.body[0]:
+            case c.ExprStmt(expr=c.Call(function="polyc_ranges", arguments=(count,))):
+                pass
+            case _:
+                return []
+        entries: list[c.Stmt] = []
+        room = piecewise(self.reader.constant(0))
+        for item in question.body[1:]:
+            match item:
+                case c.ExprStmt(expr=c.Call(function="polyc_range", arguments=(_, _, _))):
+                    room = room.add(piecewise(self.reader.constant(1)))
+                case c.For() | c.If() if (rows := _rows_of(item)) is not None:
+                    first, behind = (piecewise(self.reader.value(bound)) for bound in rows.bounds)
+                    count_of = behind.sub(first).max(first.sub(first)).intersect_domain(self.holds(rows))
+                    none = first.sub(first).subtract_domain(self.holds(rows))
+                    room = room.add(count_of.union_add(none))
+                case c.ExprStmt(expr=c.Call(function="polyc_all_apart", arguments=(c.Name(name=name),))):
+                    enough = piecewise(self.reader.value(count)).lt_set(room).intersect(self.where)
+                    return entries if name == question.answer and enough.is_empty() else []
+                case _:
+                    return []
+            entries.append(item)
+        return []
+
+    def holds(self, rows: _Rows) -> isl.Set:
+        """The sizes for which rows are entered."""
+        if rows.condition is None:
+            return isl.Set.universe(self.reader.space)
+        return self.reader.condition(rows.condition)
+
+    def rows_entered(self, entry: c.Stmt, memory: Memory) -> c.Expr | None:
+        """What a loop over rows says of their being written, where it enters all of them, and reads no other pointers
+        than those that the region reads."""
+        rows = _rows_of(entry)
+        if rows is None or memory.inside is None or memory.low is None or memory.high is None:
+            return None
+        touched = isl.Set.universe(self.reader.space).intersect_params(memory.low.domain()).intersect(self.where)
+        if not self.holds(rows).intersect(self.where).is_equal(touched):
+            return None
+        first, behind = (piecewise(self.reader.value(bound)) for bound in rows.bounds)
+        one = isl.PwAff.val_on_domain(touched, isl.Val.one(touched.get_ctx()))
+        last = piecewise(self.reader.of_parameters(memory.high)).add(one)
+        right = agree(piecewise(self.reader.of_parameters(memory.low)), first, touched) is None
+        right = right and agree(last, behind, touched) is None
+        start, end, written = rows.entered
+        inside = Memory(c.Subscript(memory.base, c.Name(rows.name)), *memory.inside)
+        return written if right and _covers(self.reader, start, end, inside, touched) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """`if (condition) for (long r = first; r < behind; r++) polyc_range(a[r] + ..., a[r] + ..., written);`."""
+
+    condition: c.Expr | None
+    name: str
+    bounds: tuple[c.Expr, c.Expr]
+    entered: tuple[c.Expr, ...]
+
+
+def _rows_of(item: c.Stmt, condition: c.Expr | None = None) -> _Rows | None:
+    match item:
+        case c.If(condition=asked, then=then, otherwise=None) if condition is None:
+            return _rows_of(then, asked)
+        case c.For(
+            init=c.Decl(type="long", name=name, extents=(), init=first),
+            condition=c.Binary(op="<", left=c.Name(name=compared), right=behind),
+            step=c.Postfix(op="++", operand=c.Name(name=stepped)),
+            body=c.ExprStmt(expr=c.Call(function="polyc_range", arguments=(_, _, _) as entered)),
+        ) if name == compared == stepped and first is not None:
+            return _Rows(condition, name, (first, behind), entered)
+    return None
 
 
 def _offset(place: c.Expr, memory: Memory) -> c.Expr | None:

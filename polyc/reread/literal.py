@@ -38,6 +38,8 @@ restrict struct union enum sizeof
 _KEYWORDS = frozenset(_TYPE_WORDS.split())
 _NUMBER = re.compile(r"-?(?:\.?\d(?:[eEpP][+-]|[\w.])*|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+([^\n]*)$", re.MULTILINE)
+_PLACE = re.compile(r"\*\w+|\w+(?:\[|\.|->).*")
+"""A place in memory that has a name in the program, `s->x`: its name is the text that leads there."""
 _CALLED = "__called"
 """Behind the name of a vector's type where its macro is used."""
 _LABEL = "polyc_pragma_"
@@ -414,9 +416,9 @@ def expression_form(expr: c.Expr) -> Form:
             plain = without_widths(text.removeprefix("-")).strip()
             return ("before", "-", ("number", plain)) if text.startswith("-") else ("number", plain)
         case c.Name(name=name):
-            return ("name", name)
+            return _of_text(name) if _PLACE.fullmatch(name) else ("name", name)
         case c.ArrayRef(array=array, subscripts=subscripts):
-            found: Form = ("name", array)
+            found = expression_form(c.Name(array))
             for subscript in subscripts:
                 found = ("at", found, expression_form(subscript))
             return found
@@ -448,7 +450,7 @@ def expression_form(expr: c.Expr) -> Form:
 
 @cache
 def _of_text(text: str) -> Form:
-    """What stands in the tree as text: a function's name, an expanded constant."""
+    """What stands in the tree as text: a function's name, an expanded constant, a place in memory."""
     if re.fullmatch(r"[A-Za-z_$][\w$]*", text):
         return ("name", text)
     (one,) = parsed(f"({text});", _unknown(re.findall(r"[A-Za-z_]\w*", text)) if text.startswith("sizeof(") else ())

@@ -16,8 +16,55 @@ MEANINGS = {
     "polyc_floord": "#define polyc_floord(n, d) ((n) < 0 ? -((-(n) + (d) - 1) / (d)) : (n) / (d))",
     "polyc_apart": "#define polyc_apart(a, a_end, b, b_end) "
     "((unsigned long)(a_end) <= (unsigned long)(b) || (unsigned long)(b_end) <= (unsigned long)(a))",
+    "polyc_pays": "#define polyc_pays(elements, ranges) ((elements) > 24e3 && (elements) > 64. * (ranges))",
 }
 """The macros that `affine.py` and the check of guards read as functions."""
+LIST = {
+    "polyc_ranges": r"""#define polyc_ranges(count) /* a list, and as much room again to sort it */ \
+  unsigned long (*polyc_list)[3] = __builtin_malloc(48UL * (unsigned long)(count)), polyc_used = 0; \
+  unsigned long (*const polyc_room)[3] = polyc_list; \
+  unsigned long (*polyc_other)[3] = polyc_list ? polyc_list + (unsigned long)(count) : 0""",
+    "polyc_range": r"""#define polyc_range(from, to, written) do { \
+    if (polyc_list && (unsigned long)(from) < (unsigned long)(to)) { \
+      polyc_list[polyc_used][0] = (unsigned long)(from); \
+      polyc_list[polyc_used][1] = (unsigned long)(to); \
+      polyc_list[polyc_used++][2] = (written); \
+    } \
+  } while (0)""",
+    "polyc_all_apart": r"""#define polyc_all_apart(answer) do { /* merges sorted runs until one is left */ \
+    unsigned long polyc_k, polyc_end = 0, polyc_written_end = 0, polyc_runs = 2; \
+    while (polyc_runs > 1) { \
+      unsigned long polyc_a, polyc_b, polyc_middle, polyc_behind, (*polyc_swapped)[3] = polyc_list; \
+      for (polyc_runs = polyc_k = 0; polyc_k < polyc_used; polyc_runs++) { \
+        polyc_a = polyc_k, polyc_middle = polyc_k + 1; \
+        while (polyc_middle < polyc_used && polyc_list[polyc_middle - 1][0] <= polyc_list[polyc_middle][0]) \
+          polyc_middle++; \
+        polyc_b = polyc_middle, polyc_behind = polyc_middle + (polyc_middle < polyc_used); \
+        while (polyc_behind < polyc_used && polyc_list[polyc_behind - 1][0] <= polyc_list[polyc_behind][0]) \
+          polyc_behind++; \
+        for (; polyc_k < polyc_behind; polyc_k++) { \
+          const unsigned long polyc_first = polyc_b == polyc_behind \
+            || (polyc_a < polyc_middle && polyc_list[polyc_a][0] <= polyc_list[polyc_b][0]); \
+          const unsigned long *polyc_one = polyc_list[polyc_first ? polyc_a++ : polyc_b++]; \
+          polyc_other[polyc_k][0] = polyc_one[0]; \
+          polyc_other[polyc_k][1] = polyc_one[1]; \
+          polyc_other[polyc_k][2] = polyc_one[2]; \
+        } \
+      } \
+      polyc_list = polyc_other, polyc_other = polyc_swapped; \
+    } \
+    (answer) = (answer) && polyc_room; \
+    for (polyc_k = 0; polyc_k < polyc_used; polyc_k++) { \
+      const unsigned long *polyc_one = polyc_list[polyc_k]; \
+      if (polyc_one[0] < (polyc_one[2] ? polyc_end : polyc_written_end)) (answer) = 0; \
+      if (polyc_one[1] > polyc_end) polyc_end = polyc_one[1]; \
+      if (polyc_one[2] && polyc_one[1] > polyc_written_end) polyc_written_end = polyc_one[1]; \
+    } \
+    __builtin_free(polyc_room); \
+  } while (0)""",
+}
+"""A list of ranges in memory, and whether one that is written overlaps another one: sorted by their begins, each has to
+begin behind all written ones before it, and behind all others too where it is written itself."""
 STREAMING = r"""#if (defined(__GNUC__) || defined(__clang__)) && defined(__SSE2__) \
     && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define polyc_stream(to, from, bytes) __extension__({ \
@@ -82,6 +129,7 @@ def definitions(used: Iterable[str], vectors: VectorTypes) -> Iterator[str]:
     """
     words = set(used)
     yield from (text for name, text in MEANINGS.items() if name in words)
+    yield from LIST.values() if words & set(LIST) else ()
     yield from (f"#define {name}(x) (*({name} *)&(x))" for name in vectors if name in words)
     if words & {"polyc_stream", "polyc_fence"}:
         yield STREAMING

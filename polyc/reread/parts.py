@@ -208,7 +208,7 @@ class Walk:
 
 
 def names_of(program: Program) -> frozenset[str]:
-    """What the statements and the sizes name, but for the statements' own loops."""
+    """What the statements and the sizes name, `s` for `s->x`, but for the statements' own loops."""
     scop = program.scop
     found = {a.c_name for a in scop.arrays.values() if a.storage is not Storage.REGION}
     found |= {n.name for p in scop.parameters for n in c.walk(p.expr) if isinstance(n, c.Name)}
@@ -216,7 +216,7 @@ def names_of(program: Program) -> frozenset[str]:
         own = {*statement.loops, *(value.name for value in statement.values)}
         inside = [n for n in c.walk(statement.body) if isinstance(n, c.Name | c.Decl)]
         found |= {n.name for n in inside} - own
-    return frozenset(found)
+    return frozenset(word for name in found for word in c.identifiers(name))
 
 
 def names_in(expr: c.Node) -> set[str]:

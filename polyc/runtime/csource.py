@@ -62,14 +62,16 @@ def c_source(region: Region, result: str) -> CSource:
     arrays = tuple(name for name, array in scop.arrays.items() if array.storage is not Storage.REGION)
     rows = tuple(name for name in arrays if is_rows(scop.arrays[name]))
     parameters = tuple(parameter.name for parameter in scop.parameters)
-    opening, closing = declarations(scop, parameters, arrays, rows)
+    of_file = shared(region)
+    opening, closing = declarations(scop, parameters, arrays, rows, of_file)
     functions = []
     for name, body in ((ORIGINAL, region.original), (RESULT, result)):
-        body = with_names(body, scop.parameters)
+        body = with_names(body, scop)
         functions.append(f"void {name}(void **polyc_args)\n{{\n{opening}{{\n{body}\n}}\n{closing}}}\n")
     types = ", ".join(f"sizeof({scop.arrays[name].element.text})" for name in arrays)
     sizes = f"const unsigned long {ELEMENT_SIZES}[] = {{ {types or 0} }};\n"
-    text = "\n".join([region.preamble, ROWS if rows else "", sizes, *functions])
+    pointers = "".join(f"static {declared(scop, scop.arrays[key])};\n" for key in of_file)
+    text = "\n".join([pointers, region.preamble, ROWS if rows else "", sizes, *functions])
     return CSource(text, parameters, arrays, rows)
 
 
@@ -87,8 +89,29 @@ def is_rows(array: Array) -> bool:
     return any(unknown)
 
 
+def shared(region: Region) -> tuple[str, ...]:
+    """Arrays of the file of which functions know that the region calls."""
+    return tuple(
+        key
+        for key, array in region.scop.arrays.items()
+        if array.storage is Storage.GLOBAL and array.rank and re.search(rf"\b{array.c_name}\b", region.preamble)
+    )
+
+
+def declared(scop: Scop, array: Array) -> str:
+    """A pointer to an array."""
+    if array.flat:
+        return f"{array.element.text} *{array.c_name}"
+    inner = "".join(f"[{size_text(scop, array, k)}]" for k in range(1, array.rank))
+    return f"{array.element.text} " + (f"(*{array.c_name}){inner}" if inner else f"*{array.c_name}")
+
+
 def declarations(
-    scop: Scop, parameters: tuple[str, ...], arrays: tuple[str, ...], rows: tuple[str, ...]
+    scop: Scop,
+    parameters: tuple[str, ...],
+    arrays: tuple[str, ...],
+    rows: tuple[str, ...],
+    of_file: tuple[str, ...] = (),
 ) -> tuple[str, str]:
     """What stands before the region's text, and after it."""
     before: list[str] = []
@@ -99,7 +122,7 @@ def declarations(
     known = {plain_name(parameter) for parameter in scop.parameters}
     for position, key in enumerate(arrays, len(parameters)):
         array = scop.arrays[key]
-        element, name, place = array.element.text, array.c_name, f"polyc_args[{position}]"
+        element, name, place = array.element.text, array_name(array), f"polyc_args[{position}]"
         if name in known:
             continue  # a scalar that is a parameter as well
         known.add(name)
@@ -110,12 +133,14 @@ def declarations(
             extents = f"polyc_args[{len(parameters) + len(arrays) + rows.index(key)}]"
             value = f"polyc_rows({place}, {array.rank}, {extents}, sizeof({element}))"
             before.append(f"{element} {'*' * array.rank}{name} = {value};")
-        elif array.flat:
-            before.append(f"{element} *{name} = {place};")
         else:
-            inner = "".join(f"[{size_text(scop, array, k)}]" for k in range(1, array.rank))
-            pointer = f"(*{name}){inner}" if inner else f"*{name}"
-            before.append(f"{element} {pointer} = {place};")
+            before.append(f"{name if key in of_file else declared(scop, array)} = {place};")
+    for one in scop.walked:
+        if one.name not in known:
+            before.append(one.opening)
+        elif one.value is not None:
+            before.append(f"{one.name} = {one.value};")
+        known.add(one.name)
     for name, ctype in free_names(scop).items():
         if name not in known:
             before.append(f"{ctype} {name};")
@@ -137,25 +162,39 @@ def size_text(scop: Scop, array: Array, position: int) -> str:
     text = array.extents_c[position]
     if text is None:
         raise Unrunnable(f"the size of '{array.c_name}' cannot be written in C")
-    return with_names(expression(text), scop.parameters)
+    return with_names(expression(text), scop)
 
 
 def plain_name(parameter: Parameter) -> str:
     """The name of a parameter in both functions, also where it is an expression such as `p->n`."""
-    return parameter.expr.name if isinstance(parameter.expr, c.Name) else f"polyc_{parameter.name}"
+    name = parameter.expr.name if isinstance(parameter.expr, c.Name) else ""
+    return name if name.isidentifier() else f"polyc_{parameter.name}"
 
 
-def with_names(text: str, parameters: tuple[Parameter, ...]) -> str:
-    """The text with parameters that are expressions replaced by names: `s->a * m` before `s->a`, which is `s[0].a`."""
+def array_name(array: Array) -> str:
+    """The name of an array in both functions, also where it is a member such as `s->x`."""
+    return array.c_name if array.c_name.isidentifier() else f"polyc_{array.name}"
+
+
+def with_names(text: str, scop: Scop) -> str:
+    """The text with parameters and arrays that are expressions replaced by names: `s->a * m` before `s->a`."""
+    named = [(expression(parameter.expr), plain_name(parameter), "[") for parameter in scop.parameters]
+    named += [(array.c_name, array_name(array), "" if array.rank else "[") for array in scop.arrays.values()]
     found = [
-        (re.findall(r"\w+|->|[^\w\s]", spelling), plain_name(parameter))
-        for parameter in parameters
-        if not isinstance(parameter.expr, c.Name)
-        for spelling in dict.fromkeys(
-            (expression(parameter.expr), re.sub(r"(\w)->", r"\1[0].", expression(parameter.expr)))
-        )
+        (re.findall(r"\w+|->|[^\w\s]", spelling), name, after)
+        for one, name, after in dict.fromkeys(named)
+        if not one.isidentifier()
+        for spelling in spellings(one)
     ]
-    for tokens, name in sorted(found, key=lambda one: -len(one[0])):
+    for tokens, name, after in sorted(found, key=lambda one: -len(one[0])):
         pattern = r"\s*".join(re.escape(token) for token in tokens)
-        text = re.sub(rf"(?<![\w.>]){pattern}(?![\w\[])", name, text)
+        text = re.sub(rf"(?<![\w.>]){pattern}(?![\w{re.escape(after)}])", name, text)
     return text
+
+
+def spellings(text: str) -> list[str]:
+    """The ways in which C writes a place: `s->a` is `s[0].a` and `(*s).a`."""
+    found = [text, re.sub(r"(\w)->", r"\1[0].", text), re.sub(r"^(\w+)->", r"(*\1).", text)]
+    found += [f"{text[1:]}[0]"] if text.startswith("*") and text[1:].isidentifier() else []
+    found += [re.sub(r"^(\w+)\[0\]", r"(*\1)", one) for one in found]
+    return list(dict.fromkeys(found))

@@ -48,6 +48,7 @@ TODAY: dict[tuple[str, str], tuple[int, set[str]]] = {
 """For each pipeline and form: the groups that its nests end up in, and the codes of what polyc could not do."""
 
 GOOD = {
+    "known-sizes",
     *(
         "cells",
         "inspected",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -164,6 +165,40 @@ def test_openmp_of_the_user(cc: Cc, tmp_path: Path) -> None:
     assert not has_threads(tmp_path / "kernel.o")
     checked(cc("-c", "src/kernel.c", "-Xpolyc", "--target=openmp", POLYC_CC_OPTIONS="--target c"))
     assert has_threads(tmp_path / "kernel.o")
+
+
+def test_parallel_loops_of_the_user_are_replaced(cc: Cc, tmp_path: Path) -> None:
+    (tmp_path / "own.c").write_text(
+        "#ifdef _OPENMP\n#include <omp.h>\nint threads(void) { return omp_get_max_threads(); }\n#else\n"
+        "#error a file that is read with OpenMP\n#endif\n"
+        "void f(int n, double *restrict a, double *restrict b)\n{\n#pragma omp parallel for num_threads(2)\n"
+        "    for (int i = 0; i < n; i++)\n        a[i] = b[i] * 2;\n}\n"
+    )
+    told = checked(cc("-c", "own.c", "-Xpolyc", "--openmp=replace", "-Xpolyc", "-v"))
+    assert "1 nest in 1 region" in told
+    assert has_threads(tmp_path / "own.o")
+    assert "no region" in checked(cc("-fopenmp", "-c", "own.c", "-Xpolyc", "-v"))
+
+
+def test_what_is_unchanged_comes_from_the_cache(cc: Cc, tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    plain = checked(cc("-c", "src/kernel.c", POLYC_CACHE=str(kept)))
+    (entry,) = kept.iterdir()
+    first = (tmp_path / "kernel.o").read_bytes()
+    # What is in the entry is what is compiled, if it is whole.
+    seal, head, text = entry.read_text().split("\n", 2)
+    data = f"{head}\n{text}\nint from_the_cache;\n"
+    entry.write_text(f"{hashlib.sha256(data.encode()).hexdigest()}\n{data}")
+    assert checked(cc("-c", "src/kernel.c", POLYC_CACHE=str(kept))) == plain
+    assert b"from_the_cache" in (tmp_path / "kernel.o").read_bytes()
+    assert has_threads(tmp_path / "kernel.o")
+    entry.write_text(f"{seal}\n{data}")
+    checked(cc("-c", "src/kernel.c", POLYC_CACHE=str(kept)))
+    assert (tmp_path / "kernel.o").read_bytes() == first
+    (tmp_path / "src" / "size.h").write_text("#define N 270\n")
+    checked(cc("-c", "src/kernel.c", POLYC_CACHE=str(kept)))
+    checked(cc("-c", "src/kernel.c", "-Xpolyc", "-v", POLYC_CACHE=str(kept)))
+    assert len(list(kept.iterdir())) == 2
 
 
 def test_errors_are_the_compilers(cc: Cc, tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_errors_as_gcc_writes_them(polyc: Polyc, inputs: Path) -> None:
         "byte-column": 16,
         "display-column": 16,
     }
-    assert location["finish"]["column"] == 22
+    assert location["finish"]["column"] == 24
     assert first["children"][0]["message"].startswith("hint: ")
 
 

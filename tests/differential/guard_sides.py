@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from polyc.codegen.text.macros import APART, MACROS
 from polyc.codegen.text.printer import expression
 from polyc.model.program import Compiled
 from polyc.model.scop import Array, Region
@@ -43,6 +44,8 @@ PROBE = "polyc_probe"
 BASES = (5, 9, 3, 17, 1)
 MOST_TRIED = 6000
 MOST_BYTES = 1 << 28
+MOST_LISTED = 30
+"""Pairs of a list of memory that are made to overlap, spread over all of them."""
 SLACK_BYTES = 1 << 15
 """Around each array: regions for whose sizes the model does not hold may go further than it says."""
 SCALES = (0.1, 1.0, 40.0, -40.0)
@@ -125,16 +128,27 @@ class Guarded:
     @cached_property
     def condition(self) -> str:
         """What is asked before anything runs."""
-        asked = re.search(r"(?s)  int (\w+) = (.*?);\n\s*if \(\1\) \{ /\* whether the data", self.compiled.text)
+        asked = re.search(r"(?s)  int (\w+) = (.*?);\n\s*if \(\1\) \{ /\* whether ", self.compiled.text)
         return asked[2] if asked else guard_in(self.compiled.text)
 
     @cached_property
     def asks_data(self) -> bool:
-        return self.condition != guard_in(self.compiled.text)
+        return "/* whether the data" in self.compiled.text
 
     @cached_property
     def conjuncts(self) -> list[str]:
-        return [] if self.condition.strip() == "1" else parts(self.condition, "&&")
+        return [*([] if self.condition.strip() == "1" else parts(self.condition, "&&")), *self.listed]
+
+    @cached_property
+    def listed(self) -> list[str]:
+        """What a list of memory asks at once, two by two: its entries are the model's pieces of memory, in order."""
+        scop = self.compiled.program.scop
+        if not scop.sorts_memories:
+            return []
+        entries = re.findall(r"(?m)^ *polyc_range\((.*), [01]\);$", self.compiled.text)
+        ends = dict(zip(map(id, scop.memories), entries, strict=True))
+        some = scop.apart[:: 1 + len(scop.apart) // MOST_LISTED]  # of hundreds of pairs, each of which takes some runs
+        return [f"polyc_apart({ends[id(pair.one)]}, {ends[id(pair.two)]})" for pair in some]
 
     @cached_property
     def comparisons(self) -> list[str]:
@@ -183,7 +197,7 @@ class Guarded:
         scop = self.region.scop
         source = self.source
         opening, after = csource.declarations(scop, source.parameters, source.arrays, source.rows)
-        body = csource.with_names(body, scop.parameters)
+        body = csource.with_names(body, scop)
         defines = []
         for one in self.objects:
             place = f"polyc_args[{self.position[one]}]"
@@ -204,8 +218,10 @@ class Guarded:
     def probe(self) -> str:
         """What each comparison and each conjunct says, and the places that each question for overlap names."""
         macros = [
-            f"#undef {name}\n{line}" for line, name in re.findall(r"(?m)^(#define (polyc_\w+)\(.*)", self.compiled.text)
+            f"#undef {name}\n{line}"
+            for line, name in re.findall(r"(?m)^(#define (polyc_\w+)\(.*[^\\])$", self.compiled.text)
         ]
+        macros += [f"#undef {APART}\n{MACROS[APART]}"] if self.listed else []
         asked = [*self.comparisons, *self.conjuncts]
         lines = [f"polyc_out[{k}] = !!({one});" for k, one in enumerate(asked)]
         places = [one for ends in self.apart.values() for one in ends]

@@ -32,6 +32,9 @@ OPTIONS = {
     "large": Options(tile_sizes=(32,), threads="always", machine="x86-64-v3"),
     "pieces": Options(max_recompute=1000.0, threads="always", reassociate=True, strips=2, machine="x86-64-v3"),
     "counted": Options(fuse="max", max_recompute=1e6, threads="always", budget=300_000),
+    "single": Options(fuse="max"),
+    "latest": Options(fuse="max"),
+    "unshared": Options(threads="always"),
     "skewed": Options(tile_sizes=(4, 3, 16), threads="always"),
 }
 ASSUMED = {"assumed": ("n >= -1",)}

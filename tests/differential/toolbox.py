@@ -53,8 +53,8 @@ def assert_rest_unchanged(source: Source, regions: list[Compiled], text: str) ->
         kept = source.text[before : region.start]
         assert text[after : after + len(kept)] == kept
         after += len(kept)
-        assert text[after : after + len(result.text)] == result.text
-        before, after = region.end, after + len(result.text)
+        assert text[after : after + len(result.in_file)] == result.in_file
+        before, after = region.end, after + len(result.in_file)
     assert text[after:] == source.text[before:]
 
 

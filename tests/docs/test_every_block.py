@@ -32,7 +32,7 @@ BY_PAGE: dict[str, Callable[[Fence], bool]] = {
     "README.md": lambda fence: fence.wished("from") is not None,
     "add-a-pass.md": lambda fence: fence.wish.startswith(("save: ", "insert: ")),
     "api.md": lambda fence: fence.language == "python",
-    "cc.md": lambda fence: fence.wish in ("detect", "says", "prints"),
+    "cc.md": lambda fence: fence.wish.split(" ")[0] in ("detect", "says", "prints"),
     "language.md": lambda fence: fence.is_region or fence.wish in ("says", "prints"),
     "machines.md": lambda fence: fence.language == "toml",
 }

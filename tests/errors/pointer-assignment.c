@@ -1,9 +1,11 @@
 void f(int n, double *a, double *b) {
 #pragma scop
   for (int i = 0; i < n; i++) {
-    *a++ = 0;
-    b = a + n;
-    double *p = b + 1;
+    if (b[i] > 0)
+      *a++ = 0;
+    b = i > 3 ? b + n : b;
+    double *p = b[i] > 1 ? b : a;
+    p[i] = 1;
   }
 #pragma endscop
 }

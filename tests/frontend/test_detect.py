@@ -55,7 +55,7 @@ def test_neighbours_are_one_region(tmp_path: Path) -> None:
         ("if (a[0]) goto out; out: ;", None),
         ("__typeof__(a[0]) t = 1;", "its function uses a type that is found out"),
         ("#pragma omp parallel for\n for (int k = 0; k < n; k++) a[k] = 1;", "its function has pragmas of its own"),
-        ("#pragma GCC ivdep\n for (int k = 0; k < n; k++) a[k] = 1;", "it has a pragma of its own"),
+        ("#pragma GCC diagnostic push\n for (int k = 0; k < n; k++) a[k] = 1;", "it has a pragma of its own"),
     ],
 )
 def test_what_stands_between_ends_a_region(between: str, reason: str | None, tmp_path: Path) -> None:
@@ -207,13 +207,20 @@ def test_what_might_overlap_is_asked(arguments: str, body: str, pairs: int, tmp_
     ("body", "reason"),
     [
         ("for (int i = 0; i < n; i++)\n a[b[i]] = i;", "depends on data"),
-        ("for (int i = 0; i < n; i++)\n for (int j = 0; j < n; j++)\n rows[i][j] = b[i];", "are pointers"),
+        (
+            "for (int i = 0; i < n; i++)\n for (int j = 0; j < n; j++)\n cubes[0][i][j] = b[i];",
+            "are pointers to pointers",
+        ),
+        ("for (int i = 0; i < n; i++)\n if (b[i])\n for (int j = 0; j < n; j++)\n rows[i][j] = 0;", "depends on data"),
+        ("for (int i = 0; i < n; i++)\n a[i] = b[i] ? rows[i][0] : 1;", "depends on data"),
+        ("for (int i = 0; i < n; i++)\n for (int j = 0; j < n; j++)\n rows[2 * i][j] = 0;", "not all rows of 'rows'"),
         ("for (seen = 0; seen < n; seen++)\n b[seen] = 1;", "the loop variable 'seen' can be changed"),
         ("for (int i = 0; i < 900; i++)\n M[0][i] = i;", "may leave its row"),
     ],
 )
 def test_what_cannot_be_asked_stays(body: str, reason: str, tmp_path: Path) -> None:
-    text = f"int seen; double M[30][30];\nvoid f(int n, double *a, int *b, double **rows)\n{{\n {body}\n}}\n"
+    arguments = "int n, double *a, int *b, double **rows, double ***cubes"
+    text = f"int seen; double M[30][30];\nvoid f({arguments})\n{{\n {body}\n}}\n"
     source = found_in(text, tmp_path)
     assert source.regions == ()
     assert reason in reasons(source)[0]
@@ -261,12 +268,14 @@ void fill(int *a)
 """
 
 
-def test_too_many_pairs_are_cut_in_two(tmp_path: Path) -> None:
-    names = "abcdefgh"
+@pytest.mark.parametrize(("count", "regions"), [(8, 1), (120, 2)])
+def test_many_arrays_are_sorted_and_too_many_cut_in_two(count: int, regions: int, tmp_path: Path) -> None:
+    names = [f"x{k}" for k in range(count)]
     loops = "\n".join(f" for (int i = 0; i < n; i++)\n {x}[i] = {y}[i] + 1;" for x, y in pairwise(names))
     arguments = ", ".join(f"double *{name}" for name in names)
     source = found_in(f"void f(int n, {arguments})\n{{\n{loops}\n}}\n", tmp_path)
-    assert len(source.regions) == 2
+    assert len(source.regions) == regions
+    assert all(region.scop.sorts_memories for region in source.regions)
     assert source.left == ()
 
 

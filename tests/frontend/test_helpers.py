@@ -127,9 +127,9 @@ BRANCHES = " ".join(f"if (x > {k}) {{ int y{k} = x; x = y{k}; }}" for k in range
 @pytest.mark.parametrize(
     "functions",
     [
-        "int calls; int at(int x) { calls++; return x; }",
-        "int shift; int at(int x) { return x + shift; }",
-        "const int table[4] = {1}; int at(int x) { return table[x]; }",
+        "int calls; int at(int x) { if (x > 9) return 0; calls++; return x; }",
+        "volatile int shift; int at(int x) { return x + shift; }",
+        "int table[4]; int at(int x) { if (x > 9) return 0; return *table + x; }",
         "int at(int x) { return x > 0 ? at(x - 1) : 0; }",
         "int at(int x) { static int k = 1; return x + k; }",
         "int at(int x) { int r; if (x) r = 1; return r + x; }",
@@ -196,7 +196,7 @@ def test_named_subscripts(body: str, cell: str, scop: Modeller, relations: Relat
     ("body", "before"),
     [
         ("{ int k = i * w + j; k++; b[k] = 1; }", ""),
-        ("{ int q = i; int k = q * w + j; q++; b[k] = q; }", ""),
+        ("{ int q = i; int k = q * w + j; q *= 3; b[k] = q; }", ""),
         ("{ int k = e * w; for (e = 0; e < 3; e++) b[k + e] = 1; }", "int e = 2;"),
         ("for (e = 0; e < 9; e++) { int k = e * w; for (e = 2; e < 9; e++) b[k + e] = 1; }", "int e;"),
         ("for (int e = 0; e < 9; e++) { int k = e * w; e++; b[k + j] = 1; }", ""),

@@ -117,7 +117,7 @@ def test_a_branch_on_data_that_ends_with_continue(scop: Modeller) -> None:
 
 
 def test_side_effects_in_subscripts(scop: Modeller, relations: Relations) -> None:
-    found = scop(loop("y[k++] = x[i];", "int k = 0;"))
+    found = scop(loop("y[k = 3 * k] = x[i];", "int k = 1;"))
     assert relations(found, "S0") == [
         "read { S0[i] -> x[i] }",
         "read { S0[i] -> k[] }",

@@ -34,6 +34,15 @@ def test_several_regions(read_text: Reader) -> None:
     assert source.regions[1].original.strip() == LOOP.strip()
 
 
+def test_a_function_of_several_regions_may_be_unused_after_the_last_one(read_text: Reader) -> None:
+    loop = LOOP.replace("a[i]", "a[at(i)]")
+    region = f"#pragma scop\n{loop}#pragma endscop\n"
+    text = "static inline int at(int i) { return i + 1; }\n"
+    text += "".join(f"void {name}(int n, double *a) {{\n{region}{region}}}\n" for name in "fg")
+    assert [r.scop.orphan_functions for r in read_text(text).regions] == [(), (), (), ("at",)]
+    assert not any(r.scop.orphan_functions for r in read_text(f"{text}int one(void) {{ return at(0); }}\n").regions)
+
+
 def test_pragmas_in_comments_strings_and_dead_code_do_not_count(read_text: Reader) -> None:
     text = f"""/* #pragma scop */
 // #pragma scop

@@ -265,8 +265,8 @@ KNOWN = {
         {"k", "m"},
     ),
     "assigned again": (
-        "int k = i; k = k + 1; a[i] = b[k % 9];",
-        ["int k = i;", "k = k + 1;", "a[i] = b[k % 9];"],
+        "int k = i; k = 3 * k; a[i] = b[k % 9];",
+        ["int k = i;", "k = 3 * k;", "a[i] = b[k % 9];"],
         {"k"},
     ),
     "of data": ("int k = (int)b[i]; a[k] = 0;", ["int k = (int)b[i];", "a[k] = 0;"], {"k"}),

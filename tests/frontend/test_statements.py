@@ -173,10 +173,11 @@ def test_members_are_may_writes_of_their_element(scop: Modeller, relations: Rela
         "read { S0[i] -> q[i] }",
         "write { S0[i] -> p[i] }",
     ]
-    assert relations(scop(one("(*p).w[i % 3] = i;", head, arguments)), "S0") == [
-        "read { S0[i] -> p[0] }",
-        "may-write { S0[i] -> p[0] }",
+    assert relations(scop(one("p[i].w[i % 3] = i;", head, arguments)), "S0") == [
+        "read { S0[i] -> p[i] }",
+        "may-write { S0[i] -> p[i] }",
     ]
+    assert relations(scop(one("(*p).w[1] = i;", head, arguments)), "S0") == ["write { S0[i] -> p_w[1] }"]
 
 
 def test_invariants_are_parameters(scop: Modeller) -> None:

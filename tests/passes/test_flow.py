@@ -7,6 +7,7 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
+from polyc.analysis.dependences import last_writers
 from polyc.flow import Accesses, compute_false, compute_flow
 from polyc.model.program import Options
 from polyc.pipeline import compile_region
@@ -92,3 +93,32 @@ def test_a_fault_of_memory_in_isl_ends_a_copy_only() -> None:
     assert not found.is_empty()
     assert found.is_subset(every)
     assert every.is_subset(found.union(every.apply_range(output)))
+
+
+FINAL = """
+{ S[i, j] -> a[i] : 0 <= i <= 5 and 0 <= j <= 3; T[i] -> a[i + 3] : 0 <= i <= 5; U[i] -> a[2i] : 0 <= i <= 4 }
+"""
+
+
+@pytest.mark.parametrize("uncertain", ["", "S", "T", "U", "TU"])
+def test_last_writers_are_those_that_no_certain_write_follows(uncertain: str) -> None:
+    """Instance by instance: what runs after a write, and certainly writes its cell, hides it."""
+    runs = {("S", i, j): ((0, i, j), i) for i in range(6) for j in range(4)}
+    runs |= {("T", i, 0): ((1, i, 0), i + 3) for i in range(6)} | {("U", i, 0): ((1, i, 1), 2 * i) for i in range(5)}
+    last = {
+        run: cell
+        for run, (time, cell) in runs.items()
+        if not any(
+            other == cell and when > time and name not in uncertain for (name, *_), (when, other) in runs.items()
+        )
+    }
+    writes = isl.UnionMap(FINAL)
+    may = isl.UnionMap("{ }")
+    for name in uncertain:
+        own = isl.UnionSet(f"{{ {name}[i, j]; {name}[i] }}")
+        may, writes = may.union(writes.intersect_domain(own)), writes.subtract_domain(own)
+    order = isl.UnionMap("{ S[i, j] -> [0, i, j]; T[i] -> [1, i, 0]; U[i] -> [1, i, 1] }")
+    found = last_writers(Accesses(isl.UnionMap("{ }"), writes, may), order.intersect_domain(writes.union(may).domain()))
+    expected = ["S[{}, {}]", "T[{}]", "U[{}]"]
+    text = "; ".join(f"{expected['STU'.index(s)].format(i, j)} -> a[{cell}]" for (s, i, j), cell in last.items())
+    assert found.is_equal(isl.UnionMap(f"{{ {text} }}"))

@@ -268,3 +268,28 @@ def test_values_for_the_next_step_hold_a_loop(text: str, loops: dict[str, bool],
     assert result.verified
     assert not {"verification-failed", "not-printed", "budget"} & {r.code for r in result.program.remarks}
     assert check(region, result, sizes=(1, 2, 9, 33)) == []
+
+
+BACKWARDS = """
+void solve(double a[700][700], double b[700])
+{
+#pragma scop
+    for (int i = 699; i >= 0; i--) {
+        for (int j = i + 1; j < 700; j++)
+            b[i] -= a[i][j] * b[j];
+        b[i] /= a[i][i];
+    }
+#pragma endscop
+}
+"""
+
+
+def test_no_loop_runs_a_constant_size_times_another(tmp_path: Path) -> None:
+    """isl's own schedule of it is `698 * i - j` and the like: half a million iterations for each step."""
+    initial = initial_program(region_of(BACKWARDS, tmp_path).scop, Options())
+    program = schedule_nests(initial)
+    assert [remark.code for remark in program.remarks] == ["not-scheduled"]
+    loops = [member for band in walk(program.tree.child) if isinstance(band, Band) for member in band.members]
+    for member in loops:
+        least, most = member.schedule.min_val().to_python(), member.schedule.max_val().to_python()
+        assert most - least < 700

@@ -39,6 +39,7 @@ INNER = region("int n, const float *restrict x, float *restrict y", "for (int i 
 PERHAPS = region("int n, int m, float *restrict y", "if (m > 0)", "for (int i = 1; i < n - 1; i++)", "y[i] = 0;")
 STEPS = region("int n, float *restrict y", "for (int i = 0; i < n; i += 7)", "y[i] = y[i] * i;")
 EVEN = region("int n, float *restrict y", "for (int i = 0; i < n; i++)", "if (i % 2 == 0)", "y[i] = y[i] * i;")
+NARROWED = region("long n, float *restrict y", "for (long i = 0; i < n; i++)", "y[i] = y[i] * (int)i;")
 BACK = region("int n, float *restrict y", "for (int i = n; i > 0; i -= 3)", "y[i] = y[i] * i;")
 
 
@@ -152,6 +153,7 @@ def counts_in_twos(node: c.Node) -> c.Node | None:
         (UNSIGNED_SIZE, typed("int"), ""),
         (TWO_SIZES, uncast, "counters: a sum may leave the range of an int"),
         (FLAT, uncast, "counters: a sum may leave the range of an int"),
+        (NARROWED, uncast, "counters: a cast to int is lost"),
         (ROW, typed("unsigned"), "counters: i is declared otherwise"),
         (ROW, typed("long"), "counters: an expression has another type"),
         (ROW, other_name, "counters: a value of i"),

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from polyc.codegen import render_region
+from polyc.codegen.text.printer import expression
 from polyc.frontend import read
 from polyc.model import ctree as c
 from polyc.model.printed import Rendered
@@ -277,6 +278,27 @@ def test_a_guard_that_asks_less(tmp_path: Path) -> None:
     assert messages(found, weak) == ["the condition around the text does not ask whether two arrays overlap"]
     weak = replace(found[2], needed=needed.right, condition=needed.right)
     assert messages(found, weak) == ["the condition around the text is too weak"]
+
+
+FOLLOWS = """struct size { int n; };
+void f(int m, const struct size *s, double *a)
+{
+  for (int i = 0; i < m; i++)
+    for (int j = 0; j < s->n; j++)
+      a[i * s->n + j] = i;
+}
+"""
+
+
+def test_a_guard_that_reads_too_early(tmp_path: Path) -> None:
+    """Where m is 0, the region reads nothing of s."""
+    found = printed(FOLLOWS, tmp_path)
+    needed = found[2].needed
+    assert isinstance(needed, c.Binary)
+    assert "m >= 1" in expression(needed.left)
+    turned = replace(needed, left=needed.right, right=needed.left)
+    early = replace(found[2], needed=turned, condition=turned)
+    assert messages(found, early) == ["the condition around the text may read what is not there"]
 
 
 def test_another_macro(tiled: Printed) -> None:

@@ -9,19 +9,21 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from polyc.cli import cache, output, words
 from polyc.cli import options as o
-from polyc.cli import output, words
 from polyc.cli.failure import Command, spelled_out, write_report
-from polyc.records import dataclass, field
+from polyc.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from polyc.cli.run import Run
+    from polyc.explain.facts.translation_unit import UnitRecord
 
 COMPILER = "POLYC_CC"
 OPTIONS = "POLYC_CC_OPTIONS"
@@ -68,6 +70,7 @@ def command(given: tuple[str, ...]) -> None:
     -Xpolyc --strict                         what polyc cannot compile is an error
     -Xpolyc --no-detect                      only regions that are marked
     -Xpolyc -v                               tell what was found
+    --report FILE.html                       add what became of each loop to a page about the whole build
     POLYC_CC_OPTIONS                         such options, for all commands
 
     Exit codes are the compiler's.
@@ -130,6 +133,11 @@ def values_for(context: click.Context, path: str) -> dict[str, Any]:
 
 
 # --- the compiler
+
+
+def _as_word(path: str) -> str:
+    """A path that a compiler takes for nothing else."""
+    return path if path.startswith("/") else f".{os.sep}{path}"
 
 
 def run_plain(compiler: Sequence[str], line: words.Line) -> int:
@@ -208,6 +216,8 @@ class _Build:
     folder: Path
     made: dict[int, Made] = field(default_factory=dict)
     """By position of the source's word."""
+    records: dict[str, UnitRecord] = field(default_factory=dict)
+    """Of `--report`, by path."""
     configs: dict[str, str] = field(default_factory=dict)
     """The polyc.toml of each source that has one."""
 
@@ -219,11 +229,19 @@ class _Build:
                 made = self.transformed(source)
             except Untouched as reason:
                 refused = self.warn(source, reason) or refused
+                self.record_untouched(source, str(reason))
                 continue
             if made is not None:
                 self.made[source.position] = made
         if refused:
             return 1
+        try:
+            return self.built()
+        finally:
+            self.save_records()
+
+    def built(self) -> int:
+        """The exit code of the compiler, run on what was made."""
         if not self.made:
             code = run_plain(self.compiler, self.line)
             self.name_sources_in_rules()
@@ -236,6 +254,8 @@ class _Build:
             return 0
         # The user's own text gets the compiler's complaints: about lines that the user has.
         plain = run_plain(self.compiler, self.line)
+        for made in self.made.values():
+            self.record_untouched(made.source, "the compiler refused what polyc printed")
         if plain == 0 and not self.context.params["quiet"]:
             names = ", ".join(made.source.path for made in self.made.values())
             click.echo(
@@ -263,18 +283,53 @@ class _Build:
         values = values_for(self.context, source.path)
         if values["config"] is not None:
             self.configs[source.path] = values["config"].path
+        woken = False
         if self.line.openmp is False or (self.line.openmp is None and _SPEAKS_OF_OPENMP.search(text)):
-            values["target"] = "c"
-        run = self.compile(source, values)
-        self.tell(source, run)
-        if not run.compiled:
+            woken = self.line.openmp is None and values["openmp"] == "replace"
+            values["target"] = values["target"] if woken else "c"
+        values["flags"] = (*self.line.reading, *(["-fopenmp"] if woken else []))
+        key = self.key(source, text, values)
+        entry = cache.load(key) if key is not None else None
+        if entry is None:
+            start = time.perf_counter()
+            run = self.compile(source, values)
+            warned = self.tell(source, run)
+            self.record(run, time.perf_counter() - start)
+            parallel = woken or any(_PARALLEL.search(one.text) for one in run.compiled)
+            entry = cache.Entry(self.with_lines(source, run) if run.compiled else "", parallel)
+            unchanged = run.source.text == text and key is not None and self.key(source, text, values) == key
+            if key is not None and unchanged and not warned:
+                cache.store(key, entry)
+        if not entry.text:
             return None
-        printed = self.with_lines(source, run)
         place = self.folder / str(source.position) / os.path.basename(source.path)
         place.parent.mkdir()
-        place.write_bytes(printed.encode("utf-8", "surrogateescape"))
-        parallel = any(_PARALLEL.search(one.text) for one in run.compiled)
-        return Made(source, str(place), parallel)
+        place.write_bytes(entry.text.encode("utf-8", "surrogateescape"))
+        return Made(source, str(place), entry.parallel)
+
+    def key(self, source: words.Source, text: str, values: dict[str, Any]) -> str | None:
+        """What the file's transformed text depends on; None where it is not to be kept: details were asked for, or the
+        machine that runs this is described anew at any time."""
+        params = self.context.params
+        if self.line.report is not None:
+            return None
+        if cache.folder() is None or params["verbose"] or params["remarks"] or values["machine"] == "host":
+            return None
+        parts = [source.path, text, *self.compiler, *values["flags"]]
+        parts += [f"{name}={values[name]!r}" for name in sorted(values) if name not in ("config", "cc", "launcher")]
+        given = [*values["flags"], "-E", "-dD", "-w", "-x", "c", *(f"-I{one}" for one in values["include_dirs"])]
+        given += [*(f"-D{one}" for one in values["defines"]), *(f"-U{one}" for one in values["undefines"])]
+        try:
+            files = [] if values["config"] is None else [values["config"].path]
+            files += [values["machine"]] if os.path.isfile(values["machine"] or "") else []
+            kept = [Path(name).read_bytes() for name in files]
+            words_ = [*self.compiler, *given, _as_word(source.path)]
+            done = subprocess.run(words_, check=False, capture_output=True, stdin=subprocess.DEVNULL)
+        except OSError:
+            return None
+        if done.returncode:
+            return None
+        return cache.key_of([*(part.encode("utf-8", "surrogateescape") for part in parts), *kept, done.stdout])
 
     def compile(self, source: words.Source, values: dict[str, Any]) -> Run:
         """Read and compile. Raises Untouched."""
@@ -284,7 +339,6 @@ class _Build:
 
         values["cc"] = self.compiler[-1]
         values["launcher"] = tuple(self.compiler[:-1])
-        values["flags"] = tuple(self.line.reading)
         try:
             return compile_file(source.path, values)
         except UserError as problem:
@@ -312,18 +366,19 @@ class _Build:
         position = 0
         for region, compiled in zip(run.source.regions, run.compiled, strict=True):
             following = text.count("\n", 0, region.end) + 1
-            ending = "" if compiled.text.endswith("\n") else "\n"
-            parts += [plain(position, region.start), compiled.text, f'{ending}#line {following} "{name}"\n']
+            ending = "" if compiled.in_file.endswith("\n") else "\n"
+            parts += [plain(position, region.start), compiled.in_file, f'{ending}#line {following} "{name}"\n']
             position = region.end
         return "".join([*parts, plain(position, len(text))])
 
-    def tell(self, source: words.Source, run: Run) -> None:
-        """What was found, where the user asks."""
+    def tell(self, source: words.Source, run: Run) -> bool:
+        """What was found, where the user asks; answers whether there was anything to warn of."""
         from polyc.cli import messages
         from polyc.explain.words.summary import summary
 
+        fallbacks = list(messages.fallbacks(run))
         if not self.context.params["quiet"]:
-            for warning, details in messages.fallbacks(run):
+            for warning, details in fallbacks:
                 click.echo(warning, err=True)
                 with contextlib.suppress(OSError):
                     click.echo(f"polyc: a report is in {write_report(details, source.path)}", err=True)
@@ -335,6 +390,7 @@ class _Build:
             )
         if self.context.params["verbose"]:
             click.echo(summary(source.path, run.compiled, run.source.left), err=True)
+        return bool(fallbacks)
 
     def warn(self, source: words.Source, reason: Untouched) -> bool:
         """Tell why a file is compiled as it is; answers whether that is an error."""
@@ -344,6 +400,30 @@ class _Build:
         if (reason.told and not self.context.params["quiet"]) or self.context.params["verbose"]:
             click.echo(f"polyc: warning: {source.path}: compiled untouched: {reason}", err=True)
         return False
+
+    # --- the report of a build
+
+    def record(self, run: Run, seconds: float) -> None:
+        """Keep what became of a file's loops, for `--report`."""
+        if self.line.report is not None:
+            from polyc.explain.facts.translation_unit import unit_record
+
+            self.records[run.source.path] = unit_record(run.source, run.compiled, seconds)
+
+    def record_untouched(self, source: words.Source, reason: str) -> None:
+        """The same for a file that is compiled as it is."""
+        if self.line.report is not None:
+            from polyc.explain.facts.translation_unit import untouched_record
+
+            text = Path(source.path).read_bytes().decode("utf-8", "surrogateescape")
+            self.records[source.path] = untouched_record(source.path, text, reason)
+
+    def save_records(self) -> None:
+        """Add to the report of the build. Raises UserError."""
+        from polyc.cli import project
+
+        for record in self.records.values():
+            project.save(replace(record, path=os.path.abspath(record.path)), str(self.line.report))
 
     # --- all of them
 

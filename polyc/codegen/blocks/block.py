@@ -9,6 +9,9 @@ from collections.abc import Iterator, Sequence
 
 from polyc import __version__
 
+DATA = "the data leave their rows nowhere"
+MEMORY = "no memory that is written is reached by another name"
+
 
 def block(
     summary: str,
@@ -17,6 +20,7 @@ def block(
     macros: Sequence[str] = (),
     types: Sequence[str] = (),
     question: tuple[str, str, str] | None = None,
+    about: str = "",
     allocations: Sequence[str] = (),
     guard: str = "",
     original: str = "",
@@ -26,6 +30,7 @@ def block(
     """The block's text.
 
     question: the variable of its answer, what it is without asking the data, and the code that asks them
+    about: what it is about, in words
     guard: the condition of `code`; where it does not hold, `original` runs
     heap: pointers to free; unused: what only the original loops use
     """
@@ -33,7 +38,7 @@ def block(
     if question is not None:
         answer, otherwise, ahead = question
         lines += [f"  int {answer} = {otherwise};"]
-        lines += [f"  if ({answer}) {{ /* whether the data leave their rows nowhere */", ahead, "  }"]
+        lines += [f"  if ({answer}) {{ /* whether {about} */", ahead, "  }"]
     lines += [f"  {one}" for one in allocations]
     if guard:
         lines += [f"  if ({guard}) {{", code, "  } else { /* where that does not hold: as it was written */"]

@@ -52,6 +52,10 @@ def device_arrays(program: Program) -> dict[str, DeviceArray]:
     """Every array of the region, by its key. Raises NotMappable."""
     scop = program.scop
     names = [a.printed_name for a in scop.arrays.values()]
+    sizes_read = [p.expr.name for p in scop.parameters if isinstance(p.expr, c.Name)]
+    for place in (*names, *sizes_read):
+        if not place.isidentifier():
+            raise NotMappable(f"'{place}' is no variable: copy it to one before the region")
     parameters = {p.name for p in scop.parameters}
     found: dict[str, DeviceArray] = {}
     for key, array in scop.arrays.items():

@@ -586,4 +586,4 @@ def taken_names(program: Program) -> frozenset[str]:
                 taken.add(node.function)
             elif isinstance(node, c.Decl):
                 taken.add(node.name)
-    return frozenset(taken)
+    return frozenset(taken | {word for name in taken for word in c.identifiers(name)})

@@ -5,10 +5,57 @@ from __future__ import annotations
 MIN, MAX, FLOORD = "polyc_min", "polyc_max", "polyc_floord"
 APART = "polyc_apart"
 """Whether two ranges of memory do not overlap, each from its start to just after its end."""
+RANGES, RANGE, ALL_APART = "polyc_ranges", "polyc_range", "polyc_all_apart"
+"""Room for a list of ranges; one more of them; and whether none that is written overlaps another one."""
+PAYS = "polyc_pays"
+"""Whether a region touches so many elements that a list of some ranges is worth its time."""
 MACROS = {
     MIN: f"#define {MIN}(a, b) ((a) < (b) ? (a) : (b))",
     MAX: f"#define {MAX}(a, b) ((a) > (b) ? (a) : (b))",
     FLOORD: f"#define {FLOORD}(n, d) ((n) < 0 ? -((-(n) + (d) - 1) / (d)) : (n) / (d))",
     APART: f"#define {APART}(a, a_end, b, b_end) "
     "((unsigned long)(a_end) <= (unsigned long)(b) || (unsigned long)(b_end) <= (unsigned long)(a))",
+    PAYS: f"#define {PAYS}(elements, ranges) ((elements) > 24e3 && (elements) > 64. * (ranges))",
+    RANGES: f"""#define {RANGES}(count) /* a list, and as much room again to sort it */ \\
+  unsigned long (*polyc_list)[3] = __builtin_malloc(48UL * (unsigned long)(count)), polyc_used = 0; \\
+  unsigned long (*const polyc_room)[3] = polyc_list; \\
+  unsigned long (*polyc_other)[3] = polyc_list ? polyc_list + (unsigned long)(count) : 0""",
+    RANGE: f"""#define {RANGE}(from, to, written) do {{ \\
+    if (polyc_list && (unsigned long)(from) < (unsigned long)(to)) {{ \\
+      polyc_list[polyc_used][0] = (unsigned long)(from); \\
+      polyc_list[polyc_used][1] = (unsigned long)(to); \\
+      polyc_list[polyc_used++][2] = (written); \\
+    }} \\
+  }} while (0)""",
+    ALL_APART: f"""#define {ALL_APART}(answer) do {{ /* merges sorted runs until one is left */ \\
+    unsigned long polyc_k, polyc_end = 0, polyc_written_end = 0, polyc_runs = 2; \\
+    while (polyc_runs > 1) {{ \\
+      unsigned long polyc_a, polyc_b, polyc_middle, polyc_behind, (*polyc_swapped)[3] = polyc_list; \\
+      for (polyc_runs = polyc_k = 0; polyc_k < polyc_used; polyc_runs++) {{ \\
+        polyc_a = polyc_k, polyc_middle = polyc_k + 1; \\
+        while (polyc_middle < polyc_used && polyc_list[polyc_middle - 1][0] <= polyc_list[polyc_middle][0]) \\
+          polyc_middle++; \\
+        polyc_b = polyc_middle, polyc_behind = polyc_middle + (polyc_middle < polyc_used); \\
+        while (polyc_behind < polyc_used && polyc_list[polyc_behind - 1][0] <= polyc_list[polyc_behind][0]) \\
+          polyc_behind++; \\
+        for (; polyc_k < polyc_behind; polyc_k++) {{ \\
+          const unsigned long polyc_first = polyc_b == polyc_behind \\
+            || (polyc_a < polyc_middle && polyc_list[polyc_a][0] <= polyc_list[polyc_b][0]); \\
+          const unsigned long *polyc_one = polyc_list[polyc_first ? polyc_a++ : polyc_b++]; \\
+          polyc_other[polyc_k][0] = polyc_one[0]; \\
+          polyc_other[polyc_k][1] = polyc_one[1]; \\
+          polyc_other[polyc_k][2] = polyc_one[2]; \\
+        }} \\
+      }} \\
+      polyc_list = polyc_other, polyc_other = polyc_swapped; \\
+    }} \\
+    (answer) = (answer) && polyc_room; \\
+    for (polyc_k = 0; polyc_k < polyc_used; polyc_k++) {{ \\
+      const unsigned long *polyc_one = polyc_list[polyc_k]; \\
+      if (polyc_one[0] < (polyc_one[2] ? polyc_end : polyc_written_end)) (answer) = 0; \\
+      if (polyc_one[1] > polyc_end) polyc_end = polyc_one[1]; \\
+      if (polyc_one[2] && polyc_one[1] > polyc_written_end) polyc_written_end = polyc_one[1]; \\
+    }} \\
+    __builtin_free(polyc_room); \\
+  }} while (0)""",
 }

@@ -59,8 +59,8 @@ def _expr(expr: c.Expr) -> tuple[str, int]:
     match expr:
         case c.Literal(text=text):
             return text, _UNARY if text.startswith("-") else _PRIMARY
-        case c.Name(name=name):
-            return name, _PRIMARY
+        case c.Name(name=name) | c.ArrayRef(array=name, subscripts=()):
+            return name, _UNARY if name[0] == "*" else _PRIMARY
         case c.ArrayRef(array=array, subscripts=subscripts):
             return array + brackets(subscripts), _POSTFIX
         case c.Subscript(base=base, index=index):

@@ -260,4 +260,12 @@ DONE: dict[str, Code] = {
         gain=True,
         sizes=True,
     ),
+    "known-sizes": Code(
+        "The text has a version for the sizes that the file calls it with",
+        "For a CPU: each call of the function in this file passes the same constants, or a variable has one value; in "
+        "a version of the text, behind a condition on them, they are constants for the C compiler in parallel loops as "
+        "well. For other sizes the region runs as it was written.",
+        NOTHING,
+        "cpu.md#sizes-that-the-file-knows",
+    ),
 }

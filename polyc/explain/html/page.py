@@ -43,9 +43,9 @@ WIDE = 1800
 
 def render(source: Source, compiled: list[Compiled], options: Options) -> str:
     """The page, as text. isl's operations for each picture are bounded as those of the check are."""
-    style, script = _asset("page.css"), _asset("page.js")
+    style, script = asset("page.css"), asset("page.js")
     text = (
-        _environment()
+        environment()
         .get_template("page.j2")
         .render(
             version=__version__,
@@ -59,8 +59,8 @@ def render(source: Source, compiled: list[Compiled], options: Options) -> str:
             ],
             style=Markup(style),
             script=Markup(script),
-            style_hash=_hash(style),
-            script_hash=_hash(script),
+            style_hash=digest(style),
+            script_hash=digest(script),
             kinds=pictures.KINDS,
         )
     )
@@ -68,7 +68,7 @@ def render(source: Source, compiled: list[Compiled], options: Options) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
     return Environment(
         loader=PackageLoader("polyc.explain.html", "."),
         undefined=StrictUndefined,
@@ -79,11 +79,11 @@ def _environment() -> Environment:
 
 
 @cache
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
     return (files("polyc.explain.html") / name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
+def digest(text: str) -> str:
     """As a policy names what may run: nothing else does."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 

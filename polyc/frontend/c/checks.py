@@ -185,6 +185,10 @@ class Checker:
             shape = self.region.scope.types.field(node, link.field)
             if shape is None:
                 return
+            if shape.qualifiers & {"volatile", "_Atomic"}:
+                hint = "copy it to an ordinary variable outside of the region"
+                self.region.refuse("volatile", f"'{link.field}' is volatile or atomic", span, hint)
+                return
             if any(d.pointer for d in shape.dims):
                 hint = "copy the pointer to a variable of its own before the region"
                 message = f"'{link.field}' is a pointer in a struct: what it points to is not known"

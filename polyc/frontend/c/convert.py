@@ -123,12 +123,17 @@ class Converter(Expressions):
         start = self.parsed.offset(node.coord)
         self.scope.blocks.append({})
         init: c.Decl | c.Expr | None = None
+        others: list[c.Stmt] = []
         if isinstance(node.init, c_ast.DeclList):
-            declared = [s for d in node.init.decls for s in self.declaration(d, Storage.REGION, True)]
-            if len(declared) == 1 and isinstance(declared[0], c.Decl):
-                init = declared[0]
-            else:
-                message = "a loop's head may declare one variable only"
+            first = counter_of(node)
+            for item in node.init.decls:
+                declared = self.declaration(item, Storage.REGION, item is first)
+                if item is first and isinstance(declared[0], c.Decl):
+                    init = declared[0]
+                else:
+                    others += declared
+            if init is None:
+                message = "a loop's head declares several variables, and none of them counts"
                 hint = "declare the others before the loop"
                 self.refuse("unsupported-declaration", message, self.span(start, start + 3), hint)
         elif node.init is not None:
@@ -140,7 +145,8 @@ class Converter(Expressions):
         body = without_continue(self.single(node.stmt))
         self.loops -= 1
         self.scope.blocks.pop()
-        return c.For(init, condition, step, body, span=self.statement_span(start, head_end))
+        loop = c.For(init, condition, step, body, span=self.statement_span(start, head_end))
+        return c.Block((*others, loop)) if others else loop
 
     def head_end(self, start: int) -> int:
         """The offset after the parenthesis that closes a statement's head."""
@@ -211,6 +217,19 @@ class Converter(Expressions):
 
     def initialiser(self, node: c_ast.Node | None) -> Ranged | None:
         return None if node is None else self.expr(node)
+
+
+def counter_of(node: c_ast.For) -> c_ast.Decl | None:
+    """The variable of several in a loop's head that its condition asks for, and that the others are not made of."""
+    declared: list[c_ast.Decl] = node.init.decls
+    if len(declared) == 1:
+        return declared[0]
+    tested = {part.name for part in walk(node.cond) if isinstance(part, c_ast.ID)} if node.cond is not None else set()
+    for item in declared:
+        needed = any(isinstance(n, c_ast.ID) and n.name == item.name for d in declared for n in walk(d))
+        if item.name in tested and not needed:
+            return item
+    return None
 
 
 def without_continue(body: c.Stmt) -> c.Stmt:

@@ -59,6 +59,25 @@ def declared_on_the_way(name: str, path: Path, function: c_ast.FuncDef) -> bool:
     return False
 
 
+def given_before(name: str, path: Path, function: c_ast.FuncDef) -> c_ast.Node | None:
+    """What a variable was given last before a place, on each way to it: in one statement of the blocks around it."""
+    if any(isinstance(n, (c_ast.Goto, c_ast.Switch)) for n in walk(function.body)):
+        return None
+    for node, position in reversed(path):
+        if isinstance(node, c_ast.Compound):
+            for item in reversed((node.block_items or [])[:position]):
+                match item:
+                    case c_ast.Decl(name=declared, init=value) if declared == name:
+                        return value
+                    case c_ast.Assignment(op="=", lvalue=c_ast.ID(name=target), rvalue=value) if target == name:
+                        return value
+                if any(isinstance(part, c_ast.ID) and part.name == name for part in walk(item)):
+                    return None
+        elif isinstance(node, _LOOPS) and any(isinstance(part, c_ast.ID) and part.name == name for part in walk(node)):
+            return None
+    return None
+
+
 def declares(node: c_ast.Node | None, name: str) -> bool:
     if isinstance(node, c_ast.DeclList):
         return any(declares(item, name) for item in node.decls)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import bisect
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from pycparser import c_ast
 from pycparser.c_parser import CParser, ParseError
@@ -107,6 +107,8 @@ def parse_function(chunks: Chunks, index: int, kept: list[tuple[int, int]], plac
         if not functions or complaints:
             break
         parsed.function = functions[-1]
+        with_prototype(parsed.function)
+        with_plain_labels(parsed.function.body)
         coord = deep_node(parsed.function)
         if coord is not None:
             raise UserError([too_deep(places, parsed.original(parsed.offset(coord)))])
@@ -115,6 +117,40 @@ def parse_function(chunks: Chunks, index: int, kept: list[tuple[int, int]], plac
     start = name.start() if name is not None else item.start
     broken = Diagnostic("syntax", "this function cannot be parsed", places.span(start, start + 1))
     raise UserError(complaints or [broken])
+
+
+def with_prototype(function: c_ast.FuncDef) -> None:
+    """`int f(a, n) float *a; int n; {…}` as `int f(float *a, int n) {…}`: what is not declared is an int."""
+    arguments = function.decl.type.args
+    if arguments is None or not all(isinstance(one, c_ast.ID) for one in arguments.params):
+        return
+    declared = {one.name: one for one in function.param_decls or []}
+    for n, one in enumerate(arguments.params):
+        kind = c_ast.TypeDecl(one.name, [], None, c_ast.IdentifierType(["int"], one.coord), one.coord)
+        plain = c_ast.Decl(one.name, [], [], [], [], kind, None, None, one.coord)
+        arguments.params[n] = declared.get(one.name, plain)
+    function.param_decls = None
+
+
+def with_plain_labels(body: c_ast.Node) -> None:
+    """`label: S` and `case x: S` of blocks as `label: ;` and `case x:` with S behind them, as the text has them."""
+    waiting = [body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, c_ast.Compound):
+            node.block_items = list(_behind_labels(node.block_items or [])) or node.block_items
+        waiting += list(node)
+
+
+def _behind_labels(items: list[c_ast.Node]) -> Iterator[c_ast.Node]:
+    for item in items:
+        inner: list[c_ast.Node] = []
+        if isinstance(item, c_ast.Label):
+            inner, item.stmt = [item.stmt], c_ast.EmptyStatement(item.coord)
+        elif isinstance(item, (c_ast.Case, c_ast.Default)):
+            inner, item.stmts = list(item.stmts or []), []
+        yield item
+        yield from _behind_labels([one for one in inner if one is not None])
 
 
 def needed_declarations(chunks: Chunks, index: int) -> list[int]:

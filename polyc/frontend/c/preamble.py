@@ -6,6 +6,7 @@ import re
 
 from polyc.frontend.c.parse import IDENTIFIER, Parsed
 from polyc.frontend.text.chunks import KEYWORDS, Chunk, Chunks, declared_names
+from polyc.frontend.text.foreign import foreign
 from polyc.frontend.text.pragmas import Marked
 from polyc.model import ctree as c
 from polyc.model.scop import Scop
@@ -16,8 +17,10 @@ _HASH_LINE = re.compile(r"^#[^\n]*\n?", re.MULTILINE)
 
 
 def original_text(text: str) -> str:
-    """Preprocessed text without line markers and pragmas."""
-    return _HASH_LINE.sub("", text)
+    """Preprocessed text without line markers and pragmas, but for hints to compilers: they stay with their loops."""
+    return _HASH_LINE.sub(
+        lambda line: line[0] if any(one.is_hint and not one.directive for one in foreign(line[0])) else "", text
+    )
 
 
 def local_types(chunks: Chunks, marked: Marked) -> list[Chunk]:

@@ -141,6 +141,8 @@ class Region:
     """What the shapes of flat arrays take the data for."""
     inspect: bool = True
     """Whether the data may be asked anything."""
+    reads: dict[str, isl.Set] = field(default_factory=dict)
+    """By the text of a pointer, `[n] -> { [] : … }`: the sizes at which the region surely follows it."""
     notes: list[Diagnostic] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
 
@@ -291,6 +293,7 @@ def saved(region: Region) -> Region:
         problems=list(region.problems),
         wanted=list(region.wanted),
         overflows=dict(region.overflows),
+        reads=dict(region.reads),
     )
 
 
@@ -299,4 +302,5 @@ def restore(region: Region, before: Region) -> None:
     region.parameters, region.notes = dict(before.parameters), list(before.notes)
     region.problems, region.ties = list(before.problems), list(before.ties)
     region.wanted, region.overflows = list(before.wanted), dict(before.overflows)
+    region.reads = dict(before.reads)
     region.ranges, region.context, region.assumed = before.ranges, before.context, before.assumed

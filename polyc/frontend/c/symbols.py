@@ -17,6 +17,22 @@ PRIVATE_BYTES = 4096
 """The largest local array that each thread may have a copy of."""
 
 
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """How a place is reached that does not move while the region runs, `s->atoms->f` (`idioms/fixed.py`)."""
+
+    root: str
+    """The key of the variable that it begins with."""
+    inside: str
+    """The object that it lies in: `s`; `*s->atoms`, behind a pointer."""
+    elsewhere: bool = False
+    """Behind a pointer, or at a subscript that is no constant: other names might lead to the same memory."""
+    cells: tuple[tuple[str, str, bool], ...] = ()
+    """The pointers in memory on the way, `s->atoms`, with the objects that these lie in, and whether elsewhere."""
+    follows: tuple[str, ...] = ()
+    """What has to exist for that: the pointers to objects, and elements whose subscripts might leave their array."""
+
+
 @dataclass(slots=True, eq=False)
 class Symbol:
     """One declaration."""
@@ -31,6 +47,8 @@ class Symbol:
     is_loop: bool = False
     """Declared in the head of a for loop of the region."""
     conflicts: bool = False
+    fixed: Fixed | None = None
+    """Of a place in memory that is a variable of its own; its C name is the text that leads there."""
 
     @property
     def rank(self) -> int:

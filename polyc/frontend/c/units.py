@@ -112,6 +112,16 @@ class _Scanner:
                         self.group()
                     return self.up_to(";")
 
+    def item(self) -> None:
+        """Step over one item of a block: a statement, or a label."""
+        word, _, end = self.peek()
+        if word in ("case", "default"):
+            return self.up_to(":")
+        if word.isidentifier() and (match := _TOKEN.search(self.text, end)) is not None and match.group() == ":":
+            self.position = match.end()
+            return None
+        return self.statement()
+
     def up_to(self, wanted: str) -> None:
         """Step over everything up to a token outside of brackets, and over it."""
         while True:
@@ -139,7 +149,7 @@ def units(block: c_ast.Compound, parsed: Parsed) -> list[Unit]:
     following = 0
     while scanner.peek()[0] != "}":
         start = scanner.peek()[1]
-        scanner.statement()
+        scanner.item()
         first = following
         while following < len(items) and items[following][0] < scanner.position:
             if items[following][0] < start:
@@ -189,9 +199,13 @@ def chosen(places: Places, first: int, last: int) -> str:
     kept: list[str] = []
     branches: list[tuple[int, bool]] = []
     """Of each open branch: where its code begins in `kept`, and whether the preprocessor left any of it."""
+    pragma = False
     for number in range(first, last + 1):
         line = _code(places.user.line(number))
         directive = _DIRECTIVE.match(line)
+        if pragma or (directive is not None and directive[1] == "pragma"):
+            pragma = line.rstrip().endswith("\\")  # what it is about was read in the preprocessed text
+            continue
         if directive is None:
             kept.append(line + "\n")
             if _pieces(places, number):
@@ -229,6 +243,11 @@ def _balance(text: str) -> int | None:
             if depth < 0:
                 return None
     return depth
+
+
+def has_code(places: Places, line: int) -> bool:
+    """Whether a line of the user's file has anything that the preprocessor left, but for pragmas."""
+    return bool(_pieces(places, line))
 
 
 def _pieces(places: Places, line: int) -> list[tuple[int, int]]:

@@ -4,8 +4,8 @@
 `i * w + (j - 1)`, which the model can follow. What is printed is the expression, as if the function were a macro.
 
 rewrite:  f(a, b)  ->  (R)e[x := (X)a, y := (Y)b]     for R f(X x, Y y) { return e; }
-requires: the arguments have no side effects; e reads nothing but the parameters and constants, or elements behind
-          pointers among the parameters
+requires: the arguments have no side effects; e reads nothing but the parameters and constants, elements behind
+          pointers and members of structs among the parameters, and variables of the file; a struct is given by its name
 ensures:  the same operations on the same values: casts stand where C converts, unless they change nothing. An argument
           that e does not evaluate in a call is not evaluated
 """
@@ -32,13 +32,13 @@ from polyc.frontend.text.chunks import Chunks
 from polyc.frontend.text.places import Places
 from polyc.model import ctree as c
 from polyc.model.scop import CType, Storage
-from polyc.records import dataclass, field
+from polyc.records import dataclass, field, replace
 
 LARGEST = 64
 """Nodes of an expression that is put in the place of a call."""
 SMALL = 16
 """Nodes of an argument that may be evaluated several times."""
-_REPLACED = re.compile(r"\b(?:weak|__weak__|ifunc|__ifunc__|alias|__alias__)\b")
+REPLACED = re.compile(r"\b(?:weak|__weak__|ifunc|__ifunc__|alias|__alias__)\b")
 _EFFECTS = (c.Assign, c.Postfix)
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=", "&&", "||")
 _PLAIN = {
@@ -66,6 +66,8 @@ class Helper:
     """Constants of the file that it mentions."""
     uses: dict[str, int]
     """How often each parameter is read."""
+    shared: frozenset[str] = frozenset()
+    """Variables of the file that it reads."""
 
 
 @dataclass(slots=True)
@@ -87,7 +89,7 @@ class Helpers:
     def found(self, name: str) -> Helper | None:
         numbers = [n for n in self.chunks.mentions.get(name, ()) if self.chunks.items[n].function_name == name]
         bodies = [n for n in numbers if self.chunks.items[n].is_function]
-        if len(bodies) != 1 or any(_REPLACED.search(self.chunks.code_of(n)) for n in numbers):
+        if len(bodies) != 1 or any(REPLACED.search(self.chunks.code_of(n)) for n in numbers):
             return None
         item, text = self.chunks.items[bodies[0]], self.chunks.code_of(bodies[0])
         if len(text) > LONGEST_HELPER or UNREADABLE.search(text):
@@ -118,14 +120,19 @@ class Helpers:
         if any(isinstance(n, c.Call) and scope.find(n.function) is not None for n in c.walk(helper.value)):
             return call
         given: dict[str, c.Expr] = {}
+        for name in helper.shared:
+            if not is_global(name, scope):
+                return call
+            given[name] = c.Name(scope.blocks[0][name].key)
         for (name, shape), argument in zip(helper.parameters, call.arguments, strict=True):
-            if shape.dims:
-                if not is_same_array(argument, shape, scope):
+            if shape.dims or shape.element.kind == "struct":
+                if not is_same_array(argument, shape, scope) and not is_address(argument, shape, scope):
                     return call
                 given[name] = argument
                 continue
             passed = converted(argument, shape.element, type_of(argument, scope))
-            if helper.uses.get(name, 0) > 1 and not anywhere and not is_small(passed):
+            followed = anywhere or self.effects(call.function).anything  # else nobody knows what the call does
+            if helper.uses.get(name, 0) > 1 and not followed and not is_small(passed):
                 return call
             given[name] = passed
         found = substituted(helper.value, given, call.span)
@@ -167,7 +174,8 @@ class _Reader:
             symbol = self.scope.find(item.name) if isinstance(item, c_ast.Decl) and item.name else None
             if symbol is None or symbol.volatile:
                 raise Unclear
-            if not symbol.rank and not is_arithmetic(symbol.shape.element, self.scope.types):
+            is_struct = symbol.shape.element.kind == "struct" and symbol.shape.node is not None
+            if not symbol.rank and not is_struct and not is_arithmetic(symbol.shape.element, self.scope.types):
                 raise Unclear
             parameters.append((symbol.key, symbol.shape))
         keys = {key for key, _ in parameters}
@@ -177,26 +185,34 @@ class _Reader:
         if self.expressions.problems or sum(1 for _ in c.walk(value)) > LARGEST:
             raise Unclear
         constants: dict[str, int] = {}
+        shared: set[str] = set()
         for node in c.walk(value):
-            self.check(node, keys, constants)
-        uses = Counter(node.name for node in c.walk(value) if isinstance(node, c.Name) and node.name in keys)
-        elements = Counter(key for node in c.walk(value) if (key := element_of(node, pointers)) is not None)
+            self.check(node, keys, constants, shared)
+        pointers |= {key: len(self.scope.symbols[key].shape.dims) for key in shared}
+        pointers |= {key: 0 for key, shape in parameters if shape.element.kind == "struct" and not shape.dims}
+        uses = Counter(node.name for node in c.walk(value) if isinstance(node, c.Name) and node.name in keys | shared)
+        elements = Counter(key for node in c.walk(value) if (key := element_of(node, pointers, self.scope)) is not None)
         if any(elements[key] != uses[key] for key in pointers):
-            raise Unclear  # a pointer is used as a value
-        return Helper(tuple(parameters), value, constants, dict(uses))
+            raise Unclear  # a pointer or a whole struct is used as a value
+        return Helper(tuple(parameters), value, constants, dict(uses), frozenset(shared))
 
-    def check(self, node: c.Node, keys: set[str], constants: dict[str, int]) -> None:
+    def check(self, node: c.Node, keys: set[str], constants: dict[str, int], shared: set[str]) -> None:
         """What may stand in the expression: it means the same at the place of the call. Raises Unclear."""
         match node:
             case c.Name(name=name) if name not in keys:
                 symbol = self.scope.symbols.get(name)
                 value = self.scope.types.constants.get(name) if symbol is None else fixed(symbol, self.scope.types)
-                if value is None or (symbol is not None and symbol.c_name != name):
+                if symbol is not None and (symbol.c_name != name or symbol.volatile):
                     raise Unclear
-                constants[name] = value
+                if value is not None:
+                    constants[name] = value
+                elif is_global(name, self.scope):
+                    shared.add(name)
+                else:
+                    raise Unclear
             case c.Call(function=name) if name not in PURE:
                 raise Unclear
-            case c.SizeOf() | c.InitList() | c.Member() | c.Assign() | c.Postfix():
+            case c.SizeOf() | c.InitList() | c.Assign() | c.Postfix():
                 raise Unclear
             case c.Unary(op="++" | "--" | "&" | "*"):
                 raise Unclear
@@ -317,12 +333,17 @@ class _Reader:
         return c.rewrite(expr, settled)
 
 
-def element_of(node: c.Node, pointers: dict[str, int]) -> str | None:
-    """The array that a reference is a whole element of."""
-    depth = 0
+def element_of(node: c.Node, pointers: dict[str, int], scope: Scope) -> str | None:
+    """The array that a reference is a whole element of; of structs, a member of an element."""
+    depth = member = 0
+    if isinstance(node, c.Member):
+        depth, member, node = int(node.arrow), 1, node.base
     while isinstance(node, c.Subscript):
         depth, node = depth + 1, node.base
-    return node.name if isinstance(node, c.Name) and pointers.get(node.name) == depth else None
+    symbol = scope.symbols.get(node.name) if isinstance(node, c.Name) else None
+    if symbol is None or pointers.get(symbol.key) != depth:
+        return None
+    return symbol.key if (symbol.shape.element.kind == "struct") == bool(member) else None
 
 
 def branch(node: c_ast.Node | None) -> list[c_ast.Node]:
@@ -337,7 +358,18 @@ def branch(node: c_ast.Node | None) -> list[c_ast.Node]:
 
 def substituted(value: c.Expr, given: dict[str, c.Expr], span: Span | None) -> c.Expr:
     """The expression with arguments in the place of parameters; errors and notes point to the call."""
-    return c.rewrite(c.placed(value, span), lambda node: given.get(node.name) if isinstance(node, c.Name) else None)
+
+    def change(node: c.Node) -> c.Node | None:
+        match node:
+            case c.Name(name=name):
+                return given.get(name)
+            case c.Member(base=c.Name(name=name), field=field, arrow=True):
+                argument = given.get(name)
+                if isinstance(argument, c.Unary) and argument.op == "&":
+                    return c.Member(argument.operand, field, False, span)
+        return None
+
+    return c.rewrite(c.placed(value, span), change)
 
 
 def is_small(expr: c.Expr) -> bool:
@@ -352,6 +384,29 @@ def is_small(expr: c.Expr) -> bool:
     return links(expr) is not None
 
 
+def is_address(argument: c.Expr, shape: Shape, scope: Scope) -> bool:
+    """Whether an argument is the address of a struct variable, for a pointer to such structs."""
+    inner = argument.operand if isinstance(argument, c.Unary) and argument.op == "&" else None
+    single = shape.element.kind == "struct" and len(shape.dims) == 1
+    return single and inner is not None and is_same_array(inner, replace(shape, dims=()), scope)
+
+
+def is_global(name: str, scope: Scope) -> bool:
+    """Whether a name means a variable of the file, which nothing hides."""
+    symbol = scope.blocks[0].get(name)
+    return symbol is not None and scope.find(name) is symbol and not symbol.shape.is_function and not symbol.volatile
+
+
+def same_struct(one: c_ast.Node | None, other: c_ast.Node | None) -> bool:
+    """Whether two declarations of a struct say the same."""
+
+    def text(node: c_ast.Node) -> tuple[object, ...]:
+        own = tuple(str(getattr(node, name)) for name in node.attr_names)
+        return type(node).__name__, own, tuple(text(child) for child in node)
+
+    return one is not None and other is not None and (one is other or text(one) == text(other))
+
+
 def is_same_array(argument: c.Expr, shape: Shape, scope: Scope) -> bool:
     """Whether an argument is an array, or a row of one, whose elements are what the function takes them for."""
     depth = 0
@@ -361,7 +416,10 @@ def is_same_array(argument: c.Expr, shape: Shape, scope: Scope) -> bool:
     if symbol is None or symbol.rank - depth != len(shape.dims) or symbol.volatile:
         return False
     one, other = symbol.shape.element, shape.element
-    if one.kind not in ("int", "float") or not is_same(one, other) or is_enum(one.text, scope.types):
+    if one.kind == "struct":
+        if one.text != other.text or not same_struct(symbol.shape.node, shape.node):
+            return False
+    elif one.kind not in ("int", "float") or not is_same(one, other) or is_enum(one.text, scope.types):
         return False
     inner = zip(symbol.shape.dims[depth + 1 :], shape.dims[1:], strict=True)
     return all(a.pointer == b.pointer and (a.pointer or (a.size is not None and a.size == b.size)) for a, b in inner)

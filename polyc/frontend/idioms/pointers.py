@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from pycparser import c_ast
+from pycparser.c_generator import CGenerator
 
 from polyc.frontend.c.liveness import walk
 from polyc.records import dataclass, field, replace
@@ -116,6 +117,8 @@ def sources(node: c_ast.Node) -> list[tuple[str, bool]]:
             return [(name, False) for name, _ in sources(inner)]
         case c_ast.BinaryOp(op="+" | "-", left=inner):
             return [(name, False) for name, _ in sources(inner)]
+        case c_ast.StructRef():
+            return [(CGenerator().visit(node), True)]
         case c_ast.TernaryOp(iftrue=one, iffalse=other):
             return sources(one) + sources(other)
         case c_ast.Assignment(op="=", rvalue=value):

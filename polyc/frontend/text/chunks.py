@@ -18,9 +18,16 @@ restrict return short signed sizeof static struct switch typedef union unsigned 
 __attribute__ __extension__ __asm__ __inline __restrict __declspec _Alignas _Static_assert __typeof__
 """
 KEYWORDS = frozenset(_WORDS.split())
+_OLD_STYLE = re.compile(r"(?!typedef\b)[\w *]*\w ?\([\w, ]*\) ?[A-Za-z_]")
 _BRACES = re.compile(r"\{[^{}]*\}")
 
 
+_OF_THREADS = re.compile(
+    r"^[ \t]*#[ \t]*pragma[ \t]+omp[ \t]+threadprivate[ \t]*\(([^)\n]*)\)"
+    r"|\b(?:__thread|_Thread_local|thread_local)\b([^;{}]*[;{])",
+    re.MULTILINE,
+)
+_DECLARED = re.compile(r"([A-Za-z_]\w*)\s*(?=[][=,;)])")
 _HASH_LINES = re.compile(r"^#[^\n]*$", re.MULTILINE)
 
 
@@ -44,6 +51,18 @@ class Chunks:
     items: list[Chunk] = field(default_factory=list)
     mentions: dict[str, list[int]] = field(default_factory=dict)
     """Identifier -> indices of the chunks in whose header (or enum list) it stands."""
+
+    _of_threads: frozenset[str] | None = None
+
+    @property
+    def of_threads(self) -> frozenset[str]:
+        """The names of variables of which each thread has its own."""
+        if self._of_threads is None:
+            found: set[str] = set()
+            for match in _OF_THREADS.finditer(self.text):
+                found |= set(_IDENTIFIER.findall(match[1] or "")) | set(_DECLARED.findall(match[2] or ""))
+            self._of_threads = frozenset(found)
+        return self._of_threads
 
     def at(self, offset: int) -> int | None:
         """The index of the chunk that holds the character."""
@@ -99,12 +118,24 @@ def cut(text: str, places: Places) -> Chunks:
                     _add(result, start, here + 1, pieces, True)
                     start, pieces, is_body = here + 1, [], False
         elif not opened and parens == 0:
+            if _declares_arguments(" ".join([*pieces, text[piece_start:here]])):
+                continue
             pieces.append(text[piece_start:here])
             _add(result, start, here + 1, pieces, False)
             start, piece_start, pieces = here + 1, here + 1, []
     if opened:
         raise UserError([Diagnostic("syntax", "'{' without its '}'", places.span(opened[-1], opened[-1] + 1))])
     return result
+
+
+def _declares_arguments(header: str) -> bool:
+    """Whether a `;` ends the declaration of an argument: `int f(a, n) float *a;` before `int n; {…}`."""
+    header = _HASH_LINES.sub("", header) if "(" in header else ""
+    _, opening, behind = header.partition("(")
+    if not opening or not all(one.strip().isidentifier() for one in behind.partition(")")[0].split(",")):
+        return False
+    plain = " ".join(drop_attributes(header).split())  # macros have left long rows of blanks
+    return _OLD_STYLE.match(plain) is not None
 
 
 def _opens_body(header: str) -> bool:

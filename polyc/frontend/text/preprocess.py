@@ -29,6 +29,8 @@ class Preprocessed:
     runs: list[tuple[str, int]] = field(default_factory=list)
     """File and line number of the first line of each run."""
     macros: frozenset[str] = frozenset()
+    system: frozenset[str] = frozenset()
+    """The headers among the files that the compiler or its system brings with it."""
     dependencies: tuple[str, ...] = ()
     line_ends: list[int] | None = None
     """Offsets of the newlines, once somebody has asked: to count them for each place takes the square of the text."""
@@ -122,6 +124,7 @@ def read_markers(text: str, path: str, given: str) -> Preprocessed:
     text = _DEFINE.sub(lambda m: " " * len(m.group()), text)
     result = Preprocessed(path, text, macros=macros)
     seen: dict[str, None] = {} if given == STDIN else {path: None}
+    system: set[str] = set()
     names: dict[str, str] = {}
     for match in MARKER.finditer(text):
         name = names.get(match.group(2))
@@ -130,7 +133,9 @@ def read_markers(text: str, path: str, given: str) -> Preprocessed:
             name = names.setdefault(match.group(2), path if name == given else name)
         result.starts.append(min(match.end() + 1, len(text)))
         result.runs.append((name, int(match.group(1))))
+        if match.group().endswith((" 3", " 3 4")):
+            system.add(name)
         if not name.startswith("<") and match.group(2) != STDIN:
             seen.setdefault(name)
-    result.dependencies = tuple(seen)
+    result.dependencies, result.system = tuple(seen), frozenset(system)
     return result

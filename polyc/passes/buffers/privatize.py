@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 import islpy as isl
 
 from polyc.analysis.coincident import within_iteration
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Array, Storage
-from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Sequence, instances_below
-from polyc.nests.nest import statements_below
-from polyc.poly import affine_of, among, constant_of, in_name, maps, out_name, set_name, sets
+from polyc.model.tree import (
+    Band,
+    Domain,
+    Extension,
+    Filter,
+    Leaf,
+    Mark,
+    Member,
+    Node,
+    Sequence,
+    instances_below,
+    walk,
+)
+from polyc.nests.nest import statements_below, values
+from polyc.poly import affine_of, among, in_name, maps, out_name, set_name, sets
 from polyc.records import dataclass, replace
 
 STAGE = "privatize"
@@ -30,7 +44,7 @@ def place_private_arrays(program: Program) -> Program:
             continue  # never read, or an iteration's own already
         users = frozenset(s.name for s in program.statements.values() if any(a.array == name for a in s.accesses))
         placed = _Placing(program, array, flow.intersect_params(program.scop.known), users)
-        child = placed.at(program.tree.child, 0, False)
+        child = placed.at(program.tree.child, (), 0, False)
         program = replace(
             program,
             tree=Domain(program.tree.domain, child),
@@ -50,8 +64,12 @@ class _Placing:
     def __post_init__(self) -> None:
         self.buffers = {}
 
-    def at(self, node: Node, depth: int, concurrent: bool) -> Node:
-        """The subtree with the declaration as deep as it may stand; `concurrent`: some loop above is parallel."""
+    def at(self, node: Node, above: tuple[Member, ...], depth: int, concurrent: bool) -> Node:
+        """The subtree with the declaration as deep as it may stand.
+
+        above: the `depth` loops that the node is in; without those that only give instances to an extension
+        concurrent: some loop above is parallel
+        """
         if not self._used(node):
             return node
         match node:
@@ -59,61 +77,79 @@ class _Placing:
                 return self._declare(node, depth, concurrent)
             case Mark(kind="allocate", names=names) if any(self._is_own(key) for key in names):
                 return node
-            case Mark() | Extension():
+            case Extension():
+                return replace(node, child=self.at(node.child, (), depth, concurrent))
+            case Mark():
                 # A kernel of one thread has no parallel loop, and keeps its scalars to itself all the same.
-                within = concurrent or (isinstance(node, Mark) and node.kind == "kernel")
-                return replace(node, child=self.at(node.child, depth, within))
+                within = concurrent or node.kind == "kernel"
+                return replace(node, child=self.at(node.child, above, depth, within))
             case Sequence(children=steps):
-                if self._connected(steps):
-                    return self._declare(node, depth, concurrent)
-                return Sequence(tuple(self._step(s, depth, concurrent) for s in steps))
-            case Band(members=members):
-                inside = 0
-                while inside < len(members) and self._stays(members[inside]):
-                    concurrent = concurrent or members[inside].parallel or members[inside].vector
-                    inside += 1
-                if inside == len(members):
-                    child = self.at(node.child, depth + inside, concurrent)
-                    inside = self._varying(node)
-                    declared = isinstance(child, Mark) and any(key in self.buffers for key in child.names)
-                    if inside == len(members) or not declared:
-                        return replace(node, child=child)
-                    self.buffers.popitem()
-                if inside == 0:
-                    return self._declare(node, depth, concurrent)
-                rest = replace(node, members=members[inside:])
-                below = self._declare(rest, depth + inside, concurrent)
-                return replace(node, members=members[:inside], child=below)
+                connected = self._connected(steps)
+                own = (
+                    self._step(s, above, depth, concurrent) if not connected or _parallel_loops(s.child) else s
+                    for s in steps
+                )
+                return self._declare(Sequence(tuple(own)), depth, concurrent) if connected else Sequence(tuple(own))
+            case Band():
+                return self._in_band(node, above, depth, concurrent)
 
-    def _varying(self, band: Band) -> int:
-        """How many of the band's members it takes to tell the array's users apart, or are not sequential.
+    def _in_band(self, band: Band, above: tuple[Member, ...], depth: int, concurrent: bool) -> Node:
+        """A band with the declaration below it, between its members or above it."""
+        members, inside = band.members, 0
+        while inside < len(members) and self._stays(members[inside]):
+            concurrent = concurrent or members[inside].parallel or members[inside].vector
+            inside += 1
+        if inside == len(members):
+            before = dict(self.buffers)
+            child = self.at(band.child, (*above, *members), depth + inside, concurrent)
+            new = self.buffers.keys() - before.keys()
+            if not new or _is_concurrent(child, new) or self._varying(band, inside, above) == inside:
+                return replace(band, child=child)
+            self.buffers = before
+        inside = self._varying(band, inside, above)
+        if inside == 0:
+            return self._declare(band, depth, concurrent)
+        rest = replace(band, members=members[inside:])
+        below = self._declare(rest, depth + inside, concurrent)
+        return replace(band, members=members[:inside], child=below)
 
-        Below others, which all users run in one iteration of, a declaration gains nothing, and isl may print what comes
-        last in that iteration behind the loop.
+    def _varying(self, band: Band, count: int, above: tuple[Member, ...]) -> int:
+        """How many of the band's first `count` members it takes to tell the array's users apart, or are not sequential.
+
+        Below others a declaration gains nothing, and isl may print some of the users outside of the loop: where all run
+        in one of its iterations, or where some run behind the iterations of others, but for one that both share.
+
+        above: the members of the bands above
         """
-        count = len(band.members)
-        while count and band.whole is None and self._is_fixed(band.members[count - 1]):
+        tiles = band.whole is not None or any(isinstance(n, Extension) for n in walk(band))
+        while count and not tiles and not self._is_varying((*above, *band.members[:count])):
             count -= 1
         return count
 
-    def _is_fixed(self, member: Member) -> bool:
-        """Whether a sequential loop has one value for all users."""
-        if member.parallel or member.vector:
-            return False
-        pieces = member.schedule.get_pw_aff_list()
-        values = [pieces.get_at(k) for k in range(pieces.n_pw_aff())]
-        found = {constant_of(value) for value in values if set_name(value.domain()) in self.users}
-        return len(found) == 1 and None not in found
+    def _is_varying(self, members: tuple[Member, ...]) -> bool:
+        """Whether the last one of some loops is not sequential, or has iterations that keep its users together: each
+        runs before an iteration of another one, and behind one. isl prints these in one loop."""
+        if members[-1].parallel or members[-1].vector:
+            return True
+        domain = self.program.tree.domain.intersect_params(self.program.scop.known)
+        apart = [one.range() for one in maps(values(members, domain)) if in_name(one) in self.users]
+        together = [apart[0] if len(apart) == 1 else apart.pop()]  # one alone alternates with itself
+        for one in together:
+            found = [other for other in apart if _alternate(one, other)]
+            apart = [other for other in apart if other not in found]
+            together += found
+        return not apart
 
     def _is_own(self, key: str) -> bool:
         """Whether a buffer is of the array."""
         buffer = self.program.buffers.get(key)
         return buffer is not None and buffer.array == self.array.name
 
-    def _step(self, step: Filter, depth: int, concurrent: bool) -> Filter:
-        if not self._reaches(step):
+    def _step(self, step: Filter, above: tuple[Member, ...], depth: int, concurrent: bool) -> Filter:
+        """A step with a declaration of its own, unless it hands values to others, or reads theirs."""
+        if not self._reaches(step) or not self._alone(instances_below(step)):
             return step
-        return replace(step, child=self.at(step.child, depth, concurrent))
+        return replace(step, child=self.at(step.child, above, depth, concurrent))
 
     def _reaches(self, step: Filter) -> bool:
         """Whether a statement below uses the array."""
@@ -148,12 +184,14 @@ class _Placing:
     def _connected(self, steps: tuple[Filter, ...]) -> bool:
         """Whether a step of the sequence reads what another one computes, or all is in leaves."""
         using = [s for s in steps if self._reaches(s)]
-        for step in using:
-            instances = instances_below(step)
-            read_here = self.flow.intersect_range(instances)
-            if not read_here.is_subset(read_here.intersect_domain(instances)):
-                return True
+        if not all(self._alone(instances_below(step)) for step in using):
+            return True
         return len(using) > 1 and all(isinstance(s.child, Leaf) for s in using)
+
+    def _alone(self, instances: isl.UnionSet) -> bool:
+        """Whether no value goes from some instances to others, or comes from these."""
+        read, written = self.flow.intersect_range(instances), self.flow.intersect_domain(instances)
+        return bool(read.is_subset(written) and written.is_subset(read))
 
     def _stays(self, member: Member) -> bool:
         """Whether no value leaves an iteration of the loop."""
@@ -182,3 +220,27 @@ class _Placing:
             if not piece.is_subset(isl.Map.from_aff(first).apply_range(isl.Map.from_aff(second).reverse())):
                 return False
         return True
+
+
+def _alternate(one: isl.Set, other: isl.Set) -> bool:
+    """Whether of two sets of iterations `{ [v0, v1] }` each has one before and one behind one of the other, in v1."""
+    last = one.dim(isl.dim_type.set) - 1
+    later = isl.Map.universe(isl.Space.map_from_set(one.get_space()))
+    for d in range(last):
+        later = later.equate(isl.dim_type.in_, d, isl.dim_type.out, d)
+    later = later.order_lt(isl.dim_type.in_, last, isl.dim_type.out, last)
+    return all(not later.intersect_domain(a).intersect_range(b).is_empty() for a, b in ((one, other), (other, one)))
+
+
+def _is_concurrent(node: Node, names: Set[str]) -> bool:
+    """Whether a parallel loop of a subtree, or a kernel, has declarations of some buffers inside."""
+
+    def declares(below: Node) -> bool:
+        return any(isinstance(n, Mark) and not names.isdisjoint(n.names) for n in walk(below))
+
+    kernels = [n.child for n in walk(node) if isinstance(n, Mark) and n.kind == "kernel"]
+    return any(declares(below) for below in (*kernels, *(loop.child for loop in _parallel_loops(node))))
+
+
+def _parallel_loops(node: Node) -> list[Band]:
+    return [n for n in walk(node) if isinstance(n, Band) and any(m.parallel or m.vector for m in n.members)]

@@ -16,8 +16,9 @@ from polyc.bounded import isl_in_child
 from polyc.flow import compute_flow
 from polyc.model.from_isl import from_isl
 from polyc.model.program import Program
+from polyc.model.relations import pw_affs_of
 from polyc.model.scop import AccessKind
-from polyc.model.tree import Band, Domain, Filter, Member, Node, Sequence, rewrite
+from polyc.model.tree import Band, Domain, Filter, Member, Node, Sequence, restrict, rewrite, walk
 from polyc.nests.naming import name_members
 from polyc.nests.nest import Outer
 from polyc.passes.order.cells import with_loops_over_cells
@@ -46,6 +47,8 @@ MOST_FREE = 6
 MOST_DISTANCES = 32
 MOST_TRIES = 4
 """Schedules that are found anew, each with what the live ranges between the steps of the one before hold back."""
+MOST_FACTOR = 32
+"""Of a loop of the original order in a schedule's loop: skewing by a stencil's radius takes less."""
 DEFAULTS = {
     "serialize_sccs": 0,
     "whole_component": 0,
@@ -95,6 +98,10 @@ def schedule_nests(program: Program) -> Program:
             raise
         message = f"isl's scheduler {why}; the original order stays, with its parallel loops"
         return with_coincident_loops(program).remark(code, STAGE, message, tuple(scop.statements))
+    tree, taken_back = with_plain_loops(tree, program)
+    if taken_back:
+        message = "isl's scheduler found loops with far more iterations than there is work; the original order stays"
+        program = program.remark("not-scheduled", STAGE, message, taken_back)
     tree = name_members(with_private_loops(in_source_order(tree, program), program), scop)
     if program.options.fuse == "basteln":
         tree, program = with_loops_over_cells(tree, program)
@@ -113,6 +120,34 @@ def scheduled(constraints: isl.ScheduleConstraints, program: Program) -> Domain:
         return from_isl(schedule())
     # Where isl schedules several nests as one, no budget of operations may end it.
     return from_isl(isl.Schedule.read_from_str(context, isl_in_child(lambda: str(schedule()))))
+
+
+def with_plain_loops(tree: Domain, program: Program) -> tuple[Domain, tuple[str, ...]]:
+    """The tree with nests in their original order where isl's loops are none that a program should have, and the
+    statements of these.
+
+    Where no loop carries what is left of the dependences, isl combines loops with factors as large as the sizes
+    (`698 * j + i`, of which one value in hundreds runs an instance), if these are constants.
+    """
+    steps = tree.child.children if isinstance(tree.child, Sequence) else (Filter(tree.domain, tree.child),)
+    wild = [step for step in steps if _largest_factor(step.child) > MOST_FACTOR]
+    if not wild:
+        return tree, ()
+    plain = with_coincident_loops(program).tree.child
+    taken_back = sorted(name for step in wild for name in names(step.filter))
+    changed = tuple(replace(s, child=restrict(plain, s.filter)) if s in wild else s for s in steps)
+    return replace(tree, child=Sequence(changed) if len(changed) > 1 else changed[0].child), tuple(taken_back)
+
+
+def _largest_factor(node: Node) -> int:
+    """The largest factor of a loop of the original order in one of these, by its absolute value."""
+    loops = (member for band in walk(node) if isinstance(band, Band) for member in band.members)
+    pieces = [value for member in loops for value in pw_affs_of(member.schedule).values()]
+    affs: list[isl.Aff] = []
+    for value in pieces:
+        value.foreach_piece(lambda _, aff: affs.append(aff))
+    sides = [(aff, k) for aff in affs for k in range(aff.dim(isl.dim_type.in_))]
+    return max((abs(aff.get_coefficient_val(isl.dim_type.in_, k).ceil().to_python()) for aff, k in sides), default=0)
 
 
 def keeps_live_ranges(tree: Domain, program: Program) -> bool:

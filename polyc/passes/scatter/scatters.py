@@ -131,6 +131,8 @@ class _Marker:
         cells = [cells_of(array) for array in arrays]
         size = sum(n * (a.element.size_bytes or 8) for n, a in zip(cells, arrays, strict=True) if n is not None)
         few = f"atomic updates by {self.machine.cores} threads would take longer than one thread without"
+        if not all(array.c_name.isidentifier() for array in arrays):
+            return False, f"OpenMP gives threads no copies of a member of a struct, and {few}"
         if any(n is None for n in cells):
             return False, f"its size is not known, so that threads cannot have copies, and {few}"
         if size > MOST_BYTES:

@@ -311,7 +311,7 @@ class _Step:
             return True
         if self.array not in after.live_out:
             return False
-        return not last_writers(everything, self.order).dependence.intersect_domain(mine).is_empty()
+        return not last_writers(everything, self.order).intersect_domain(mine).is_empty()
 
     # --- what it saves
 

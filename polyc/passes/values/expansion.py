@@ -226,7 +226,7 @@ def indices(relation: isl.Map) -> set[int]:
 
 def new_name(scop: Scop, wish: str, others: Iterable[str]) -> str:
     """The wish, or the wish with the first number that makes it free."""
-    taken = scop.used_names | scop.arrays.keys() | set(others)
+    taken, wish = scop.used_names | scop.arrays.keys() | set(others), c.as_word(wish)
     return next(n for n in chain([wish], (f"{wish}{k}" for k in count(2))) if n not in taken)
 
 

@@ -225,7 +225,7 @@ class _Candidate:
     def is_live_out(self) -> bool:
         if self.array not in self.scop.live_out:
             return False
-        last = last_writers(accesses_of(self.scop, frozenset([self.array])), self.order).dependence
+        last = last_writers(accesses_of(self.scop, frozenset([self.array])), self.order)
         return not last.intersect_domain(instances_of(self.producer)).is_empty()
 
     def has_other_source(self) -> bool:

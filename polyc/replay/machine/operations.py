@@ -121,6 +121,8 @@ def operations(machine: Machine) -> dict[str, Any]:
         "remainder": remainder,
         "put": put,
         "looked_up": looked_up,
+        "ranges": [],
+        "all_apart": all_apart,
         "within": within,
         "P": PRIME,
         "rounds": machine.rounds,
@@ -136,6 +138,16 @@ def operations(machine: Machine) -> dict[str, Any]:
         "Record": Record,
         "M": machine,
     }
+
+
+def all_apart(ranges: list[tuple[int, int, int]]) -> int:
+    """Whether no range that is written overlaps another one."""
+    end = written_end = -(1 << 62)
+    for start, stop, written in sorted(one for one in ranges if one[0] < one[1]):
+        if start < (end if written else written_end):
+            return 0
+        end, written_end = max(end, stop), max(written_end, stop) if written else written_end
+    return 1
 
 
 def quotient(one: int, other: int) -> int:

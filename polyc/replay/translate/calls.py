@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from pycparser import c_ast
 
-from polyc.frontend.c.ctype import INT
+from polyc.frontend.c.ctype import INT, Shape
 from polyc.frontend.c.functions import HINTS, PURE
 from polyc.model.scop import CType
 from polyc.replay.machine.memory import number_of
 from polyc.replay.machine.reading import ROW, NotUnderstood
 from polyc.replay.translate.arithmetic import RESIDUES
-from polyc.replay.translate.values import DOUBLE, FLOAT, LONG, Value, closed, number
+from polyc.replay.translate.values import DOUBLE, FLOAT, LONG, Value, closed, kind_of, number
 
 if TYPE_CHECKING:
     from polyc.replay.translate.expressions import Expressions
@@ -92,7 +92,10 @@ def of_users(e: Expressions, name: str, arguments: list[c_ast.Node]) -> Value:
     codes: list[str] = []
     for parameter, argument in zip(parameters, arguments, strict=False):
         shape = e.known.types.shape(parameter.type)
-        if shape.dims:
+        whole = members_of(e, shape, argument)
+        if whole is not None:
+            codes += [f"[{whole}]", "0"] if shape.dims else [whole]
+        elif shape.dims:
             pointer = e.pointer(argument)
             if pointer.shape.element != shape.element:
                 raise NotUnderstood(f"a call of {name}")
@@ -104,6 +107,17 @@ def of_users(e: Expressions, name: str, arguments: list[c_ast.Node]) -> Value:
     if result.dims:
         raise NotUnderstood(f"a call of {name}")
     return Value(f"f_{name}({', '.join(codes)})", result.element, True, node=result.node)
+
+
+def members_of(e: Expressions, shape: Shape, argument: c_ast.Node) -> str | None:
+    """A struct of which the texts are given members only: a record of these."""
+    inner = argument.expr if isinstance(argument, c_ast.UnaryOp) and argument.op == "&" else argument
+    members = e.known.members.get(inner.name) if isinstance(inner, c_ast.ID) else None
+    if members is None or shape.element.kind != "struct" or len(shape.dims) > 1:
+        return None
+    kind = e.known.kind(kind_of(Shape(shape.element, (), shape.node), e.known.types))
+    values = ", ".join(f"{name!r}: {e.named(variable).code}" for name, variable in members.items())
+    return f"record({kind}, {{{values}}})"
 
 
 def of_polyc(e: Expressions, name: str, node: c_ast.FuncCall, arguments: list[c_ast.Node]) -> Value:
@@ -119,11 +133,26 @@ def of_polyc(e: Expressions, name: str, node: c_ast.FuncCall, arguments: list[c_
         one, other = (e.value(argument) for argument in arguments)
         return Value(f"{closed(one.code)} // {closed(other.code)}", e.arithmetic.common(one, other), one.large)
     if name == "polyc_apart":
-        found = [e.value(argument).pointer for argument in arguments]
+        try:
+            found = [e.value(argument).pointer for argument in arguments]
+        except NotUnderstood:
+            return number(1)  # memory that only sizes and pointers are read from
         if any(pointer is None for pointer in found):
             return number(1)  # a variable that has no other name
         a, a_end, b, b_end = (e.address(pointer) for pointer in found if pointer is not None)
         return Value(f"({a_end} <= {b} or {b_end} <= {a})", INT, truth=True)
+    if name == "polyc_pays":
+        return number(1)
+    if name == "polyc_ranges":
+        return Value("ranges.clear()", INT)
+    if name == "polyc_range":
+        ends = [e.value(argument).pointer for argument in arguments[:2]]
+        if any(pointer is None for pointer in ends):
+            return number(0)  # a variable that has no other name
+        start, end = (e.address(pointer) for pointer in ends if pointer is not None)
+        return Value(f"ranges.append(({start}, {end}, {e.value(arguments[2]).code}))", INT)
+    if name == "polyc_all_apart":
+        return Value("all_apart(ranges)", INT)
     if name == "polyc_fence":
         return number(0)
     if name == "polyc_stream":

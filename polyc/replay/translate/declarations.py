@@ -168,7 +168,8 @@ class Declarations(Expressions):
                 self.emit(f"{code} = allocated({node.name!r}, {size}, {kind}){condition}")
                 offset = "0"
             case None:
-                raise NotUnderstood(f"the pointer '{node.name}'")
+                offset = f"{code}_o"
+                self.emit(f"{code}, {offset} = None, 0")
             case _:
                 found = self.pointer(init)
                 if shape.element.text == "void":  # it carries a pointer of any type

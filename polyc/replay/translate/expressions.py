@@ -363,10 +363,23 @@ class Expressions:
         code = f"put({target.code}, {target.key}, {value.code})" if target.key else f"({target.code} := {value.code})"
         return Value(code, target.type, True)
 
+    def stepped_pointer(self, target: Target, op: str, by: str) -> str:
+        """`p += n` of a pointer, as an expression whose value is the new place."""
+        if target.variable is None or target.pointer is None or target.variable.offset == "0":
+            raise NotUnderstood("an assignment of a pointer")
+        row = "".join(f"*{closed(extent)}" for extent in target.pointer.extents[1:])
+        place = target.variable.offset
+        return f"({place} := {place} {op[0]} {closed(by)}{row})"
+
     def stepped(self, node: c_ast.UnaryOp) -> Value:
         """`i++` and its kin in an expression."""
         target = self.target(node.expr)
         op = node.op[-1]
+        if target.type == ADDRESS and target.pointer is not None:
+            stepped = f"({self.stepped_pointer(target, f'{op}=', '1')})"
+            row = "*".join(closed(extent) for extent in target.pointer.extents[1:]) or "1"
+            before_it = f"{stepped} {'-' if op == '+' else '+'} {row}" if node.op[0] == "p" else stepped
+            return Value("", ADDRESS, pointer=replace(target.pointer, base=before_it))
         after = self.combined(f"{op}=", target, number(1))
         if target.variable is not None:
             self.written(target.variable)

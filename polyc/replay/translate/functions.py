@@ -6,7 +6,7 @@ from pycparser import c_ast
 
 from polyc.frontend.c.ctype import Types
 from polyc.frontend.c.liveness import walk
-from polyc.records import dataclass
+from polyc.records import dataclass, replace
 from polyc.replay.machine.memory import FAR
 from polyc.replay.machine.reading import Read
 from polyc.replay.translate.arithmetic import Arithmetic
@@ -26,18 +26,23 @@ def translated(
     kinds: dict[str, bool],
     checked: tuple[str, ...] = (),
     pure: frozenset[str] = frozenset(),
+    of_file: frozenset[str] = frozenset(),
+    members: dict[str, dict[str, str]] | None = None,
 ) -> Module:
     """Translate functions whose data are arguments. Raises NotUnderstood.
 
     aliased: arrays that may begin inside of others; kinds: the arrays of whole numbers in which only small ones stand
     checked: texts of which each subscript is compared with its extent
-    pure: functions that the user promises to be
+    pure: functions that the user promises to be; of_file: arrays that functions may know without being given them
+    members: structs of which the texts are given members only
     """
     bodies = {name: f for name, f in read.functions.items() if name not in names}
     declared = [item for item in read.tree.ext if isinstance(item, c_ast.Decl) and item.name]
     prototypes = {d.name: d for d in declared if isinstance(d.type, c_ast.FuncDecl)}
     others = {d.name: d for d in declared if d.name not in prototypes}
-    known = Known(types, Arithmetic(mode), read.vectors, bodies, prototypes, others, read.pragmas, pure)
+    known = Known(
+        types, Arithmetic(mode), read.vectors, bodies, prototypes, others, read.pragmas, pure, members=members or {}
+    )
     module = Module(known)
     for name in names:
         function = _Function(
@@ -48,6 +53,7 @@ def translated(
             first_line=read.first_lines[name],
             aliased=aliased,
             few=kinds,
+            of_file=of_file,
         )
         function.region(read.functions[name])
     for name in known.wanted:  # which grows
@@ -64,6 +70,12 @@ def place_key(name: str) -> str:
 @dataclass(slots=True, eq=False, kw_only=True)
 class _Function(Statements):
     """A whole function."""
+
+    of_file: frozenset[str] = frozenset()
+
+    def find(self, name: str) -> Variable | None:
+        found = Statements.find(self, name)
+        return found if found is not None or self.first_line else self.known.shared.get(name)
 
     def region(self, function: c_ast.FuncDef) -> None:
         """A text: its arrays and variables are in a dictionary, and what its variables are in the end is returned."""
@@ -129,6 +141,10 @@ class _Function(Statements):
             if node.name in self.aliased:
                 variable.offset = f"{variable.code}_o"
                 self.emit(f"{variable.offset} = S[{node.name + ' from'!r}]")
+            if node.name in self.of_file:
+                code = f"file_{node.name}"
+                self.emit(f"global {code}, {code}_o; {code}, {code}_o = {variable.code}, {variable.offset}")
+                self.known.shared[node.name] = replace(variable, code=code, offset=f"{code}_o")
         else:
             variable.large = shape.element.kind != "int" or node.name in self.few
         return variable

@@ -13,6 +13,7 @@ from polyc.replay.machine.memory import Kind, Machine
 from polyc.replay.machine.operations import operations
 from polyc.replay.machine.reading import NotUnderstood
 from polyc.replay.translate.arithmetic import Arithmetic
+from polyc.replay.translate.values import Variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,10 @@ class Known:
     pragmas: list[str]
     pure: frozenset[str] = frozenset()
     """Functions whose values depend on their arguments alone, beside those of the C library."""
+    shared: dict[str, Variable] = field(default_factory=dict)
+    """Arrays of the file, which functions of the user's know without being given them."""
+    members: dict[str, dict[str, str]] = field(default_factory=dict)
+    """Structs of which both texts are given members only: for each, the variables that these are."""
     kinds: dict[Kind, str] = field(default_factory=dict)
     unset: dict[tuple[str, str], str] = field(default_factory=dict)
     wanted: list[str] = field(default_factory=list)

@@ -70,6 +70,9 @@ class Statements(Declarations):
                 self.assignment(c_ast.Assignment(f"{node.op[-1]}=", node.expr, c_ast.Constant("int", "1")))
             case c_ast.Cast(to_type=to) if self.known.types.shape(to).element.text == "void":
                 pass
+            case c_ast.FuncCall(name=c_ast.ID(name="polyc_all_apart")):
+                (answer,) = node.args.exprs
+                self.assignment(c_ast.Assignment("&=", answer, c_ast.FuncCall(node.name, None)))
             case c_ast.FuncCall(name=c_ast.ID(name=name)) if name in ("__builtin_free", "free", "__builtin_prefetch"):
                 pass
             case c_ast.FuncCall(name=c_ast.ID(name=name)) if name in ("__builtin_memcpy", "memcpy"):
@@ -92,6 +95,9 @@ class Statements(Declarations):
             node = c_ast.Assignment(node.op, node.lvalue, node.rvalue.lvalue, node.coord)
         target = self.target(node.lvalue)
         value = self.value(node.rvalue)
+        if target.type == ADDRESS and node.op in ("+=", "-="):
+            self.emit(self.stepped_pointer(target, node.op, value.code))
+            return
         if target.type == ADDRESS:
             if target.variable is None or target.variable.offset == "0" or value.pointer is None or node.op != "=":
                 raise NotUnderstood("an assignment of a pointer")

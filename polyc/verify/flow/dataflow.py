@@ -66,8 +66,7 @@ class Original:
 
     @cached_property
     def final(self) -> isl.UnionMap:
-        with recalled():
-            return last_writers(self.accesses, self.order).dependence
+        return last_writers(self.accesses, self.order)
 
     @cached_property
     def dependences(self) -> isl.UnionMap:
@@ -141,7 +140,7 @@ def _array_faults(program: Program, now: Expanded, array: str, executed: isl.Uni
         lost = _lost_cells(program, array, before, in_array)
         faults += lost
         if not lost:  # the last writers of an array with holes can take isl minutes, and would say the same
-            final_now = _final_writers(program, now, array, in_array, through_memory, checked)
+            final_now = _final_writers(program, now, array, in_array, through_memory)
             faults += _difference(program, "live-out", f"the last writers of {array}", original.final, final_now)
     if not before.may_writes.is_empty():
         faults += _reordered(program, now, before, after, original.order, array)
@@ -313,16 +312,14 @@ def _seen_through_copies(program: Program, now: Expanded, flow: Flow) -> Flow:
     return Flow(dependence.subtract_range(copying), live_in.subtract_domain(copying))
 
 
-def _final_writers(
-    program: Program, now: Expanded, array: str, in_array: Accesses, flow: Flow, checked: bool
-) -> isl.UnionMap:
+def _final_writers(program: Program, now: Expanded, array: str, in_array: Accesses, flow: Flow) -> isl.UnionMap:
     """Last writers of the array itself; a copy-out stands for the writer of the value that it copies.
 
     `flow`: through the array and its buffers, copies not yet looked through. The value may have come through several
     copies. One that was in the cell before the region leaves it as it was; what was in a buffer before is no value, and
     its copy stays, unless the array has no values before the region either.
     """
-    final = last_writers(in_array, now.order, checked).dependence
+    final = last_writers(in_array, now.order)
     resolved = empty_map(final)
     copies_of_nothing = reaching(flow.live_in, {b.key for b in program.buffers.values()}).domain()
     for _ in range(MOST_COPIES + 1):

@@ -6,6 +6,8 @@ The model says of flat arrays that subscripts stay in their rows which the data 
   (3) in all iterations of the statement that evaluate it: math: the domain of the access, projected to the loops that
       the expression has, is part of the asking statement's domain,
   (4) that it lies in the row, and as far from its ends as two roundings of it may differ.
+A subscript that no iteration evaluates needs none of that: the model has it in all iterations, since it stands in the
+text, but the conditions of C around it (`?:`, `&&`, `||`, `if`) never let it be evaluated.
 The frontend has its own answers (`frontend/inspection.py`); they are not trusted.
 """
 
@@ -119,7 +121,8 @@ def _wrong(program: Program, statement: Statement, access: Access, position: int
     extent = scop.arrays[access.array].extents_c[position]
     if index is None or extent is None:
         return "it is not known where its subscript comes from"
-    if _is_bounded(scop, access, index, position) or _stays(scop, statement, references[0], position):
+    stays = _stays(scop, statement, references[0], position)
+    if stays or _is_bounded(scop, access, index, position) or _is_idle(scop, statement, references[0]):
         return ""
     changed = _written(scop) & {n.array for n in c.walk(index) if isinstance(n, c.ArrayRef)}
     if changed:
@@ -234,6 +237,57 @@ def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: in
         return False
     zero = isl.PwAff.val_on_domain(isl.Set.universe(space), isl.Val.zero(space.get_ctx()))
     return bool(inside.is_subset(value.ge_set(zero).intersect(value.lt_set(piecewise(reader.of_parameters(extent))))))
+
+
+def _is_idle(scop: Scop, statement: Statement, reference: c.ArrayRef) -> bool:
+    """Whether no iteration of a statement evaluates a reference in it, because of the conditions around it.
+
+    math: with D the statement's domain and C what holds where the reference is evaluated, D and C is empty; a condition
+          that is not affine, or not of signed sizes and loop variables alone that the body leaves as they are, says
+          nothing.
+    """
+    signed = {name for name, type_ in zip(statement.loops, statement.loop_types, strict=True) if type_.signed}
+    own = {n.name for n in c.walk(statement.body) if isinstance(n, c.Decl)}
+    signed -= {name for name in signed if name in own or _changes(statement.body, name)}
+    loops = {name: k for k, name in enumerate(statement.loops) if name in signed}
+    sizes = {p.expr: p.name for p in scop.parameters if p.type.signed and not own & _mentioned(p.expr)}
+    space = parameter_space(scop).add_unnamed_tuple_ui(len(statement.loops))
+    reader = Reader(sizes, loops, space)
+    inside = statement.domain.reset_tuple_id().intersect_params(scop.known)
+    for condition, holds in _conditions(statement.body, reference):
+        if not all(_is_signed(node) for node in c.walk(condition)):
+            continue
+        with suppress(NotAffine):
+            where = reader.condition(condition)
+            inside = inside.intersect(where if holds else where.complement())
+    return bool(inside.is_empty())
+
+
+def _is_signed(node: c.Node) -> bool:
+    """Whether a part of a condition makes no other number of signed ones."""
+    match node:
+        case c.Literal(text=text):
+            return text.rstrip("lL").isdecimal()
+    return not isinstance(node, c.Cast | c.Call)
+
+
+def _mentioned(expr: c.Expr) -> set[str]:
+    return {n.name for n in c.walk(expr) if isinstance(n, c.Name)}
+
+
+def _conditions(node: c.Node, wanted: c.Node) -> list[tuple[c.Expr, bool]]:
+    """What C has evaluated before it comes to a part of a statement, and whether it held."""
+    for child in c.children(node):
+        if child is not wanted and not any(n is wanted for n in c.walk(child)):
+            continue
+        here: list[tuple[c.Expr, bool]] = []
+        match node:
+            case c.Ternary(condition=condition, then=then) | c.If(condition=condition, then=then):
+                here = [] if child is condition else [(condition, child is then)]
+            case c.Binary(op="&&" | "||" as op, left=left):
+                here = [] if child is left else [(left, op == "&&")]
+        return [*here, *_conditions(child, wanted)]
+    return []
 
 
 def _around(node: c.Node, wanted: c.Node) -> list[c.For]:

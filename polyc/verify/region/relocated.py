@@ -345,7 +345,7 @@ class _Values:
         found = compute_flow(replace(every, reads=reads), places)
         final = empty_map(every.reads)
         for name in sorted(arrays & scop.live_out):
-            final = final.union(last_writers(accesses_of(scop, frozenset([name])), order).dependence)
+            final = final.union(last_writers(accesses_of(scop, frozenset([name])), order))
         return _Values(found.dependence, found.live_in, final)
 
     def without(self, scop: Scop, names: tuple[str, ...]) -> _Values | None:

@@ -4,7 +4,7 @@ void bad(int n, int A[n], struct s *q)
 {
 #pragma scop
     for (int i = 0; i < n; i++) {
-        A[i] = q->p[i];
+        A[i] = q[i].p[0];
         if (A[i])
             goto out;
     }

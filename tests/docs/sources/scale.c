@@ -3,6 +3,6 @@ void scale(struct vector *v)
 {
 #pragma scop
     for (int i = 0; i < v->n; i++)
-        v->data[i] *= 2;
+        v[i].data[0] *= 2;
 #pragma endscop
 }

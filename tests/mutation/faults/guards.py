@@ -22,7 +22,7 @@ Pairs = Callable[[list[c.Expr]], list[c.Expr]]
 
 def apart(change: Pairs) -> Install:
     """The conditions on memory changed."""
-    return patched(render, "_apart", lambda original: lambda scop: change(original(scop)))
+    return patched(render, "compared", lambda original: lambda scop: change(original(scop)))
 
 
 def argument(place: int, change: Callable[[c.Expr], c.Expr]) -> Install:

@@ -1,0 +1,83 @@
+"""A text for the sizes that the file knows: constants for the C compiler, behind a condition.
+
+C compilers specialise a function for the constants that it is called with, but not the functions into which OpenMP
+moves parallel loops. There the sizes are constants where the text declares them:
+
+    { for (int i = 0; i < n; i++) a[i][0] = 0; }
+    ->
+    if (n == 700) { const int n = 700; double (*const polyc_a)[700] = a;
+      { double (*const a)[700] = polyc_a; { for (int i = 0; i < n; i++) a[i][0] = 0; } }
+    } else { the region as it was written }
+
+The loops are those of the text that was checked, character for character; in them the names mean what they meant
+outside. A static function whose calls are all in the file needs no condition, as far as its C compiler sees: it finds
+the same constants, and leaves out the condition and the other branch.
+
+requires: the text assigns none of these names, and declares none of them
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from polyc.codegen.loops.naming import IDENTIFIER
+from polyc.model.scop import Region, Shaped
+
+_OUTLINED = "#pragma omp parallel"
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_UNUSED = re.compile(r"\(void\)\w+")
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\\\n]|\\.|\\\n)*$", re.MULTILINE)
+OTHERWISE = "for other sizes: as it was written"
+_GCC = "#if defined(__GNUC__) && !defined(__clang__)"
+_LOUD = ("-Waggressive-loop-optimizations", "-Warray-bounds", "-Wstringop-overflow")
+"""gcc warns of branches that no run takes at these sizes, before it finds out that."""
+_QUIET = [_GCC, "#pragma GCC diagnostic push", *(f'#pragma GCC diagnostic ignored "{one}"' for one in _LOUD), "#endif"]
+_AS_BEFORE = [_GCC, "#pragma GCC diagnostic pop", "#endif"]
+
+
+def specialised(text: str, region: Region) -> str:
+    """The text with a version for what the file knows; "" where that says nothing to loops that threads run."""
+    scop, indent = region.scop, region.indent
+    if _OUTLINED not in text or not (scop.always or scop.shaped):
+        return ""
+    mentioned = set(IDENTIFIER.findall(_UNUSED.sub("", _DIRECTIVE.sub("", _COMMENT.sub("", text)))))
+    free = scop.used_names | mentioned
+    always = [one for one in scop.always if one.name in mentioned]
+    shaped = [one for one in scop.shaped if one.name in mentioned and behind(one) not in free]
+    if not always and not shaped:
+        return ""
+    sizes = {one.name for one in always} | {name for one in shaped for name in one.sizes}
+    asked = " && ".join(f"{one.name} == {one.value}" for one in scop.always if one.name in sizes)
+    told, rest = text.split("\n", 1)
+    lines = [
+        told,
+        f"{indent}if ({asked}) {{ /* as the calls of this file have it */",
+        *(f"{indent}  const {one.type} {one.name} = {one.value};" for one in always),
+        *(f"{indent}  {one}" for one in shapes(shaped)),
+        *_QUIET,
+        rest.rstrip("\n"),
+        *_AS_BEFORE,
+        *([f"{indent}  }}"] if shaped else []),
+        f"{indent}}} else {{ /* {OTHERWISE} */",
+        region.original.rstrip("\n"),
+        f"{indent}}}",
+    ]
+    return "\n".join([*lines, ""])
+
+
+def shapes(shaped: list[Shaped]) -> Iterator[str]:
+    """Declarations of arguments anew, with rows of constant length."""
+    for one in shaped:
+        yield f"{one.element} (*const {behind(one)}){rows(one)} = {one.name};"
+    for number, one in enumerate(shaped):
+        yield f"{'' if number else '{ '}{one.element} (*const {one.name}){rows(one)} = {behind(one)};"
+
+
+def behind(shaped: Shaped) -> str:
+    """The name under which the argument goes from one scope to the other."""
+    return f"polyc_{shaped.name}"
+
+
+def rows(shaped: Shaped) -> str:
+    return "".join(f"[{extent}]" for extent in shaped.extents)

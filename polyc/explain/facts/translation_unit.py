@@ -1,0 +1,166 @@
+"""What became of each loop of a file that a search for regions went through: a row of the report of a project."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from os.path import commonpath, dirname
+from typing import Any
+
+from polyc.explain.facts.nests import nests
+from polyc.explain.facts.source_loops import SourceLoop, source_loops
+from polyc.model.program import Compiled
+from polyc.model.scop import Source
+from polyc.model.tree import Band, walk
+from polyc.records import dataclass, field
+
+_STAYS = re.compile(r"^this loop(?: of \w+\(\))? stays as it is: ")
+_CODE = re.compile(r" \[([a-z-]+)\]$")
+_NAME = re.compile(r"'[^']*'")
+_NUMBER = re.compile(r"\b\d+\b")
+UNSEEN = "polyc did not look at it"
+
+
+@dataclass(frozen=True, slots=True)
+class LoopRecord:
+    """A loop of the source, and what became of it."""
+
+    loop: SourceLoop
+    compiled: bool
+    """Whether it is a loop of a nest that polyc printed anew."""
+    done: tuple[str, ...] = ()
+    """Of its nest: `tiled`, `fused`, `parallel`."""
+    reason: str = ""
+    """Why it stays as it was written."""
+
+    @property
+    def is_left(self) -> bool:
+        """Whether it is a `for` loop of no compiled nest."""
+        return not self.compiled and self.loop.kind == "for"
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRecord:
+    """A file of a project."""
+
+    path: str
+    loops: tuple[LoopRecord, ...] = ()
+    untouched: str = ""
+    """Why all of it is compiled as it is."""
+    seconds: float = 0.0
+    source: str = field(default="", kw_only=True)
+
+    @property
+    def counted(self) -> tuple[LoopRecord, ...]:
+        """Its `for` loops, which are those that shares are of."""
+        return tuple(one for one in self.loops if one.loop.kind == "for")
+
+
+def unit_record(source: Source, compiled: Sequence[Compiled], seconds: float) -> UnitRecord:
+    """The record of a file that went through the compiler."""
+    found = _in_nests(source, compiled)
+    told = {line: reason for one in compiled for line, reason in _kept_whole(one)}
+    for note in source.left:
+        if note.span is not None:
+            told[note.span.line] = _STAYS.sub("", note.message)
+    rows: list[LoopRecord] = []
+    around: list[tuple[int, str]] = []
+    whole: dict[str, str] = {}
+    for loop in source_loops(source.text):
+        while around and around[-1][0] < loop.line:
+            around.pop()
+        reason = told.get(loop.line) or (around[-1][1] if around else whole.get(loop.function, UNSEEN))
+        if reason.startswith("its function "):
+            whole[loop.function] = reason
+        around.append((loop.last, reason))
+        done = found.get(loop.line)
+        rows.append(LoopRecord(loop, True, done) if done is not None else LoopRecord(loop, False, (), reason))
+    return UnitRecord(source.path, tuple(rows), "", seconds, source=source.text)
+
+
+def untouched_record(path: str, text: str, reason: str) -> UnitRecord:
+    """The record of a file that polyc cannot compile."""
+    return UnitRecord(path, tuple(LoopRecord(loop, False, (), reason) for loop in source_loops(text)), reason,
+                      source=text)  # fmt: skip
+
+
+def _in_nests(source: Source, compiled: Sequence[Compiled]) -> dict[int, tuple[str, ...]]:
+    """The lines of the loops that the model has, and what was done with the nest around each."""
+    found: dict[int, tuple[str, ...]] = {}
+    for one in compiled:
+        lines = sorted(
+            {
+                member.line
+                for node in walk(one.initial.scop.tree.child)
+                if isinstance(node, Band)
+                for member in node.members
+            }
+        )
+        parts = nests(one)
+        for line in lines:
+            inside = [nest for nest in parts if nest.line <= line] or parts[:1]
+            done = tuple(what for what in ("tiled", "fused", "parallel") if inside and getattr(inside[-1], what))
+            found[line] = done
+    return found
+
+
+def _kept_whole(compiled: Compiled) -> list[tuple[int, str]]:
+    """The loops of a region that are part of a statement: the line, and the reason."""
+    return [(note.span.line, note.message) for note in compiled.initial.scop.notes if note.span is not None]
+
+
+def kind_of(reason: str) -> str:
+    """A reason without the names and numbers of one loop, by which loops are counted: `'…' is called, which …`."""
+    return _NUMBER.sub("…", _NAME.sub("'…'", _CODE.sub("", reason)))
+
+
+def home_of(units: Sequence[UnitRecord]) -> str:
+    """The folder that all files are in, which their names leave out."""
+    folders = {dirname(unit.path) for unit in units}
+    try:
+        return commonpath(sorted(folders)) if folders else ""
+    except ValueError:  # relative and absolute paths
+        return ""
+
+
+def short(path: str, home: str) -> str:
+    """A path without the folder of the project."""
+    return path.removeprefix(home).lstrip("/") if home else path
+
+
+def as_data(record: UnitRecord) -> dict[str, Any]:
+    """A record as JSON has it."""
+    rows = [
+        {
+            "kind": one.loop.kind,
+            "function": one.loop.function,
+            "line": one.loop.line,
+            "last": one.loop.last,
+            "depth": one.loop.depth,
+            "compiled": one.compiled,
+            "done": list(one.done),
+            "reason": one.reason,
+        }
+        for one in record.loops
+    ]
+    return {
+        "path": record.path,
+        "untouched": record.untouched,
+        "seconds": round(record.seconds, 3),
+        "loops": rows,
+        "source": record.source,
+    }
+
+
+def from_data(data: dict[str, Any]) -> UnitRecord:
+    """The record that JSON holds."""
+    rows = tuple(
+        LoopRecord(
+            SourceLoop(row["kind"], row["function"], row["line"], row["last"], row["depth"]),
+            row["compiled"],
+            tuple(row["done"]),
+            row["reason"],
+        )
+        for row in data["loops"]
+    )
+    return UnitRecord(data["path"], rows, data["untouched"], data["seconds"], source=data["source"])

@@ -1,0 +1,344 @@
+"""Functions of a few statements, put in the place of their calls.
+
+What `helpers.py` has no expression for: functions that write memory, and such that read what nobody else says of them.
+
+rewrite:  put(m, x + 1, y, e);            ->  { int x_2 = x + 1; int y_2 = y; float v = e; d[y_2 * m.w + x_2] = v; }
+          t = f(a, k);                    ->  R f_result; { int k_2 = k; s; f_result = e; } t = f_result;
+requires: the call is a statement, or is evaluated whenever its statement is, which has no other side effect but its
+          assignment, and reads nothing that the function writes; the arguments have no side effects; there is one
+          return, at the end; what is called inside has no effects that are not followed; a struct is given by its name,
+          and the function does not write to it
+ensures:  each argument is evaluated once, and converted as C does, by declarations of the parameters; names of the
+          file mean the same at both places
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from pycparser import c_ast
+
+from polyc.analysis.expressions.facts import base_name, lvalues, mentions, writes
+from polyc.errors import Span, UserError
+from polyc.frontend.c.convert import Converter
+from polyc.frontend.c.ctype import Types
+from polyc.frontend.c.effects import UNREADABLE, Effect
+from polyc.frontend.c.liveness import walk
+from polyc.frontend.c.parse import IDENTIFIER, LONGEST_HELPER, parse_function
+from polyc.frontend.c.symbols import Scope, Symbol, scope_before
+from polyc.frontend.idioms.helpers import (
+    REPLACED,
+    Helpers,
+    Unclear,
+    constant,
+    is_address,
+    is_arithmetic,
+    is_global,
+    is_same_array,
+)
+from polyc.frontend.idioms.sums import Excluded, Values
+from polyc.model import ctree as c
+from polyc.model.scop import Storage
+from polyc.records import dataclass, field, replace
+
+LARGEST = 300
+"""Nodes of a function that is put in the place of a call."""
+_LEAVES = (c_ast.Return, c_ast.Goto, c_ast.Label, c_ast.Switch, c_ast.Typedef, c_ast.FuncDef)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A function as statements."""
+
+    scope: Scope
+    parameters: tuple[Symbol, ...]
+    block: c.Block
+    result: c.Expr | None
+    """What it returns."""
+    type: c_ast.Node
+    """Of that."""
+
+
+@dataclass(slots=True)
+class Bodies:
+    """The functions of a file."""
+
+    helpers: Helpers
+    effects: Callable[[str], Effect]
+    known: dict[str, Body | None] = field(default_factory=dict)
+
+    def is_known(self, name: str) -> bool:
+        """Whether a function's text may stand in the place of a call."""
+        return self.helpers.of(name) is not None or self.of(name) is not None
+
+    def of(self, name: str) -> Body | None:
+        """The function; None for one that stays a call."""
+        if name not in self.known:
+            self.known[name] = None  # while it is looked into: it calls itself
+            effect = self.effects(name)
+            if effect.anything or effect.written:
+                self.known[name] = self.found(name)
+        return self.known[name]
+
+    def found(self, name: str) -> Body | None:
+        chunks, places = self.helpers.chunks, self.helpers.places
+        numbers = [n for n in chunks.mentions.get(name, ()) if chunks.items[n].function_name == name]
+        bodies = [n for n in numbers if chunks.items[n].is_function]
+        if len(bodies) != 1 or any(REPLACED.search(chunks.code_of(n)) for n in numbers):
+            return None
+        item, text = chunks.items[bodies[0]], chunks.code_of(bodies[0])
+        if len(text) > LONGEST_HELPER or UNREADABLE.search(text):
+            return None
+        try:
+            parsed = parse_function(chunks, bodies[0], [(item.start, item.end)], places)
+            types = Types()
+            types.add_all(parsed.tree)
+            scope = scope_before(types, parsed.tree, parsed.function, [])
+            return self.read(Converter(parsed, places, scope, expanded=self.helpers.expanded), scope)
+        except (UserError, Unclear, RecursionError):
+            return None
+
+    def read(self, converter: Converter, scope: Scope) -> Body:
+        """The function's body. Raises Unclear."""
+        function = converter.parsed.function
+        items = list(function.body.block_items or [])
+        last = items.pop() if items and isinstance(items[-1], c_ast.Return) else None
+        if any(isinstance(node, _LEAVES) for item in items for node in walk(item)):
+            raise Unclear
+        scope.blocks.append({})
+        block = c.Block(converter.statements(items))
+        result = converter.expr(last.expr)[0] if last is not None and last.expr is not None else None
+        scope.blocks.pop()
+        block = with_bodies(block, scope, self)
+        nodes = [*c.walk(block), *(c.walk(result) if result is not None else ())]
+        if converter.problems or len(nodes) > LARGEST or next(lvalues(result or c.Literal("0")), None) is not None:
+            raise Unclear
+        parameters: list[Symbol] = []
+        arguments = function.decl.type.args
+        for one in arguments.params if arguments is not None else ():
+            if isinstance(one, c_ast.Typename) and scope.types.shape(one.type).element.text == "void":
+                continue
+            symbol = scope.find(one.name) if isinstance(one, c_ast.Decl) and one.name else None
+            if symbol is None:
+                raise Unclear
+            parameters.append(symbol)
+        for node in nodes:
+            self.check(node, scope)
+        return Body(scope, tuple(parameters), block, result, function.decl.type)
+
+    def check(self, node: c.Node, scope: Scope) -> None:
+        """What means the same at the place of a call, and is followed there. Raises Unclear."""
+        match node:
+            case c.Name(name=name):
+                symbol = scope.symbols.get(name)
+                if symbol is None:
+                    if name not in scope.types.constants:
+                        raise Unclear
+                elif symbol.volatile or (symbol.storage is Storage.GLOBAL and not is_global(symbol.c_name, scope)):
+                    raise Unclear
+            case c.Call(function=name):
+                effect = self.effects(name)
+                if name.startswith("*") or effect.anything or effect.ordered:
+                    raise Unclear
+            case c.SizeOf(text=text):
+                if any(symbol.c_name in IDENTIFIER.findall(text) for symbol in scope.symbols.values()):
+                    raise Unclear
+            case c.Unary(op="&"):
+                raise Unclear
+
+
+def with_bodies(body: c.Block, scope: Scope, bodies: Bodies) -> c.Block:
+    """The region with the statements of functions in the places of their calls."""
+
+    def visit(node: c.Stmt) -> list[c.Stmt]:
+        match node:
+            case c.Block(body=items):
+                return [replace(node, body=tuple(found for item in items for found in visit(item)))]
+            case c.For(body=inner) | c.While(body=inner):
+                return [replace(node, body=one(visit(inner)))]
+            case c.If(then=then, otherwise=otherwise):
+                other = None if otherwise is None else one(visit(otherwise))
+                return [replace(node, then=one(visit(then)), otherwise=other)]
+            case c.ExprStmt() | c.Decl():
+                return Place(node, scope, bodies).found()
+        return [node]
+
+    if not any(isinstance(node, c.Call) and bodies.of(node.function) is not None for node in c.walk(body)):
+        return body
+    return replace(body, body=tuple(found for item in body.body for found in visit(item)))
+
+
+def one(items: Sequence[c.Stmt]) -> c.Stmt:
+    return items[0] if len(items) == 1 and not isinstance(items[0], c.Decl) else c.Block(tuple(items))
+
+
+@dataclass(slots=True)
+class Place:
+    """A statement with calls."""
+
+    node: c.ExprStmt | c.Decl
+    scope: Scope
+    bodies: Bodies
+    before: list[c.Stmt] = field(default_factory=list)
+
+    def found(self) -> list[c.Stmt]:
+        """The statement, after those of the functions that it calls."""
+        node = self.node
+        if isinstance(node, c.ExprStmt) and isinstance(node.expr, c.Call):
+            whole = self.expanded(node.expr, None)
+            return [node] if whole is None else [whole]
+        expr = node.expr if isinstance(node, c.ExprStmt) else node.init
+        if expr is None or sum(1 for _ in lvalues(expr)) > isinstance(expr, c.Assign) or self.depends(expr):
+            return [node]
+        found = c.rewrite(node, self.change)
+        return [*self.before, found]
+
+    def depends(self, expr: c.Expr) -> bool:
+        """Whether a function writes what the statement reads besides: C does not say what comes first."""
+        calls = [
+            part for part in c.walk(expr) if isinstance(part, c.Call) and self.bodies.of(part.function) is not None
+        ]
+        inside = {id(part) for call in calls for part in c.walk(call)}
+        if isinstance(expr, c.Assign) and expr.op == "=":
+            inside.add(id(base_name(expr.target)))
+        read = {part.name for part in c.walk(expr) if isinstance(part, c.Name) and id(part) not in inside}
+        changed: list[set[str]] = []
+        for call in calls:
+            body = self.bodies.of(call.function)
+            assert body is not None
+            symbols = body.scope.symbols
+            written = {symbols[key] for key in writes(body.block) if key in symbols}
+            if any(symbol.storage is Storage.REGION and symbol.rank for symbol in written):  # it may lead anywhere
+                written |= {symbols[key] for key in mentions(body.block) if key in symbols} | set(body.parameters)
+            shared = {symbol.c_name for symbol in written if symbol.storage is Storage.GLOBAL}
+            given = [a for a, s in zip(call.arguments, body.parameters, strict=False) if s in written and s.rank]
+            changed.append(shared.union(*(mentions(argument) for argument in given)))
+        used = [mentions(call) | names for call, names in zip(calls, changed, strict=True)]
+        others = [read.union(*(used[k] for k in range(len(calls)) if k != n)) for n in range(len(calls))]
+        return any(names & other for names, other in zip(changed, others, strict=True))
+
+    def change(self, node: c.Node) -> c.Node | None:
+        """A call as the variable that has its value; nothing where it may not be evaluated."""
+        match node:
+            case c.Call():
+                body = self.bodies.of(node.function)
+                if body is None or body.result is None:
+                    return None
+                symbol = self.declared(named(body.type.type, f"{node.function}_result"))
+                inlined = self.expanded(node, symbol)
+                if inlined is None:
+                    return None
+                self.before += [c.Decl(symbol.shape.element.text, symbol.key, (), None, self.node.span), inlined]
+                return c.Name(symbol.key, node.span)
+            case c.Binary(op="&&" | "||", left=left):
+                return replace(node, left=c.rewrite(left, self.change))
+            case c.Ternary(condition=condition):
+                return replace(node, condition=c.rewrite(condition, self.change))
+        return None
+
+    def expanded(self, call: c.Call, result: Symbol | None) -> c.Block | None:
+        """The function's statements; None where the call stays."""
+        body = self.bodies.of(call.function)
+        if body is None or len(body.parameters) != len(call.arguments):
+            return None
+        if not all(self.bodies.helpers.is_pure(argument) for argument in call.arguments):
+            return None
+        before = dict(self.scope.symbols)
+        try:
+            return self.block(body, call, result)
+        except (Unclear, Excluded):
+            self.scope.symbols.clear()
+            self.scope.symbols.update(before)
+            return None
+
+    def block(self, body: Body, call: c.Call, result: Symbol | None) -> c.Block:
+        """Raises Unclear."""
+        if result is not None and not is_arithmetic(result.shape.element, self.scope.types):
+            raise Unclear
+        names: dict[str, c.Expr] = {}
+        statements: list[c.Stmt] = []
+        written = writes(body.block)
+        for symbol, argument in zip(body.parameters, call.arguments, strict=True):
+            names[symbol.key] = self.argument(symbol, argument, symbol.key in written, statements)
+        inside = [part for part in (body.block, body.result) if part is not None]
+        for node in (node for part in inside for node in c.walk(part)):
+            name = node.name if isinstance(node, c.Name | c.Decl) else None
+            if name is not None and name not in names:
+                names[name] = self.name(name, body.scope)
+        found = [moved(item, names, self.node.span) for item in body.block.body]
+        if result is not None:
+            assert body.result is not None
+            value = moved(body.result, names, self.node.span)
+            found.append(c.ExprStmt(c.Assign("=", c.Name(result.key), value), self.node.span))
+        return c.Block((*statements, *found))
+
+    def name(self, name: str, inner: Scope) -> c.Expr:
+        """What a name of the function is called here."""
+        symbol = inner.symbols.get(name)
+        if symbol is None:
+            if constant(name, self.scope) != inner.types.constants[name]:
+                raise Unclear
+            return c.Name(name)
+        if symbol.storage is Storage.GLOBAL:
+            if not is_global(symbol.c_name, self.scope):
+                raise Unclear
+            return c.Name(self.scope.blocks[0][symbol.c_name].key)
+        if symbol.node is None or any(dim.size is None for dim in symbol.shape.dims if not dim.pointer):
+            raise Unclear
+        return c.Name(self.declared(symbol.node).key)
+
+    def argument(self, symbol: Symbol, argument: c.Expr, written: bool, statements: list[c.Stmt]) -> c.Expr:
+        """What a parameter is called here; its declaration is added."""
+        shape = symbol.shape
+        assert symbol.node is not None
+        if shape.element.kind == "struct" and len(shape.dims) <= 1:
+            plain = isinstance(argument, c.Name) and is_same_array(argument, shape, self.scope)
+            if written and not shape.dims:
+                raise Unclear
+            if is_address(argument, shape, self.scope) or (plain and not shape.dims):
+                return argument
+        if shape.dims:
+            node = symbol.node
+            if any(dim.size is None for dim in shape.dims[1:] if not dim.pointer):
+                raise Unclear
+            kind = c_ast.PtrDecl([], node.type.type) if isinstance(node.type, c_ast.ArrayDecl) else node.type
+            new = self.declared(c_ast.Decl(node.name, [], [], [], [], kind, None, None, node.coord))
+            Values(self.scope, set(), {}).pointer(new, argument)
+        elif is_arithmetic(shape.element, self.scope.types):
+            new = self.declared(symbol.node)
+        else:
+            raise Unclear
+        statements.append(c.Decl(shape.element.text, new.key, (), argument, self.node.span))
+        return c.Name(new.key)
+
+    def declared(self, node: c_ast.Decl) -> Symbol:
+        """A new variable: also of a loop, since one around it may have its name."""
+        self.scope.blocks.append({})
+        found = self.scope.declare(node, Storage.REGION)
+        self.scope.blocks.pop()
+        return found
+
+
+def named(type_: c_ast.Node, name: str) -> c_ast.Decl:
+    """A declaration of a type."""
+    return c_ast.Decl(name, [], [], [], [], type_, None, None, None)
+
+
+def moved(node: c.N, names: dict[str, c.Expr], span: Span | None) -> c.N:
+    """A part of a function at the place of its call. Its loops keep their places, by which they are told apart."""
+
+    def change(part: c.Node) -> c.Node | None:
+        match part:
+            case c.Name(name=name):
+                return names[name]
+            case c.Member(base=c.Name(name=name), field=member, arrow=True):
+                given = names[name]
+                return c.Member(given.operand, member) if isinstance(given, c.Unary) else None
+            case c.Decl(name=name, init=init, extents=extents):
+                new = names[name]
+                assert isinstance(new, c.Name)
+                sizes = tuple(c.rewrite(size, change) for size in extents)
+                return replace(part, name=new.name, init=c.rewrite(init, change) if init else None, extents=sizes)
+        return None
+
+    return c.placed(c.rewrite(node, change), span, c.For)

@@ -1,0 +1,331 @@
+"""Places that do not move while a region runs, as variables of their own: `g[0]`, `*n`, `l.out`, `s->x`, `s->atoms->f`.
+
+rewrite:  i < g[0]           ->  i < g_0              a whole number that the region only reads
+          l.out[i * l.m]     ->  l_out[i * l.m]       what a pointer in memory leads to
+          s->x[i]            ->  s_x[i]               an array in a struct
+requires: what leads there is not written, no member of a union and not used as a whole; each other access by the same
+          members is to an array of its own, too, or both only read
+
+The C name of such a variable is the text that leads there, so that it is printed as it was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pycparser import c_ast
+
+from polyc.analysis.expressions.constants import literal_value
+from polyc.analysis.expressions.facts import base_name, writes
+from polyc.frontend.c.ctype import Dim, Shape, Types
+from polyc.frontend.c.references import links
+from polyc.frontend.c.symbols import Fixed, Scope, Symbol
+from polyc.model import ctree as c
+from polyc.model.scop import Storage
+from polyc.records import dataclass, replace
+
+MOST_ROUNDS = 4
+"""How deep subscripts that are such places may be nested: `g[k[0]]`."""
+_MOVING = frozenset(["volatile", "_Atomic"])
+_ZERO = c.Literal("0")
+
+
+Fields = set[tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stop:
+    """Where a part of a reference leads."""
+
+    shape: Shape
+    text: str
+    fixed: Fixed
+    still: bool = True
+    """All subscripts so far are invariant."""
+    chosen: bool = False
+    """One of them is no constant."""
+    fields: tuple[str, ...] = ()
+    by_member: bool = False
+    """The last link is a member."""
+    behind: bool = False
+    """It is the struct that the pointer `text` leads to."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Use:
+    """A reference of the region."""
+
+    chain: tuple[c.Expr, ...]
+    stops: tuple[Stop, ...]
+    """Behind each of its links, from the name on; shorter where a link leads to what polyc cannot tell."""
+    written: bool = False
+    addressed: bool = False
+    passed: bool = False
+    """It is what a function is given."""
+
+    @property
+    def last(self) -> Stop:
+        return self.stops[-1]
+
+    @property
+    def whole(self) -> bool:
+        """Whether more is used than a number, or polyc cannot tell what."""
+        last = self.last
+        if len(self.stops) <= len(self.chain) or self.addressed:
+            return True
+        if self.passed and last.still and last.by_member and last.shape.dims:
+            return False
+        return bool(last.shape.dims) or last.shape.node is not None
+
+    def cut(self, written: Fields) -> int | None:
+        """How many links lead to a place that does not move, and is an array or a whole number; None for no such.
+
+        written: the members of all that the region writes
+        """
+        number = self.last.shape.element.kind == "int" and not self.last.shape.dims and self.last.fields not in written
+        if self.chain and number and self.last.still and (written or not self.is_size):
+            return len(self.chain)
+        for position in range(len(self.chain) - (not self.passed), 0, -1):
+            stop = self.stops[position]
+            if stop.still and stop.shape.dims and (stop.by_member or stop.shape.dims[0].pointer):
+                return position
+        return None
+
+    @property
+    def is_size(self) -> bool:
+        """Whether it is `p->in.n` or `s.n`, which is a size by itself."""
+        arrow = isinstance(self.chain[0], c.Unary) and len(self.chain) > 1
+        members = [link for link in self.chain[arrow:] if isinstance(link, c.Member)]
+        return len(members) == len(self.chain) - arrow and [link.arrow for link in members].count(True) == arrow
+
+
+def with_fixed_places(body: c.Block, scope: Scope, apart: bool) -> c.Block:
+    """The region with a variable for each such place. `apart`: somebody promises that names do not overlap."""
+    for _ in range(MOST_ROUNDS):
+        before, body = body, _Round(scope, apart, frozenset(writes(body))).run(body)
+        if body is before:
+            break
+    return body
+
+
+@dataclass(slots=True)
+class _Round:
+    """One look at all references."""
+
+    scope: Scope
+    apart: bool
+    written: frozenset[str]
+
+    def run(self, body: c.Block) -> c.Block:
+        uses: dict[str, list[Use]] = {}
+        for root, use in self.uses(body):
+            uses.setdefault(root, []).append(use)
+        chosen = {root: found for root, those in uses.items() if (found := self.chosen(root, those))}
+
+        def change(node: c.Node) -> c.Node | None:
+            key, chain = reference(node)
+            use = self.use(self.scope.symbols[key], chain) if key in chosen else None
+            stop = next((s for s in reversed(use.stops) if s.text in chosen[key]), None) if use is not None else None
+            if use is None or stop is None:
+                return None
+            found: c.Expr = c.Name(self.symbol(stop).key, getattr(node, "span", None))
+            for link in chain[use.stops.index(stop) :]:
+                match link:
+                    case c.Subscript(index=index):
+                        found = c.Subscript(found, c.rewrite(index, change), link.span)
+                    case c.Member(field=field):
+                        found = c.Member(found, field, False, link.span)
+                    case _:
+                        found = c.Subscript(found, _ZERO, found.span)
+            return found
+
+        return c.rewrite(body, change) if chosen else body
+
+    # --- references
+
+    def uses(self, node: c.Node, written: bool = False, addressed: bool = False) -> Iterator[tuple[str, Use]]:
+        """All references below a node, and the variables that they begin with."""
+        key, chain = reference(node)
+        if key:
+            symbol = self.scope.symbols.get(key)
+            if symbol is not None:
+                yield key, self.use(symbol, chain, written, addressed)
+            for link in chain:
+                if isinstance(link, c.Subscript):
+                    yield from self.uses(link.index)
+            return
+        match node:
+            case c.Assign(target=target, value=value):
+                yield from self.uses(target, written=True)
+                yield from self.uses(value)
+            case c.Postfix(operand=target) | c.Unary(op="++" | "--", operand=target):
+                yield from self.uses(target, written=True)
+            case c.Unary(op="&", operand=inner):
+                yield from self.uses(inner, addressed=True)
+            case c.Call(arguments=arguments):
+                for argument in arguments:
+                    yield from self.argument(argument)
+            case _:
+                for child in c.children(node):
+                    yield from self.uses(child, written, addressed)
+
+    def argument(self, node: c.Expr) -> Iterator[tuple[str, Use]]:
+        """What a function is given: `s->x`, `(float *)s->data + n`."""
+        match node:
+            case c.Cast(operand=inner):
+                yield from self.argument(inner)
+            case c.Binary(op="+" | "-", left=left, right=right):
+                yield from self.argument(left)
+                yield from self.uses(right)
+            case _:
+                place = reference(node)
+                for root, use in self.uses(node):
+                    own = use.chain == place[1] and root == place[0]
+                    yield root, replace(use, passed=True, written=True) if own and use.last.shape.dims else use
+
+    def use(self, symbol: Symbol, chain: tuple[c.Expr, ...], written: bool = False, addressed: bool = False) -> Use:
+        """A reference, with where each part of it leads."""
+        stops = [Stop(symbol.shape, symbol.c_name, symbol.fixed or Fixed(symbol.key, symbol.c_name))]
+        if symbol.shape.is_function or symbol.storage is Storage.REGION or symbol.volatile:
+            return Use(chain, tuple(stops), written, addressed)
+        for position, link in enumerate(chain):
+            found = self.following(symbol, stops[-1], link, chain[position + 1 : position + 2])
+            if found is None:
+                break
+            stops.append(found)
+        return Use(chain, tuple(stops), written, addressed)
+
+    def following(self, symbol: Symbol, at: Stop, link: c.Expr, after: tuple[c.Expr, ...]) -> Stop | None:
+        """Where a link leads from a place; None where polyc cannot tell."""
+        if isinstance(link, c.Member):
+            shape = None if at.shape.dims else member_of(self.scope.types, at.shape.node, link.field)
+            if shape is None or shape.qualifiers & _MOVING:
+                return None
+            text = f"{at.text}{'->' if at.behind else '.'}{link.field}"
+            return replace(at, shape=shape, text=text, fields=(*at.fields, link.field), by_member=True, behind=False)
+        if not at.shape.dims:
+            return None
+        index = link.index if isinstance(link, c.Subscript) else _ZERO
+        pointer = at.shape.dims[0].pointer or (at.text == symbol.c_name and symbol.storage is Storage.ARGUMENT)
+        behind = pointer and not isinstance(link, c.Subscript) and isinstance(next(iter(after), None), c.Member)
+        text = at.text if behind else f"{at.text}[{text_of(index, self.scope)}]"
+        if not isinstance(link, c.Subscript) and not after and at.text == symbol.c_name:
+            text = f"*{at.text}"
+        fixed = self.element(symbol, at, index, text, pointer, behind)
+        inner = replace(at.shape, dims=at.shape.dims[1:])
+        still, chosen = at.still and self.is_invariant(index), at.chosen or not isinstance(index, c.Literal)
+        return Stop(inner, text, fixed, still, chosen, at.fields, behind=behind)
+
+    def element(self, symbol: Symbol, at: Stop, index: c.Expr, text: str, pointer: bool, behind: bool) -> Fixed:
+        """How an element is reached."""
+        value, size = literal_value(index.text) if isinstance(index, c.Literal) else None, at.shape.dims[0].size
+        fixed = at.fixed
+        if pointer:
+            loaded = at.text != symbol.c_name or symbol.fixed is not None
+            cells = (*fixed.cells, (at.text, fixed.inside, fixed.elsewhere)) if loaded else fixed.cells
+            inside = f"*{text}" if behind else text
+            return replace(fixed, inside=inside, elsewhere=True, cells=cells, follows=(*fixed.follows, text))
+        inside = text if at.shape.node is not None and len(at.shape.dims) == 1 else fixed.inside
+        fixed = replace(fixed, elsewhere=fixed.elsewhere or value is None, inside=inside)
+        if value is None or size is None or value >= size:
+            return replace(fixed, follows=(*fixed.follows, text))
+        return fixed
+
+    def is_invariant(self, index: c.Expr) -> bool:
+        """Whether a subscript is made of constants and of whole numbers that the region does not write."""
+        match index:
+            case c.Literal(text=text):
+                return literal_value(text) is not None
+            case c.Name(name=name):
+                symbol = self.scope.symbols.get(name)
+                if symbol is None:
+                    return name in self.scope.types.constants
+                return symbol.is_integer and symbol.storage is not Storage.REGION and name not in self.written
+            case c.Binary(op="+" | "-" | "*", left=left, right=right):
+                return self.is_invariant(left) and self.is_invariant(right)
+        return False
+
+    # --- choice
+
+    def chosen(self, root: str, uses: list[Use]) -> set[str]:
+        """The texts of the places, reached from one variable, that become variables of their own."""
+        if any(use.whole for use in uses):
+            return set()
+        written = {use.last.fields for use in uses if use.written}
+        cuts = [(use, use.cut(written)) for use in uses]
+        arrays: dict[tuple[str, ...], set[str]] = {}
+        # `b[0]` beside `b[i]` stays an element: printed for one iteration, `b[i]` is `b[0]` as well.
+        moving_too = {use.last.fields for use, position in cuts if position is None}
+        found: set[str] = set()
+        for use, position in cuts:
+            if position is not None and not use.stops[position].shape.dims:
+                found |= set() if use.last.fields in moving_too else {use.last.text}
+            elif position is not None:
+                arrays.setdefault(use.stops[position].fields, set()).add(use.stops[position].text)
+        for fields, texts in arrays.items():
+            same = [(use, position) for use, position in cuts if use.last.fields[: len(fields)] == fields]
+            alone = all(
+                position is not None and (not use.stops[position].shape.dims or use.stops[position].fields == fields)
+                for use, position in same
+            )
+            moving = any(position is not None and use.stops[position].chosen for use, position in same)
+            twice = len({text.replace("[0].", "->") for text in texts}) < len(texts)
+            if alone and not twice and (len(texts) == 1 or not (self.apart and moving)):
+                found |= texts
+        return found - {self.scope.symbols[root].c_name}
+
+    def symbol(self, stop: Stop) -> Symbol:
+        """The variable of a place."""
+        for known in self.scope.symbols.values():
+            if known.c_name == stop.text and known.fixed is not None:
+                return known
+        base = c.as_word(stop.text)
+        key, number = base, 1
+        while key in self.scope.symbols:
+            number += 1
+            key = f"{base}_{number}"
+        shape = stop.shape
+        if shape.dims and not shape.dims[0].pointer and shape.dims[0].extent is None:
+            shape = replace(shape, dims=(Dim(None, True), *shape.dims[1:]))  # `double data[];` at a struct's end
+        shape = replace(shape, qualifiers=shape.qualifiers - {"const"})  # it need not be the object that is
+        found = Symbol(key, stop.text, shape, Storage.GLOBAL, None, fixed=stop.fixed)
+        self.scope.symbols[key] = found
+        return found
+
+
+def reference(node: c.Node) -> tuple[str, tuple[c.Expr, ...]]:
+    """The variable that a reference begins with, and its links; "" for what is none."""
+    match node:
+        case c.Name() | c.Subscript() | c.Member() | c.Unary(op="*"):
+            name, chain = base_name(node), links(node)
+            return ("", ()) if name is None or chain is None else (name.name, tuple(chain))
+    return "", ()
+
+
+def member_of(types: Types, node: c_ast.Node | None, name: str) -> Shape | None:
+    """The type of a struct's member; None where it shares its memory with others, or has no address."""
+    if not isinstance(node, c_ast.Struct):
+        return None
+    for item in node.decls or ():
+        if isinstance(item, c_ast.Decl) and item.name == name:
+            shape = types.shape(item.type)
+            known = item.bitsize is None and not shape.is_function
+            sized = all(dim.pointer or dim.size for dim in shape.dims[1:])
+            first = not shape.dims or shape.dims[0].pointer or shape.dims[0].extent is None or shape.dims[0].size
+            return shape if known and sized and first else None
+    return None
+
+
+def text_of(index: c.Expr, scope: Scope) -> str:
+    """A subscript as C text."""
+    match index:
+        case c.Literal(text=text):
+            return text
+        case c.Name(name=name):
+            symbol = scope.symbols.get(name)
+            return name if symbol is None else symbol.c_name
+        case c.Binary(op=op, left=left, right=right):
+            sides = [text_of(side, scope) for side in (left, right)]
+            one, other = [f"({t})" if isinstance(s, c.Binary) else t for t, s in zip(sides, (left, right), strict=True)]
+            return f"{one} {op} {other}"
+    return "?"

@@ -1,0 +1,647 @@
+"""Variables of which each value is known as a sum: pointers into arrays, and induction variables.
+
+A region is run once with such values. At each place, a variable has the expression that it is equal to there: of what
+it was before the region, of loop variables, and of what does not change meanwhile. This expression is put in the place
+of each use, and the assignments are left out.
+
+rewrite:  float *row = a + i * m;  s(row[j]);             ->  s(a[(long)(i * m) + j]);
+          for (i = lo; i < n; i++) *p++ = e;              ->  for (i = lo; i < n; i++) p[i - lo] = e;
+          for (i …) for (j = 0; j < m; j++) s(x[k++]);    ->  for (i …) for (j …) s(x[k + (long)i * m + j]);
+          i = lo; while (i < n) { s(i); i += 2; }         ->  for (int i = lo; i < n; i += 2) s(i);
+math:     v + S T when an iteration begins, where each one adds S to v, and T were there before; v + S max(T, 0) behind
+          the loop of T iterations
+requires: of v: nobody takes its address, and what it is given has no side effects
+          of S: nothing in it changes in the loop; of v = e: nothing in e changes before v is used
+          of a while loop: its condition compares one such variable with what does not change
+          behind the region nobody reads v, or its value there mentions nothing that the region writes
+ensures:  the same values: sums are 64 bits wide, so that none overflows, and converted to the type of v. A variable
+          with a use of which that cannot be said stays as it is, and so do those that are made of it
+source:   induction variables: Wolfe, Beyond Induction Variables (PLDI 1992), of which we take the linear ones
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from polyc.analysis.expressions.facts import has_jump, induction, lvalues, mentions
+from polyc.frontend.c.effects import NOTHING, Effect
+from polyc.frontend.c.symbols import Scope, Symbol
+from polyc.frontend.idioms.helpers import Unclear, type_of
+from polyc.frontend.idioms.sums import (
+    Changes,
+    Excluded,
+    State,
+    Sum,
+    Trips,
+    Values,
+    changes_of,
+    constant,
+    is_pointer,
+    literal,
+    trips,
+)
+from polyc.frontend.sets.loops import bound_of
+from polyc.model import ctree as c
+from polyc.model.scop import Storage, Walked
+from polyc.records import dataclass, field, replace
+
+_LOCAL = (Storage.LOCAL, Storage.ARGUMENT, Storage.REGION)
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """A region with the values of variables."""
+
+    body: c.Block
+    keys: set[str] = field(default_factory=set)
+    """The variables."""
+    constants: dict[str, int] = field(default_factory=dict)
+    """What some of them are before the region."""
+
+    def walked(self, scope: Scope) -> tuple[Walked, ...]:
+        """Those from outside of the region."""
+        symbols = [symbol for key in sorted(self.keys) if (symbol := scope.symbols[key]).storage is not Storage.REGION]
+        return tuple(Walked(s.c_name, declaration(s), self.constants.get(s.key)) for s in symbols)
+
+
+def declaration(symbol: Symbol) -> str:
+    """A declaration of something with its type."""
+    dims = symbol.shape.dims
+    inner = "".join("[]" if dim.size is None else f"[{dim.size}]" for dim in dims[1:] if not dim.pointer)
+    stars = "*" * (len(dims) - inner.count("["))
+    return f"{symbol.shape.element.text} " + (
+        f"({stars}{symbol.c_name}){inner}" if inner else f"{stars}{symbol.c_name}"
+    )
+
+
+def with_values(
+    body: c.Block,
+    scope: Scope,
+    is_own: Callable[[Symbol], bool],
+    stays: Callable[[Symbol], bool],
+    effects: Callable[[str], Effect],
+    before: Callable[[Symbol], int | None],
+) -> Followed:
+    """The region with the values of such variables in the places of their uses.
+
+    is_own: nobody reads a variable after the region; stays: somebody else sees a variable, or needs its declaration;
+    before: the constant that a variable is where the region starts
+    """
+    chosen = {key for key in candidates(body, scope) if not stays(scope.symbols[key])}
+    while chosen:
+        known = dict(scope.symbols)
+        constants = constants_before(scope, chosen, before)
+        try:
+            return Followed(Walk(scope, chosen, is_own, effects).region(body, constants), chosen, constants)
+        except Excluded as one:
+            chosen -= exchanged_with(str(one), body, chosen)
+            scope.symbols.clear()
+            scope.symbols.update(known)
+    return Followed(body)
+
+
+def constants_before(scope: Scope, keys: set[str], before: Callable[[Symbol], int | None]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for key in sorted(keys):
+        symbol = scope.symbols[key]
+        value = before(symbol) if symbol.is_integer and symbol.storage is Storage.LOCAL else None
+        if value is not None and abs(value) < 1 << 31:
+            found[key] = value
+    return found
+
+
+def candidates(body: c.Block, scope: Scope) -> set[str]:
+    """The variables that might be followed: pointers that are assigned, and numbers to which something is added."""
+    heads = {head.key for node in c.walk(body) if isinstance(node, c.For) and (head := induction(node)) is not None}
+    assigned = {target.name for target in lvalues(body) if isinstance(target, c.Name)}
+    steps = {step[0] for node in c.walk(body) if (step := stepped(node)) is not None}
+    found: set[str] = set()
+    for key in assigned - heads:
+        symbol = scope.symbols.get(key)
+        if symbol is None or symbol.storage not in _LOCAL or symbol.static or symbol.volatile:
+            continue
+        number = symbol.is_integer and symbol.shape.element.size_bytes in (4, 8)
+        if is_pointer(symbol) or (key in steps and number and symbol.shape.element.text != "_Bool"):
+            found.add(key)
+    return found
+
+
+def is_step(item: c.Stmt, key: str) -> bool:
+    """Whether a statement only adds something to a variable."""
+    step = stepped(item.expr) if isinstance(item, c.ExprStmt) else None
+    return step is not None and step[0] == key
+
+
+def exchanged_with(key: str, body: c.Block, chosen: set[str]) -> set[str]:
+    """The pointers that are copied to and from one, it included: they change places together (`exchange.py`)."""
+    copies: list[set[str]] = []
+    for node in c.walk(body):
+        match node:
+            case c.Assign(op="=", target=c.Name(name=name), value=value) | c.Decl(name=name, init=value):
+                while isinstance(value, c.Cast):
+                    value = value.operand
+                if isinstance(value, c.Name) and name in chosen:
+                    copies.append({name, value.name})
+    found: set[str] = set()
+    more = {key}
+    while more - found:
+        found |= more
+        more = {name for pair in copies if pair & found for name in pair & chosen}
+    return found
+
+
+def stepped(node: c.Node) -> tuple[str, c.Expr] | None:
+    """The variable that an expression adds something to, and what it adds."""
+    one = c.Literal("1")
+    match node:
+        case c.Postfix(op=op, operand=c.Name(name=name)) | c.Unary(op="++" | "--" as op, operand=c.Name(name=name)):
+            return name, one if op == "++" else c.Unary("-", one)
+        case c.Assign(op="+=", target=c.Name(name=name), value=value):
+            return name, value
+        case c.Assign(op="-=", target=c.Name(name=name), value=value):
+            return name, c.Unary("-", value, value.span)
+        case c.Assign(op="=", target=c.Name(name=name), value=c.Binary(op=op, left=c.Name(name=other), right=value)):
+            if name == other and op in "+-":
+                return name, value if op == "+" else c.Unary("-", value, value.span)
+    return None
+
+
+@dataclass(slots=True)
+class Walk:
+    """A region that is run with values. Its methods raise Excluded."""
+
+    scope: Scope
+    chosen: set[str]
+    is_own: Callable[[Symbol], bool]
+    effects: Callable[[str], Effect]
+    dropped: set[str] = field(default_factory=set)
+    """Variables of which an assignment was left out."""
+
+    def region(self, body: c.Block, constants: dict[str, int]) -> c.Block:
+        state: State = {key: Sum(literal(value)) for key, value in constants.items()}
+        items = self.block(body.body, state)
+        for key in sorted(self.dropped):
+            symbol = self.scope.symbols[key]
+            if symbol.storage is Storage.REGION or self.is_own(symbol):
+                continue
+            value = state.get(key, Sum(c.Name(key)))
+            if value is None or symbol.rank or key in value.names or value.names & self.chosen:
+                raise Excluded(key)
+            values = Values(self.scope, self.chosen, state)
+            items.append(c.ExprStmt(c.Assign("=", c.Name(key), values.use(c.Name(key), False))))
+        return replace(body, body=tuple(items))
+
+    def block(self, statements: Sequence[c.Stmt], state: State) -> list[c.Stmt]:
+        return [found for item in statements for found in self.statement(item, state)]
+
+    def statement(self, node: c.Stmt, state: State) -> list[c.Stmt]:
+        match node:
+            case c.Block(body=body):
+                return [replace(node, body=tuple(self.block(body, state)))]
+            case c.If():
+                return [self.branch(node, state)]
+            case c.For() | c.While():
+                return Loops(self, node, state).found()
+            case c.Decl(name=name, init=init) if name in self.chosen:
+                state[name] = None
+                if init is not None:
+                    self.assigned(name, init, state)
+                self.dropped.add(name)
+                return []
+            case c.Decl() | c.ExprStmt():
+                return self.simple(node, state)
+        return [self.other(node, state)]
+
+    def simple(self, node: c.Decl | c.ExprStmt, state: State) -> list[c.Stmt]:
+        """A statement without others, and the steps of variables in it."""
+        if isinstance(node, c.ExprStmt) and isinstance(node.expr, c.Comma) and mentions(node.expr) & self.chosen:
+            return self.block([c.ExprStmt(item, node.span) for item in node.expr.items], state)
+        if isinstance(node, c.ExprStmt):
+            step = stepped(node.expr)
+            if step is not None and step[0] in self.chosen:
+                self.added(*step, state)
+                return []
+            match node.expr:
+                case c.Assign(op="=", target=c.Name(name=name), value=value) if name in self.chosen:
+                    plain, before, after = self.split(value)
+                    self.steps(before, state)
+                    self.assigned(name, plain, state)
+                    self.steps(after, state)
+                    return []
+        whole, before, after = self.split(node)
+        self.steps(before, state)
+        found = self.other(whole, state)
+        self.steps(after, state)
+        return [found]
+
+    def other(self, node: c.N, state: State) -> c.N:
+        """Something that assigns no variable that is followed."""
+        for target in lvalues(node):
+            if isinstance(target, c.Name) and target.name in self.chosen:
+                raise Excluded(target.name)
+        found = Values(self.scope, self.chosen, state).of(node)
+        self.changed(found, state)
+        return found
+
+    def split(self, node: c.N) -> tuple[c.N, list[c.Expr], list[c.Expr]]:
+        """`*p++ = e` as `*p = e` and `p++`, what comes before it and what comes after it."""
+        before: list[c.Expr] = []
+        after: list[c.Expr] = []
+        counts = [item.name for item in c.walk(node) if isinstance(item, c.Name)]
+
+        def change(item: c.Node) -> c.Node | None:
+            match item:
+                case c.Postfix(operand=c.Name(name=name) as operand) if name in self.chosen and counts.count(name) == 1:
+                    after.append(item)
+                    return operand
+                case c.Unary(op="++" | "--", operand=c.Name(name=name) as operand) if name in self.chosen:
+                    if counts.count(name) == 1:
+                        before.append(item)
+                        return operand
+                case c.Binary(op="&&" | "||", left=left, right=right):
+                    return replace(item, left=c.rewrite(left, change), right=right)
+                case c.Ternary(condition=condition):
+                    return replace(item, condition=c.rewrite(condition, change))
+            return None
+
+        return c.rewrite(node, change), before, after
+
+    def steps(self, exprs: list[c.Expr], state: State) -> None:
+        for expr in exprs:
+            step = stepped(expr)
+            assert step is not None
+            self.added(*step, state)
+
+    def added(self, key: str, amount: c.Expr, state: State) -> None:
+        """`v += e`"""
+        old = state.get(key, Sum(c.Name(key)))
+        self.dropped.add(key)
+        if old is None:
+            raise Excluded(key)
+        amount = self.known(key, amount, state)
+        type_ = type_of(amount, self.scope)
+        if type_ is None or type_.kind != "int":
+            raise Excluded(key)
+        state[key] = old.plus(amount)
+
+    def assigned(self, key: str, value: c.Expr, state: State) -> None:
+        """`v = e`"""
+        symbol = self.scope.symbols[key]
+        self.dropped.add(key)
+        if symbol.rank:
+            self.known(key, value, {})
+            try:
+                state[key] = Values(self.scope, self.chosen, state).pointer(symbol, value)
+            except Unclear:
+                raise Excluded(key) from None
+            return
+        found = self.known(key, value, state)
+        type_ = type_of(found, self.scope)
+        if type_ is None or type_.kind != "int" or any(is_load(part) for part in c.walk(found)):
+            raise Excluded(key)
+        state[key] = Sum(found)
+
+    def known(self, key: str, expr: c.Expr, state: State) -> c.Expr:
+        """What a variable is given, which may be computed as often as the variable is used."""
+        for part in c.walk(expr):
+            effect = isinstance(part, c.Call) and self.effects(part.function) != NOTHING
+            if effect or isinstance(part, c.Assign | c.Postfix | c.Comma | c.InitList):
+                raise Excluded(key)
+            if isinstance(part, c.Unary) and part.op in ("++", "--"):
+                raise Excluded(key)
+        return Values(self.scope, self.chosen, state).of(expr)
+
+    def changed(self, node: c.Node, state: State) -> None:
+        """Forget the values that mention what a statement writes."""
+        changes = changes_of([node])
+        called = any(isinstance(item, c.Call) and self.effects(item.function) != NOTHING for item in c.walk(node))
+        for key, value in state.items():
+            if value is not None and not (value.is_kept(changes) and not (called and self.is_reached(value))):
+                state[key] = None
+
+    def is_reached(self, value: Sum) -> bool:
+        """Whether a function that is called may change something that a value mentions."""
+        parts = [part for expr in (value.base, *value.added) for part in c.walk(expr)]
+        symbols = [s for name in value.names if (s := self.scope.symbols.get(name)) is not None]
+        loads = any(is_load(part) or isinstance(part, c.Member) for part in parts)
+        return loads or any(s.storage not in _LOCAL or s.static for s in symbols)
+
+    def branch(self, node: c.If, state: State) -> c.If:
+        condition = self.other(node.condition, state)
+        then, other = dict(state), dict(state)
+        first = self.block((node.then,), then)
+        second = self.block((node.otherwise,), other) if node.otherwise is not None else []
+        for key in then.keys() | other.keys():
+            one = then.get(key, Sum(c.Name(key)))
+            state[key] = one if one == other.get(key, Sum(c.Name(key))) else None
+        otherwise = single(second) if node.otherwise is not None else None
+        return replace(node, condition=condition, then=single(first), otherwise=otherwise)
+
+
+def starts_with(item: c.Decl | c.Expr, key: str) -> bool:
+    """Whether a part of a loop's head gives a variable its first value."""
+    match item:
+        case c.Assign(op="=", target=c.Name(name=name)) | c.Decl(name=name):
+            return name == key
+    return False
+
+
+def is_load(node: c.Node) -> bool:
+    """Whether something reads an element of an array."""
+    return isinstance(node, c.Subscript) or (isinstance(node, c.Unary) and node.op == "*")
+
+
+def single(items: list[c.Stmt]) -> c.Stmt:
+    return items[0] if len(items) == 1 and not isinstance(items[0], c.Decl) else c.Block(tuple(items))
+
+
+# --- loops
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """The condition of a while loop: `key op bound`, and what the condition adds to the variable."""
+
+    key: str
+    op: str
+    bound: c.Expr
+    before: tuple[c.Expr, ...] = ()
+    """Before it is compared."""
+    after: tuple[c.Expr, ...] = ()
+    """After it is compared, also where the loop ends."""
+
+
+@dataclass(slots=True)
+class Loops:
+    """One loop that is run with values."""
+
+    walk: Walk
+    node: c.For | c.While
+    state: State
+    body: tuple[c.Stmt, ...] = ()
+    before: list[c.Stmt] = field(default_factory=list)
+    """Statements that come before it."""
+
+    def found(self) -> list[c.Stmt]:
+        """The loop with values, and `state` behind it."""
+        node = self.node
+        if not mentions(node) & self.walk.chosen and not self.declares(node):
+            return [self.walk.other(node, self.state)]
+        self.body = node.body.body if isinstance(node.body, c.Block) else (node.body,)
+        if isinstance(node, c.For):
+            node = self.node = self.plain_head(node)
+        head = induction(node) if isinstance(node, c.For) else None
+        if head is not None:
+            return [*self.before, self.counted()]
+        counting = self.as_counting()
+        return [*self.before, counting if counting is not None else self.unknown()]
+
+    def declares(self, node: c.Node) -> bool:
+        return any(isinstance(item, c.Decl) and item.name in self.walk.chosen for item in c.walk(node))
+
+    def plain_head(self, node: c.For) -> c.For:
+        """`for (i = 0, j = 1; i < n; i++, j += 2)` with `j` out of the head."""
+        if isinstance(node.init, c.Comma) or (isinstance(node.step, c.Comma) and not has_jump(node.body)):
+            keys = mentions(node.condition) if node.condition is not None else set()
+            first = node.init.items if isinstance(node.init, c.Comma) else (node.init,) if node.init else ()
+            then = node.step.items if isinstance(node.step, c.Comma) else (node.step,) if node.step else ()
+            steps = [item for item in then if (step := stepped(item)) is not None and step[0] in keys]
+            if has_jump(node.body) or len(steps) != 1:
+                return node
+            key = stepped(steps[0])
+            assert key is not None
+            starts = [item for item in first if starts_with(item, key[0])]
+            others = [i for i in first if i not in starts]
+            if len(starts) > 1 or any(isinstance(item, c.Decl) or key[0] in mentions(item) for item in others):
+                return node
+            found = replace(node, init=starts[0] if starts else node.init if not others else None, step=steps[0])
+            head = induction(found)
+            if head is not None and head.key in self.walk.chosen:
+                raise Excluded(head.key)  # it is the loop's own
+            for item in others:
+                if not isinstance(item, c.Decl):
+                    self.before += self.walk.statement(c.ExprStmt(item, node.span), self.state)
+            self.body += tuple(c.ExprStmt(item, node.span) for item in then if item not in steps)
+            return found
+        return node
+
+    # --- what is known of it
+
+    @property
+    def changes(self) -> Changes:
+        """What the loop writes."""
+        inside: list[c.Node | None] = [*self.body]
+        if isinstance(self.node, c.For):
+            inside += [self.node.init, self.node.step]
+        return changes_of([part for part in inside if part is not None])
+
+    def moving(self) -> set[str]:
+        return self.walk.chosen & self.changes.whole
+
+    def steps(self, more: Sequence[c.Stmt] = ()) -> dict[str, tuple[c.Expr, ...]]:
+        """What an iteration adds to variables, of those that only get more."""
+        if any(has_jump(item) for item in self.body):
+            return {}
+        moving, written = self.moving(), self.changes.all
+        probe = self.inside({}, moving)
+        for key in moving:
+            probe.pop(key, None)
+        dropped = set(self.walk.dropped)
+        self.walk.block((*self.body, *more), probe)
+        self.walk.dropped = dropped
+        found: dict[str, tuple[c.Expr, ...]] = {}
+        for key in moving:
+            end = probe.get(key)
+            if end is None or end.base != c.Name(key):
+                continue
+            if not {name for part in end.added for name in mentions(part)} & written:
+                found[key] = end.added
+        return found
+
+    def inside(self, values: State, moving: set[str]) -> State:
+        """The values when an iteration begins."""
+        changes = self.changes.without(self.walk.chosen)
+        found: State = {k: v if v is not None and v.is_kept(changes) else None for k, v in self.state.items()}
+        return {**found, **dict.fromkeys(moving, None), **values}
+
+    def run(self, known: Trips | None, steps: dict[str, tuple[c.Expr, ...]], counter: State) -> tuple[c.Stmt, State]:
+        """The body with values, and the values when an iteration begins."""
+        changes = self.changes.without(self.walk.chosen)
+        values: State = {}
+        for key, parts in steps.items():
+            start = self.state.get(key, Sum(c.Name(key)))
+            if known is not None and start is not None and start.is_kept(changes):
+                values[key] = start.plus(*(known.times(part) for part in parts))
+        entry = self.inside({**values, **counter}, self.moving())
+        if known is not None:
+            entry = {key: None if value is None else known.inside(value) for key, value in entry.items()}
+        running = dict(entry)
+        return c.Block(tuple(self.walk.block(self.body, running))), entry
+
+    def behind(self, known: Trips | None, steps: dict[str, tuple[c.Expr, ...]], more: State) -> None:
+        """The values after it."""
+        moving, old = self.moving(), dict(self.state)
+        after = self.inside({}, moving)
+        for key, parts in steps.items():
+            start = old.get(key, Sum(c.Name(key)))
+            if known is not None and start is not None:
+                value = start.plus(*(known.whole(part) for part in parts))
+                after[key] = value if value.is_kept(self.changes.without(self.walk.chosen)) else None
+        self.state.clear()
+        self.state.update({**after, **more})
+
+    # --- its kinds
+
+    def counted(self) -> c.Stmt:
+        """A for loop that counts."""
+        node = self.node
+        assert isinstance(node, c.For)
+        head = induction(node)
+        assert head is not None
+        values = Values(self.walk.scope, self.walk.chosen, self.state)
+        start = self.walk.other(head.start, dict(self.state))
+        init = c.rewrite(node.init, lambda part: start if part is head.start else None) if node.init else None
+        steps = self.steps()
+        known = None
+        op, bound = bound_of(node.condition, head.key) if node.condition is not None else ("", None)
+        own = {head.key} & {t.name for item in self.body for t in lvalues(item) if isinstance(t, c.Name)}
+        if bound is not None and not own and not (mentions(bound) | mentions(head.start)) & self.changes.all:
+            bound = values.of(bound)
+            if self.fits(start, head.key) and self.fits(bound, head.key):
+                known = trips(start, op, bound, head.step, head.key)
+        body, entry = self.run(known, steps, {})
+        condition = self.walk.other(node.condition, dict(entry)) if node.condition is not None else None
+        self.behind(known, steps, {})
+        return replace(node, init=init, condition=condition, body=body)
+
+    def fits(self, expr: c.Expr, key: str) -> bool:
+        """Whether a bound is compared with a variable as the numbers that they are."""
+        symbol = self.walk.scope.symbols.get(key)
+        value, type_ = constant(expr), type_of(expr, self.walk.scope)
+        if value is not None:
+            return 0 <= value < 1 << 31
+        if symbol is None or not symbol.is_integer or type_ is None or type_.kind != "int":
+            return False
+        element = symbol.shape.element
+        return type_.signed == element.signed or (type_.size_bytes == 8 and element.size_bytes == 4)
+
+    def as_counting(self) -> c.Stmt | None:
+        """A while loop as a for loop: `while (i < n) { …; i++; }`."""
+        test = self.test()
+        node, walk = self.node, self.walk
+        if test is None or (isinstance(node, c.While) and node.do_first):
+            return None
+        if isinstance(node, c.For):
+            if isinstance(node.init, c.Decl):
+                self.before += walk.statement(node.init, self.state)
+            elif node.init is not None:
+                self.before += walk.statement(c.ExprStmt(node.init, node.span), self.state)
+            self.body += (c.ExprStmt(node.step, node.span),) if node.step is not None else ()
+        span = node.span
+        self.node = c.While(node.condition or c.Literal("1"), node.body, span=span)
+        if any(has_jump(item) for item in self.body):
+            raise Excluded(test.key)
+        walk.steps(list(test.before), self.state)
+        first = tuple(c.ExprStmt(expr, span) for expr in test.after)
+        last = tuple(c.ExprStmt(expr, span) for expr in test.before)
+        self.body = (*first, *self.body, *last)
+        steps = self.steps()
+        amounts = [constant(part) for part in steps.get(test.key, (c.Literal("0"),))]
+        amount = sum(value for value in amounts if value is not None)
+        if None in amounts or not amount or mentions(test.bound) & self.changes.all:
+            raise Excluded(test.key)
+        values = Values(walk.scope, walk.chosen, self.state)
+        start, bound = values.use(c.Name(test.key, span), False), values.of(test.bound)
+        if mentions(start) & self.changes.without(walk.chosen).all:
+            raise Excluded(test.key)
+        known = trips(start, test.op, bound, amount, test.key)
+        if known is None or not self.fits(bound, test.key):
+            raise Excluded(test.key)
+        used = any(test.key in mentions(item) for item in self.body if not is_step(item, test.key))
+        if amount < 0 and not used:  # a loop that only counts: pointers go up in it
+            return self.going_up(test, known, steps)
+        counter = self.counter(walk.scope.symbols[test.key].c_name, start, test.key)
+        own = trips(start, test.op, bound, amount, counter.key)
+        body, _ = self.run(own, steps, {test.key: Sum(c.Name(counter.key))})
+        self.behind(own, steps, {})
+        walk.steps(list(test.after), self.state)
+        name = c.Name(counter.key, span)
+        step = c.Postfix("++" if amount > 0 else "--", name) if abs(amount) == 1 else None
+        return c.For(
+            c.Decl(counter.shape.element.text, counter.key, (), start, span),
+            c.Binary(test.op, name, bound, span),
+            step or c.Assign("+=" if amount > 0 else "-=", name, c.Literal(str(abs(amount)))),
+            body,
+            span=span,
+        )
+
+    def going_up(self, test: _Test, known: Trips, steps: dict[str, tuple[c.Expr, ...]]) -> c.Stmt:
+        """`while (n--)` as `for (i = 0; i < n; i++)`."""
+        counter = self.counter("i", c.Name(test.key), test.key)
+        name = c.Name(counter.key, self.node.span)
+        own = Trips(name, 1, known.count, known.positive)
+        body, _ = self.run(own, steps, {})
+        self.behind(own, steps, {})
+        self.walk.steps(list(test.after), self.state)
+        start = c.Decl(counter.shape.element.text, counter.key, (), c.Literal("0"), self.node.span)
+        condition = c.Binary("<", name, known.positive, self.node.span)
+        return c.For(start, condition, c.Postfix("++", name), body, span=self.node.span)
+
+    def test(self) -> _Test | None:
+        """The condition, where it compares a variable that is followed with something else."""
+        condition = self.node.condition
+        zero = c.Literal("0")
+        match condition:
+            case c.Binary(op=op, left=c.Postfix(operand=c.Name(name=key)) as tested, right=bound) if op in _COMPARED:
+                found = _Test(key, op, bound, after=(tested,))
+            case c.Binary(op=op, left=c.Unary(op="++" | "--", operand=c.Name(name=key)) as tested, right=bound):
+                found = _Test(key, op, bound, before=(tested,))
+            case c.Postfix(operand=c.Name(name=key)):
+                found = _Test(key, "!=", zero, after=(condition,))
+            case c.Unary(op="++" | "--", operand=c.Name(name=key)):
+                found = _Test(key, "!=", zero, before=(condition,))
+            case c.Name(name=key):
+                found = _Test(key, "!=", zero)
+            case c.Binary():
+                keys = [item.name for item in c.walk(condition) if isinstance(item, c.Name)]
+                tests = [_Test(key, *test) for key in keys if (test := bound_of(condition, key))[1] is not None]  # type: ignore[arg-type]
+                found = next((test for test in tests if test.key in self.moving()), _Test("", "", zero))
+            case _:
+                return None
+        symbol = self.walk.scope.symbols.get(found.key)
+        fits = found.key in self.walk.chosen and symbol is not None and not symbol.rank
+        return found if fits and not any(True for _ in lvalues(found.bound)) else None
+
+    def counter(self, name: str, start: c.Expr, typed: str) -> Symbol:
+        """The variable of the new loop, of another one's type: of that name, unless its first value mentions it."""
+        scope = self.walk.scope
+        symbol = scope.symbols[typed]
+        if any(scope.symbols[key].c_name == name for key in mentions(start) if key in scope.symbols):
+            name = f"{name}_left"
+        assert symbol.node is not None
+        scope.blocks.append({})
+        declaration = type(symbol.node)(
+            name, symbol.node.quals, [], [], [], symbol.node.type, None, None, symbol.node.coord
+        )
+        found = scope.declare(declaration, Storage.REGION)  # no loop's key: another one around may have this name
+        scope.blocks.pop()
+        return found
+
+    def unknown(self) -> c.Stmt:
+        """A loop of which nobody knows how often it runs."""
+        entry = self.inside({}, self.moving())
+        node = self.node
+        body = single(self.walk.block(self.body, dict(entry)))
+        condition = self.walk.other(node.condition, dict(entry)) if node.condition is not None else None
+        if isinstance(node, c.For):
+            init = self.walk.other(node.init, dict(self.state)) if node.init is not None else None
+            step = self.walk.other(node.step, dict(entry)) if node.step is not None else None
+            found: c.Stmt = replace(node, init=init, condition=condition, step=step, body=body)
+        else:
+            assert condition is not None
+            found = replace(node, condition=condition, body=body)
+        self.behind(None, {}, {})
+        return found
+
+
+_COMPARED = ("<", "<=", ">", ">=", "!=")

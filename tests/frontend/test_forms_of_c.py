@@ -1,0 +1,193 @@
+"""Loops in the forms of C that are seldom written: each is compiled, or told of with its line."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from pathlib import Path
+
+from polyc.codegen import render_file
+from polyc.frontend import read
+from polyc.frontend.read import preprocessed
+from polyc.frontend.text.chunks import cut
+from polyc.frontend.text.places import Places
+from polyc.model.program import InputOptions, Options
+from polyc.model.scop import Source
+from polyc.pipeline import compile_region
+
+FORMS = """#include <stdio.h>
+#include "part.c"
+#define FOR(i, n) for (int i = 0; i < (n); i++)
+#define EACH for (int k = 0; k < n; k++)
+double *seldom(), (*pointed)();
+int old(a, n, b) double *a; int n; double *b;
+{
+    int i;
+    for (i = 0; i < n; i++)
+        a[i] = b[i] * 2;
+    return n;
+}
+void
+older(n, m, a)
+     double a[][20]; /* n and m are of type int */
+{
+    int i;
+    for (i = 0; i < n; i++)
+        a[i][3] = 2 * m;
+}
+void labels(int n, double *restrict a, double *restrict b)
+{
+    int times = 0;
+again:
+    for (int i = 0; i < n; i++)
+        a[i] = b[i] * 2 + times;
+    if (times++ < 2)
+        goto again;
+inner: more:
+    for (int i = 0; i < n; i++)
+        b[i] += a[i];
+    if (times++ < 5)
+        goto more;
+    if (times++ < 7)
+        goto inner;
+}
+void cases(int way, int n, double *restrict a, double *restrict b)
+{
+    switch (way) {
+    case 3:
+        for (int i = 0; i < n; i++)
+            a[i] = b[i] * 2;
+        break;
+    case 4: case 5: {
+        for (int i = 0; i < n; i++)
+            a[i] -= b[i] * 2;
+    }
+    case 6: for (int i = 0; i < n; i++)
+            a[i] += b[i] / 2;
+        break;
+    default:
+        for (int i = 0; i < n; i++)
+            b[i] = a[i] * 2;
+        for (int i = 1; i < n; i++)
+            a[i] = b[i - 1];
+    }
+}
+void macros(int n, double *restrict a, double *restrict b)
+{
+    FOR(i, n) a[i] += 2;
+    FOR(i, n)
+        EACH {
+            a[i] += b[k];
+        }
+    for (int i = 0; i < n; i++) a[i] += 1; for (int i = 0; i < n; i++) b[i] += a[i];
+}
+void others(int n, double *restrict a, double *restrict b)
+{
+    int k = 0;
+    while (k < n) {
+        a[k] = b[k];
+        k++;
+    }
+    do {
+        a[k - 1] = 2;
+        for (int i = 0; i < n; i++)
+            b[i] += a[i];
+    } while (--k > n - 3);
+    if (k) for (int i = 0; i < n; i++) printf("%g ", a[i]);
+}
+double down(int n, double *a)
+{
+    double s = 0;
+    while (n-- > 0)
+        s += a[n];
+    return s;
+}
+void one(int n, double *a) { for (int i = 0; i < n; i++) a[i] *= 2; }
+"""
+PART = "static void part(int n, double *a)\n{\n    for (int i = 0; i < n; i++)\n        a[i] = a[i] + 1;\n}\n"
+MAIN = """
+int main(void)
+{
+    static double a[50], b[50], rows[9][20];
+    for (int way = 0; way < 8; way++) {
+        FOR(i, 50) { a[i] = i * 7 % 13; b[i] = i * 5 % 11; }
+        old(a, 40, b), older(9, way, rows), labels(45, a, b), cases(way, 48, a, b), macros(50, a, b), others(20, a, b);
+        one(3, a), part(4, b), printf("%g %g\\n", down(50, a), down(50, b) + rows[way][3]);
+    }
+    return 0;
+}
+"""
+
+
+def found_in(text: str, folder: Path) -> Source:
+    (folder / "part.c").write_text(PART)
+    file = folder / "t.c"
+    file.write_text(text)
+    return read(str(file), InputOptions(detect=True))
+
+
+def line(text: str, words: str) -> int:
+    return text[: text.index(words)].count("\n") + 1
+
+
+def test_each_loop_is_compiled_or_told_of(tmp_path: Path) -> None:
+    source = found_in(FORMS, tmp_path)
+    regions = [(r.scop.function, r.scop.span.line, r.scop.end_line) for r in source.regions]
+    cases, macros = line(FORMS, "    case 3:"), line(FORMS, "    FOR(i, n) a[i]")
+    assert regions == [
+        ("old", 9, 10),
+        ("older", 18, 19),
+        ("labels", 25, 26),
+        ("labels", 30, 31),
+        ("cases", cases + 1, cases + 2),
+        ("cases", cases + 5, cases + 6),
+        ("cases", cases + 12, cases + 15),
+        ("macros", macros, macros + 5),
+        ("others", line(FORMS, "    do {") + 2, line(FORMS, "    do {") + 3),
+        ("down", line(FORMS, "    while (n-- > 0)"), line(FORMS, "    while (n-- > 0)") + 1),
+    ]
+    told = [(one.span.file.rpartition("/")[2], one.span.line) for one in source.left if one.span is not None]
+    assert sorted(told) == [
+        ("part.c", 3),
+        *(
+            ("t.c", line(FORMS, words))
+            for words in (
+                "    case 6: for",
+                "    while (k < n) {",
+                "    do {",
+                "    if (k) for",
+                "void one(",
+            )
+        ),
+    ]
+
+
+def test_each_form_computes_the_same(tmp_path: Path) -> None:
+    source = found_in(FORMS + MAIN, tmp_path)
+    compiled = [compile_region(region, Options(threads="always")) for region in source.regions]
+    shown = []
+    for name, text in (("before", FORMS + MAIN), ("after", render_file(source, compiled))):
+        (tmp_path / f"{name}.c").write_text(text)
+        words = ["gcc", "-O2", "-fopenmp", "-ffp-contract=off", "-w", "-std=gnu17", f"{name}.c", "-o", name]
+        subprocess.run(words, check=True, cwd=tmp_path)
+        shown.append(subprocess.run([f"./{name}"], capture_output=True, check=True, cwd=tmp_path).stdout)
+    assert shown[0] == shown[1]
+
+
+def test_a_marked_region_in_an_old_definition(tmp_path: Path) -> None:
+    text = "int f(n, a)\n int *a;\n{\n#pragma scop\n for (int i = 0; i < n; i++)\n  a[i] = n;\n#pragma endscop\n}\n"
+    (tmp_path / "t.c").write_text(text)
+    (region,) = read(str(tmp_path / "t.c"), InputOptions()).regions
+    assert [p.name for p in region.scop.parameters] == ["n"]
+
+
+def test_old_definitions_behind_many_macros(tmp_path: Path) -> None:
+    """The preprocessor's text has a blank for each character of a macro."""
+    macros = "".join(f"#define M{k} {'x' * 400}\n" for k in range(300))
+    old = "int f(n, a)\n int *a;\n{ return a[n]; }\n"
+    text = f"{macros}extern double g(int, double);\n#pragma mark (really)\n{macros}{old}"
+    user, pre = preprocessed(str(tmp_path / "t.c"), InputOptions(), text)
+    start = time.process_time()
+    chunks = cut(pre.text, Places(user, pre))
+    assert time.process_time() - start < 2
+    assert [(one.function_name, one.is_function) for one in chunks.items] == [("g", False), ("f", True)]

@@ -1,0 +1,82 @@
+"""A version for known sizes that is not the text at these sizes is refused."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from polyc.frontend import read
+from polyc.model.program import Compiled, InputOptions, Options
+from polyc.model.scop import Region
+from polyc.pipeline import compile_region
+from polyc.reread import special_faults
+
+FILE = """
+static void scale(int n, int low, double a[n][2 * n], double *sum)
+{
+    double s = 0;
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = low; j < n; j++)
+            a[i][j] = 2 * a[i][j];
+    for (int i = 0; i < n; i++)
+        s += a[i][0];
+#pragma endscop
+    *sum = s;
+}
+void all(double a[300][600], double *sum) { scale(300, -1 + 1, a, sum); }
+"""
+
+
+@pytest.fixture(scope="module")
+def made() -> tuple[Region, Compiled]:
+    (region,) = read("t.c", InputOptions(), text=FILE).regions
+    return region, compile_region(region, Options())
+
+
+def test_the_version_is_right(made: tuple[Region, Compiled]) -> None:
+    region, compiled = made
+    assert "if (n == 300 && low == 0) {" in compiled.special
+    assert "double (*const polyc_a)[600] = a;" in compiled.special
+    assert "known-sizes" in {remark.code for remark in compiled.program.remarks}
+    assert not special_faults(compiled.program, region, compiled.text, compiled.special)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("const int n = 300", "const int n = 299"),
+        ("const int n = 300", "const long n = 300"),
+        ("const int n = 300", "const int s = 300"),
+        ("n == 300 && ", ""),
+        ("n == 300", "n <= 300"),
+        ("n == 300", "n == 301"),
+        ("n == 300 &&", "n == 300 ||"),
+        (r"\[600\]", "[601]"),
+        (r"\[600\]", "[60][10]"),
+        (r"= polyc_a;", "= polyc_b;"),
+        (r"double \(\*const polyc_a\)\[600\] = a", "double (*const polyc_a)[600] = sum"),
+        (r"2 \* a\[i\]", "3 * a[i]"),
+        (r"2 \* a\[i\]\[j\];\n(\s+for \(int i)", r"2 * a[i][0];\n\1"),
+        (r"\} else \{[^\n]*\n", "} else {\n n = 0;\n"),
+        (r"(if \(n == 300[^\n]*\n)", r"\1  low = 0;\n"),
+        (r"(if \(n == 300[^\n]*\n)", r"\1#define j i\n"),
+    ],
+)
+def test_another_one_is_refused(made: tuple[Region, Compiled], before: str, after: str) -> None:
+    region, compiled = made
+    other = re.sub(before, after, compiled.special)
+    assert other != compiled.special
+    assert special_faults(compiled.program, region, compiled.text, other)
+
+
+def test_a_name_that_the_region_writes_is_no_constant(made: tuple[Region, Compiled]) -> None:
+    region, compiled = made
+    (one,) = (one for one in region.scop.always if one.name == "n")
+    scop = replace(region.scop, always=(replace(one, name="s", type="double"),))
+    other = compiled.special.replace("const int n = 300", "const double s = 300").replace(
+        "n == 300", "n == 300 && s == 300"
+    )
+    assert special_faults(replace(compiled.program, scop=scop), region, compiled.text, other)

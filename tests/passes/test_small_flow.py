@@ -61,13 +61,15 @@ def test_isl_agrees(text: str, tmp_path: Path) -> None:
 def test_a_wrong_maximum_of_isl_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The region stays as it was, and the remark says that isl is at fault."""
     monkeypatch.setattr(flow, "_is_last", lambda *_: True)
-    region = region_of(LAST_OF_THREE, tmp_path)
+    read = "  for (int i = 2; i < n; i++)\n    for (int j = 2; j < n; j++)\n      c[i][j] = b[i][j];\n#pragma endscop"
+    text = LAST_OF_THREE.replace("b[99][99];", "b[99][99], c[99][99];").replace("#pragma endscop", read)
+    region = region_of(text, tmp_path)
     with pytest.raises(WrongFlow):
         compute_dependences(region.scop)
     result = compile_region(region, Options())
     assert result.program.tree is region.scop.tree
     assert [remark.code for remark in result.program.remarks] == ["isl-failed"]
-    assert "the last writers" in result.program.remarks[0].message
+    assert "the values read from b" in result.program.remarks[0].message
 
 
 @pytest.mark.parametrize("part", ["flow", "live_in", "last_writer", "lasting_false"])

@@ -57,9 +57,12 @@ class Place:
         """The bits of a variable, size or constant; 0 for anything else."""
         if isinstance(node, c.Name) and node.name in self.bits:
             return self.bits[node.name]
-        if node in self.parameters:
-            return self.parameters[node]
-        return self.literal(node) if isinstance(node, c.Literal) else 0
+        if isinstance(node, c.Literal):
+            return self.literal(node)
+        # The hash of an expression takes as long as it is: a product of 450 factors is asked about for each of them.
+        if any(type(size) is type(node) for size in self.parameters):
+            return self.parameters.get(node, 0)
+        return 0
 
     # --- places inside
 

@@ -22,6 +22,8 @@ import re
 from collections.abc import Iterator
 
 from polyc.codegen.loops.naming import IDENTIFIER
+from polyc.codegen.text.printer import conjunction, expression
+from polyc.model import ctree as c
 from polyc.model.scop import Region, Shaped
 
 _OUTLINED = "#pragma omp parallel"
@@ -48,11 +50,14 @@ def specialised(text: str, region: Region) -> str:
     if not always and not shaped:
         return ""
     sizes = {one.name for one in always} | {name for one in shaped for name in one.sizes}
-    asked = " && ".join(f"{one.name} == {one.value}" for one in scop.always if one.name in sizes)
+    equal = [c.Binary("==", c.Name(one.name), c.Literal(str(one.value))) for one in scop.always if one.name in sizes]
+    asked = conjunction(equal)
+    if asked is None:
+        return ""
     told, rest = text.split("\n", 1)
     lines = [
         told,
-        f"{indent}if ({asked}) {{ /* as the calls of this file have it */",
+        f"{indent}if ({expression(asked)}) {{ /* as the calls of this file have it */",
         *(f"{indent}  const {one.type} {one.name} = {one.value};" for one in always),
         *(f"{indent}  {one}" for one in shapes(shaped)),
         *_QUIET,

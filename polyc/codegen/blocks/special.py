@@ -54,10 +54,11 @@ def specialised(text: str, region: Region) -> str:
     asked = conjunction(equal)
     if asked is None:
         return ""
+    condition = expression(asked)
     told, rest = text.split("\n", 1)
     lines = [
         told,
-        f"{indent}if ({expression(asked)}) {{ /* as the calls of this file have it */",
+        f"{indent}if ({condition}) {{ /* as the calls of this file have it */",
         *(f"{indent}  const {one.type} {one.name} = {one.value};" for one in always),
         *(f"{indent}  {one}" for one in shapes(shaped)),
         *_QUIET,

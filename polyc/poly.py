@@ -288,3 +288,20 @@ def box_volume(piece: isl.Set) -> float:
             return float("inf")
         volume *= high.to_python() - low.to_python() + 1
     return volume
+
+
+def box_extents(piece: isl.Set, known: isl.Set, fixed: Collection[int] = ()) -> list[isl.PwAff] | None:
+    """The extents of the bounding box of a set, from its parameters; None where one has several forms.
+
+    known: what holds of the parameters; fixed: dimensions that are left out
+    """
+    box = isl.Set.from_basic_set(piece.intersect_params(known).simple_hull())
+    extents = []
+    for k in range(box.dim(isl.dim_type.set)):
+        if k in fixed:
+            continue
+        extent = box.dim_max(k).sub(box.dim_min(k)).add_constant_val(isl.Val.one(box.get_ctx())).coalesce()
+        if extent.n_piece() != 1:
+            return None
+        extents.append(extent.gist(known))
+    return extents

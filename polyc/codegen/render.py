@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import islpy as isl
@@ -13,6 +13,7 @@ from polyc.codegen.blocks.lookup_block import with_lookups
 from polyc.codegen.blocks.owner_block import with_owners
 from polyc.codegen.blocks.ranges import asked_first, compared, worth_it
 from polyc.codegen.blocks.stream_block import STREAM, STREAMING, with_rows, without_braces
+from polyc.codegen.blocks.threads import asked_of_threads
 from polyc.codegen.blocks.vectors import VectorTypes, with_vectors
 from polyc.codegen.loops.exprs import ExprPrinter, build_for
 from polyc.codegen.loops.first_values import with_first_values
@@ -65,17 +66,18 @@ def render_region(
         ("counters", lambda body: with_counters(body, program.scop)),
         ("first values", with_first_values),
     ]
-    body = printed.body
+    body, enough = asked_of_threads(program, printed.body)
+    before = body
     steps: list[tuple[str, Body, Body]] = []
     for name, way in ways:
         after = way(body)
         steps.append((name, body, after))
         body = after
-    whole = _region_text(program, region, verified, body, heap, types, question)
+    whole = _region_text(program, region, verified, body, heap, types, question, enough)
     return Rendered(
         whole.text,
         printed.ast,
-        printed.body,
+        before,
         guard_of(program),
         origins=(whole.origins,),
         steps=tuple(steps),
@@ -160,13 +162,16 @@ def _region_text(
     heap: list[c.Decl],
     vectors: VectorTypes,
     question: Question | None = None,
+    enough: Sequence[c.Expr] = (),
 ) -> _Whole:
-    """The text that stands in the region's place, with final statements."""
+    """The text that stands in the region's place, with final statements; `enough`: asked last, of what there is to
+    do."""
     certificate = promised(program, verified)
     data, question = question, asked_first(program.scop, question)
     sizes = guard_of(program)
     asks = [*([] if sizes is None else [sizes]), *compared(program.scop)]
-    needed = conjunction([*asks, *(worth_it(program.scop) if program.options.threads == "auto" else [])])
+    asks += worth_it(program) if program.options.threads == "auto" else []
+    needed = conjunction([*asks, *enough])
     before: list[Line] = []
     condition = needed
     if question is not None:

@@ -113,6 +113,8 @@ def _touched(
     """An array of the region; None where nobody else can reach it."""
     if symbol is None or not _is_exposed(symbol, region, after) or is_fresh(symbol, after):
         return None
+    if symbol.storage is Storage.REGION and not _is_pointer(symbol):
+        return None  # it begins inside: no pointer from before leads there, and its name means nothing outside
     if symbol.rank == 0 and symbol.shape.element.kind == "pointer":
         raise refused(f"'{symbol.c_name}' is a pointer that the region uses as a value")
     accesses = [a for s in statements.values() for a in s.accesses if a.array == array.name]

@@ -20,6 +20,8 @@ SHUFFLED = 4
 """How many elements lie apart, at most, of what is loaded as whole vectors and shuffled."""
 FAR = 1000
 """Elements between neighbours of which each has a line of its own."""
+LINE = 64
+"""Bytes of a line of the caches."""
 UNROLLED = 32
 """Iterations up to which inner loops with constant bounds are left to be unrolled."""
 
@@ -188,6 +190,7 @@ def strides_of(member: Member, program: Program) -> Strides:
             ):
                 continue
             step = step_of(access, position, _last_stored(program, statement.name, access))
+            step = 2 if step == 1 and _is_wide(access, program) else step
             consecutive += step == 1
             still += step == 0
             far += step == 2
@@ -204,11 +207,20 @@ def goes_far(member: Member, program: Program) -> bool:
     inside = (one for one in _below(member, program) if one[0].name not in program.copies)
     for statement, position in _deepest(inside, program):
         for access in statement.accesses:
+            if _is_wide(access, program):
+                far = far or distance(access, position) > 0
+                continue
             apart = distance(access, position)
             if step_of(access, position, _last_stored(program, statement.name, access)) == 1 or 0 < apart <= SHUFFLED:
                 return False
             far = far or apart > SHUFFLED
     return far
+
+
+def _is_wide(access: Access, program: Program) -> bool:
+    """Whether each element fills lines of the cache by itself: a struct that has arrays in it."""
+    element = program.scop.arrays[access.array].element
+    return element.kind == "struct" and not 0 < element.size_bytes <= LINE
 
 
 def _below(member: Member, program: Program) -> Iterator[tuple[Statement, int]]:

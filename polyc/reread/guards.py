@@ -20,15 +20,15 @@ from polyc.records import dataclass
 from polyc.reread.parts import NotComparable
 
 APART = "polyc_apart"
-PAYS = "polyc_pays"
-"""Lets fewer sizes through, for the time that they take: nothing is shown by it."""
+PAY = {"polyc_pays", "polyc_threads"}
+"""Let fewer sizes through, for the time that they take: nothing is shown by them."""
 
 
 def guard_faults(scop: Scop, rendered: Rendered) -> list[Fault]:
     """What the condition does not ask. Raises NotComparable."""
     reader = Reader({p.expr: p.name for p in scop.parameters}, {}, parameter_space(scop).add_unnamed_tuple_ui(0))
     needed = rendered.needed if rendered.text else rendered.guard
-    asked = [part for part in _parts(needed) if not (isinstance(part, c.Call) and part.function == PAYS)]
+    asked = [part for part in _parts(needed) if not (isinstance(part, c.Call) and part.function in PAY)]
     weak = _sizes(scop, reader, [part for part in asked if not _is_apart(part)])
     if weak is not None:
         return [Fault("text", "the condition around the text is too weak", weak)]

@@ -16,7 +16,8 @@ MEANINGS = {
     "polyc_floord": "#define polyc_floord(n, d) ((n) < 0 ? -((-(n) + (d) - 1) / (d)) : (n) / (d))",
     "polyc_apart": "#define polyc_apart(a, a_end, b, b_end) "
     "((unsigned long)(a_end) <= (unsigned long)(b) || (unsigned long)(b_end) <= (unsigned long)(a))",
-    "polyc_pays": "#define polyc_pays(elements, ranges) ((elements) > 24e3 && (elements) > 64. * (ranges))",
+    "polyc_threads": "#define polyc_threads(worth) (worth)",
+    "polyc_pays": "#define polyc_pays(work, ranges) ((work) > 24e3 && (work) > 64. * (ranges))",
 }
 """The macros that `affine.py` and the check of guards read as functions."""
 LIST = {

@@ -10,7 +10,10 @@ from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.codegen.text.macros import ALL_APART, APART, PAYS, RANGE, RANGES
 from polyc.model import ctree as c
 from polyc.model.printed import Question
+from polyc.model.program import Program
 from polyc.model.scop import Memory, Scop
+from polyc.nests.samples import sample_parameters
+from polyc.poly import box_extents, box_volume
 
 ANSWER = "polyc_is_apart"
 """The variable of the answer where nothing else is asked."""
@@ -42,23 +45,23 @@ def asked_first(scop: Scop, question: Question | None) -> Question | None:
     return Question(answer, (*statements, *(() if question is None else question.body)))
 
 
-def worth_it(scop: Scop) -> list[c.Expr]:
-    """Whether enough is touched for such a list, as a condition: for little work the original loops are faster."""
+def worth_it(program: Program) -> list[c.Expr]:
+    """Whether enough is done for such a list, as a condition: for little work the original loops are faster."""
+    scop = program.scop
     if not scop.sorts_memories:
         return []
-    bound = _bounds(scop)
-    written = [one for one in scop.memories if one.written and one.low is not None and one.high is not None]
-    for one in sorted(written, key=lambda one: one.inside is None):
-        assert one.low is not None
-        assert one.high is not None
-        counts = [bound(_behind(one.high).sub(one.low).gist(scop.known))]
-        if one.inside is not None:
-            counts.append(bound(_behind(one.inside[1]).sub(one.inside[0]).gist(scop.known)))
-        counts += [*([] if one.row is None else [one.row]), *one.inner]
-        elements: c.Expr = c.Literal("1.0")
-        for count in counts:
-            elements = c.Binary("*", elements, count)
-        return [c.Call(PAYS, (elements, bound(_places(scop))))]
+    at = sample_parameters(program)
+    for domain in sorted(
+        (statement.domain for statement in scop.statements.values()),
+        key=lambda domain: -box_volume(domain.intersect_params(at)),
+    ):
+        extents = box_extents(domain, scop.known)
+        if extents is not None:
+            bound = _bounds(scop)
+            work: c.Expr = c.Literal("1.0")
+            for extent in extents:
+                work = c.Binary("*", work, bound(extent))
+            return [c.Call(PAYS, (work, bound(_places(scop))))]
     return []
 
 

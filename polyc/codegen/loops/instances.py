@@ -294,7 +294,8 @@ class InstancePrinter:
     def _stepped(self, access: Access, buffer: Buffer | None) -> list[isl.AstExpr] | None:
         """`_index` of an access, in a buffer if there is one, by expressions alone: relations take isl longer.
 
-        None where that is not all: the access is one of some instances only, or where it goes to has several pieces.
+        None where that is not all: the access is one of some instances only. Where it goes to in several pieces, each
+        subscript has those of its own: of a clamped row and a clamped column, each asks about its own loop.
 
         The instance and the tile have no divisions then: there are several ways to write what comes of these.
         """
@@ -302,17 +303,27 @@ class InstancePrinter:
         if len(pieces) > 1:
             ran = self._ran()
             pieces = tuple(piece for piece in pieces if not piece[0].intersect(ran).is_empty())
-        if len(pieces) != 1:
+        if not pieces:
             return None
         assert self.function is not None
-        cell = pieces[0][1].pullback_multi_aff(self.function)
+        corner: isl.MultiAff | None = None
         if buffer is not None:
             tile = self._tile(buffer.depth)
             if tile is None:
                 return None
             assert buffer.corner is not None
-            cell = cell.sub(buffer.corner.pullback_multi_aff(tile))
-        return self._printed_values(cell)
+            corner = buffer.corner.pullback_multi_aff(tile)
+        if len(pieces) > 1:
+            return [
+                expression(
+                    self.visit.build, value if corner is None else value.sub(isl.PwAff.from_aff(corner.get_aff(k)))
+                )
+                for k, value in enumerate(
+                    v.pullback_multi_aff(self.function) for v in _by_subscript(pieces, self.statement)
+                )
+            ]
+        cell = pieces[0][1].pullback_multi_aff(self.function)
+        return self._printed_values(cell if corner is None else cell.sub(corner))
 
     def _ran(self) -> isl.Set:
         """The instances that this text runs."""
@@ -470,6 +481,19 @@ def _pieces_of(access: Access, statement: Statement) -> tuple[tuple[isl.Set, isl
     pieces: list[tuple[isl.Set, isl.MultiAff]] = []
     isl.PwMultiAff.from_map(access.relation).foreach_piece(lambda domain, piece: pieces.append((domain, piece)))
     return tuple(pieces)
+
+
+def _by_subscript(pieces: tuple[tuple[isl.Set, isl.MultiAff], ...], statement: Statement) -> list[isl.PwAff]:
+    """Each subscript of an access in as few pieces as it has: where two pieces differ in the other subscripts only, it
+    has one."""
+    found: list[isl.PwAff] = []
+    for k in range(pieces[0][1].dim(isl.dim_type.out)):
+        parts = [isl.PwAff.alloc(domain, multi.get_aff(k)) for domain, multi in pieces]
+        whole = parts[0]
+        for part in parts[1:]:
+            whole = whole.union_add(part)
+        found.append(whole.coalesce().gist(statement.domain))
+    return found
 
 
 def _compared(node: c.Node, name: str) -> c.Expr | None:

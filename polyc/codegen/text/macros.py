@@ -8,14 +8,17 @@ APART = "polyc_apart"
 RANGES, RANGE, ALL_APART = "polyc_ranges", "polyc_range", "polyc_all_apart"
 """Room for a list of ranges; one more of them; and whether none that is written overlaps another one."""
 PAYS = "polyc_pays"
-"""Whether a region touches so many elements that a list of some ranges is worth its time."""
+"""Whether a region does so much work that a list of some ranges is worth its time."""
+THREADS = "polyc_threads"
+"""Whether threads are worth their start."""
 MACROS = {
     MIN: f"#define {MIN}(a, b) ((a) < (b) ? (a) : (b))",
     MAX: f"#define {MAX}(a, b) ((a) > (b) ? (a) : (b))",
     FLOORD: f"#define {FLOORD}(n, d) ((n) < 0 ? -((-(n) + (d) - 1) / (d)) : (n) / (d))",
     APART: f"#define {APART}(a, a_end, b, b_end) "
     "((unsigned long)(a_end) <= (unsigned long)(b) || (unsigned long)(b_end) <= (unsigned long)(a))",
-    PAYS: f"#define {PAYS}(elements, ranges) ((elements) > 24e3 && (elements) > 64. * (ranges))",
+    THREADS: f"#define {THREADS}(worth) (worth)",
+    PAYS: f"#define {PAYS}(work, ranges) ((work) > 24e3 && (work) > 64. * (ranges))",
     RANGES: f"""#define {RANGES}(count) /* a list, and as much room again to sort it */ \\
   unsigned long (*polyc_list)[3] = __builtin_malloc(48UL * (unsigned long)(count)), polyc_used = 0; \\
   unsigned long (*const polyc_room)[3] = polyc_list; \\

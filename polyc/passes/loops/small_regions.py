@@ -12,7 +12,7 @@ from polyc.machine import Cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.tree import Member, Worth
-from polyc.poly import affine_of, box_volume, set_name, sets, value_on
+from polyc.poly import affine_of, box_extents, box_volume, set_name, sets, value_on
 
 FROM_AFAR = 2.0
 """How many times longer than its operations a loop takes at least whose data come from memory: it is not known where
@@ -44,15 +44,9 @@ def worth_of(program: Program, machine: Cpu, at: isl.Set, above: Sequence[Member
     fixed = _dimensions(above, largest)
     if fixed is None:
         return None
-    box = isl.Set.from_basic_set(largest.intersect_params(program.scop.known).simple_hull())
-    extents = []
-    for k in range(box.dim(isl.dim_type.set)):
-        if k in fixed:
-            continue
-        extent = box.dim_max(k).sub(box.dim_min(k)).add_constant_val(isl.Val.one(box.get_ctx())).coalesce()
-        if extent.n_piece() != 1:
-            return None
-        extents.append(extent.gist(program.scop.known))
+    extents = box_extents(largest, program.scop.known, fixed)
+    if extents is None:
+        return None
     seconds = machine.parallel_region_us * 1e-6 / (1 - 1 / machine.cores)
     cycles = seconds * machine.clock_ghz * 1e9
     least = cycles * Rates().operations / FROM_AFAR / (total / count)

@@ -330,7 +330,7 @@ def _free(statements: list[Statement], along: Member) -> isl.UnionSet | None:
         here = statement.domain
         for access in plain_accesses(statement):
             pieces = pieces_of(access)
-            moving = [domain for multi, domain in pieces if involves(multi, position)]
+            moving = [domain for multi, domain in pieces if involves(multi, position) and not _once(domain, position)]
             if moving and len(moving) < len(pieces):
                 union = moving[0]
                 for domain in moving[1:]:
@@ -339,3 +339,22 @@ def _free(statements: list[Statement], along: Member) -> isl.UnionSet | None:
         added = isl.UnionSet.from_set(here)
         found = added if found is None else found.union(added)
     return found if narrowed else None
+
+
+def _once(domain: isl.Set, position: int | None) -> bool:
+    """Whether a loop runs a piece for one iteration: the end of a clamp, which isl may write as it writes the inside
+    (`n - 1` at i = n - 1 is `i`)."""
+    if position is None:
+        return False
+    fixed = True
+
+    def look(piece: isl.BasicSet) -> None:
+        nonlocal fixed
+        hull = piece.affine_hull()
+        fixed = fixed and any(
+            one.is_equality() and one.involves_dims(isl.dim_type.set, position, 1)
+            for one in (hull.get_constraint_list().get_at(k) for k in range(hull.n_constraint()))
+        )
+
+    domain.foreach_basic_set(look)
+    return fixed

@@ -22,7 +22,7 @@ from polyc.nests.lifetimes import kept_by_iterations
 from polyc.nests.nest import Nest, Outer, all_instances, has_loops, values
 from polyc.nests.samples import LARGE, sample_parameters
 from polyc.nests.strides import dimension_of, distance, gain_of, in_rows, step_of
-from polyc.poly import budget, is_over_budget, names, set_name, sets, share
+from polyc.poly import box_volume, budget, is_over_budget, names, set_name, sets, share
 from polyc.records import dataclass, replace
 
 GAIN = 0.97
@@ -427,12 +427,22 @@ def _largest_bytes(program: Program, at: isl.Set) -> float:
     found = 0.0
     for array in program.scop.arrays.values():
         size = float(array.element.size_bytes or 8)
+        if None in array.extents:  # of a pointer nobody says how many rows there are
+            found = max(found, size * _most_touched(program, array.name, at))
+            continue
         for extent in array.extents:
             value = None if extent is None else extent.intersect_params(at).max_val()
             if value is not None and value.is_int():
                 size *= max(1, value.to_python())
         found = max(found, size)
     return found
+
+
+def _most_touched(program: Program, array: str, at: isl.Set) -> float:
+    """Cells of the box that one access touches, of all whose subscripts are known."""
+    accesses = (a for one in program.scop.statements.values() for a in one.accesses if a.array == array and a.exact)
+    boxes = (box_volume(one.relation.range().intersect_params(at)) for one in accesses)
+    return max((box for box in boxes if box < float("inf")), default=1.0)
 
 
 __all__ = ["GAIN", "CpuSizes", "Judged", "modest_parameters"]

@@ -86,7 +86,7 @@ def _shape(node: Node) -> Iterator[str | isl.UnionPwAff]:
 
 def _same(one: str | isl.UnionPwAff, two: str | isl.UnionPwAff) -> bool:
     if isinstance(one, str) or isinstance(two, str):
-        return one == two
+        return isinstance(one, str) and isinstance(two, str) and one == two
     difference = one.sub(two)
     return bool(difference.zero_union_set().is_equal(one.domain().union(two.domain())))
 

@@ -427,7 +427,7 @@ def _largest_bytes(program: Program, at: isl.Set) -> float:
     found = 0.0
     for array in program.scop.arrays.values():
         size = float(array.element.size_bytes or 8)
-        if None in array.extents:  # of a pointer nobody says how many rows there are
+        if any(extent is None for extent in array.extents):  # of a pointer nobody says how many rows there are
             found = max(found, size * _most_touched(program, array.name, at))
             continue
         for extent in array.extents:

@@ -15,7 +15,7 @@ from pycparser import c_ast
 
 from polyc.errors import Diagnostic, Severity, UserError
 from polyc.frontend.c.effects import Effects
-from polyc.frontend.c.liveness import walk
+from polyc.frontend.c.liveness import jumped_to, walk
 from polyc.frontend.c.parse import SKIPPED, Parsed, parse_function
 from polyc.frontend.c.units import NotRead, NotWhole, Unit, has_code, units, whole_lines
 from polyc.frontend.c.worksharing import Sharing, path_to
@@ -53,7 +53,7 @@ _TYPES = re.compile(r"\b(?:__typeof__|__typeof|typeof|typeof_unqual)\b")
 _HIDDEN = re.compile(r"\(\s*\{|\b(?:__typeof__|__typeof|typeof|__label__)\b")
 _AS_A_WHOLE = ("[pointer-member]", "[array-rank]")
 """Refusals of members of a struct that another statement uses as a whole."""
-_LEAVES = (c_ast.Goto, c_ast.Label, c_ast.Return, c_ast.Switch, c_ast.Case, c_ast.Default)
+_LEAVES = (c_ast.Goto, c_ast.Return, c_ast.Switch, c_ast.Case, c_ast.Default)
 
 
 class _TooMuch(Exception):
@@ -111,6 +111,8 @@ class Detector:
     found: Found
     openmp: str = KEEP
     parsed: Parsed = field(init=False)
+    targets: frozenset[str] = frozenset()
+    """Labels that something jumps to; others only name a place, as HLS tools want it of loops."""
     tries: int = 0
 
     def search(self) -> None:
@@ -131,6 +133,7 @@ class Detector:
             self.leave(first_loop(self.chunks, self.index), "its function uses a type that is found out ('typeof')")
             return
         assert item.is_function
+        self.targets = jumped_to(self.parsed.function.body)
         self.block(self.parsed.function.body)
 
     # --- blocks
@@ -140,7 +143,7 @@ class Detector:
         if not any(is_loop(node) for node in walk(block)):
             return
         try:
-            parts = units(block, self.parsed)
+            parts = units(block, self.parsed, self.targets)
         except NotRead:
             self.between_labels(block)
             return
@@ -196,7 +199,7 @@ class Detector:
         if (match := _HIDDEN.search(text)) is not None:
             return f"'{match.group()}' stands in it"
         for node in (n for item in items for n in walk(item)):
-            if isinstance(node, _LEAVES):
+            if isinstance(node, _LEAVES) or (isinstance(node, c_ast.Label) and node.name in self.targets):
                 return f"{type(node).__name__.lower()} stands in it"
             if isinstance(node, c_ast.FuncCall):
                 name = node.name.name if isinstance(node.name, c_ast.ID) else ""

@@ -38,6 +38,7 @@ static void *polyc_rows(char *base, int levels, const long *extents, long size)
 
 
 SMALL = re.compile(r"(?m)^(\s*#pragma omp parallel for) if \(.*?\)(?= schedule\(| reduction\(|$)")
+PAYS = re.compile(r"(?m)^(#define polyc_(?:threads|pays)\([a-z, ]*\)).*$")
 
 
 class Unrunnable(Exception):
@@ -76,8 +77,8 @@ def c_source(region: Region, result: str) -> CSource:
 
 
 def with_all_threads(text: str) -> str:
-    """The text without the clauses that keep small loops on one thread: a race would not show at small sizes."""
-    return SMALL.sub(r"\1", text)
+    """The text without the conditions that keep small loops on one thread: a race would not show at small sizes."""
+    return PAYS.sub(r"\1 1", SMALL.sub(r"\1", text))
 
 
 def is_rows(array: Array) -> bool:

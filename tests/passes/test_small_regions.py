@@ -21,11 +21,11 @@ void f(int n, int m, int t, double A[ROWS][COLUMNS], const double B[ROWS][COLUMN
 }
 """
 CASES = {
-    "unknown": ("n", "m", "", ["omp parallel for if (1.0 * n * m > 12000)"]),
-    "one unknown": ("n", "100", "", ["omp parallel for if (n > 120)"]),
-    "around steps": ("n", "m", "for (int s = 0; s < t; s++)", ["omp parallel for if (1.0 * t * n * m > 12000)"]),
+    "unknown": ("n", "m", "", ["if (polyc_threads(1.0 * n * m > 12000)) {", "#pragma omp parallel for"]),
+    "one unknown": ("n", "100", "", ["if (polyc_threads(n > 120)) {", "#pragma omp parallel for"]),
+    "around steps": ("n", "m", "for (int s = 0; s < t; s++)", ["#pragma omp parallel for if (1.0 * t * n * m > 12000)"]),
     "small": ("20", "30", "", []),
-    "large": ("200", "300", "", ["omp parallel for"]),
+    "large": ("200", "300", "", ["#pragma omp parallel for"]),
 }
 
 
@@ -35,7 +35,8 @@ def test_threads_start_where_they_save_time(name: str, tmp_path: Path) -> None:
     text = NEST.replace("ROWS", rows).replace("COLUMNS", columns).replace("AROUND", around)
     found = compiled(text, tmp_path, time_tile=("none", ()))
     assert found.verified
-    assert [line.removeprefix("#pragma ") for line in found.text.splitlines() if "omp parallel" in line] == wanted
+    asked = ("#pragma omp parallel", "if (polyc_threads(")
+    assert [line.strip() for line in found.text.splitlines() if line.strip().startswith(asked)] == wanted
     told = [remark.code for remark in found.program.remarks]
     assert ("small-region" in told) == (not wanted)
     always = compiled(text, tmp_path, time_tile=("none", ()), threads="always")
@@ -69,10 +70,10 @@ def test_a_check_by_running_starts_all_threads() -> None:
     text = (
         "  #pragma omp parallel for if (1.0 * n * (m - 2L) > 12000) schedule(dynamic, 8)\n"
         "#pragma omp parallel for if (polyc_max(n, (m)) > 120) reduction(+: s)\n"
-        "#pragma omp parallel for if (n > 120)\nfor\n"
+        "#pragma omp parallel for if (n > 120)\nfor\n#define polyc_threads(worth) (worth)\nif (polyc_threads(n > 9))\n"
     )
     wanted = (
         "  #pragma omp parallel for schedule(dynamic, 8)\n#pragma omp parallel for reduction(+: s)\n"
-        "#pragma omp parallel for\nfor\n"
+        "#pragma omp parallel for\nfor\n#define polyc_threads(worth) 1\nif (polyc_threads(n > 9))\n"
     )
     assert with_all_threads(text) == wanted

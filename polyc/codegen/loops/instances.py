@@ -314,16 +314,21 @@ class InstancePrinter:
             assert buffer.corner is not None
             corner = buffer.corner.pullback_multi_aff(tile)
         if len(pieces) > 1:
-            return [
-                expression(
-                    self.visit.build, value if corner is None else value.sub(isl.PwAff.from_aff(corner.get_aff(k)))
-                )
-                for k, value in enumerate(
-                    v.pullback_multi_aff(self.function) for v in _by_subscript(pieces, self.statement)
-                )
-            ]
+            values = [self._here(value) for value in _by_subscript(pieces, self.statement)]
+            if corner is not None:
+                values = [value.sub(isl.PwAff.from_aff(corner.get_aff(k))) for k, value in enumerate(values)]
+            return [expression(self.visit.build, value) for value in values]
         cell = pieces[0][1].pullback_multi_aff(self.function)
         return self._printed_values(cell if corner is None else cell.sub(corner))
+
+    def _here(self, value: isl.PwAff) -> isl.PwAff:
+        """A value of the instance in the AST's iterators, as one expression where one holds for all that runs here."""
+        assert self.function is not None
+        found = value.pullback_multi_aff(self.function)
+        if found.n_piece() == 1:
+            return found
+        joined = isl.PwMultiAff.from_map(isl.Map.from_pw_aff(found).intersect_domain(self.to_instance.domain()))
+        return joined.get_pw_aff(0) if joined.n_piece() == 1 else found
 
     def _ran(self) -> isl.Set:
         """The instances that this text runs."""

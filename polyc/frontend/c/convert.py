@@ -8,7 +8,7 @@ from pycparser import c_ast
 
 from polyc.errors import Span
 from polyc.frontend.c.expressions import Expressions, Ranged
-from polyc.frontend.c.liveness import walk
+from polyc.frontend.c.liveness import jumped_to, walk
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
 from polyc.records import dataclass
@@ -55,7 +55,7 @@ class Converter(Expressions):
                 return []
             case c_ast.Break() | c_ast.Continue():
                 return [self.jump(node)]
-            case c_ast.Label() if node.name not in self.targets():
+            case c_ast.Label() if node.name not in jumped_to(self.parsed.function.body):
                 return self.statement(node.stmt)
             case c_ast.Goto() | c_ast.Label() | c_ast.Return() | c_ast.Switch() | c_ast.Case() | c_ast.Default():
                 self.refuse_jump(node)
@@ -72,10 +72,6 @@ class Converter(Expressions):
         expr, start, end = self.expr(node)
         self.end = self.after(end, ";")
         return [c.ExprStmt(expr, self.statement_span(start, end))]
-
-    def targets(self) -> set[str]:
-        """The labels that something jumps to."""
-        return {node.name for node in walk(self.parsed.function.body) if isinstance(node, c_ast.Goto)}
 
     def compound(self, node: c_ast.Compound) -> c.Block:
         start = self.parsed.offset(node.coord)

@@ -23,6 +23,11 @@ def walk(node: c_ast.Node) -> Iterator[c_ast.Node]:
         waiting += reversed(list(one))
 
 
+def jumped_to(body: c_ast.Node) -> frozenset[str]:
+    """The labels that a goto in some statements names."""
+    return frozenset(node.name for node in walk(body) if isinstance(node, c_ast.Goto))
+
+
 def read_after(name: str, path: Path, function: c_ast.FuncDef) -> bool:
     """Whether a variable's value may be read after the region that ends at the end of `path`."""
     if any(isinstance(n, (c_ast.Goto, c_ast.Switch)) for n in walk(function.body)):

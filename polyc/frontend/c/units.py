@@ -112,14 +112,14 @@ class _Scanner:
                         self.group()
                     return self.up_to(";")
 
-    def item(self) -> None:
-        """Step over one item of a block: a statement, or a label."""
+    def item(self, targets: frozenset[str]) -> None:
+        """Step over one item of a block: a statement with the labels that only name it, or a label of `targets`."""
         word, _, end = self.peek()
         if word in ("case", "default"):
             return self.up_to(":")
         if word.isidentifier() and (match := _TOKEN.search(self.text, end)) is not None and match.group() == ":":
             self.position = match.end()
-            return None
+            return None if word in targets or self.peek()[0] == "}" else self.item(targets)
         return self.statement()
 
     def up_to(self, wanted: str) -> None:
@@ -136,8 +136,11 @@ class _Scanner:
                 return
 
 
-def units(block: c_ast.Compound, parsed: Parsed) -> list[Unit]:
-    """The statements of a block, in order. Raises NotRead where text and tree do not go together."""
+def units(block: c_ast.Compound, parsed: Parsed, targets: frozenset[str]) -> list[Unit]:
+    """The statements of a block, in order. Raises NotRead where text and tree do not go together.
+
+    targets: labels that something jumps to
+    """
     opening = parsed.offset(block.coord)
     if parsed.text[opening : opening + 1] != "{":
         raise NotRead
@@ -149,7 +152,7 @@ def units(block: c_ast.Compound, parsed: Parsed) -> list[Unit]:
     following = 0
     while scanner.peek()[0] != "}":
         start = scanner.peek()[1]
-        scanner.item()
+        scanner.item(targets)
         first = following
         while following < len(items) and items[following][0] < scanner.position:
             if items[following][0] < start:

@@ -23,7 +23,12 @@ void f(int n, int m, int t, double A[ROWS][COLUMNS], const double B[ROWS][COLUMN
 CASES = {
     "unknown": ("n", "m", "", ["if (polyc_threads(1.0 * n * m > 12000)) {", "#pragma omp parallel for"]),
     "one unknown": ("n", "100", "", ["if (polyc_threads(n > 120)) {", "#pragma omp parallel for"]),
-    "around steps": ("n", "m", "for (int s = 0; s < t; s++)", ["#pragma omp parallel for if (1.0 * t * n * m > 12000)"]),
+    "around steps": (
+        "n",
+        "m",
+        "for (int s = 0; s < t; s++)",
+        ["#pragma omp parallel for if (1.0 * t * n * m > 12000)"],
+    ),
     "small": ("20", "30", "", []),
     "large": ("200", "300", "", ["#pragma omp parallel for"]),
 }

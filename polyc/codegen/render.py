@@ -168,6 +168,7 @@ def _region_text(
     do."""
     certificate = promised(program, verified)
     data, question = question, asked_first(program.scop, question)
+    apart = program.scop.sorts_memories or program.scop.search is not None
     sizes = guard_of(program)
     asks = [*([] if sizes is None else [sizes]), *compared(program.scop)]
     asks += worth_it(program) if program.options.threads == "auto" else []
@@ -205,7 +206,7 @@ def _region_text(
         macros=macros,
         types=vectors.types(),
         question=None if question is None else (question.answer, asked, "\n".join(line.text for line in before)),
-        about=" and ".join([*([DATA] if data is not None else []), *([MEMORY] if program.scop.sorts_memories else [])]),
+        about=" and ".join([*([DATA] if data is not None else []), *([MEMORY] if apart else [])]),
         allocations=allocations,
         guard=guard,
         original=original,

@@ -36,6 +36,7 @@ from polyc.frontend.inspection import Asking, asking
 from polyc.frontend.live_out import After
 from polyc.frontend.overlaps import apart, check_loops, refused
 from polyc.frontend.reaching import reached
+from polyc.frontend.search import search
 from polyc.frontend.sets.arrays import extent, make_array, positive_extents
 from polyc.frontend.sets.atoms import Atoms
 from polyc.frontend.sets.delinear import is_linearised, shaped_items
@@ -48,7 +49,7 @@ from polyc.frontend.text.pragmas import Asked, Marked, following, pragma_span
 from polyc.frontend.text.source import COMMENT_OR_STRING
 from polyc.model import ctree as c
 from polyc.model.program import MANY, InputOptions
-from polyc.model.scop import CALLS, AccessKind, Apart, Array, Inspection, Scop, Statement, Storage, Wish, tied
+from polyc.model.scop import CALLS, AccessKind, Apart, Array, Inspection, Scop, Search, Statement, Storage, Wish, tied
 from polyc.poly import OverBudget, budget, share
 from polyc.records import dataclass, field, replace
 
@@ -156,7 +157,7 @@ class Modeller:
         if region.problems:
             raise UserError(unique(region.problems))
         questions = asking(region, self.file_names | self.function_names())
-        scop = self.assemble(region, converter, after, statements, span, end_line)
+        scop = self.assemble(region, converter, after, statements, span, end_line, body)
         if questions is not None:
             scop = replace(scop, inspection=self.inspection(region, converter, questions, scop))
         scop = replace(scop, exchanges=turned, moved=exchanges.moved, walked=followed.walked(scope))
@@ -261,9 +262,18 @@ class Modeller:
         return self.marked.nodes is not None and self.options.alias
 
     def apart(
-        self, region: Region, after: After, arrays: dict[str, Array], statements: dict[str, Statement], known: isl.Set
-    ) -> tuple[Apart, ...]:
-        return apart(region, after, arrays, statements, known) if self.unasked else ()
+        self,
+        region: Region,
+        after: After,
+        arrays: dict[str, Array],
+        statements: dict[str, Statement],
+        known: isl.Set,
+        body: c.Block,
+    ) -> tuple[tuple[Apart, ...], Search | None]:
+        if not self.unasked:
+            return (), None
+        taken = self.file_names | self.function_names() | frozenset(region.scope.symbols)
+        return apart(region, after, arrays, statements, known, lambda keys: search(region, body, keys, taken))
 
     def stay_in_rows(self, region: Region, items: list[Item], converter: Converter) -> None:
         """Subscripts have to stay inside their dimension: C says so, and not all who write it do."""
@@ -462,7 +472,14 @@ class Modeller:
     # --- putting it together
 
     def assemble(
-        self, region: Region, converter: Converter, after: After, items: list[Item], span: Span, end_line: int
+        self,
+        region: Region,
+        converter: Converter,
+        after: After,
+        items: list[Item],
+        span: Span,
+        end_line: int,
+        body: c.Block,
     ) -> Scop:
         placed = place(items)
         parameters = parameter_keys(region)
@@ -489,7 +506,8 @@ class Modeller:
         context = only(region.context, names).coalesce()
         # Last, since pieces that were joined ask again for what the types of the parameters hold anyway.
         assumed = only(region.assumed, names).coalesce().gist(context.intersect(only(region.ranges, names)))
-        pairs = self.apart(region, after, arrays, statements, context.params().intersect(assumed.params()))
+        known = context.params().intersect(assumed.params())
+        pairs, found = self.apart(region, after, arrays, statements, known, body)
         defined = EVERYTHING
         for overflow in region.overflows.values():
             defined = defined.subtract(overflow())
@@ -531,9 +549,10 @@ class Modeller:
             tuple(callees),
             tuple(region.ties),
             pairs,
-            self.drops_sharing,
+            shared=self.drops_sharing,
             reached=first,
             defined=only(defined, names).params(),
+            search=found,
         )
 
     def inspection(self, region: Region, converter: Converter, asked: Asking, scop: Scop) -> Inspection:
@@ -556,6 +575,7 @@ class Modeller:
             unset=frozenset(),
             notes=(),
             apart=(),
+            search=None,
             exchanges=(),
             tile=None,
             wishes={},

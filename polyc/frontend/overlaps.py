@@ -7,6 +7,7 @@ they were written where two ranges meet.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from itertools import combinations
 
@@ -19,9 +20,10 @@ from polyc.frontend.c.liveness import walk
 from polyc.frontend.c.state import Region
 from polyc.frontend.c.symbols import Symbol
 from polyc.frontend.live_out import After
+from polyc.frontend.search import NotFound
 from polyc.model import ctree as c
-from polyc.model.scop import AccessKind, Apart, Array, Memory, Statement, Storage
-from polyc.records import dataclass
+from polyc.model.scop import AccessKind, Apart, Array, Memory, Search, Statement, Storage
+from polyc.records import dataclass, replace
 
 CODE = "may-overlap"
 ALLOCATORS = frozenset(["malloc", "calloc", "aligned_alloc", "valloc", "__builtin_malloc", "__builtin_calloc"])
@@ -40,6 +42,8 @@ class _Object:
     restricted: bool
     inside: str = ""
     """The object that it is a part of, of which the region uses other parts by other members."""
+    unknown: bool = False
+    """The data choose which of its elements are touched."""
 
     @property
     def written(self) -> bool:
@@ -51,11 +55,19 @@ def refused(message: str, hint: str = "", span: Span | None = None) -> UserError
 
 
 def apart(
-    region: Region, after: After, arrays: dict[str, Array], statements: dict[str, Statement], known: isl.Set
-) -> tuple[Apart, ...]:
-    """The pairs that have to be asked about. Raises UserError where the code could not ask.
+    region: Region,
+    after: After,
+    arrays: dict[str, Array],
+    statements: dict[str, Statement],
+    known: isl.Set,
+    searched: Callable[[list[str]], Search],
+) -> tuple[tuple[Apart, ...], Search | None]:
+    """The pairs that have to be asked about, and what finds out where memory lies that the data choose.
+
+    Raises UserError where the code could not ask.
 
     known: what holds of the parameters
+    searched: for arrays of which the data choose the elements. Raises NotFound
     math:  { lo(n) <= x <= hi(n) : A[x, ...] touched }, in the outermost dimension, for each pointer
     """
     objects: list[_Object] = []
@@ -66,7 +78,7 @@ def apart(
         elif (one := _touched(region, after, symbol, array, statements, known)) is not None:
             objects.append(one)
     for one in (*_read_as_sizes(region, after), *_read_as_pointers(region, after, arrays)):
-        wholes = {other.memory.base for other in objects if other.memory.low is None}
+        wholes = {other.memory.base for other in objects if other.memory.low is None and not other.unknown}
         if one.memory.base not in wholes and all(one.name != other.name for other in objects):
             objects.append(one)
     pairs = [
@@ -85,7 +97,28 @@ def apart(
             f"{len(objects)} arrays might overlap, too many to compare before the loops",
             "declare pointers restrict, or promise with --no-alias that arrays do not overlap",
         )
-    return tuple(pairs)
+    return _with_search(region, pairs, {one.memory for one in objects if one.unknown}, searched)
+
+
+def _with_search(
+    region: Region, pairs: list[Apart], unknown: set[Memory], searched: Callable[[list[str]], Search]
+) -> tuple[tuple[Apart, ...], Search | None]:
+    """The pairs, with what is known of each piece of memory once the search has run, if one is needed.
+
+    The search reads what the region reads to find out what it touches: so all of them are seen, or none.
+    """
+    asked = dict.fromkeys(memory for pair in pairs for memory in (pair.one, pair.two) if memory in unknown)
+    bases = {memory: memory.base.name for memory in asked if isinstance(memory.base, c.Name)}
+    if not bases:
+        return tuple(pairs), None
+    symbols = {s.c_name: s for s in region.scope.symbols.values() if s.storage is not Storage.REGION}
+    try:
+        found = searched([symbols[name].key for name in bases.values()])
+    except NotFound as reason:
+        symbol = symbols[next(iter(bases.values()))]
+        raise _depends_on_data(symbol, reason, f"declare '{symbol.c_name}' restrict, or ") from None
+    seen = {memory: replace(memory, seen=found.ends[name]) for memory, name in bases.items()}
+    return tuple(Apart(seen.get(p.one, p.one), seen.get(p.two, p.two)) for p in pairs), found
 
 
 def _is_part(one: _Object, objects: list[_Object]) -> bool:
@@ -129,9 +162,11 @@ def _touched(
     if cells.is_empty():
         return None
     if not _is_bounded(cells):
-        if restricted:
-            return _Object(array.name, Memory(c.Name(symbol.c_name), written=written), True, True)
-        raise _depends_on_data(symbol, f"declare '{symbol.c_name}' restrict, or ")
+        if symbol.rank > 1 and any(dim.pointer for dim in symbol.shape.dims[1:]):
+            raise _depends_on_data(symbol, "its rows are pointers")
+        memory = Memory(c.Name(symbol.c_name), written=written)
+        inside = f"*{symbol.c_name}" if symbol.shape.node is not None else ""
+        return _Object(array.name, memory, True, restricted, inside, True)
     low, high = cells.dim_min(0).gist(known).coalesce(), cells.dim_max(0).gist(known).coalesce()
     inner = () if array.flat else tuple(size for size in array.extents_c[1:] if size is not None)
     memory = Memory(c.Name(symbol.c_name), low, high, _row(array), None, written, inner)
@@ -168,10 +203,11 @@ def _is_zero(value: isl.PwAff) -> bool:
     return value.n_piece() == 1 and bool(value.is_cst()) and bool(value.max_val().is_zero())
 
 
-def _depends_on_data(symbol: Symbol, hint: str = "") -> UserError:
+def _depends_on_data(symbol: Symbol, reason: object = "", hint: str = "") -> UserError:
+    why = f"; the loops cannot find it out before: {reason}" if str(reason) else ""
     return refused(
         f"which elements of '{symbol.c_name}' are touched depends on data, so that nobody can tell whether it "
-        "overlaps another array",
+        f"overlaps another array{why}",
         f"{hint}promise with --no-alias that arrays do not overlap",
     )
 

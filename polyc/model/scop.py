@@ -189,6 +189,8 @@ class Memory:
     """Whether the region may write there."""
     inner: tuple[c.Expr, ...] = ()
     """How many elements one step of the outermost subscript is, as a product, of an array that is not flat."""
+    seen: tuple[str, str] | None = None
+    """Where the data choose the elements: the variables in which `Scop.search` leaves the first and the last one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,6 +199,22 @@ class Apart:
 
     one: Memory
     two: Memory
+
+
+FIRST, LAST = "polyc_min", "polyc_max"
+"""The functions that keep the first and the last element in `Search.loops`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """What finds out before the region which elements of some arrays it touches, as the data choose these."""
+
+    loops: tuple[c.Stmt, ...]
+    """The region's loops, with what keeps elements: `x_first = polyc_min(x_first, (long)col[j])`."""
+    source: tuple[c.Stmt, ...]
+    """The region's statements, with the names that C has for its variables."""
+    ends: Mapping[str, tuple[str, str]]
+    """Of each array, by its name in C: the variables with its first and its last element."""
 
 
 FEW_PAIRS = 12
@@ -306,6 +324,8 @@ class Scop:
     """Multiples of other sizes that stand in no set of the model. That they are so has to hold too."""
     apart: tuple[Apart, ...] = ()
     """Of a region that nobody marked: what has to be apart and is not known to be."""
+    search: Search | None = None
+    """What is run before the region to find out which elements it touches, where `apart` needs that."""
     shared: bool = False
     """Whether loops of it run in parallel by pragmas of OpenMP that the transformed text drops."""
     tile: tuple[int, ...] | str | None = "auto"

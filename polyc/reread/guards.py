@@ -18,9 +18,10 @@ from polyc.model.printed import Rendered
 from polyc.model.scop import Apart, Memory, Scop
 from polyc.records import dataclass
 from polyc.reread.parts import NotComparable
+from polyc.reread.search import Unseen, behind_search
 
 APART = "polyc_apart"
-PAY = {"polyc_pays", "polyc_threads"}
+PAY = {"polyc_pays", "polyc_threads", "polyc_several"}
 """Let fewer sizes through, for the time that they take: nothing is shown by them."""
 
 
@@ -39,9 +40,15 @@ def guard_faults(scop: Scop, rendered: Rendered) -> list[Fault]:
         return []
     calls = [part for part in asked if isinstance(part, c.Call) and _is_apart(part)]
     sizes = scop.context.intersect(scop.guard)  # that the condition lets no others through has just been shown
-    listed = _List(reader, sizes, rendered)
+    try:
+        behind = _behind(scop, rendered)
+    except Unseen as what:
+        return [Fault("text", "what is run before the region does not see all that it touches", str(what))]
+    found = list(_found(behind, rendered))
+    listed = _List(reader, sizes, behind, rendered)
     for pair in scop.apart:
-        if not any(_asks(reader, call, pair, sizes) for call in calls) and not listed.asks(pair):
+        seen = any(_asks_found(reader, one, pair, sizes) for one in found)
+        if not seen and not any(_asks(reader, call, pair, sizes) for call in calls) and not listed.asks(pair):
             message = "the condition around the text does not ask whether two arrays overlap"
             return [Fault("text", message, f"{pair.one.base}, {pair.two.base}")]
     names = tuple(c.Name(one.name) for one in rendered.heap)
@@ -52,6 +59,32 @@ def guard_faults(scop: Scop, rendered: Rendered) -> list[Fault]:
     else:
         right = rendered.condition == needed
     return [] if right else [Fault("text", "the condition around the text is another one than what is asked", "")]
+
+
+def _behind(scop: Scop, rendered: Rendered) -> tuple[c.Stmt, ...]:
+    """The statements of the question behind the search. Raises Unseen."""
+    statements = () if rendered.question is None else rendered.question.body
+    return statements if scop.search is None else behind_search(scop.search, statements)
+
+
+def _found(statements: tuple[c.Stmt, ...], rendered: Rendered) -> Iterator[c.Expr]:
+    """What the answer is said to be, besides what is asked first: `answer &= …`."""
+    for item in statements:
+        match item:
+            case c.ExprStmt(expr=c.Assign(op="&=", target=c.Name(name=name), value=value)):
+                if rendered.question is None or name != rendered.question.answer:
+                    return
+                yield value
+            case _:
+                return
+
+
+def _asks_found(reader: Reader, asked: c.Expr, pair: Apart, sizes: isl.Set) -> bool:
+    """Whether two pieces are asked for, unless nothing was seen of one of them."""
+    nothing = [c.Binary(">", c.Name(m.seen[0]), c.Name(m.seen[1])) for m in (pair.one, pair.two) if m.seen is not None]
+    while isinstance(asked, c.Binary) and asked.op == "||" and asked.left in nothing:
+        asked = asked.right
+    return isinstance(asked, c.Call) and _is_apart(asked) and _asks(reader, asked, pair, sizes)
 
 
 def _parts(condition: c.Expr | None) -> Iterator[c.Expr]:
@@ -119,6 +152,10 @@ def _asks(reader: Reader, call: c.Call, pair: Apart, sizes: isl.Set) -> bool:
 
 
 def _covers(reader: Reader, start: c.Expr, end: c.Expr, memory: Memory, where: isl.Set) -> bool:
+    if memory.seen is not None:
+        begin, stop = (c.Name(name) for name in memory.seen)
+        past = c.Binary("+", memory.base, c.Binary("+", stop, c.Literal("1")))
+        return start == c.Binary("+", memory.base, begin) and end == past
     if memory.low is None or memory.high is None:
         base = memory.base
         address = base.operand if isinstance(base, c.Unary) and base.op == "*" else c.Unary("&", base)
@@ -142,6 +179,8 @@ class _List:
 
     reader: Reader
     sizes: isl.Set
+    statements: tuple[c.Stmt, ...]
+    """What is run before the region, behind the search."""
     rendered: Rendered
     _entries: list[c.Stmt] | None = None
 
@@ -156,6 +195,11 @@ class _List:
             match entry:
                 case c.ExprStmt(expr=c.Call(arguments=(start, end, written))) if memory.inside is None:
                     if _covers(self.reader, start, end, memory, self.where):
+                        return written == c.Literal("1")
+                case c.If() if memory.seen is not None and (call := _seen_entry(entry)) is not None:
+                    ends = c.Binary("<=", c.Name(memory.seen[0]), c.Name(memory.seen[1]))
+                    start, end, written = call.arguments
+                    if entry.condition == ends and _covers(self.reader, start, end, memory, self.where):
                         return written == c.Literal("1")
                 case _ if memory.inside is not None:
                     said = self.rows_entered(entry, memory)
@@ -175,18 +219,20 @@ class _List:
 
     def _read(self) -> list[c.Stmt]:
         question = self.rendered.question
-        if question is None or not question.body:
+        if question is None or not self.statements:
             return []
-        match question.body[0]:
+        match self.statements[0]:
             case c.ExprStmt(expr=c.Call(function="polyc_ranges", arguments=(count,))):
                 pass
             case _:
                 return []
         entries: list[c.Stmt] = []
         room = piecewise(self.reader.constant(0))
-        for item in question.body[1:]:
+        for item in self.statements[1:]:
             match item:
                 case c.ExprStmt(expr=c.Call(function="polyc_range", arguments=(_, _, _))):
+                    room = room.add(piecewise(self.reader.constant(1)))
+                case c.If() if _seen_entry(item) is not None:
                     room = room.add(piecewise(self.reader.constant(1)))
                 case c.For() | c.If() if (rows := _rows_of(item)) is not None:
                     first, behind = (piecewise(self.reader.value(bound)) for bound in rows.bounds)
@@ -224,6 +270,18 @@ class _List:
         start, end, written = rows.entered
         inside = Memory(c.Subscript(memory.base, c.Name(rows.name)), *memory.inside)
         return written if right and _covers(self.reader, start, end, inside, touched) else None
+
+
+def _seen_entry(item: c.Stmt) -> c.Call | None:
+    """`if (first <= last) polyc_range(a + first, a + (last + 1), written);`."""
+    match item:
+        case c.If(
+            condition=c.Binary(op="<=", left=c.Name(), right=c.Name()),
+            then=c.ExprStmt(expr=c.Call(function="polyc_range", arguments=(_, _, _)) as call),
+            otherwise=None,
+        ):
+            return call
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,11 @@ MEANINGS = {
     "polyc_apart": "#define polyc_apart(a, a_end, b, b_end) "
     "((unsigned long)(a_end) <= (unsigned long)(b) || (unsigned long)(b_end) <= (unsigned long)(a))",
     "polyc_threads": "#define polyc_threads(worth) (worth)",
+    "polyc_several": """#ifdef _OPENMP
+#define polyc_several() __extension__({ int omp_get_max_threads(void); omp_get_max_threads() > 1; })
+#else
+#define polyc_several() 0
+#endif""",
     "polyc_pays": "#define polyc_pays(work, ranges) ((work) > 24e3 && (work) > 64. * (ranges))",
 }
 """The macros that `affine.py` and the check of guards read as functions."""

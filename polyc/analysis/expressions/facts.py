@@ -72,6 +72,29 @@ def reads(node: c.Node) -> set[str]:
     return {item.name for item in c.walk(node) if isinstance(item, c.Name) and id(item) not in assigned}
 
 
+def is_plain(index: c.Expr) -> bool:
+    """Whether a subscript reads no memory and divides by nothing."""
+    return all(
+        isinstance(node, (c.Name, c.Literal, c.Cast))
+        or (isinstance(node, c.Binary) and node.op in "+-*")
+        or (isinstance(node, c.Unary) and node.op in "+-")
+        for node in c.walk(index)
+    )
+
+
+def indices(expr: c.Expr) -> Iterator[c.Expr]:
+    """The subscripts of a reference, of its members too."""
+    match expr:
+        case c.Subscript(base=base, index=index):
+            yield from indices(base)
+            yield index
+        case c.Member(base=inner) | c.Unary(operand=inner) | c.Cast(operand=inner):
+            yield from indices(inner)
+        case c.Binary(left=left, right=right):
+            yield from indices(left)
+            yield right
+
+
 def constant(expr: c.Expr) -> int | None:
     """The value of an integer constant expression."""
     match expr:

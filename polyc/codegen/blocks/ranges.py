@@ -6,18 +6,24 @@ from collections.abc import Callable
 
 import islpy as isl
 
+from polyc.analysis.expressions.facts import mentions
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
-from polyc.codegen.text.macros import ALL_APART, APART, PAYS, RANGE, RANGES
+from polyc.codegen.text.macros import ALL_APART, APART, PAYS, RANGE, RANGES, SEVERAL, THREADS
 from polyc.model import ctree as c
 from polyc.model.printed import Question
 from polyc.model.program import Program
-from polyc.model.scop import Memory, Scop
+from polyc.model.scop import Apart, Memory, Scop
 from polyc.nests.samples import sample_parameters
 from polyc.poly import box_extents, box_volume
 
 ANSWER = "polyc_is_apart"
 """The variable of the answer where nothing else is asked."""
 ROW = "polyc_row"
+SEARCHED, MORE = 2000, 10
+"""Iterations from which on a region is searched, and run in threads; how many times fewer where each of them may have
+loops of its own, whose length the data say."""
+MOST, LEAST = c.Literal("9223372036854775807L"), c.Binary("-", c.Literal("-9223372036854775807L"), c.Literal("1"))
+"""The greatest and the least `long`."""
 Bound = Callable[[isl.PwAff], c.Expr]
 
 
@@ -25,44 +31,86 @@ def compared(scop: Scop) -> list[c.Expr]:
     """What has to be apart in memory, two by two, as conditions."""
     if not scop.apart or scop.sorts_memories:
         return []
-    bound = _bounds(scop)
-    return [c.Call(APART, (*_ends(pair.one, bound), *_ends(pair.two, bound))) for pair in scop.apart]
+    return [_is_apart(pair, _bounds(scop)) for pair in scop.apart if not _is_searched(pair)]
+
+
+def _is_apart(pair: Apart, bound: Bound) -> c.Expr:
+    """Whether two pieces of memory do not overlap. What a search has seen nothing of ends before it begins."""
+    asked: c.Expr = c.Call(APART, (*_ends(pair.one, bound), *_ends(pair.two, bound)))
+    for memory in (pair.two, pair.one):
+        if memory.seen is not None:
+            first, last = memory.seen
+            asked = c.Binary("||", c.Binary(">", c.Name(first), c.Name(last)), asked)
+    return asked
+
+
+def _is_searched(pair: Apart) -> bool:
+    return pair.one.seen is not None or pair.two.seen is not None
+
+
+def searched(scop: Scop) -> list[c.Stmt]:
+    """What finds out which elements the data choose: the variables of the ends, and the loops."""
+    if scop.search is None:
+        return []
+    found: list[c.Stmt] = []
+    for first, last in scop.search.ends.values():
+        found += [c.Decl("long", first, (), MOST), c.Decl("long", last, (), LEAST)]
+    return [*found, *scop.search.loops]
 
 
 def asked_first(scop: Scop, question: Question | None) -> Question | None:
     """What is asked before a region: `question` of its data, and whether its pieces of memory are apart, all at once.
 
-    rewrite:  polyc_ranges(count); polyc_range(from, to, written); ... polyc_all_apart(answer);
+    rewrite:  long x_first = LONG_MAX, x_last = LONG_MIN; for (...) ...; answer &= polyc_apart(x + x_first, ...);
+              polyc_ranges(count); polyc_range(from, to, written); ... polyc_all_apart(answer);
     math:     count >= the sum over all pieces of memory of max(0, rows), or 1
     """
-    if not scop.sorts_memories:
+    if not scop.sorts_memories and scop.search is None:
         return question
     bound = _bounds(scop)
     answer = ANSWER if question is None else question.answer
-    statements: list[c.Stmt] = [c.ExprStmt(c.Call(RANGES, (bound(_places(scop)),)))]
-    statements += [_listed(scop, one, bound) for one in scop.memories]
-    statements.append(c.ExprStmt(c.Call(ALL_APART, (c.Name(answer),))))
+    statements = searched(scop)
+    if scop.sorts_memories:
+        statements.append(c.ExprStmt(c.Call(RANGES, (bound(_places(scop)),))))
+        statements += [_listed(scop, one, bound) for one in scop.memories]
+        statements.append(c.ExprStmt(c.Call(ALL_APART, (c.Name(answer),))))
+    else:
+        asked = [_is_apart(pair, bound) for pair in scop.apart if _is_searched(pair)]
+        statements += [c.ExprStmt(c.Assign("&=", c.Name(answer), one)) for one in asked]
     return Question(answer, (*statements, *(() if question is None else question.body)))
 
 
 def worth_it(program: Program) -> list[c.Expr]:
-    """Whether enough is done for such a list, as a condition: for little work the original loops are faster."""
+    """Whether enough is done for such a list or search, as conditions: for little work the original loops are faster.
+
+    A search reads what the loops read. It is worth its time where several threads share it, and the loops.
+    """
     scop = program.scop
+    if scop.search is not None:
+        inner = any(statement.opaque for statement in scop.statements.values())
+        least = c.Literal(str(SEARCHED // MORE if inner else SEARCHED))
+        asked = [c.Call(THREADS, (c.Binary(">", work, least),)) for work in _work(program)[:1] if mentions(work)]
+        return [*asked, c.Call(SEVERAL, ())]
     if not scop.sorts_memories:
         return []
-    at = sample_parameters(program)
+    return [c.Call(PAYS, (work, _bounds(scop)(_places(scop)))) for work in _work(program)[:1]]
+
+
+def _work(program: Program) -> list[c.Expr]:
+    """How many instances the statements have that are said by their extents, most instances first."""
+    scop, at = program.scop, sample_parameters(program)
+    found: list[c.Expr] = []
     for domain in sorted(
         (statement.domain for statement in scop.statements.values()),
         key=lambda domain: -box_volume(domain.intersect_params(at)),
     ):
         extents = box_extents(domain, scop.known)
         if extents is not None:
-            bound = _bounds(scop)
             work: c.Expr = c.Literal("1.0")
             for extent in extents:
-                work = c.Binary("*", work, bound(extent))
-            return [c.Call(PAYS, (work, bound(_places(scop))))]
-    return []
+                work = c.Binary("*", work, _bounds(scop)(extent))
+            found.append(work)
+    return found
 
 
 def _places(scop: Scop) -> isl.PwAff:
@@ -86,6 +134,10 @@ def _bounds(scop: Scop) -> Bound:
 def _listed(scop: Scop, memory: Memory, bound: Bound) -> c.Stmt:
     """The statement that enters a piece of memory, or each of its rows, into the list."""
     written = c.Literal(str(int(memory.written)))
+    if memory.seen is not None:
+        begin, end = memory.seen
+        entered = c.ExprStmt(c.Call(RANGE, (*_ends(memory, bound), written)))
+        return c.If(c.Binary("<=", c.Name(begin), c.Name(end)), entered)
     if memory.inside is None or memory.low is None or memory.high is None:
         return c.ExprStmt(c.Call(RANGE, (*_ends(memory, bound), written)))
     row = c.Subscript(memory.base, c.Name(ROW))
@@ -106,6 +158,9 @@ def _listed(scop: Scop, memory: Memory, bound: Bound) -> c.Stmt:
 
 def _ends(memory: Memory, bound: Bound) -> tuple[c.Expr, c.Expr]:
     """Where a piece of memory begins, and what is behind it."""
+    if memory.seen is not None:
+        first, last = (c.Name(name) for name in memory.seen)
+        return _moved(memory.base, first), _moved(memory.base, c.Binary("+", last, c.Literal("1")))
     if memory.low is None or memory.high is None:
         start = _address(memory.base)
         return start, c.Binary("+", start, c.Literal("1"))

@@ -17,7 +17,7 @@ from functools import reduce
 
 import islpy as isl
 
-from polyc.codegen.text.macros import THREADS
+from polyc.codegen.text.macros import SEVERAL, THREADS
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.tree import Band, Leaf, Node, Role, Sequence, walk
@@ -30,7 +30,8 @@ Body = tuple[c.Stmt, ...]
 def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
     """The printed loops, without `if` clauses where they would ask the same again, and the condition, if there is one.
 
-    With several parallel loops, the region runs where one of them is worth its threads.
+    With several parallel loops, the region runs where one of them is worth its threads. One thread runs what was
+    written, but for loops of which the C compiler is told that they may run in vectors.
     """
     if not _only_threads(program):
         return body, []
@@ -40,11 +41,17 @@ def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
         return body, []
     if len(asked) == 1:
         body = tuple(c.rewrite(item, _without) for item in body)
-    return body, [c.Call(THREADS, (reduce(lambda one, two: c.Binary("||", one, two), asked),))]
+    enough: list[c.Expr] = [c.Call(THREADS, (reduce(lambda one, two: c.Binary("||", one, two), asked),))]
+    in_vectors = any(isinstance(node, c.For) and _is_vector(node) for item in body for node in c.walk(item))
+    return body, enough if in_vectors else [*enough, c.Call(SEVERAL, ())]
 
 
 def _is_parallel(node: c.For | c.ExprStmt) -> bool:
     return any(pragma.startswith("omp parallel") for pragma in node.pragmas)
+
+
+def _is_vector(node: c.For) -> bool:
+    return any("simd" in pragma for pragma in node.pragmas)
 
 
 def _without(node: c.Node) -> c.Node | None:

@@ -11,6 +11,8 @@ PAYS = "polyc_pays"
 """Whether a region does so much work that a list of some ranges is worth its time."""
 THREADS = "polyc_threads"
 """Whether threads are worth their start."""
+SEVERAL = "polyc_several"
+"""Whether there are several threads to run in."""
 MACROS = {
     MIN: f"#define {MIN}(a, b) ((a) < (b) ? (a) : (b))",
     MAX: f"#define {MAX}(a, b) ((a) > (b) ? (a) : (b))",
@@ -18,6 +20,11 @@ MACROS = {
     APART: f"#define {APART}(a, a_end, b, b_end) "
     "((unsigned long)(a_end) <= (unsigned long)(b) || (unsigned long)(b_end) <= (unsigned long)(a))",
     THREADS: f"#define {THREADS}(worth) (worth)",
+    SEVERAL: f"""#ifdef _OPENMP
+#define {SEVERAL}() __extension__({{ int omp_get_max_threads(void); omp_get_max_threads() > 1; }})
+#else
+#define {SEVERAL}() 0
+#endif""",
     PAYS: f"#define {PAYS}(work, ranges) ((work) > 24e3 && (work) > 64. * (ranges))",
     RANGES: f"""#define {RANGES}(count) /* a list, and as much room again to sort it */ \\
   unsigned long (*polyc_list)[3] = __builtin_malloc(48UL * (unsigned long)(count)), polyc_used = 0; \\

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 
 from polyc.model import ctree as c
@@ -61,3 +62,15 @@ def first_use(node: c.Node | None, key: str) -> Use:
 def maybe(use: Use) -> Use:
     """What may not be executed kills nothing."""
     return Use.NONE if use is Use.KILL else use
+
+
+def is_set_first(items: Iterable[c.Stmt]) -> bool:
+    """Whether no variable that is declared without a value in a loop is read before it has one."""
+    for node in (node for item in items for node in c.walk(item)):
+        if isinstance(node, c.Block):
+            for position, item in enumerate(node.body):
+                if isinstance(item, c.Decl) and item.init is None and not item.extents:
+                    rest = c.Block(node.body[position + 1 :])
+                    if first_use(rest, item.name) is Use.READ:
+                        return False
+    return True

@@ -173,14 +173,14 @@ class Region:
         """How many dimensions an array has in the model."""
         return self.flat[symbol.key].rank if symbol.key in self.flat else symbol.rank
 
-    def in_c(self, expr: c.Expr) -> c.Expr:
-        """The expression with variables' names instead of their keys: `S2` is no name for a parameter in isl."""
+    def in_c(self, node: c.N) -> c.N:
+        """The tree with variables' names instead of their keys: `S2` is no name for a parameter in isl."""
 
         def named(node: c.Node) -> c.Node | None:
             symbol = self.scope.symbols.get(node.name) if isinstance(node, c.Name) else None
             return None if symbol is None or symbol.storage is Storage.REGION else c.Name(symbol.c_name, node.span)
 
-        return c.rewrite(expr, named)
+        return c.rewrite(node, named)
 
     def parameter(self, name: str, type_: CType, expr: c.Expr) -> isl.PwAff:
         """The isl parameter for an invariant expression; the same expression gets the same one."""

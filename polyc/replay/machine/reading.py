@@ -21,7 +21,9 @@ MACROS = {
     "polyc_apart": "(a, a_end, b, b_end) "
     "((unsigned long)(a_end) <= (unsigned long)(b) || (unsigned long)(b_end) <= (unsigned long)(a))",
 }
-OTHERS = re.compile(r"polyc_(?:stream|fence|put|bytes|ranges?|all_apart|pays|threads|(?:lookup|pair|either)\w*)")
+OTHERS = re.compile(
+    r"polyc_(?:stream|fence|put|bytes|ranges?|all_apart|pays|threads|several|(?:lookup|pair|either)\w*)"
+)
 """Macros with a form for each processor: they are run as what they are for."""
 LABEL = "polyc_pragma_"
 ROW = "polyc_row_of_"

@@ -1,0 +1,249 @@
+"""What is run before a region to find out which elements it touches sees all that the region touches of some arrays.
+
+requires: the loops of the search are loops of the region, with the same bounds, steps and conditions, in the same
+          order; what they read nobody writes, or they assign it as the region does
+shown:    at each reference to one of the arrays the search has kept its subscript, in an iteration of the same number
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from polyc.analysis.expressions.facts import (
+    assigned_scalars,
+    base_key,
+    indices,
+    induction,
+    is_plain,
+    lvalues,
+    mentions,
+)
+from polyc.frontend.c.first_use import Use, first_use, is_set_first
+from polyc.model import ctree as c
+from polyc.model.scop import Search
+from polyc.records import dataclass, field
+
+_CLAUSES = re.compile(r"omp parallel for reduction\(min: ([\w, ]+)\) reduction\(max: ([\w, ]+)\)")
+_MOST, _LEAST = c.Literal("9223372036854775807L"), c.Binary("-", c.Literal("-9223372036854775807L"), c.Literal("1"))
+
+
+class Unseen(Exception):
+    """What the search does not see, or does otherwise than the region."""
+
+
+def behind_search(search: Search, statements: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:
+    """What follows the search among some statements that begin with it. Raises Unseen where it misses something."""
+    declared = [c.Decl("long", name, (), value) for both in search.ends.values() for name, value in _begins(both)]
+    count = len(declared)
+    if list(statements[:count]) != declared:
+        raise Unseen("its ends do not begin with nothing seen")
+    walk = _Walk(search)
+    loops = statements[count : count + len(search.loops)]
+    walk.own = {item.name for loop in loops for item in c.walk(loop) if isinstance(item, c.Decl)}
+    if walk.covered(c.Block(search.source), list(loops), 0) != len(loops):
+        raise Unseen("it does something that the region does not")
+    for loop in loops:
+        walk.alone(loop)
+    return statements[count + len(loops) :]
+
+
+def _begins(both: tuple[str, str]) -> Iterator[tuple[str, c.Expr]]:
+    yield both[0], _MOST
+    yield both[1], _LEAST
+
+
+@dataclass(slots=True)
+class _Walk:
+    search: Search
+    own: set[str] = field(default_factory=set)
+    """The variables that the search declares."""
+    depth: int = 0
+    """Loops around."""
+    counters: list[str] = field(default_factory=list)
+    written: set[str] = field(init=False)
+    """What the region assigns, and the arrays that it writes."""
+
+    def __post_init__(self) -> None:
+        source = c.Block(self.search.source)
+        declared = {item.name for item in c.walk(source) if isinstance(item, c.Decl)}
+        self.written = declared | {key for target in lvalues(source) if (key := base_key(target)) is not None}
+
+    def concerns(self, node: c.Node) -> bool:
+        declared = {item.name for item in c.walk(node) if isinstance(item, c.Decl)}
+        heads = {head.key for item in c.walk(node) if isinstance(item, c.For) and (head := induction(item)) is not None}
+        changed = (assigned_scalars(node) | declared) - heads
+        return bool(mentions(node) & set(self.search.ends) or changed & self.own)
+
+    def covered(self, node: c.Stmt | None, found: list[c.Stmt], at: int, free: bool = False) -> int:
+        """Where the search goes on behind what it has of a statement of the region, from a position on.
+
+        free: it runs whether the region's statement does or not
+        """
+        match node:
+            case c.Block(body=items):
+                for item in items:
+                    at = self.covered(item, found, at, free)
+                return at
+            case c.For():
+                return self.loop(node, found, at, free)
+            case c.If(condition=condition, then=then, otherwise=otherwise):
+                at = self.seen(condition, found, at, free)
+                other = found[at] if at < len(found) else None
+                if isinstance(other, c.If) and other.condition == condition:
+                    self.read(condition)
+                    for branch, there in ((then, other.then), (otherwise, other.otherwise)):
+                        inside = _items(there)
+                        if self.covered(branch, inside, 0, free) != len(inside):
+                            raise Unseen("a branch of it does something that the region does not")
+                    return at + 1
+                return self.covered(otherwise, found, self.covered(then, found, at, True), True)
+            case c.ExprStmt(expr=expr):
+                at = self.seen(expr, found, at, free)
+                if not assigned_scalars(expr) & self.own:
+                    return at
+                if not (isinstance(expr, c.Assign) and isinstance(expr.target, c.Name)):
+                    raise Unseen("a variable that it needs changes inside of an expression")
+                return self.same(c.ExprStmt(expr), expr.value, found, at, free)
+            case c.Decl(init=init, name=name):
+                at = at if init is None else self.seen(init, found, at, free)
+                return at if name not in self.own else self.same(node, init, found, at, free)
+            case c.While():
+                if self.concerns(node):
+                    raise Unseen("a while loop touches what it looks for")
+        return at
+
+    def same(self, wanted: c.Stmt, value: c.Expr | None, found: list[c.Stmt], at: int, free: bool) -> int:
+        if free or not self.depth or at >= len(found) or found[at] != wanted:
+            raise Unseen("it does not assign what the region assigns")
+        if value is not None:
+            self.read(value)
+        return at + 1
+
+    def loop(self, node: c.For, found: list[c.Stmt], at: int, free: bool) -> int:
+        head = induction(node)
+        parts = [part for part in (head.start if head is not None else node.init, node.condition) if part is not None]
+        for part in parts:
+            at = self.seen(part, found, at, free) if not isinstance(part, c.Decl) else at
+        if not self.concerns(node.body):
+            return at
+        other = found[at] if at < len(found) else None
+        theirs = induction(other) if isinstance(other, c.For) else None
+        if head is None or theirs is None or not isinstance(other, c.For) or free:
+            raise Unseen("it has not all loops")
+        if (head.key, head.start, head.step) != (theirs.key, theirs.start, theirs.step) or not theirs.declared:
+            raise Unseen("one of its loops runs otherwise")
+        if other.condition != node.condition or head.key in assigned_scalars(node.body):
+            raise Unseen("one of its loops runs otherwise")
+        if any(isinstance(item, c.Jump) for item in c.walk(node.body)):
+            raise Unseen("a loop of the region may end early")
+        inside = _items(other.body)
+        if not self.depth:
+            while inside and isinstance(inside[0], c.Decl) and inside[0].init is None and not self.declares(inside[0]):
+                inside.pop(0)
+        self.depth += 1
+        self.counters.append(head.key)
+        for part in parts:
+            self.read(part)
+        end = self.covered(node.body, inside, 0)
+        self.counters.pop()
+        self.depth -= 1
+        if end != len(inside):
+            raise Unseen("a loop of it does something that the region does not")
+        return at + 1
+
+    def declares(self, item: c.Decl) -> bool:
+        """Whether the region itself declares a variable where the search does."""
+        return any(isinstance(n, c.Decl) and n.name == item.name for s in self.search.source for n in c.walk(s))
+
+    def seen(self, expr: c.Expr, found: list[c.Stmt], at: int, free: bool) -> int:
+        """Step over what keeps the subscripts of an expression's references."""
+        waiting: list[c.Stmt] = []
+        for name, index, certain in self.references(expr, not free):
+            if not (certain or is_plain(index)):
+                raise Unseen("it may read a subscript that the region does not read")
+            if assigned_scalars(expr) & mentions(index) and not (
+                isinstance(expr, c.Assign) and isinstance(expr.target, c.Name) and not assigned_scalars(expr.value)
+            ):
+                raise Unseen("a subscript changes in the expression that uses it")
+            self.read(index)
+            for end, keeps in zip(self.search.ends[name], ("polyc_min", "polyc_max"), strict=True):
+                value = c.Call(keeps, (c.Name(end), c.Cast("long", index)))
+                waiting.append(c.ExprStmt(c.Assign("=", c.Name(end), value)))
+        while at < len(found) and found[at] in waiting:
+            waiting = [one for one in waiting if one != found[at]]
+            at += 1
+        if waiting:
+            raise Unseen("it does not look at all references")
+        return at
+
+    def references(self, node: c.Node, certain: bool) -> Iterator[tuple[str, c.Expr, bool]]:
+        """The references in an expression: the array, its outermost subscript, and whether it is there for sure."""
+        match node:
+            case c.Subscript() | c.Member() | c.Unary() | c.Name() if base_key(node) in self.search.ends:
+                subscripts = list(indices(node))
+                if not subscripts:
+                    raise Unseen("a pointer to what it looks for is used as a value")
+                name = base_key(node)
+                assert name is not None
+                yield name, subscripts[0], certain
+                for subscript in subscripts:
+                    yield from self.references(subscript, certain)
+            case c.Ternary(condition=condition, then=then, otherwise=otherwise):
+                yield from self.references(condition, certain)
+                yield from self.references(then, False)
+                yield from self.references(otherwise, False)
+            case c.Binary(op="&&" | "||", left=left, right=right):
+                yield from self.references(left, certain)
+                yield from self.references(right, False)
+            case _:
+                for child in c.children(node):
+                    yield from self.references(child, certain)
+
+    def read(self, expr: c.Node) -> None:
+        """What the search evaluates has the value that it has in the region."""
+        for node in c.walk(expr):
+            if isinstance(node, c.Call):
+                raise Unseen("it calls a function")
+            if isinstance(node, c.Name) and node.name in self.written - self.own - set(self.counters):
+                raise Unseen(f"it reads '{node.name}', which the region writes")
+
+    def alone(self, loop: c.Stmt) -> None:
+        """The iterations of the outermost loops share nothing but the ends that they keep."""
+        match loop:
+            case c.If(then=then, otherwise=otherwise):
+                for part in (*_items(then), *_items(otherwise)):
+                    self.alone(part)
+            case c.For(body=body, pragmas=pragmas):
+                ends = assigned_scalars(body) & {name for both in self.search.ends.values() for name in both}
+                inside = {item.name for item in c.walk(body) if isinstance(item, c.Decl)}
+                if any(not isinstance(target, c.Name) for target in lvalues(body)):
+                    raise Unseen("it writes to memory")
+                if assigned_scalars(body) - ends - inside:
+                    raise Unseen("its iterations share a variable")
+                items = _items(body)
+                first = [n.name for n in items if isinstance(n, c.Decl) and n.init is None]
+                rest = c.Block(tuple(n for n in items if not (isinstance(n, c.Decl) and n.name in first)))
+                if any(first_use(rest, name) is Use.READ for name in first) or not is_set_first((body,)):
+                    raise Unseen("a variable of it is read before it has a value")
+                self.clauses(pragmas, ends)
+                if any(isinstance(n, c.For) and n.pragmas for n in c.walk(body)):
+                    raise Unseen("an inner loop of it has a pragma")
+
+    def clauses(self, pragmas: tuple[str, ...], ends: set[str]) -> None:
+        if not pragmas:
+            return
+        match = _CLAUSES.fullmatch(pragmas[0]) if len(pragmas) == 1 else None
+        named = [set(names.split(", ")) for names in match.groups()] if match is not None else []
+        wanted = [{both[k] for both in self.search.ends.values()} & ends for k in (0, 1)]
+        if named != wanted:
+            raise Unseen("its threads do not combine what they have seen")
+
+
+def _items(node: c.Stmt | None) -> list[c.Stmt]:
+    if node is None:
+        return []
+    return list(node.body) if isinstance(node, c.Block) else [node]
+
+
+__all__ = ["Unseen", "behind_search"]

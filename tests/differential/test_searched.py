@@ -1,0 +1,127 @@
+"""Elements that the data choose: the loops find out which, and run as they were written where memory overlaps."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+from polyc.codegen import render_file
+from polyc.frontend import read
+from polyc.model.program import InputOptions, Options
+from polyc.pipeline import compile_region
+
+TEXT = """#include <stdio.h>
+#include <stdlib.h>
+void rows(int n, const int *row, const int *col, const double *v, const double *x, double *y)
+{
+    int i, j;
+    for (i = 0; i < n; i++) {
+        double sum = 0;
+        for (j = row[i]; j < row[i + 1]; j++) {
+            int k = col[j];
+            sum += v[j] * x[k];
+        }
+        y[i] = sum;
+    }
+}
+void near(int n, int m, const size_t *list, const float *at, float *force, const int *on)
+{
+    size_t who;
+    for (int i = 0; i < n; i++) {
+        float sum = 0;
+        if (on[i])
+            for (int j = 0; j < m; j++) {
+                who = list[i * m + j];
+                if (at[3 * who] > 4)
+                    sum += at[3 * who + 1] - at[3 * i];
+                else
+                    sum -= at[3 * who + 2];
+            }
+        force[i] = sum;
+    }
+}
+void picked(int n, const int *order, const double *in, double *restrict out, const double *weights)
+{
+    for (int i = n - 1; i >= 0; i--)
+        out[i] = order[i] < 0 ? 0 : in[order[i]] * weights[order[i] & 7];
+}
+void turned(int n, const int *order, const int (*box)[4], double *out)
+{
+    for (int i = 0; i < n; i++)
+        out[i] = box[order[i]][1] + box[order[n - 1 - i]][2];
+}
+void stretched(int n, const double *in, double *out, const int *step)
+{
+    for (int i = 0; i < n; i++) {
+        int at = step[i];
+        at = at * 2 + 1;
+        out[i] = in[at] + in[at + 1];
+    }
+}
+"""
+MAIN = """
+#define N 60
+static double pool[40 * N];
+static int numbers[6 * N];
+static size_t list[8 * N];
+static float points[12 * N];
+int main(void)
+{
+    for (int way = 0; way < 9; way++) {
+        for (int k = 0; k < 40 * N; k++) pool[k] = k * 7 % 31;
+        for (int k = 0; k < 12 * N; k++) points[k] = k * 5 % 11;
+        for (int k = 0; k <= N; k++) numbers[k] = 3 * k / 2;
+        for (int k = N + 1; k < 6 * N; k++) numbers[k] = k * 13 % N;
+        for (int k = 0; k < 8 * N; k++) list[k] = k * 11 % N;
+        double *x = pool + 5 * N;
+        double *y = pool + (way == 1 ? 5 * N + N / 2 : way == 2 ? 6 * N - 1 : way == 3 ? 4 * N + 1 : 9 * N);
+        rows(way == 4 ? 0 : N, numbers, numbers + N + 1, pool, x, y);
+        near(N, 4, list, points, points + (way == 5 ? 3 * N - 1 : way == 6 ? 0 : way == 7 ? 3 * N : 9 * N), numbers);
+        picked(N, numbers + 2 * N, x, y + (way == 8 ? 3 : 2 * N), pool + 30 * N);
+        turned(N, numbers + 2 * N, (const int (*)[4])(numbers + N), way == 2 ? (double *)(numbers + 3 * N + 10) : y);
+        stretched(N, x, way == 3 ? x + 2 * N : y, numbers + 2 * N);
+        double sum = 0;
+        for (int k = 0; k < 40 * N; k++) sum += pool[k] * (k % 97 + 1);
+        for (int k = 0; k < 12 * N; k++) sum += points[k] * (k % 89 + 1);
+        for (int k = 0; k < 6 * N; k++) sum += numbers[k] * (k % 83 + 1.);
+        printf("%.17g\\n", sum);
+    }
+    return 0;
+}
+"""
+FUNCTIONS = re.findall(r"^void (\w+)", TEXT, re.MULTILINE)
+
+
+def test_overlaps_run_as_they_were(tmp_path: Path) -> None:
+    file = tmp_path / "t.c"
+    file.write_text(TEXT + MAIN)
+    source = read(str(file), InputOptions(detect=True))
+    regions = [compile_region(region, Options(threads="always", tile_sizes=None)) for region in source.regions]
+    found = {region.program.scop.function for region in regions if region.program.scop.search is not None}
+    assert found == set(FUNCTIONS) - {"picked"}  # whose output is restrict
+    for region in regions:
+        assert region.certificate is not None
+        assert (region.certificate.tree, region.certificate.text) == ("shown", "shown")
+    printed = render_file(source, regions)
+    shown = []
+    sanitize = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    for name, code, flags in (("a", TEXT + MAIN, ["-O2"]), ("b", printed, ["-O2"]), ("c", printed, sanitize)):
+        (tmp_path / f"{name}.c").write_text(code)
+        words = ["gcc", "-fopenmp", "-ffp-contract=off", "-fno-strict-aliasing", "-w", *flags, f"{name}.c", "-o", name]
+        subprocess.run(words, check=True, cwd=tmp_path)
+        done = subprocess.run([f"./{name}"], capture_output=True, text=True, check=False, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        shown.append(done.stdout)
+    assert shown[0] == shown[1] == shown[2]
+
+
+def test_one_thread_searches_nothing(tmp_path: Path) -> None:
+    """A search costs what it reads: it runs where several threads share it, and enough is done."""
+    file = tmp_path / "t.c"
+    file.write_text(TEXT)
+    regions = [compile_region(region, Options()) for region in read(str(file), InputOptions(detect=True)).regions]
+    texts = [one.in_file for one in regions if one.program.scop.search is not None]
+    assert len(texts) == len(FUNCTIONS) - 1
+    for text in texts:
+        assert re.search(r"int polyc_is_apart = [^;]*polyc_threads\([^;]*> \d+\)\s+&& polyc_several\(\);", text)

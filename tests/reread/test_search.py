@@ -1,0 +1,126 @@
+"""What is run before a region to find out which elements it touches: a search that misses something is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from polyc.codegen.render import render_region
+from polyc.frontend import read
+from polyc.model import ctree as c
+from polyc.model.printed import Rendered
+from polyc.model.program import InputOptions, Options
+from polyc.model.scop import Scop
+from polyc.pipeline import compile_region
+from polyc.reread.guards import guard_faults
+
+TEXT = """
+void f(int n, int m, const int *row, const int *col, const double *v, const double *x, double *y, const int *on)
+{
+    for (int i = 0; i < n; i++) {
+        double sum = 0;
+        if (on[i] > 2)
+            for (int j = row[i]; j < row[i + 1]; j++) {
+                int k;
+                k = col[j] - m;
+                sum += v[j] * x[k + 1];
+            }
+        y[i] = sum;
+    }
+}
+"""
+Body = tuple[c.Stmt, ...]
+Change = Callable[[c.Node], c.Node | None]
+
+
+@pytest.fixture(scope="module")
+def printed() -> tuple[Scop, Rendered]:
+    (region,) = read("t.c", InputOptions(detect=True), text=TEXT).regions
+    program = compile_region(region, Options()).program
+    assert region.scop.search is not None
+    return region.scop, render_region(program, region, True)
+
+
+def exchanged(one: c.Node, other: c.Node) -> Change:
+    return lambda node: other if node == one else None
+
+
+def without(wanted: Callable[[c.Stmt], bool]) -> Change:
+    """The statements of a kind left out."""
+
+    def change(node: c.Node) -> c.Node | None:
+        if not isinstance(node, c.Block) or not any(wanted(item) for item in node.body):
+            return None
+        return c.Block(tuple(c.rewrite(item, change) for item in node.body if not wanted(item)))
+
+    return change
+
+
+def keeps(name: str) -> Callable[[c.Stmt], bool]:
+    """Whether a statement assigns a variable."""
+    return lambda item: (
+        isinstance(item, c.ExprStmt) and isinstance(item.expr, c.Assign) and item.expr.target == c.Name(name)
+    )
+
+
+def pragmas(change: Callable[[str], str]) -> Change:
+    def changed(node: c.Node) -> c.Node | None:
+        if isinstance(node, c.For) and node.pragmas:
+            return replace(node, pragmas=tuple(filter(None, map(change, node.pragmas))))
+        return None
+
+    return changed
+
+
+def unguarded(node: c.Node) -> c.Node | None:
+    return node.then if isinstance(node, c.If) else None
+
+
+def test_the_search_is_enough(printed: tuple[Scop, Rendered]) -> None:
+    assert guard_faults(*printed) == []
+
+
+CHANGES: dict[str, Change] = {
+    **{f"no {name}": without(keeps(name)) for name in ("x_first", "x_last", "v_first", "col_last", "k")},
+    "another subscript": exchanged(c.Literal("1"), c.Literal("2")),
+    "another bound": exchanged(c.Name("n"), c.Name("m")),
+    "another array": exchanged(c.Name("row"), c.Name("col")),
+    "another condition": exchanged(c.Binary(">", c.Subscript(c.Name("on"), c.Name("i")), c.Literal("2")), c.Name("n")),
+    "no condition": unguarded,
+    "first for last": exchanged(c.Name("x_first"), c.Name("x_last")),
+    "ends turned round": exchanged(c.Literal("9223372036854775807L"), c.Literal("0")),
+    "a clause less": pragmas(lambda text: text.replace(", x_last", "")),
+    "another clause": pragmas(lambda text: text.replace("max:", "min:")),
+    "no clause": pragmas(lambda _: "omp parallel for"),
+    "another step": exchanged(c.Postfix("++", c.Name("j")), c.Assign("+=", c.Name("j"), c.Literal("2"))),
+    "nothing is compared": exchanged(c.Name("polyc_is_apart"), c.Name("n")),
+    "another function": lambda node: replace(node, function="polyc_max") if isinstance(node, c.Call) else None,
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_less_of_it_is_refused(name: str, printed: tuple[Scop, Rendered]) -> None:
+    scop, rendered = printed
+    assert rendered.question is not None
+    body = tuple(c.rewrite(item, CHANGES[name]) for item in rendered.question.body)
+    assert body != rendered.question.body
+    assert guard_faults(scop, replace(rendered, question=replace(rendered.question, body=body)))
+
+
+def test_a_search_by_one_thread_is_right(printed: tuple[Scop, Rendered]) -> None:
+    scop, rendered = printed
+    assert rendered.question is not None
+    body = tuple(c.rewrite(item, pragmas(lambda _: "")) for item in rendered.question.body)
+    assert guard_faults(scop, replace(rendered, question=replace(rendered.question, body=body))) == []
+
+
+@pytest.mark.parametrize("position", range(16))
+def test_no_statement_is_too_many(position: int, printed: tuple[Scop, Rendered]) -> None:
+    scop, rendered = printed
+    assert rendered.question is not None
+    body = rendered.question.body
+    if position < len(body):
+        less = replace(rendered.question, body=(*body[:position], *body[position + 1 :]))
+        assert guard_faults(scop, replace(rendered, question=less))

@@ -206,7 +206,7 @@ def test_what_might_overlap_is_asked(arguments: str, body: str, pairs: int, tmp_
 @pytest.mark.parametrize(
     ("body", "reason"),
     [
-        ("for (int i = 0; i < n; i++)\n a[b[i]] = i;", "depends on data"),
+        ("for (int i = 0; i < n; i++)\n a[b[i]] = b[i + 1] = i;", "'b' decides it, which the region writes"),
         (
             "for (int i = 0; i < n; i++)\n for (int j = 0; j < n; j++)\n cubes[0][i][j] = b[i];",
             "are pointers to pointers",

@@ -51,6 +51,14 @@ inner: more:
     if (times++ < 7)
         goto inner;
 }
+void named(int n, double a[restrict][20], const double *restrict b)
+{
+    int i, j;
+    outer: for (i = 0; i < n; i++) {
+        before: inner : for (j = 0; j < 20; j++)
+            a[i][j] += b[j];
+    }
+}
 void cases(int way, int n, double *restrict a, double *restrict b)
 {
     switch (way) {
@@ -111,7 +119,7 @@ int main(void)
     static double a[50], b[50], rows[9][20];
     for (int way = 0; way < 8; way++) {
         FOR(i, 50) { a[i] = i * 7 % 13; b[i] = i * 5 % 11; }
-        old(a, 40, b), older(9, way, rows), labels(45, a, b), cases(way, 48, a, b), macros(50, a, b), others(20, a, b);
+        old(a, 40, b), older(9, way, rows), labels(45, a, b), named(9, rows, b), cases(way, 48, a, b), macros(50, a, b), others(20, a, b);
         one(3, a), part(4, b), printf("%g %g\\n", down(50, a), down(50, b) + rows[way][3]);
     }
     return 0;
@@ -139,6 +147,7 @@ def test_each_loop_is_compiled_or_told_of(tmp_path: Path) -> None:
         ("older", 18, 19),
         ("labels", 25, 26),
         ("labels", 30, 31),
+        ("named", line(FORMS, "    outer:"), line(FORMS, "    outer:") + 3),
         ("cases", cases + 1, cases + 2),
         ("cases", cases + 5, cases + 6),
         ("cases", cases + 12, cases + 15),

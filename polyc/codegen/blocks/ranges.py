@@ -80,17 +80,19 @@ def asked_first(scop: Scop, question: Question | None) -> Question | None:
     return Question(answer, (*statements, *(() if question is None else question.body)))
 
 
-def worth_it(program: Program) -> list[c.Expr]:
+def worth_it(program: Program, asked: bool) -> list[c.Expr]:
     """Whether enough is done for such a list or search, as conditions: for little work the original loops are faster.
 
     A search reads what the loops read. It is worth its time where several threads share it, and the loops.
+
+    asked: it is asked already whether these loops are worth their threads
     """
     scop = program.scop
     if scop.search is not None:
-        inner = any(statement.opaque for statement in scop.statements.values())
+        inner = any(isinstance(node, c.For) for s in scop.statements.values() for node in c.walk(s.body))
         least = c.Literal(str(SEARCHED // MORE if inner else SEARCHED))
-        asked = [c.Call(THREADS, (c.Binary(">", work, least),)) for work in _work(program)[:1] if mentions(work)]
-        return [*asked, c.Call(SEVERAL, ())]
+        work = [] if asked else [one for one in _work(program)[:1] if mentions(one)]
+        return [*(c.Call(THREADS, (c.Binary(">", one, least),)) for one in work), c.Call(SEVERAL, ())]
     if not scop.sorts_memories:
         return []
     return [c.Call(PAYS, (work, _bounds(scop)(_places(scop)))) for work in _work(program)[:1]]

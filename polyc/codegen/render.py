@@ -15,7 +15,7 @@ from polyc.codegen.blocks.ranges import asked_first, compared, worth_it
 from polyc.codegen.blocks.stream_block import STREAM, STREAMING, with_rows, without_braces
 from polyc.codegen.blocks.threads import asked_of_threads
 from polyc.codegen.blocks.vectors import VectorTypes, with_vectors
-from polyc.codegen.loops.exprs import ExprPrinter, build_for
+from polyc.codegen.loops.exprs import ExprPrinter, build_for, condition
 from polyc.codegen.loops.first_values import with_first_values
 from polyc.codegen.loops.generated import Generated
 from polyc.codegen.loops.loops import print_loops
@@ -308,7 +308,7 @@ def guard_of(program: Program) -> c.Expr | None:
             asked.append(needed.gist(known))
             known = known.intersect(needed)
     build = build_for(scop, scop.context)
-    return conjunction(ExprPrinter(scop.parameters, {}).convert(build.expr_from_set(one)) for one in asked)
+    return conjunction(ExprPrinter(scop.parameters, {}).convert(condition(build, one)) for one in asked)
 
 
 def _summary(program: Program, certificate: Certificate) -> str:

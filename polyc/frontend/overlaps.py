@@ -91,7 +91,7 @@ def apart(
         and not (one.written and _is_part(two, objects))
         and not (two.written and _is_part(one, objects))
     ]
-    pairs += [Apart(one.memory, one.memory) for one in objects if one.memory.inside is not None and one.written]
+    pairs += [Apart(one.memory, one.memory) for one in objects if one.memory.inside and one.written]
     if len(objects) > MOST_MEMORIES:
         raise refused(
             f"{len(objects)} arrays might overlap, too many to compare before the loops",
@@ -162,14 +162,12 @@ def _touched(
     if cells.is_empty():
         return None
     if not _is_bounded(cells):
-        if symbol.rank > 1 and any(dim.pointer for dim in symbol.shape.dims[1:]):
-            raise _depends_on_data(symbol, "its rows are pointers")
         memory = Memory(c.Name(symbol.c_name), written=written)
         inside = f"*{symbol.c_name}" if symbol.shape.node is not None else ""
         return _Object(array.name, memory, True, restricted, inside, True)
     low, high = cells.dim_min(0).gist(known).coalesce(), cells.dim_max(0).gist(known).coalesce()
     inner = () if array.flat else tuple(size for size in array.extents_c[1:] if size is not None)
-    memory = Memory(c.Name(symbol.c_name), low, high, _row(array), None, written, inner)
+    memory = Memory(c.Name(symbol.c_name), low, high, _row(array), (), written, inner)
     if symbol.shape.node is not None and symbol.rank == 1 and _is_zero(low) and _is_zero(high):
         memory = Memory(c.Unary("*", memory.base), written=written)
     inside = f"*{symbol.c_name}" if symbol.shape.node is not None else ""
@@ -215,12 +213,14 @@ def _depends_on_data(symbol: Symbol, reason: object = "", hint: str = "") -> Use
 def _rows(
     after: After, symbol: Symbol, array: Array, statements: dict[str, Statement], known: isl.Set
 ) -> list[_Object]:
-    """An array of pointers to rows: the pointers, and what they lead to, which anybody else may reach as well.
+    """An array of pointers to rows, or to such arrays: the pointers, and what they lead to; others may reach that, too.
 
     requires: the code that asks reads the pointers of all rows from the first one to the last one, so that the region
               has to do so too, whatever its data are
     """
-    if symbol.fixed is not None or symbol.rank < 2 or any(dim.pointer for dim in symbol.shape.dims[2:]):
+    dims = symbol.shape.dims
+    levels = next((k for k, dim in enumerate(dims) if k and not dim.pointer), len(dims)) - 1
+    if symbol.fixed is not None or levels not in (1, 2) or any(dim.pointer for dim in dims[levels + 1 :]):
         raise refused(
             f"the rows of '{symbol.c_name}' are pointers to pointers, which might lead to the same memory",
             "promise with --no-alias that they do not",
@@ -241,31 +241,54 @@ def _rows(
     cells = reduce(lambda one, two: one.union(two), every)
     if cells.is_empty():
         return []
-    if not _is_bounded(cells) or not _is_bounded(cells, 1):
+    if not all(_is_bounded(cells, k) for k in range(levels + 1)):
         raise _depends_on_data(symbol)
-    low, high = cells.dim_min(0), cells.dim_max(0)
-    if not sure or not _first(cells).is_equal(_first(reduce(lambda one, two: one.union(two), sure))):
+    if not sure or not _first(cells, levels).is_equal(_first(reduce(lambda one, two: one.union(two), sure), levels)):
         raise _depends_on_data(symbol)
-    space = _first(cells).get_space()
-    row = isl.PwAff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.set, 0)
-    between = row.ge_set(low.insert_domain(space)).intersect(row.le_set(high.insert_domain(space)))
-    if not _first(cells).is_equal(between):
+    pieces = [cells]
+    if not _is_box(cells, levels) and not written and len(sure) == len(every):
+        pieces = [one for k, one in enumerate(sure) if not any(one.is_equal(other) for other in sure[:k])]
+    if not all(_is_box(piece, levels) for piece in pieces):
         message = f"not all rows of '{symbol.c_name}' between two that are touched are touched, too"
         raise refused(message, "promise with --no-alias that arrays do not overlap")
-    bounds = (low, high, cells.dim_min(1), cells.dim_max(1))
-    first, last, left, right = (bound.gist(known).coalesce() for bound in bounds)
     name = c.Name(symbol.c_name)
-    found = [_Object(f"{array.name} rows", Memory(name, first, last, None, (left, right), written), True, False)]
+    found: list[_Object] = []
+    for number, piece in enumerate(pieces):
+        first, *inside = (_bounds(piece, k, known) for k in range(levels + 1))
+        found.append(
+            _Object(f"{array.name} rows {number}", Memory(name, *first, None, tuple(inside), written), True, False)
+        )
+        if levels == 2:
+            found.append(
+                _Object(f"{array.name} pointers {number}", Memory(name, *first, None, (inside[0],)), True, False)
+            )
     if _is_pointer(symbol):
-        found.append(_Object(array.name, Memory(name, first, last), True, is_restricted(symbol)))
+        found.append(_Object(array.name, Memory(name, *_bounds(cells, 0, known)), True, is_restricted(symbol)))
     elif after.is_exposed(symbol):
         found.append(_Object(array.name, Memory(name), False, False))
     return found
 
 
-def _first(cells: isl.Set) -> isl.Set:
-    """The values of the first subscript."""
-    return cells.project_out(isl.dim_type.set, 1, cells.dim(isl.dim_type.set) - 1)
+def _is_box(cells: isl.Set, levels: int) -> bool:
+    """Whether the first subscripts have all values between their least and their greatest ones."""
+    space = _first(cells, levels).get_space()
+    between = isl.Set.universe(space)
+    for k in range(levels):
+        row = isl.PwAff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.set, k)
+        low, high = (bound.insert_domain(space) for bound in (cells.dim_min(k), cells.dim_max(k)))
+        between = between.intersect(row.ge_set(low)).intersect(row.le_set(high))
+    return bool(_first(cells, levels).is_equal(between))
+
+
+def _bounds(cells: isl.Set, position: int, known: isl.Set) -> tuple[isl.PwAff, isl.PwAff]:
+    """The least and the greatest value of a subscript."""
+    low, high = cells.dim_min(position), cells.dim_max(position)
+    return low.gist(known).coalesce(), high.gist(known).coalesce()
+
+
+def _first(cells: isl.Set, count: int) -> isl.Set:
+    """The values of the first subscripts."""
+    return cells.project_out(isl.dim_type.set, count, cells.dim(isl.dim_type.set) - count)
 
 
 def _conditional(body: c.Node) -> frozenset[str]:

@@ -182,9 +182,10 @@ class Memory:
     """The last one."""
     row: c.Expr | None = None
     """How many elements one step of the outermost subscript is, of a flat array; None for one."""
-    inside: tuple[isl.PwAff, isl.PwAff] | None = None
-    """The first and the last element of each row, where the elements from `low` to `high` are pointers to rows: those
-    of all rows between these two are read wherever `low` has a value."""
+    inside: tuple[tuple[isl.PwAff, isl.PwAff], ...] = ()
+    """The first and the last element of each row, where the elements from `low` to `high` are pointers to rows; before
+    that those of each row of pointers, where these lead to such rows (`double ***`). All pointers between these two
+    are read wherever `low` has a value."""
     written: bool = False
     """Whether the region may write there."""
     inner: tuple[c.Expr, ...] = ()
@@ -358,7 +359,7 @@ class Scop:
     @property
     def sorts_memories(self) -> bool:
         """Whether the text sorts all of them once, in the place of comparing two by two."""
-        return len(self.apart) > FEW_PAIRS or any(one.inside is not None for one in self.memories)
+        return len(self.apart) > FEW_PAIRS or any(one.inside for one in self.memories)
 
     @property
     def carriers(self) -> tuple[str, ...]:

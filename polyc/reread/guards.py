@@ -193,7 +193,7 @@ class _List:
         """Whether a piece of memory is in the list as written; None where it is not there."""
         for entry in self.entries():
             match entry:
-                case c.ExprStmt(expr=c.Call(arguments=(start, end, written))) if memory.inside is None:
+                case c.ExprStmt(expr=c.Call(arguments=(start, end, written))) if not memory.inside:
                     if _covers(self.reader, start, end, memory, self.where):
                         return written == c.Literal("1")
                 case c.If() if memory.seen is not None and (call := _seen_entry(entry)) is not None:
@@ -201,7 +201,7 @@ class _List:
                     start, end, written = call.arguments
                     if entry.condition == ends and _covers(self.reader, start, end, memory, self.where):
                         return written == c.Literal("1")
-                case _ if memory.inside is not None:
+                case _ if memory.inside:
                     said = self.rows_entered(entry, memory)
                     if said is not None:
                         return said == c.Literal("1")
@@ -212,36 +212,27 @@ class _List:
         return isl.Set.universe(self.reader.space).intersect_params(self.sizes)
 
     def entries(self) -> list[c.Stmt]:
-        """What enters something, where the list has room for all of it and decides the answer."""
+        """What enters something, where the list decides the answer."""
         if self._entries is None:
             self._entries = self._read()
         return self._entries
 
     def _read(self) -> list[c.Stmt]:
         question = self.rendered.question
-        if question is None or not self.statements:
-            return []
-        match self.statements[0]:
-            case c.ExprStmt(expr=c.Call(function="polyc_ranges", arguments=(count,))):
+        match self.statements:
+            case (c.ExprStmt(expr=c.Call(function="polyc_ranges", arguments=())), *rest) if question is not None:
                 pass
             case _:
                 return []
         entries: list[c.Stmt] = []
-        room = piecewise(self.reader.constant(0))
-        for item in self.statements[1:]:
+        for item in rest:
             match item:
                 case c.ExprStmt(expr=c.Call(function="polyc_range", arguments=(_, _, _))):
-                    room = room.add(piecewise(self.reader.constant(1)))
-                case c.If() if _seen_entry(item) is not None:
-                    room = room.add(piecewise(self.reader.constant(1)))
-                case c.For() | c.If() if (rows := _rows_of(item)) is not None:
-                    first, behind = (piecewise(self.reader.value(bound)) for bound in rows.bounds)
-                    count_of = behind.sub(first).max(first.sub(first)).intersect_domain(self.holds(rows))
-                    none = first.sub(first).subtract_domain(self.holds(rows))
-                    room = room.add(count_of.union_add(none))
+                    pass
+                case c.For() | c.If() if _seen_entry(item) is not None or _rows_of(item) is not None:
+                    pass
                 case c.ExprStmt(expr=c.Call(function="polyc_all_apart", arguments=(c.Name(name=name),))):
-                    enough = piecewise(self.reader.value(count)).lt_set(room).intersect(self.where)
-                    return entries if name == question.answer and enough.is_empty() else []
+                    return entries if name == question.answer else []
                 case _:
                     return []
             entries.append(item)
@@ -257,19 +248,58 @@ class _List:
         """What a loop over rows says of their being written, where it enters all of them, and reads no other pointers
         than those that the region reads."""
         rows = _rows_of(entry)
-        if rows is None or memory.inside is None or memory.low is None or memory.high is None:
+        if rows is None or not memory.inside or memory.low is None or memory.high is None:
             return None
         touched = isl.Set.universe(self.reader.space).intersect_params(memory.low.domain()).intersect(self.where)
         if not self.holds(rows).intersect(self.where).is_equal(touched):
             return None
-        first, behind = (piecewise(self.reader.value(bound)) for bound in rows.bounds)
+        ranges = ((memory.low, memory.high), *memory.inside)
+        if len(rows.loops) != len(ranges) - 1:
+            return None
         one = isl.PwAff.val_on_domain(touched, isl.Val.one(touched.get_ctx()))
-        last = piecewise(self.reader.of_parameters(memory.high)).add(one)
-        right = agree(piecewise(self.reader.of_parameters(memory.low)), first, touched) is None
-        right = right and agree(last, behind, touched) is None
+        base = memory.base
+        for (name, first, behind), (low, high) in zip(rows.loops, ranges, strict=False):
+            last = piecewise(self.reader.of_parameters(high)).add(one)
+            right = (
+                agree(piecewise(self.reader.of_parameters(low)), piecewise(self.reader.value(first)), touched) is None
+            )
+            if not right or agree(last, piecewise(self.reader.value(behind)), touched) is not None:
+                return None
+            base = c.Subscript(base, c.Name(name))
         start, end, written = rows.entered
-        inside = Memory(c.Subscript(memory.base, c.Name(rows.name)), *memory.inside)
-        return written if right and _covers(self.reader, start, end, inside, touched) else None
+        return written if _covers(self.reader, start, end, Memory(base, *ranges[-1]), touched) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """`if (condition) for (long r = first; r < behind; r++) polyc_range(a[r] + ..., a[r] + ..., written);`, or with two
+    such loops for `a[r][s]`."""
+
+    condition: c.Expr | None
+    loops: tuple[tuple[str, c.Expr, c.Expr], ...]
+    """The variable of each, and what it begins and ends with."""
+    entered: tuple[c.Expr, ...]
+
+
+def _rows_of(item: c.Stmt, condition: c.Expr | None = None) -> _Rows | None:
+    match item:
+        case c.If(condition=asked, then=then, otherwise=None) if condition is None:
+            return _rows_of(then, asked)
+    loops: list[tuple[str, c.Expr, c.Expr]] = []
+    while True:
+        match item:
+            case c.For(
+                init=c.Decl(type="long", name=name, extents=(), init=first),
+                condition=c.Binary(op="<", left=c.Name(name=compared), right=behind),
+                step=c.Postfix(op="++", operand=c.Name(name=stepped)),
+                body=body,
+            ) if name == compared == stepped and first is not None:
+                loops.append((name, first, behind))
+                item = body
+            case c.ExprStmt(expr=c.Call(function="polyc_range", arguments=(_, _, _) as entered)) if loops:
+                return _Rows(condition, tuple(loops), entered)
+            case _:
+                return None
 
 
 def _seen_entry(item: c.Stmt) -> c.Call | None:
@@ -281,30 +311,6 @@ def _seen_entry(item: c.Stmt) -> c.Call | None:
             otherwise=None,
         ):
             return call
-    return None
-
-
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """`if (condition) for (long r = first; r < behind; r++) polyc_range(a[r] + ..., a[r] + ..., written);`."""
-
-    condition: c.Expr | None
-    name: str
-    bounds: tuple[c.Expr, c.Expr]
-    entered: tuple[c.Expr, ...]
-
-
-def _rows_of(item: c.Stmt, condition: c.Expr | None = None) -> _Rows | None:
-    match item:
-        case c.If(condition=asked, then=then, otherwise=None) if condition is None:
-            return _rows_of(then, asked)
-        case c.For(
-            init=c.Decl(type="long", name=name, extents=(), init=first),
-            condition=c.Binary(op="<", left=c.Name(name=compared), right=behind),
-            step=c.Postfix(op="++", operand=c.Name(name=stepped)),
-            body=c.ExprStmt(expr=c.Call(function="polyc_range", arguments=(_, _, _) as entered)),
-        ) if name == compared == stepped and first is not None:
-            return _Rows(condition, name, (first, behind), entered)
     return None
 
 

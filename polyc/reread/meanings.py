@@ -26,12 +26,15 @@ MEANINGS = {
 }
 """The macros that `affine.py` and the check of guards read as functions."""
 LIST = {
-    "polyc_ranges": r"""#define polyc_ranges(count) /* a list, and as much room again to sort it */ \
-  unsigned long (*polyc_list)[3] = __builtin_malloc(48UL * (unsigned long)(count)), polyc_used = 0; \
-  unsigned long (*const polyc_room)[3] = polyc_list; \
-  unsigned long (*polyc_other)[3] = polyc_list ? polyc_list + (unsigned long)(count) : 0""",
+    "polyc_ranges": r"""#define polyc_ranges() /* a list that grows, and as much room again to sort it */ \
+  unsigned long (*polyc_list)[3] = 0, polyc_used = 0, polyc_places = 0, polyc_lost = 0""",
     "polyc_range": r"""#define polyc_range(from, to, written) do { \
-    if (polyc_list && (unsigned long)(from) < (unsigned long)(to)) { \
+    if ((unsigned long)(from) < (unsigned long)(to) && polyc_used == polyc_places) { \
+      void *polyc_more = __builtin_realloc(polyc_list, 48UL * (2 * polyc_places + 64)); \
+      if (polyc_more) polyc_list = polyc_more, polyc_places = 2 * polyc_places + 64; \
+      else polyc_lost = 1; \
+    } \
+    if ((unsigned long)(from) < (unsigned long)(to) && polyc_used < polyc_places) { \
       polyc_list[polyc_used][0] = (unsigned long)(from); \
       polyc_list[polyc_used][1] = (unsigned long)(to); \
       polyc_list[polyc_used++][2] = (written); \
@@ -39,6 +42,8 @@ LIST = {
   } while (0)""",
     "polyc_all_apart": r"""#define polyc_all_apart(answer) do { /* merges sorted runs until one is left */ \
     unsigned long polyc_k, polyc_end = 0, polyc_written_end = 0, polyc_runs = 2; \
+    unsigned long (*const polyc_room)[3] = polyc_list; \
+    unsigned long (*polyc_other)[3] = polyc_list ? polyc_list + polyc_places : 0; \
     while (polyc_runs > 1) { \
       unsigned long polyc_a, polyc_b, polyc_middle, polyc_behind, (*polyc_swapped)[3] = polyc_list; \
       for (polyc_runs = polyc_k = 0; polyc_k < polyc_used; polyc_runs++) { \
@@ -59,7 +64,7 @@ LIST = {
       } \
       polyc_list = polyc_other, polyc_other = polyc_swapped; \
     } \
-    (answer) = (answer) && polyc_room; \
+    (answer) = (answer) && !polyc_lost; \
     for (polyc_k = 0; polyc_k < polyc_used; polyc_k++) { \
       const unsigned long *polyc_one = polyc_list[polyc_k]; \
       if (polyc_one[0] < (polyc_one[2] ? polyc_end : polyc_written_end)) (answer) = 0; \

@@ -26,6 +26,20 @@ void blur(int n, int m, double **a, double **b, const double *c)
         for (int j = 1; j < m - 1; j++)
             a[i][j] = b[i - 1][j] + b[i + 1][j] + b[i][j - 1] + c[i];
 }
+void cube(int n, int m, double ***a, double ***b, const double *w)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 1; j < m - 1; j++)
+            for (int k = 1; k < 7; k++)
+                a[i][j][k] = b[i][j - 1][k] + b[i][j + 1][k - 1] * w[k];
+}
+void cross(int n, double ***a, double ***b)
+{
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 1; j < n - 1; j++)
+            for (int k = 0; k < 8; k++)
+                a[i][j][k] = b[i - 1][j][k] + b[i + 1][j][k] + b[i][j - 1][k] - b[i][j + 1][k];
+}
 void both(int n, double (**a)[4], double *b[3])
 {
     for (int i = 0; i < n; i++)
@@ -46,7 +60,7 @@ void own(int n, double *x)
 MAIN = """
 #define N 40
 static double pool[8 * N * N];
-static double *a[N], *b[N];
+static double *a[N], *b[N], **p[4], **q[4];
 static void fill(void)
 {
     for (int k = 0; k < 8 * N * N; k++)
@@ -74,6 +88,11 @@ int main(void)
         scale(0, N, NULL, b);
         both(N, (double (**)[4])a, b);
         own(N, pool + way);
+        for (int i = 0; i < 4; i++)
+            p[i] = way == 6 && i == 3 ? a + 7 : a + 10 * i, q[i] = way == 3 ? p[i] : b + 10 * (3 - i);
+        cube(4, 10, p, way == 4 ? p : q, way == 5 ? a[25] + 3 : pool + 6 * N * N);
+        cross(4, p, way == 2 ? p : q);
+        cube(0, 10, NULL, NULL, NULL);
         show("way");
     }
     return 0;
@@ -129,7 +148,7 @@ def compiled(text: str, folder: Path) -> tuple[str, int]:
     return render_file(source, regions), len(regions)
 
 
-@pytest.mark.parametrize(("text", "regions"), [(ROWS + MAIN, 4), (MANY, 1)], ids=["rows", "many"])
+@pytest.mark.parametrize(("text", "regions"), [(ROWS + MAIN, 6), (MANY, 1)], ids=["rows", "many"])
 def test_overlaps_run_as_they_were(text: str, regions: int, tmp_path: Path) -> None:
     printed, count = compiled(text, tmp_path)
     assert count >= regions
@@ -160,25 +179,25 @@ static unsigned long draw(unsigned long *s)
 int main(void)
 {{
     unsigned long s = 1;
-    int yes = 0;
+    int yes = 0, few = 0;
     for (int round = 0; round < 4000; round++) {{
-        unsigned long r[12][3], n = draw(&s) % 12, answer = 1;
+        unsigned long r[300][3], many = round % 8 == 0, n = draw(&s) % (many ? 300 : 12), answer = 1;
         for (unsigned long k = 0; k < n; k++)
-            r[k][0] = draw(&s) % 400, r[k][1] = r[k][0] + draw(&s) % 12, r[k][2] = draw(&s) % 3 == 0;
+            r[k][0] = draw(&s) % (many ? 400000 : 400), r[k][1] = r[k][0] + draw(&s) % 12, r[k][2] = draw(&s) % 3 == 0;
         for (unsigned long k = 0; k < n; k++)
             for (unsigned long l = 0; l < k; l++)
                 if ((r[k][2] || r[l][2]) && r[k][0] < r[k][1] && r[l][0] < r[l][1])
                     answer &= r[k][1] <= r[l][0] || r[l][1] <= r[k][0];
         int found = 1;
-        polyc_ranges(12);
+        polyc_ranges();
         for (unsigned long k = 0; k < n; k++)
             polyc_range(r[k][0], r[k][1], r[k][2]);
         polyc_all_apart(found);
         if (found != (int)answer)
             return 1;
-        yes += found;
+        yes += found, few += many && found;
     }}
-    printf("%d\\n", yes > 400 && yes < 3600);
+    printf("%d\\n", yes > 400 && yes < 3600 && few > 50 && few < 450);
     return 0;
 }}
 """

@@ -205,3 +205,24 @@ def test_nothing_is_read_where_the_region_does_not(body: str, tmp_path: Path) ->
     conditions = [part for part in printed.split(" && ") if not part.startswith(("polyc_apart", "polyc_several"))]
     assert conditions[: len(READ_FIRST[body])] == READ_FIRST[body]
     assert len(conditions) == len(READ_FIRST[body]) or "n" in conditions[-1]
+
+
+INTERPOLATED = """void f(double ***u, double ***z, int i, int j, int d, int t, int e, int m)
+{
+    int k;
+    for (k = d; k <= m - 1; k++)
+        u[2*i-d-1][2*(j-1)-(e-1)][2*k-d-1] = u[2*i-d-1][2*(j-1)-(e-1)][2*k-d-1] + z[i-1][j-1][k-1];
+    for (k = 1; k <= m - 1; k++)
+        u[2*i-d-1][2*(j-1)-(e-1)][2*k-t-1] += 0.5*(z[i-1][j-1][k]+z[i-1][j-1][k-1]);
+}
+"""
+
+
+def test_places_are_spelled_with_the_parentheses_that_c_needs() -> None:
+    """The run at small sizes knows them in the user's text; the condition on two loops' sizes is printed."""
+    (region,) = read("t.c", InputOptions(detect=True), text=INTERPOLATED).regions
+    compiled = compile_region(region, Options())
+    assert compiled.certificate is not None
+    assert (compiled.certificate.text, compiled.certificate.run) == ("shown", "agrees")
+    assert "u[2 * i - d - 1][2 * (j - 1) - (e - 1)] + " in compiled.text
+    assert "m >= 2 || m >= d + 1L" in compiled.text

@@ -119,7 +119,8 @@ int main(void)
     static double a[50], b[50], rows[9][20];
     for (int way = 0; way < 8; way++) {
         FOR(i, 50) { a[i] = i * 7 % 13; b[i] = i * 5 % 11; }
-        old(a, 40, b), older(9, way, rows), labels(45, a, b), named(9, rows, b), cases(way, 48, a, b), macros(50, a, b), others(20, a, b);
+        old(a, 40, b), older(9, way, rows), labels(45, a, b);
+        named(9, rows, b), cases(way, 48, a, b), macros(50, a, b), others(20, a, b);
         one(3, a), part(4, b), printf("%g %g\\n", down(50, a), down(50, b) + rows[way][3]);
     }
     return 0;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polyc.codegen.loops.exprs import ExprPrinter
+from polyc.codegen.loops.exprs import ExprPrinter, condition
 from polyc.model import ctree as c
 from polyc.model.scop import Exchange, Scop
 
@@ -22,7 +22,7 @@ def exchanged(scop: Scop) -> tuple[c.Stmt, ...]:
         if when.plain_is_universe():
             found.append(block)
         else:
-            test = ExprPrinter(scop.parameters, {}).convert(build.expr_from_set(when))
+            test = ExprPrinter(scop.parameters, {}).convert(condition(build, when))
             found.append(c.If(test, block))
     return tuple(found)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import islpy as isl
 
 from polyc.analysis.expressions.facts import mentions
-from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
+from polyc.codegen.loops.exprs import ExprPrinter, build_for, condition, expression
 from polyc.codegen.text.macros import ALL_APART, APART, PAYS, RANGE, RANGES, SEVERAL, THREADS
 from polyc.model import ctree as c
 from polyc.model.printed import Question
@@ -18,7 +18,7 @@ from polyc.poly import box_extents, box_volume
 
 ANSWER = "polyc_is_apart"
 """The variable of the answer where nothing else is asked."""
-ROW = "polyc_row"
+ROWS = ("polyc_row", "polyc_row_2")
 SEARCHED, MORE = 2000, 10
 """Iterations from which on a region is searched, and run in threads; how many times fewer where each of them may have
 loops of its own, whose length the data say."""
@@ -62,8 +62,7 @@ def asked_first(scop: Scop, question: Question | None) -> Question | None:
     """What is asked before a region: `question` of its data, and whether its pieces of memory are apart, all at once.
 
     rewrite:  long x_first = LONG_MAX, x_last = LONG_MIN; for (...) ...; answer &= polyc_apart(x + x_first, ...);
-              polyc_ranges(count); polyc_range(from, to, written); ... polyc_all_apart(answer);
-    math:     count >= the sum over all pieces of memory of max(0, rows), or 1
+              polyc_ranges(); polyc_range(from, to, written); ... polyc_all_apart(answer);
     """
     if not scop.sorts_memories and scop.search is None:
         return question
@@ -71,7 +70,7 @@ def asked_first(scop: Scop, question: Question | None) -> Question | None:
     answer = ANSWER if question is None else question.answer
     statements = searched(scop)
     if scop.sorts_memories:
-        statements.append(c.ExprStmt(c.Call(RANGES, (bound(_places(scop)),))))
+        statements.append(c.ExprStmt(c.Call(RANGES, ())))
         statements += [_listed(scop, one, bound) for one in scop.memories]
         statements.append(c.ExprStmt(c.Call(ALL_APART, (c.Name(answer),))))
     else:
@@ -95,7 +94,7 @@ def worth_it(program: Program, asked: bool) -> list[c.Expr]:
         return [*(c.Call(THREADS, (c.Binary(">", one, least),)) for one in work), c.Call(SEVERAL, ())]
     if not scop.sorts_memories:
         return []
-    return [c.Call(PAYS, (work, _bounds(scop)(_places(scop)))) for work in _work(program)[:1]]
+    return [c.Call(PAYS, (work, _places(scop))) for work in _work(program)[:1]]
 
 
 def _work(program: Program) -> list[c.Expr]:
@@ -115,17 +114,19 @@ def _work(program: Program) -> list[c.Expr]:
     return found
 
 
-def _places(scop: Scop) -> isl.PwAff:
-    """How many ranges the list holds."""
-    memories = scop.memories
-    places = isl.PwAff.val_on_domain(
-        isl.Set.universe(isl.Space.params_alloc(scop.domain.get_ctx(), 0)),
-        isl.Val.int_from_si(scop.domain.get_ctx(), sum(one.inside is None for one in memories)),
-    )
+def _places(scop: Scop) -> c.Expr:
+    """How many ranges the list holds, or nearly so."""
+    bound, memories = _bounds(scop), scop.memories
+    count: c.Expr = c.Literal(str(sum(not one.inside for one in memories)))
     for one in memories:
-        if one.inside is not None and one.low is not None and one.high is not None:
-            places = places.add(_or_none(_behind(one.high).sub(one.low))).coalesce()
-    return places.gist(scop.known)
+        if one.inside and one.low is not None and one.high is not None:
+            rows: c.Expr = bound(_behind(one.high).sub(one.low).gist(scop.known))
+            for low, high in one.inside[:-1]:
+                rows = c.Binary(
+                    "*", c.Binary("*", c.Literal("1.0"), rows), bound(_behind(high).sub(low).gist(scop.known))
+                )
+            count = rows if count == c.Literal("0") else c.Binary("+", count, rows)
+    return count
 
 
 def _bounds(scop: Scop) -> Bound:
@@ -140,22 +141,26 @@ def _listed(scop: Scop, memory: Memory, bound: Bound) -> c.Stmt:
         begin, end = memory.seen
         entered = c.ExprStmt(c.Call(RANGE, (*_ends(memory, bound), written)))
         return c.If(c.Binary("<=", c.Name(begin), c.Name(end)), entered)
-    if memory.inside is None or memory.low is None or memory.high is None:
+    if not memory.inside or memory.low is None or memory.high is None:
         return c.ExprStmt(c.Call(RANGE, (*_ends(memory, bound), written)))
-    row = c.Subscript(memory.base, c.Name(ROW))
-    first, last = memory.inside
-    ends = _moved(row, bound(first)), _moved(row, bound(_behind(last)))
-    loop = c.For(
-        c.Decl("long", ROW, (), bound(memory.low)),
-        c.Binary("<", c.Name(ROW), bound(_behind(memory.high))),
-        c.Postfix("++", c.Name(ROW)),
-        c.ExprStmt(c.Call(RANGE, (*ends, written))),
-    )
+    ranges = ((memory.low, memory.high), *memory.inside)
+    row = memory.base
+    for depth in range(len(ranges) - 1):
+        row = c.Subscript(row, c.Name(ROWS[depth]))
+    first, last = ranges[-1]
+    loop: c.Stmt = c.ExprStmt(c.Call(RANGE, (_moved(row, bound(first)), _moved(row, bound(_behind(last))), written)))
+    for name, (first, last) in reversed(list(zip(ROWS, ranges[:-1], strict=False))):
+        loop = c.For(
+            c.Decl("long", name, (), bound(first)),
+            c.Binary("<", c.Name(name), bound(_behind(last))),
+            c.Postfix("++", c.Name(name)),
+            loop,
+        )
     touched = memory.low.domain().gist(scop.known)
     if touched.plain_is_universe():
         return loop
     build, printer = build_for(scop, scop.context), ExprPrinter(scop.parameters, {})
-    return c.If(printer.convert(build.expr_from_set(touched)), loop)
+    return c.If(printer.convert(condition(build, touched)), loop)
 
 
 def _ends(memory: Memory, bound: Bound) -> tuple[c.Expr, c.Expr]:
@@ -180,12 +185,6 @@ def _moved(base: c.Expr, by: c.Expr) -> c.Expr:
 def _address(place: c.Expr) -> c.Expr:
     """`&x`; `p` of `*p`."""
     return place.operand if isinstance(place, c.Unary) and place.op == "*" else c.Unary("&", place)
-
-
-def _or_none(count: isl.PwAff) -> isl.PwAff:
-    """A number; 0 where it is not defined."""
-    elsewhere = isl.Set.universe(count.domain().get_space()).subtract(count.domain())
-    return count.union_add(isl.PwAff.val_on_domain(elsewhere, isl.Val.zero(count.get_ctx())))
 
 
 def _behind(last: isl.PwAff) -> isl.PwAff:

@@ -42,6 +42,12 @@ def expression(build: isl.AstBuild, value: isl.PwAff) -> isl.AstExpr:
     return build.expr_from_pw_aff(value.align_params(build.get_schedule_space()))
 
 
+def condition(build: isl.AstBuild, holds: isl.Set) -> isl.AstExpr:
+    """A set as a condition of isl's AST, with all parameters of the build: else isl fails at some disjunctions, as for
+    `m >= 2 or d < m` in a build with another order of parameters."""
+    return build.expr_from_set(holds.align_params(build.get_schedule_space()))
+
+
 class ExprPrinter:
     """Converts expressions under one set of names for iterators and parameters."""
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 import islpy as isl
 
 from polyc.analysis.expand import shift
-from polyc.codegen.loops.exprs import ExprPrinter, expression
+from polyc.codegen.loops.exprs import ExprPrinter, condition, expression
 from polyc.codegen.loops.iterations import Visit, iterations_of, tiles_of
 from polyc.codegen.text.tidy import simpler
 from polyc.errors import InternalError
@@ -145,7 +145,7 @@ class InstancePrinter:
         inside = here.intersect_range(self.statement.domain).domain()
         if here.domain().is_subset(inside):
             return None
-        return simpler(self.exprs.convert(self.visit.build.expr_from_set(inside.gist(here.domain()))))
+        return simpler(self.exprs.convert(condition(self.visit.build, inside.gist(here.domain()))))
 
     def note(self, kind: str) -> c.Note:
         """The place `at` which the statement's text starts, or its `end`; the first has the instance."""

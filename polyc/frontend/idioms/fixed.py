@@ -293,6 +293,10 @@ class _Round:
         return found
 
 
+_CLOSER = {("+", "*"), ("-", "*")}
+"""Operators on the left of others that bind closer."""
+
+
 def reference(node: c.Node) -> tuple[str, tuple[c.Expr, ...]]:
     """The variable that a reference begins with, and its links; "" for what is none."""
     match node:
@@ -317,7 +321,7 @@ def member_of(types: Types, node: c_ast.Node | None, name: str) -> Shape | None:
 
 
 def text_of(index: c.Expr, scope: Scope) -> str:
-    """A subscript as C text."""
+    """A subscript as C text, with the parentheses that C needs."""
     match index:
         case c.Literal(text=text):
             return text
@@ -325,7 +329,8 @@ def text_of(index: c.Expr, scope: Scope) -> str:
             symbol = scope.symbols.get(name)
             return name if symbol is None else symbol.c_name
         case c.Binary(op=op, left=left, right=right):
-            sides = [text_of(side, scope) for side in (left, right)]
-            one, other = [f"({t})" if isinstance(s, c.Binary) else t for t, s in zip(sides, (left, right), strict=True)]
+            one, other = text_of(left, scope), text_of(right, scope)
+            one = f"({one})" if op == "*" and isinstance(left, c.Binary) and left.op != "*" else one
+            other = f"({other})" if isinstance(right, c.Binary) and (op, right.op) not in _CLOSER else other
             return f"{one} {op} {other}"
     return "?"

@@ -254,7 +254,7 @@ def with_text(found: Printed, old: str, new: str) -> Rendered:
 
 
 def test_a_lost_parenthesis(tmp_path: Path) -> None:
-    found = printed(APART, tmp_path)
+    found = printed(APART, tmp_path, threads="always")
     text = found[2].text
     condition = text[text.index("if (") :]
     assert "||" in condition.split(") {")[0]
@@ -264,14 +264,14 @@ def test_a_lost_parenthesis(tmp_path: Path) -> None:
 
 
 def test_another_branch(tmp_path: Path) -> None:
-    found = printed(APART, tmp_path)
+    found = printed(APART, tmp_path, threads="always")
     before, after = found[2].text.rsplit("+ 1;", 1)
     wrong = replace(found[2], text=f"{before}+ 2;{after}")
     assert messages(found, wrong) == ["the other branch of the condition is not the region as it was written"]
 
 
 def test_a_guard_that_asks_less(tmp_path: Path) -> None:
-    found = printed(APART, tmp_path)
+    found = printed(APART, tmp_path, threads="always")
     needed = found[2].needed
     assert isinstance(needed, c.Binary)
     weak = replace(found[2], needed=needed.left, condition=needed.left)
@@ -292,7 +292,7 @@ void f(int m, const struct size *s, double *a)
 
 def test_a_guard_that_reads_too_early(tmp_path: Path) -> None:
     """Where m is 0, the region reads nothing of s."""
-    found = printed(FOLLOWS, tmp_path)
+    found = printed(FOLLOWS, tmp_path, threads="always")
     needed = found[2].needed
     assert isinstance(needed, c.Binary)
     assert "m >= 1" in expression(needed.left)

@@ -171,7 +171,7 @@ def _region_text(
     apart = program.scop.sorts_memories or program.scop.search is not None
     sizes = guard_of(program)
     asks = [*([] if sizes is None else [sizes]), *compared(program.scop)]
-    asks += worth_it(program, bool(enough)) if program.options.threads == "auto" else []
+    asks += worth_it(program, enough) if program.options.threads == "auto" else []
     needed = conjunction(dict.fromkeys([*asks, *enough]))
     before: list[Line] = []
     condition = needed

@@ -23,6 +23,7 @@ from collections.abc import Iterable, Iterator
 
 from polyc.analysis.expressions.facts import (
     assigned_scalars,
+    at_start,
     base_key,
     has_jump,
     indices,
@@ -90,7 +91,7 @@ class _Slicer:
         """What is left of a statement; nothing in most cases."""
         match node:
             case c.Block(body=items):
-                return [part for item in items for part in self.statement(item)]
+                return without_repeated([part for item in items for part in self.statement(item)])
             case c.For():
                 return self.loop(node)
             case c.If():
@@ -140,6 +141,8 @@ class _Slicer:
         symbol = self.region.scope.symbols[head.key]
         start = c.Decl(symbol.shape.element.text, head.key, (), head.start)
         body = inner[0] if len(inner) == 1 else c.Block(tuple(inner))
+        if node.condition is not None and all(map(is_note, inner)) and head.key not in mentions(body):
+            return [*seen, c.If(at_start(node.condition, head), body)]  # one iteration touches what all of them do
         return [*seen, c.For(start, node.condition, node.step, body)]
 
     def branch(self, node: c.If) -> list[c.Stmt]:
@@ -275,12 +278,35 @@ def is_read_first(expr: c.Expr) -> bool:
     return isinstance(expr, c.Assign) and isinstance(expr.target, c.Name) and not assigned_scalars(expr.value)
 
 
+def is_note(item: c.Stmt) -> bool:
+    """Whether a statement only keeps an element."""
+    match item:
+        case c.ExprStmt(expr=c.Assign(value=c.Call(function=macro))):
+            return macro in (FIRST, LAST)
+    return False
+
+
 def is_free(item: c.Stmt) -> bool:
     """Whether a statement only keeps an element that names alone decide: it may run whatever the data are."""
     match item:
-        case c.ExprStmt(expr=c.Assign(value=c.Call(function=macro, arguments=(_, c.Cast(operand=index))))):
-            return macro in (FIRST, LAST) and is_plain(index)
+        case c.ExprStmt(expr=c.Assign(value=c.Call(arguments=(_, c.Cast(operand=index))))):
+            return is_note(item) and is_plain(index)
     return False
+
+
+def without_repeated(items: list[c.Stmt]) -> list[c.Stmt]:
+    """Statements, each element once that they keep with nothing but such statements in between."""
+    found: list[c.Stmt] = []
+    kept: set[c.Stmt] = set()
+    for item in items:
+        if not is_note(item):
+            kept.clear()
+        elif item in kept:
+            continue
+        else:
+            kept.add(item)
+        found.append(item)
+    return found
 
 
 __all__ = ["NotFound", "search"]

@@ -11,7 +11,9 @@ import re
 from collections.abc import Iterator
 
 from polyc.analysis.expressions.facts import (
+    Induction,
     assigned_scalars,
+    at_start,
     base_key,
     indices,
     induction,
@@ -61,6 +63,8 @@ class _Walk:
     depth: int = 0
     """Loops around."""
     counters: list[str] = field(default_factory=list)
+    fresh: list[c.Stmt] = field(default_factory=list)
+    """What was kept in this block since something was assigned."""
     written: set[str] = field(init=False)
     """What the region assigns, and the arrays that it writes."""
 
@@ -94,8 +98,10 @@ class _Walk:
                     self.read(condition)
                     for branch, there in ((then, other.then), (otherwise, other.otherwise)):
                         inside = _items(there)
+                        self.fresh.clear()
                         if self.covered(branch, inside, 0, free) != len(inside):
                             raise Unseen("a branch of it does something that the region does not")
+                    self.fresh.clear()
                     return at + 1
                 return self.covered(otherwise, found, self.covered(then, found, at, True), True)
             case c.ExprStmt(expr=expr):
@@ -118,6 +124,7 @@ class _Walk:
             raise Unseen("it does not assign what the region assigns")
         if value is not None:
             self.read(value)
+        self.fresh.clear()
         return at + 1
 
     def loop(self, node: c.For, found: list[c.Stmt], at: int, free: bool) -> int:
@@ -129,7 +136,11 @@ class _Walk:
             return at
         other = found[at] if at < len(found) else None
         theirs = induction(other) if isinstance(other, c.For) else None
-        if head is None or theirs is None or not isinstance(other, c.For) or free:
+        if head is None or free:
+            raise Unseen("it has not all loops")
+        if isinstance(other, c.If) and node.condition is not None:
+            return self.once(node, head, node.condition, other, at)
+        if theirs is None or not isinstance(other, c.For):
             raise Unseen("it has not all loops")
         if (head.key, head.start, head.step) != (theirs.key, theirs.start, theirs.step) or not theirs.declared:
             raise Unseen("one of its loops runs otherwise")
@@ -145,11 +156,29 @@ class _Walk:
         self.counters.append(head.key)
         for part in parts:
             self.read(part)
+        self.fresh.clear()
         end = self.covered(node.body, inside, 0)
+        self.fresh.clear()
         self.counters.pop()
         self.depth -= 1
         if end != len(inside):
             raise Unseen("a loop of it does something that the region does not")
+        return at + 1
+
+    def once(self, node: c.For, head: Induction, condition: c.Expr, other: c.If, at: int) -> int:
+        """One iteration in the place of a loop of which all iterations touch the same."""
+        inside = _items(other.then)
+        if other.condition != at_start(condition, head) or other.otherwise is not None:
+            raise Unseen("it does not see what a loop touches")
+        if any(isinstance(item, c.Jump) for item in c.walk(node.body)):
+            raise Unseen("a loop of the region may end early")
+        if head.key in mentions(other.then) or not all(isinstance(item, c.ExprStmt) for item in inside):
+            raise Unseen("it does not see what the iterations of a loop touch")
+        self.read(other.condition)
+        self.fresh.clear()
+        if self.covered(node.body, inside, 0) != len(inside):
+            raise Unseen("a loop of it does something that the region does not")
+        self.fresh.clear()
         return at + 1
 
     def declares(self, item: c.Decl) -> bool:
@@ -170,7 +199,9 @@ class _Walk:
             for end, keeps in zip(self.search.ends[name], ("polyc_min", "polyc_max"), strict=True):
                 value = c.Call(keeps, (c.Name(end), c.Cast("long", index)))
                 waiting.append(c.ExprStmt(c.Assign("=", c.Name(end), value)))
+        waiting = [one for one in waiting if one not in self.fresh]
         while at < len(found) and found[at] in waiting:
+            self.fresh.append(found[at])
             waiting = [one for one in waiting if one != found[at]]
             at += 1
         if waiting:

@@ -153,6 +153,24 @@ def test_options_are_those_of_the_compiler(cc: Cc, tmp_path: Path) -> None:
     assert has_threads(tmp_path / "t.o")
 
 
+@pytest.mark.parametrize("standard", ["-std=gnu89", "-std=c90", "-ansi"])
+def test_old_c(standard: str, cc: Cc, tmp_path: Path) -> None:
+    """Loops get declarations in their heads, and `inline` keeps the meaning that it had: a definition for others."""
+    inline = "inline" if "gnu" in standard else "__inline"
+    (tmp_path / "old.c").write_text(
+        f"extern {inline} int twice(int i) {{ return 2 * i; }}\n{inline} int thrice(int i) {{ return 3 * i; }}\n"
+        "double a[99999], b[99999];\nint main()\n{\n    int i;\n    for (i = 0; i < 99999; i++)\n"
+        "        a[i] = b[i] + 1;\n    return a[7] + thrice(0) != 1;\n}\n"
+    )
+    assert checked(cc(standard, "-O2", "-c", "old.c")) == ""
+    assert has_threads(tmp_path / "old.o")
+    checked(cc("old.o", "-o", "old"))
+    assert run(tmp_path, ["./old"]).returncode == 0
+    symbols = subprocess.run(["nm", "old.o"], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert " T thrice" in symbols
+    assert "twice" not in symbols
+
+
 def test_openmp_of_the_user(cc: Cc, tmp_path: Path) -> None:
     text = KERNEL + "#ifdef _OPENMP\n#error not asked for\n#endif\n"
     (tmp_path / "src" / "kernel.c").write_text(text)

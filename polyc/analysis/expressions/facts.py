@@ -143,6 +143,11 @@ def step_of(expr: c.Expr | None, key: str) -> int | None:
     return None
 
 
+def at_start(condition: c.Expr, head: Induction) -> c.Expr:
+    """The condition of a loop for its first iteration."""
+    return c.rewrite(condition, lambda node: head.start if node == c.Name(head.key) else None)
+
+
 def has_jump(body: c.Stmt) -> bool:
     """Whether a break or continue in a loop's body belongs to that loop."""
     match body:

@@ -44,6 +44,13 @@ _OTHER_C = frozenset(_NOT_MODELLED.split())
 """With these, integers or their types are not those that polyc knows."""
 
 
+_OLD_C = {
+    **dict.fromkeys(("-ansi", "-std=c89", "-std=c90", "-std=iso9899:1990", "-std=iso9899:199409"), "-std=c99"),
+    **dict.fromkeys(("-std=gnu89", "-std=gnu90"), "-std=gnu99"),
+}
+"""Standards without declarations in the head of a loop, and those that have the same and these."""
+
+
 class Words(Command):
     """A command that takes all its words as they are: they are the C compiler's."""
 
@@ -192,6 +199,12 @@ def short_enough(command: Sequence[str]) -> Iterator[list[str]]:
 
 
 # --- a build
+
+
+def newer(given: Sequence[str]) -> list[str]:
+    """Words that ask for C99 where C90 was asked for, as polyc declares in loops' heads, with the `inline` of C90."""
+    old = [word for word in given if word in _OLD_C or word.startswith("-std=")]
+    return [_OLD_C[old[-1]], "-fgnu89-inline"] if old and old[-1] in _OLD_C else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -476,7 +489,7 @@ class _Build:
         colours = []
         if sys.stderr.isatty() and not any(word.startswith("-fdiagnostics-color") for word in given):
             colours = ["-fdiagnostics-color=always"]
-        return call([*self.compiler, *colours, *beside, *given, *openmp], errors)
+        return call([*self.compiler, *colours, *beside, *given, *openmp, *(newer(given) if made else [])], errors)
 
     def name_sources_in_rules(self) -> None:
         """Rules for make name the user's files, and what polyc read beside them."""

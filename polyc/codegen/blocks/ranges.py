@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import islpy as isl
 
@@ -79,18 +79,19 @@ def asked_first(scop: Scop, question: Question | None) -> Question | None:
     return Question(answer, (*statements, *(() if question is None else question.body)))
 
 
-def worth_it(program: Program, asked: bool) -> list[c.Expr]:
+def worth_it(program: Program, asked: Sequence[c.Expr]) -> list[c.Expr]:
     """Whether enough is done for such a list or search, as conditions: for little work the original loops are faster.
 
     A search reads what the loops read. It is worth its time where several threads share it, and the loops.
 
-    asked: it is asked already whether these loops are worth their threads
+    asked: conditions on what is to be done that are there already
     """
     scop = program.scop
     if scop.search is not None:
         inner = any(isinstance(node, c.For) for s in scop.statements.values() for node in c.walk(s.body))
         least = c.Literal(str(SEARCHED // MORE if inner else SEARCHED))
-        work = [] if asked else [one for one in _work(program)[:1] if mentions(one)]
+        has_threads = any(isinstance(one, c.Call) and one.function == THREADS for one in asked)
+        work = [] if has_threads else [one for one in _work(program)[:1] if mentions(one)]
         return [*(c.Call(THREADS, (c.Binary(">", one, least),)) for one in work), c.Call(SEVERAL, ())]
     if not scop.sorts_memories:
         return []

@@ -20,7 +20,7 @@ import islpy as isl
 from polyc.codegen.text.macros import SEVERAL, THREADS
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.tree import Band, Leaf, Node, Role, Sequence, walk
+from polyc.model.tree import Band, Leaf, Mark, Node, Role, Sequence, walk
 from polyc.poly import names
 from polyc.records import replace
 
@@ -28,22 +28,24 @@ Body = tuple[c.Stmt, ...]
 
 
 def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
-    """The printed loops, without `if` clauses where they would ask the same again, and the condition, if there is one.
+    """The printed loops, without `if` clauses where they would ask the same again, and the conditions.
 
     With several parallel loops, the region runs where one of them is worth its threads. One thread runs what was
-    written, but for loops of which the C compiler is told that they may run in vectors.
+    written, but for loops of which the C compiler is told that they may run in vectors, and where they were changed.
     """
-    if not _only_threads(program):
+    if not _is_asked(program) or not all(map(_in_threads, body)):
         return body, []
     started = [n.worth for item in body for n in c.walk(item) if isinstance(n, c.For | c.ExprStmt) and _is_parallel(n)]
     asked = [worth for worth in dict.fromkeys(started) if worth is not None]
-    if not asked or None in started:
-        return body, []
-    if len(asked) == 1:
-        body = tuple(c.rewrite(item, _without) for item in body)
-    enough: list[c.Expr] = [c.Call(THREADS, (reduce(lambda one, two: c.Binary("||", one, two), asked),))]
+    enough: list[c.Expr] = []
+    if asked and None not in started:
+        if len(asked) == 1:
+            body = tuple(c.rewrite(item, _without) for item in body)
+        enough.append(c.Call(THREADS, (reduce(lambda one, two: c.Binary("||", one, two), asked),)))
     in_vectors = any(isinstance(node, c.For) and _is_vector(node) for item in body for node in c.walk(item))
-    return body, enough if in_vectors else [*enough, c.Call(SEVERAL, ())]
+    if started and not in_vectors and _is_for_threads(program) and _is_as_written(program):
+        enough.append(c.Call(SEVERAL, ()))
+    return body, enough
 
 
 def _is_parallel(node: c.For | c.ExprStmt) -> bool:
@@ -60,15 +62,41 @@ def _without(node: c.Node) -> c.Node | None:
     return None
 
 
-def _only_threads(program: Program) -> bool:
-    """Whether the statements run in the order in which they were written, by loops of which some are parallel."""
-    scop, options = program.scop, program.options
-    if options.target != "openmp" or options.threads != "auto" or program.buffers or program.copies:
+def _in_threads(item: c.Node) -> bool:
+    """Whether each nest of a statement has a parallel loop: others may have loops that changed places, to the good of
+    one thread."""
+    if not isinstance(item, c.For):
+        return all(map(_in_threads, c.children(item)))
+    inside = [node for node in c.walk(item.body) if isinstance(node, c.For)]
+    return _is_parallel(item) or not inside or (any(map(_is_parallel, inside)) and _in_threads(item.body))
+
+
+def _is_asked(program: Program) -> bool:
+    """Whether the loops as they were written are at least as fast where there is little to do: nothing was tiled or is
+    kept in arrays of its own. Or whether their text stands there anyway, for memory that overlaps."""
+    options = program.options
+    if options.target != "openmp" or options.threads != "auto":
         return False
-    if program.statements != scop.statements:
+    return bool(program.scop.apart) or _is_for_threads(program)
+
+
+def _is_for_threads(program: Program) -> bool:
+    """Whether nothing was done to the loops but that they were joined, parted or exchanged, and run in parallel."""
+    if program.copies:
+        return False
+    arrays = program.scop.arrays
+    if any(buffer.storage != "private" or arrays[buffer.array].rank for buffer in program.buffers.values()):
         return False
     members = [m for node in walk(program.tree.child) if isinstance(node, Band) for m in node.members]
-    if any(m.role is not Role.LOOP or m.lanes or m.lookups or m.past_caches or m.owned or m.atomics for m in members):
+    return not any(
+        m.role is not Role.LOOP or m.lanes or m.lookups or m.past_caches or m.owned or m.atomics for m in members
+    )
+
+
+def _is_as_written(program: Program) -> bool:
+    """Whether the statements run in the order in which they were written."""
+    scop = program.scop
+    if program.statements != scop.statements:
         return False
     now, then = list(_shape(program.tree.child)), list(_shape(scop.tree.child))
     return len(now) == len(then) and all(_same(one, two) for one, two in zip(now, then, strict=True))
@@ -83,6 +111,8 @@ def _shape(node: Node) -> Iterator[str | isl.UnionPwAff]:
             yield from (["whole"] if whole is not None else [])
             yield from (member.schedule for member in members)
             yield from _shape(child)
+        case Mark(kind="allocate", child=child):
+            yield from _shape(child)  # of scalars
         case Sequence(children=steps):
             for step in steps:
                 yield " ".join(sorted(names(step.filter)))

@@ -194,9 +194,11 @@ class Extractor:
         target = collector.reference(c.Name(symbol.key, node.span), env, (WRITE,))
         body: c.Stmt = c.ExprStmt(c.Assign("=", target, start, node.span), node.span)
         if value is None:
-            names = {symbol.key: target}
-            condition = substituted(node.condition, names) if node.condition is not None else None
-            step = substituted(node.step, names) if node.step is not None else None
+            collector.internal = frozenset({symbol.key})
+            condition, step = (
+                None if part is None else substituted(collector.read(part, env), {symbol.key: target})
+                for part in (node.condition, node.step)
+            )
             body = c.For(c.Assign("=", target, start), condition, step, c.Block(()), span=node.span)
         text = f"{symbol.c_name} after its loop"
         return Draft(env, tuple(collector.accesses), body, node.span, False, text, symbol.key)

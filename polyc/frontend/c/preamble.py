@@ -35,7 +35,9 @@ def declares_type(text: str) -> bool:
 
 
 def preamble(chunks: Chunks, marked: Marked, parsed: Parsed, scop: Scop) -> str:
-    """Typedefs, structs, constants and functions that the region mentions, and what these need, in their order."""
+    """Typedefs, structs, constants and functions that the region mentions, and what these need, in their order: also
+    functions that are defined behind it.
+    """
     known = {array.c_name for array in scop.arrays.values()}
     known |= {p.expr.name for p in scop.parameters if isinstance(p.expr, c.Name)}
     types = " ".join([a.element.text for a in scop.arrays.values()] + [p.type.text for p in scop.parameters])
@@ -52,7 +54,7 @@ def preamble(chunks: Chunks, marked: Marked, parsed: Parsed, scop: Scop) -> str:
         name = wanted.pop()
         seen.add(name)
         for number in chunks.mentions.get(name, ()):
-            if number in chosen or number >= marked.chunk or name not in declared_names(chunks.items[number]):
+            if number in chosen or number == marked.chunk or name not in declared_names(chunks.items[number]):
                 continue
             chosen.add(number)
             wanted |= set(IDENTIFIER.findall(chunks.text_of(number))) - seen - known

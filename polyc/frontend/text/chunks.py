@@ -43,6 +43,8 @@ class Chunk:
     """A definition with a body."""
     function_name: str = ""
     """What a plain prototype or definition declares; "" for everything else."""
+    names: set[str] | None = None
+    """What `declared_names` found."""
 
 
 @dataclass(slots=True)
@@ -192,6 +194,12 @@ def close_paren(text: str, position: int) -> int:
 
 def declared_names(chunk: Chunk) -> set[str]:
     """The names that a chunk declares at file level: functions, variables, typedefs, tags, enum constants."""
+    if chunk.names is None:
+        chunk.names = _declared(chunk)
+    return chunk.names
+
+
+def _declared(chunk: Chunk) -> set[str]:
     if chunk.function_name:
         return {chunk.function_name}
     header = drop_attributes(chunk.header)

@@ -56,6 +56,8 @@ def narrowed(exact: Fraction, size_bytes: int) -> Fraction:
 def operations(machine: Machine) -> dict[str, Any]:
     """The functions and tables that a translated text calls, by their names in it."""
     numbers = Numbers(machine)
+    narrow: set[int] = set()
+    """Values that a narrower type has held."""
     hashed = hash if machine.tracer is None else machine.tracer.hashed
 
     def exact(value: int) -> Fraction | None:
@@ -88,8 +90,15 @@ def operations(machine: Machine) -> dict[str, Any]:
 
     def rounded(size_bytes: int, one: int) -> int:
         """A value in a narrower type."""
+        if one in narrow:
+            return one
         number = exact(one)
         return hashed((ROUNDED, size_bytes, one)) if number is None else numbers[narrowed(number, size_bytes)]
+
+    def widened(one: int) -> int:
+        """A value of a narrower type in a wider one: nothing is lost if it comes back."""
+        narrow.add(one)
+        return one
 
     def called(function: int, *arguments: Value) -> int:
         found = hashed((function, *arguments))
@@ -114,6 +123,7 @@ def operations(machine: Machine) -> dict[str, Any]:
         "multiply": multiply,
         "negated": negated,
         "rounded": rounded,
+        "widened": widened,
         "called": called,
         "effect": effect,
         "stream": stream,

@@ -79,8 +79,10 @@ class Arithmetic:
             if value.constant is not None:
                 return self.constant(narrowed(value.constant, to.size_bytes), to)
             return Value(f"F[{value.code}]", to, True)
-        if to.size_bytes >= of.size_bytes:
+        if to.size_bytes == of.size_bytes or (to.size_bytes > of.size_bytes and self.mode == RESIDUES):
             return replace(value, type=to)
+        if to.size_bytes > of.size_bytes:
+            return replace(value, type=to, code=value.code if value.constant is not None else f"widened({value.code})")
         if value.constant is not None:
             return self.constant(narrowed(value.constant, to.size_bytes), to)
         if self.mode == RESIDUES:

@@ -15,6 +15,7 @@ from polyc.replay.machine.memory import APART, Cells, Kind, Machine, Outside, Wa
 from polyc.replay.machine.reading import NotUnderstood, Read, read_texts
 from polyc.replay.machine.tracing import Place, TracedCells, Tracer
 from polyc.replay.outcome import Difference
+from polyc.replay.sizes import quotients
 from polyc.replay.taint import few_values
 from polyc.replay.translate import ARGUMENTS, PLAIN, RESIDUES, ZEROS, Module, kind_of, place_key, translated
 from polyc.replay.witness import explained
@@ -67,6 +68,10 @@ class Both:
         scop = self.scop
         if any(isinstance(parameter.expr, c.Binary) for parameter in scop.parameters):
             raise NotUnderstood("a size that is a product of others")
+        try:
+            list(quotients(scop))
+        except ValueError:
+            raise NotUnderstood("a size that is a quotient of what is no size") from None
         found = [array for array in scop.arrays.values() if array.storage is not Storage.REGION]
         self.arrays = {array_name(array): array for array in found}
         apart = {name for pair in scop.apart for name in names_of(pair, scop)}

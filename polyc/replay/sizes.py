@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import islpy as isl
 
+from polyc.model import ctree as c
 from polyc.model.scop import Scop
 from polyc.poly import greatest_of, least_of
 from polyc.records import dataclass, field
@@ -32,11 +33,14 @@ class Sizes:
     names: tuple[str, ...] = field(init=False)
     printed: tuple[str, ...] = field(init=False)
     allowed: isl.Set = field(init=False)
+    quotients: tuple[tuple[str, str, str], ...] = field(init=False)
+    """A size that is the quotient of two others, and these: how often the rows of flat arrays hold each other."""
     seen: set[tuple[int, ...]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.names = tuple(parameter.name for parameter in self.scop.parameters)
         self.printed = tuple(plain_name(parameter) for parameter in self.scop.parameters)
+        self.quotients = tuple(quotients(self.scop))
         self.allowed = as_dimensions(self.scop.context.params(), self.names)
 
     def first(self) -> Iterator[dict[str, int]]:
@@ -54,9 +58,8 @@ class Sizes:
         found = feasible(self.scop)
         for size in (4, 7, 12, 2):
             values = near(found, size)
-            if values is not None and tuple(values.values()) not in self.seen:
-                self.seen.add(tuple(values.values()))
-                yield values
+            if values is not None:
+                yield from self.once(values)
 
     def reaching(self, line: str) -> Iterator[dict[str, int]]:
         """Sizes with which a condition or a loop with that text may run."""
@@ -75,9 +78,31 @@ class Sizes:
 
     def near(self, wanted: tuple[int, ...]) -> Iterator[dict[str, int]]:
         found = _allowed(self.allowed, wanted)
-        if found is not None and found not in self.seen:
+        if found is not None:
+            yield from self.once(dict(zip(self.names, found, strict=True)))
+
+    def once(self, values: dict[str, int]) -> Iterator[dict[str, int]]:
+        """Values, if they are new, with such dividends that the quotients are what they are to be."""
+        for _ in self.quotients:
+            for quotient, whole, part in self.quotients:
+                values = {**values, whole: values[quotient] * values[part]}
+        for quotient, whole, part in self.quotients:
+            values = {**values, quotient: values[whole] // values[part] if values[part] > 0 else 0}
+        found = tuple(values[name] for name in self.names)
+        if found not in self.seen and (not self.quotients or _has(self.allowed, found)):
             self.seen.add(found)
-            yield dict(zip(self.names, found, strict=True))
+            yield values
+
+
+def quotients(scop: Scop) -> Iterator[tuple[str, str, str]]:
+    """Sizes that are quotients of others: `part > 0 ? whole / part : 0`. Raises ValueError where these are no sizes."""
+    names = {parameter.expr: parameter.name for parameter in scop.parameters}
+    for parameter in scop.parameters:
+        match parameter.expr:
+            case c.Ternary(then=c.Binary(op="/", left=whole, right=part)):
+                if whole not in names or part not in names:
+                    raise ValueError(parameter.name)
+                yield parameter.name, names[whole], names[part]
 
 
 def least_iterations(scop: Scop) -> int:

@@ -198,4 +198,5 @@ def spellings(text: str) -> list[str]:
     found = [text, re.sub(r"(\w)->", r"\1[0].", text), re.sub(r"^(\w+)->", r"(*\1).", text)]
     found += [f"{text[1:]}[0]"] if text.startswith("*") and text[1:].isidentifier() else []
     found += [re.sub(r"^(\w+)\[0\]", r"(*\1)", one) for one in found]
+    found += [re.sub(r"\[([^\[\]]*\W[^\[\]]*)\]", r"[(\1)]", one) for one in found]
     return list(dict.fromkeys(found))

@@ -1,0 +1,80 @@
+"""Ordinary code that a run at small sizes once took for another program."""
+
+from __future__ import annotations
+
+import pytest
+
+from polyc.frontend import read
+from polyc.model.program import InputOptions, Options
+from polyc.pipeline import compile_region
+
+TEXTS = {
+    "a function that is defined behind its call": """
+long twice(long x);
+void f(long n, long *restrict a)
+{
+    for (long j = 0; j < n; j++)
+        a[j] = twice(j);
+}
+long twice(long x)
+{
+    return x * 2;
+}
+""",
+    "a float beside a double that it is compared with": """
+#include <math.h>
+void f(int n, const float *x, float *restrict o)
+{
+    for (int i = 0; i < n; i++) {
+        float r = x[i];
+        if (fabs(x[i]) > r)
+            r = fabs(x[i]);
+        if (r > .5 * x[i + 1])
+            r = .5 * x[i + 1];
+        o[i] = r;
+        if (o[i] > .1)
+            o[i] = .1;
+    }
+}
+""",
+    "rows that hold each other, by offsets": """
+void one(const float *in, int n, int stride, float *out)
+{
+    for (int i = 0; i < n; i++)
+        out[i * stride] = in[i * stride] * 2;
+}
+void all(const float *in, int n, int batch, int off, int groups, int goff, int stride, float *out)
+{
+    for (int b = 0; b < batch; b++)
+        for (int g = 0; g < groups; g++)
+            one(in + b * off + g * goff, n, stride, out + b * off + g * goff);
+}
+""",
+    "a place with more parentheses than it needs": """
+void f(double **u, int n, int k)
+{
+    for (int i = 0; i < n; i++)
+        u[(2 * k + 1)][i] = u[(2 * k + 1)][i] + 1;
+}
+""",
+    "a counter whose bound is read through a pointer": """
+unsigned f(float *m, unsigned *len)
+{
+    unsigned j;
+    for (j = 0; j < *len; j++)
+        m[j] = 0;
+    return j;
+}
+""",
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_text_is_not_refused(name: str) -> None:
+    regions = read("t.c", InputOptions(detect=True), text=TEXTS[name]).regions
+    assert regions
+    for region in regions:
+        compiled = compile_region(region, Options())
+        assert compiled.certificate is not None
+        assert (compiled.certificate.text, compiled.certificate.run) == ("shown", "agrees")
+        assert not [remark.message for remark in compiled.program.remarks if remark.code == "verification-failed"]

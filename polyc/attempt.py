@@ -6,6 +6,7 @@ right. While the check of a program runs in one child process, a second one prin
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,6 +28,14 @@ from polyc.replay import Outcome, replay
 from polyc.reread import NotComparable, special_faults, text_faults
 from polyc.verify import Fault
 
+LATE = 15.0
+"""Seconds of processor time of a region, its children included, after which no search for the pass at fault begins."""
+
+
+def processor_seconds() -> float:
+    """What this process and its children have used."""
+    return sum(os.times()[:4])
+
 
 class Attempt:
     """One region on its way through the compiler, with the time that each stage took.
@@ -46,6 +55,7 @@ class Attempt:
         self.ahead: _Ahead | None = None
         self.unread = False
         """Whether comparing a printed text took too long."""
+        self.begun = processor_seconds()
 
     def __enter__(self) -> Attempt:
         return self
@@ -61,6 +71,11 @@ class Attempt:
     def compares_text(self) -> bool:
         """Whether the text of programs that are right is compared with them."""
         return not self.options.gpu
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the region has taken so much processor time that nothing else is tried where it is refused."""
+        return self.options.budget > 0 and processor_seconds() - self.begun > LATE
 
     # --- what was seen -------------------------------------------------------------------------------------------
 

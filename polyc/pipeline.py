@@ -231,10 +231,17 @@ def _attempted(attempt: Attempt) -> Compiled:
             return attempt.as_written(fallback.refused_tree(wrong).told(initial, AS_WRITTEN), initial)
     if options.gpu and (reason := obstacle(scop)) is not None:
         return attempt.as_written(fallback.not_mapped(initial, reason), initial)
-    search = Search({TREE: partial(_refused_tree, attempt), TEXT: partial(_refused_text, attempt)}, _ready, FINISHING)
+    search = Search(
+        {TREE: partial(_refused_tree, attempt), TEXT: partial(_refused_text, attempt)},
+        _ready,
+        FINISHING,
+        lambda: attempt.is_late,
+    )
     tried = _tried(attempt, initial, search)
     first = tried
-    while (relaxation := relaxation_for(tried)) is not None:  # each takes something away for good
+    while (
+        not attempt.is_late and (relaxation := relaxation_for(tried)) is not None
+    ):  # each takes something away for good
         attempt.start_again()
         tried = _tried(attempt, relaxation.relaxed(tried), search)
         first = first if first.refusal is not None else tried
@@ -341,7 +348,7 @@ def _simpler(attempt: Attempt, initial: Program, tried: Outcome, first: Outcome)
     if not attempt.options.gpu:
         order = _ready(replace(tried, initial=replace(initial, options=tried.options)), 0)
         choices.append((order, "the order as written was kept", fallback.ALL))
-    for program, what, left_out in choices:
+    for program, what, left_out in choices if not attempt.is_late else ():
         if program is None or (verify and search.refused(TREE, program) is not None):
             continue
         told = refusal.told(tell_unhonoured(tell_unused(program)), what, left_out)

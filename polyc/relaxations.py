@@ -80,6 +80,8 @@ class Search:
     """The program after so many passes, with what any program needs before it is printed."""
     finishing: tuple[str, ...]
     """The passes that it needs."""
+    is_late: Callable[[], bool] = lambda: False
+    """Whether the region has taken too long for another search."""
     left: int = field(default_factory=lambda: MOST_CHECKS)
     seen: list[tuple[str, Program, Refusal | None]] = field(default_factory=list)
 
@@ -105,11 +107,15 @@ class Search:
         programs = [tried.initial, *(program for _, program in tried.passes)]
         places = [0, *(k for k in range(1, len(programs)) if changed(programs[k - 1], programs[k]))]
         low, high, over = 0, len(places) - 1, 0
-        if high == 0 or (not tried.refusal.over and self.refused(tried.stage, tried.initial) is not None):
+        if (
+            high == 0
+            or self.is_late()
+            or (not tried.refusal.over and self.refused(tried.stage, tried.initial) is not None)
+        ):
             return NOBODY  # not even the user's order is accepted: no pass is at fault
         right: Program | None = None
         middle = _simplest(programs, places) if tried.refusal.over else high // 2
-        while high - low > 1 and over < MOST_OVER and self.left > 0:
+        while high - low > 1 and over < MOST_OVER and self.left > 0 and not self.is_late():
             middle = min(max(middle, low + 1), high - 1)
             ready = self.ready(tried, places[middle])
             refusal = self.refused(tried.stage, ready)

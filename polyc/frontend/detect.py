@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import islpy as isl
 from pycparser import c_ast
@@ -114,6 +115,10 @@ class Detector:
     targets: frozenset[str] = frozenset()
     """Labels that something jumps to; others only name a place, as HLS tools want it of loops."""
     tries: int = 0
+    plain: dict[int, tuple[Any, list[c_ast.Node]]] = field(default_factory=dict)
+    """Of each block: its items, and those of them that are no marks."""
+    steering: dict[int, dict[str, int]] = field(default_factory=dict)
+    """Of each block: the names that loops and subscripts depend on, and the last unit that has them."""
 
     def search(self) -> None:
         """Find the function's regions, in order."""
@@ -183,8 +188,12 @@ class Detector:
 
     def items(self, block: c_ast.Compound, part: Unit) -> list[c_ast.Node]:
         """The items of a unit; marks that were put into the block since do not count."""
-        plain = [n for n in block.block_items or [] if not isinstance(n, c_ast.Pragma)]
-        return plain[part.first : part.last]
+        known = self.plain.get(id(block))
+        if known is None or known[0] is not block.block_items:
+            items = block.block_items or []
+            known = block.block_items, [n for n in items if not isinstance(n, c_ast.Pragma)]
+            self.plain[id(block)] = known
+        return known[1][part.first : part.last]
 
     # --- what is cheap to see
 
@@ -256,16 +265,22 @@ class Detector:
                     changed.add(node.name)
         if not changed:
             return True
-        steering: set[str] = set()
-        for part in parts[position + 1 :]:
-            for item in self.items(block, part):
-                for node in walk(item):
-                    heads = (getattr(node, "init", None), node.cond) if is_loop(node) else ()
-                    subscript = node.subscript if isinstance(node, c_ast.ArrayRef) else None
-                    for tree in (*heads, subscript):
-                        if tree is not None:
-                            steering |= {n.name for n in walk(tree) if isinstance(n, c_ast.ID)}
-        return not changed & steering
+        last = self.steering.get(id(block))
+        if last is None:
+            last = self.steering[id(block)] = self.last_steered(block, parts)
+        return not any(last.get(name, -1) > position for name in changed)
+
+    def last_steered(self, block: c_ast.Compound, parts: list[Unit]) -> dict[str, int]:
+        """The names in heads of loops and in subscripts, and the last unit in which each stands there."""
+        found: dict[str, int] = {}
+        for position, part in enumerate(parts):
+            for node in (node for item in self.items(block, part) for node in walk(item)):
+                heads = (getattr(node, "init", None), node.cond) if is_loop(node) else ()
+                subscript = node.subscript if isinstance(node, c_ast.ArrayRef) else None
+                for tree in (*heads, subscript):
+                    if tree is not None:
+                        found |= {n.name: position for n in walk(tree) if isinstance(n, c_ast.ID)}
+        return found
 
     # --- runs
 

@@ -6,7 +6,6 @@ right. While the check of a program runs in one child process, a second one prin
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from types import TracebackType
 
 import islpy as isl
 
-from polyc.bounded import Started, isl_answer, isl_started, within
+from polyc.bounded import Started, isl_answer, isl_started, processor_seconds, within
 from polyc.codegen import NotMappable, certified, render_as_written, render_region, specialised
 from polyc.errors import InternalError
 from polyc.fallback import declined_at_budget, first_line, not_mapped
@@ -30,11 +29,6 @@ from polyc.verify import Fault
 
 LATE = 15.0
 """Seconds of processor time of a region, its children included, after which no search for the pass at fault begins."""
-
-
-def processor_seconds() -> float:
-    """What this process and its children have used."""
-    return sum(os.times()[:4])
 
 
 class Attempt:

@@ -150,6 +150,11 @@ def survived(step: Callable[[], object]) -> bool:
     return not is_fault(status)
 
 
+def processor_seconds() -> float:
+    """What this process and its children have used."""
+    return sum(os.times()[:4])
+
+
 def within_time(context: isl.Context, operations: int, step: Callable[[], T]) -> T:
     """What a step answers under a budget, for an answer that cannot come from a copy of this process.
 

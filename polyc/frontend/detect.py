@@ -14,6 +14,7 @@ from typing import Any
 import islpy as isl
 from pycparser import c_ast
 
+from polyc.bounded import processor_seconds
 from polyc.errors import Diagnostic, Severity, UserError
 from polyc.frontend.c.effects import Effects
 from polyc.frontend.c.liveness import jumped_to, walk
@@ -35,8 +36,8 @@ LARGEST_FUNCTION = 100_000
 """Characters of a function that is searched."""
 FEWEST = 2_000
 """Iterations of a run below which threads, tiles and buffers cannot pay."""
-MOST_TRIES = 60
-"""Runs of one function that are modelled."""
+MOST_TRIES, MOST_SECONDS = 60, 15.0
+"""Runs of one function that are modelled, however long that takes, and processor time after which no others are."""
 
 NO_FOR = "it is no 'for' loop: polyc does not know how often it runs"
 
@@ -115,6 +116,8 @@ class Detector:
     targets: frozenset[str] = frozenset()
     """Labels that something jumps to; others only name a place, as HLS tools want it of loops."""
     tries: int = 0
+    begun: float = 0.0
+    """Of the search, in seconds of processor time."""
     plain: dict[int, tuple[Any, list[c_ast.Node]]] = field(default_factory=dict)
     """Of each block: its items, and those of them that are no marks."""
     steering: dict[int, dict[str, int]] = field(default_factory=dict)
@@ -122,6 +125,7 @@ class Detector:
 
     def search(self) -> None:
         """Find the function's regions, in order."""
+        self.begun = processor_seconds()
         item = self.chunks.items[self.index]
         text = self.chunks.text_of(self.index)
         reason = why_not(text, self.openmp)
@@ -325,8 +329,8 @@ class Detector:
         """Make a region of some units. None where it is one; else the units that stand in the way, with the reasons."""
         self.tries += 1
         everything = range(len(parts))
-        if self.tries > MOST_TRIES:
-            return dict.fromkeys(everything, "too many runs of its function were tried")
+        if self.tries > MOST_TRIES and processor_seconds() - self.begun > MOST_SECONDS:
+            return dict.fromkeys(everything, "searching its function took too long")
         line_start = self.chunks.text.rfind("\n", 0, parts[0].start) + 1
         blank = not self.chunks.text[line_start : parts[0].start].strip()
         try:

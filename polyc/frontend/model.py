@@ -50,11 +50,13 @@ from polyc.frontend.text.source import COMMENT_OR_STRING
 from polyc.model import ctree as c
 from polyc.model.program import MANY, InputOptions
 from polyc.model.scop import CALLS, AccessKind, Apart, Array, Inspection, Scop, Search, Statement, Storage, Wish, tied
-from polyc.poly import OverBudget, budget, share
+from polyc.poly import OverBudget, budget, coalesced, share
 from polyc.records import dataclass, field, replace
 
 ROWS = 16
 """The share of the budget, one in so many, that the question takes whether subscripts stay in their rows."""
+FEW_PIECES = 30
+"""Pieces of a set of sizes with which operations of isl take little time."""
 WORD = re.compile(r"\w+")
 _PRAGMA = re.compile(r"^#pragma (?!polyc\b|scop\b)[^\n]*$", re.MULTILINE)
 _ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b")
@@ -511,6 +513,8 @@ class Modeller:
         defined = EVERYTHING
         for overflow in region.overflows.values():
             defined = defined.subtract(overflow())
+            if defined.n_basic_set() > FEW_PIECES:  # less is said of the sizes then, and isl is done in time
+                defined = isl.Set.from_basic_set(coalesced(defined).simple_hull())
         needed = assumed.params()
         for tie in region.ties:
             needed = needed.intersect(tied(tie))

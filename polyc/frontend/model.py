@@ -556,6 +556,7 @@ class Modeller:
             shared=self.drops_sharing,
             reached=first,
             defined=only(defined, names).params(),
+            unmarked=self.marked.nodes is not None,
             search=found,
         )
 

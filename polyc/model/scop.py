@@ -325,6 +325,8 @@ class Scop:
     """Multiples of other sizes that stand in no set of the model. That they are so has to hold too."""
     apart: tuple[Apart, ...] = ()
     """Of a region that nobody marked: what has to be apart and is not known to be."""
+    unmarked: bool = False
+    """Whether polyc found it by itself."""
     search: Search | None = None
     """What is run before the region to find out which elements it touches, where `apart` needs that."""
     shared: bool = False

@@ -27,7 +27,7 @@ CASES = {
         "n",
         "m",
         "for (int s = 0; s < t; s++)",
-        ["if (polyc_threads(1.0 * t * n * m > 12000)) {", "#pragma omp parallel for"],
+        ["#pragma omp parallel for if (1.0 * t * n * m > 12000)"],
     ),
     "small": ("20", "30", "", []),
     "large": ("200", "300", "", ["#pragma omp parallel for"]),

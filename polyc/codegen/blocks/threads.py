@@ -72,12 +72,12 @@ def _in_threads(item: c.Node) -> bool:
 
 
 def _is_asked(program: Program) -> bool:
-    """Whether the loops as they were written are at least as fast where there is little to do: nothing was tiled or is
-    kept in arrays of its own. Or whether their text stands there anyway, for memory that overlaps."""
+    """Whether the loops as they were written are to run where there is little to do. Who marked a region wants it as it
+    became, but for loops to which nothing else was given."""
     options = program.options
     if options.target != "openmp" or options.threads != "auto":
         return False
-    return bool(program.scop.apart) or _is_for_threads(program)
+    return program.scop.unmarked or (_is_for_threads(program) and _is_as_written(program))
 
 
 def _is_for_threads(program: Program) -> bool:

@@ -25,11 +25,16 @@ OVER_BUDGET = "budget"
 """The kind of a fault that is none: the check did not end."""
 NOT_MAPPED = "not-mapped"
 """The code of a region that no kernel can run: no pass is at fault."""
-CHECKING = 5
+CHECKING, FOUND = 5, 2
 """How many times the isl operations of a pass the check of the tree may take, and finding the dependences: without
 either, nothing is done to a region."""
 ALL = "all"
 """In the place of a pass's name: all passes are left out."""
+
+
+def checking(scop: Scop) -> int:
+    """How many times the budget of a pass a check may take: fewer for what nobody marked, as there is much of that."""
+    return FOUND if scop.unmarked else CHECKING
 
 
 def declined_at_budget(name: str, run: Pass, program: Program, message: str = "") -> Program:
@@ -53,20 +58,20 @@ def declined_at_budget(name: str, run: Pass, program: Program, message: str = ""
 
 def faults_of(program: Program, original: Scop, meanwhile: Callable[[], None] = lambda: None) -> list[Fault]:
     """What the check finds, in a child process: its operations may take any time."""
-    context, operations = program.scop.domain.get_ctx(), CHECKING * program.operations
+    context, operations = program.scop.domain.get_ctx(), checking(program.scop) * program.operations
     step = within(context, operations, lambda: check(program, original))
     try:
         if operations == 0:
             return check(program, original)
-        checking = isl_started(step)
+        started = isl_started(step)
         try:
             meanwhile()
-            return isl_answer(checking)
+            return isl_answer(started)
         except FaultOfMemory:
             with careful():
                 return isl_in_child(step)
         finally:
-            checking.end()
+            started.end()
     except OverBudget:
         return [Fault(OVER_BUDGET, "the check did not end within its budget of isl operations", "")]
     except isl.Error as error:

@@ -259,7 +259,7 @@ def _with_dependences(attempt: Attempt, untouched: Program) -> Program:
 
     def found(program: Program) -> Program:
         step = partial(initial_program, program.scop, program.options)
-        initial = within_time(attempt.context, fallback.CHECKING * program.operations, step)
+        initial = within_time(attempt.context, fallback.checking(program.scop) * program.operations, step)
         return replace(initial, remarks=program.remarks)
 
     return attempt.ran("dependences", found, untouched, message, shown="initial")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache, partial
 from itertools import permutations
 
@@ -611,18 +612,23 @@ class _Composer:
 
     def _comment(self, cluster: Cluster, sizes: tuple[int, ...]) -> str:
         """What a reader of the printed code should know of the group."""
-        outputs = ", ".join(s for o in cluster.outputs for s in o.statements)
+        outputs = ", ".join(s for o in cluster.outputs for s in _numbered(o.statements))
         inside = "" if cluster.innermost is None else f", those along {cluster.tile[-1].name} one after the other"
         lines = [f"{outputs} in tiles of {told_sizes(sizes)}{inside}"]
         for producer in cluster.producers:
             percent = producer.estimate.recompute_percent
             cost = f", {percent:.0f} % repeated" if percent >= 1 else ""
-            lines.append(f"{', '.join(producer.nest.statements)} computed in the tile that needs it{cost}")
+            lines.append(f"{', '.join(_numbered(producer.nest.statements))} computed in the tile that needs it{cost}")
         if cluster.data:
             lines.append(
                 "kept in the tile: " + ", ".join(self.program.scop.arrays[d.array].c_name for d in cluster.data)
             )
         return "\n".join(lines)
+
+
+def _numbered(names: Iterable[str]) -> list[str]:
+    """Statements in the order of their numbers: S2 before S10."""
+    return sorted(names, key=lambda name: (len(name), name))
 
 
 __all__ = ["fuse_tiles", "in_name"]

@@ -21,7 +21,7 @@ from polyc.reread.parts import NotComparable
 from polyc.reread.search import Unseen, behind_search
 
 APART = "polyc_apart"
-PAY = {"polyc_pays", "polyc_threads", "polyc_several"}
+PAY = {"polyc_pays", "polyc_threads", "polyc_several", "polyc_many"}
 """Let fewer sizes through, for the time that they take: nothing is shown by them."""
 
 

@@ -22,6 +22,11 @@ MEANINGS = {
 #else
 #define polyc_several() 0
 #endif""",
+    "polyc_many": """#ifdef _OPENMP
+#define polyc_many() __extension__({ int omp_get_max_threads(void); omp_get_max_threads() > 3; })
+#else
+#define polyc_many() 0
+#endif""",
     "polyc_pays": "#define polyc_pays(work, ranges) ((work) > 24e3 && (work) > 64. * (ranges))",
 }
 """The macros that `affine.py` and the check of guards read as functions."""

@@ -8,7 +8,7 @@ import islpy as isl
 
 from polyc.analysis.expressions.facts import mentions
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, condition, expression
-from polyc.codegen.text.macros import ALL_APART, APART, PAYS, RANGE, RANGES, SEVERAL, THREADS
+from polyc.codegen.text.macros import ALL_APART, APART, MANY, PAYS, RANGE, RANGES, SEVERAL, THREADS
 from polyc.model import ctree as c
 from polyc.model.printed import Question
 from polyc.model.program import Program
@@ -19,6 +19,8 @@ from polyc.poly import box_extents, box_volume
 ANSWER = "polyc_is_apart"
 """The variable of the answer where nothing else is asked."""
 ROWS = ("polyc_row", "polyc_row_2")
+LIGHT, LENGTH = 2.0, 10.0
+"""How many times the work of a search the loops have to have for two threads to be worth it; the length of a loop."""
 SEARCHED, MORE = 2000, 10
 """Iterations from which on a region is searched, and run in threads; how many times fewer where each of them may have
 loops of its own, whose length the data say."""
@@ -92,10 +94,26 @@ def worth_it(program: Program, asked: Sequence[c.Expr]) -> list[c.Expr]:
         least = c.Literal(str(SEARCHED // MORE if inner else SEARCHED))
         has_threads = any(isinstance(one, c.Call) and one.function == THREADS for one in asked)
         work = [] if has_threads else [one for one in _work(program)[:1] if mentions(one)]
-        return [*(c.Call(THREADS, (c.Binary(">", one, least),)) for one in work), c.Call(SEVERAL, ())]
+        enough = SEVERAL if _work_in(scop.search.source) > LIGHT * _work_in(scop.search.loops) else MANY
+        return [*(c.Call(THREADS, (c.Binary(">", one, least),)) for one in work), c.Call(enough, ())]
     if not scop.sorts_memories:
         return []
     return [c.Call(PAYS, (work, _places(scop))) for work in _work(program)[:1]]
+
+
+def _work_in(statements: Sequence[c.Stmt], times: float = 1.0) -> float:
+    """Operations and accesses of some statements, whose loops of unknown length run a few times each."""
+    found = 0.0
+    for node in statements:
+        if isinstance(node, c.For):
+            found += _work_in((node.body,), LENGTH * times)
+        elif isinstance(node, c.Block):
+            found += _work_in(node.body, times)
+        elif isinstance(node, c.If):
+            found += _work_in(tuple(part for part in (node.then, node.otherwise) if part is not None), times)
+        else:
+            found += times * sum(isinstance(one, c.Binary | c.Subscript | c.Call | c.Assign) for one in c.walk(node))
+    return found
 
 
 def _work(program: Program) -> list[c.Expr]:

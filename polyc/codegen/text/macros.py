@@ -13,6 +13,8 @@ THREADS = "polyc_threads"
 """Whether threads are worth their start."""
 SEVERAL = "polyc_several"
 """Whether there are several threads to run in."""
+MANY = "polyc_many"
+"""Whether there are so many that they are worth a search which takes as long as the loops."""
 MACROS = {
     MIN: f"#define {MIN}(a, b) ((a) < (b) ? (a) : (b))",
     MAX: f"#define {MAX}(a, b) ((a) > (b) ? (a) : (b))",
@@ -24,6 +26,11 @@ MACROS = {
 #define {SEVERAL}() __extension__({{ int omp_get_max_threads(void); omp_get_max_threads() > 1; }})
 #else
 #define {SEVERAL}() 0
+#endif""",
+    MANY: f"""#ifdef _OPENMP
+#define {MANY}() __extension__({{ int omp_get_max_threads(void); omp_get_max_threads() > 3; }})
+#else
+#define {MANY}() 0
 #endif""",
     PAYS: f"#define {PAYS}(work, ranges) ((work) > 24e3 && (work) > 64. * (ranges))",
     RANGES: f"""#define {RANGES}() /* a list that grows, and as much room again to sort it */ \\

@@ -23,7 +23,7 @@ from polyc.codegen.loops.naming import IDENTIFIER
 from polyc.codegen.loops.origins import origins_in
 from polyc.codegen.text.counters import with_counters
 from polyc.codegen.text.flat_arrays import with_flat_arrays
-from polyc.codegen.text.macros import MACROS, SEVERAL
+from polyc.codegen.text.macros import MACROS
 from polyc.codegen.text.printer import Line, allocation, broken, conjunction, lines_of
 from polyc.model import ctree as c
 from polyc.model.certificate import NOT_SHOWN, SHOWN, Certificate
@@ -172,8 +172,7 @@ def _region_text(
     sizes = guard_of(program)
     asks = [*([] if sizes is None else [sizes]), *compared(program.scop)]
     asks += worth_it(program, enough) if program.options.threads == "auto" else []
-    several = c.Call(SEVERAL, ())
-    needed = conjunction([*asks, *(one for one in enough if one != several or program.scop.search is None)])
+    needed = conjunction([*asks, *enough])
     before: list[Line] = []
     condition = needed
     if question is not None:

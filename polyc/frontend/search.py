@@ -29,6 +29,7 @@ from polyc.analysis.expressions.facts import (
     indices,
     induction,
     is_plain,
+    is_read_first,
     mentions,
 )
 from polyc.frontend.c.first_use import Use, first_use, is_set_first
@@ -271,11 +272,6 @@ class _Slicer:
         )
         pragmas = (" ".join(["omp parallel for", *clauses]),) if canonical and clauses else ()
         return replace(node, body=inner, pragmas=pragmas)
-
-
-def is_read_first(expr: c.Expr) -> bool:
-    """Whether all subscripts are read before anything changes: `k = col[k]`."""
-    return isinstance(expr, c.Assign) and isinstance(expr.target, c.Name) and not assigned_scalars(expr.value)
 
 
 def is_note(item: c.Stmt) -> bool:

@@ -18,6 +18,7 @@ from polyc.analysis.expressions.facts import (
     indices,
     induction,
     is_plain,
+    is_read_first,
     lvalues,
     mentions,
 )
@@ -191,9 +192,7 @@ class _Walk:
         for name, index, certain in self.references(expr, not free):
             if not (certain or is_plain(index)):
                 raise Unseen("it may read a subscript that the region does not read")
-            if assigned_scalars(expr) & mentions(index) and not (
-                isinstance(expr, c.Assign) and isinstance(expr.target, c.Name) and not assigned_scalars(expr.value)
-            ):
+            if assigned_scalars(expr) & mentions(index) and not is_read_first(expr):
                 raise Unseen("a subscript changes in the expression that uses it")
             self.read(index)
             for end, keeps in zip(self.search.ends[name], ("polyc_min", "polyc_max"), strict=True):

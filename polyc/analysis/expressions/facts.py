@@ -72,6 +72,11 @@ def reads(node: c.Node) -> set[str]:
     return {item.name for item in c.walk(node) if isinstance(item, c.Name) and id(item) not in assigned}
 
 
+def is_read_first(expr: c.Expr) -> bool:
+    """Whether all subscripts are read before anything changes: `k = col[k]`."""
+    return isinstance(expr, c.Assign) and isinstance(expr.target, c.Name) and not assigned_scalars(expr.value)
+
+
 def is_plain(index: c.Expr) -> bool:
     """Whether a subscript reads no memory and divides by nothing."""
     return all(

@@ -281,8 +281,7 @@ def sizes_that_fit(scop: Scop) -> isl.Set:
           meaning. An argument `double A[10][10]` is a pointer to rows: how many, nobody knows.
     """
     space = parameter_space(scop)
-    found = scop.known
-    found = found if scop.defined is None else found.intersect(scop.defined)
+    found = scop.known if scop.defined is None else scop.known.intersect(scop.defined)
     found = found.align_params(space)
     local = isl.LocalSpace.from_space(space)
     for parameter in scop.parameters:

@@ -33,7 +33,8 @@ def compared(scop: Scop) -> list[c.Expr]:
     """What has to be apart in memory, two by two, as conditions."""
     if not scop.apart or scop.sorts_memories:
         return []
-    return [_is_apart(pair, _bounds(scop)) for pair in scop.apart if not _is_searched(pair)]
+    bound = _bounds(scop)
+    return [_is_apart(pair, bound) for pair in scop.apart if not _is_searched(pair)]
 
 
 def _is_apart(pair: Apart, bound: Bound) -> c.Expr:
@@ -93,12 +94,12 @@ def worth_it(program: Program, asked: Sequence[c.Expr]) -> list[c.Expr]:
         inner = any(isinstance(node, c.For) for s in scop.statements.values() for node in c.walk(s.body))
         least = c.Literal(str(SEARCHED // MORE if inner else SEARCHED))
         has_threads = any(isinstance(one, c.Call) and one.function == THREADS for one in asked)
-        work = [] if has_threads else [one for one in _work(program)[:1] if mentions(one)]
+        work = None if has_threads else _work(program)
+        threads = [] if work is None or not mentions(work) else [c.Call(THREADS, (c.Binary(">", work, least),))]
         enough = SEVERAL if _work_in(scop.search.source) > LIGHT * _work_in(scop.search.loops) else MANY
-        return [*(c.Call(THREADS, (c.Binary(">", one, least),)) for one in work), c.Call(enough, ())]
-    if not scop.sorts_memories:
-        return []
-    return [c.Call(PAYS, (work, _places(scop))) for work in _work(program)[:1]]
+        return [*threads, c.Call(enough, ())]
+    work = _work(program) if scop.sorts_memories else None
+    return [] if work is None else [c.Call(PAYS, (work, _places(scop)))]
 
 
 def _work_in(statements: Sequence[c.Stmt], times: float = 1.0) -> float:
@@ -116,21 +117,21 @@ def _work_in(statements: Sequence[c.Stmt], times: float = 1.0) -> float:
     return found
 
 
-def _work(program: Program) -> list[c.Expr]:
-    """How many instances the statements have that are said by their extents, most instances first."""
+def _work(program: Program) -> c.Expr | None:
+    """How many instances the largest statement has of which its extents say so."""
     scop, at = program.scop, sample_parameters(program)
-    found: list[c.Expr] = []
     for domain in sorted(
         (statement.domain for statement in scop.statements.values()),
         key=lambda domain: -box_volume(domain.intersect_params(at)),
     ):
         extents = box_extents(domain, scop.known)
         if extents is not None:
+            bound = _bounds(scop)
             work: c.Expr = c.Literal("1.0")
             for extent in extents:
-                work = c.Binary("*", work, _bounds(scop)(extent))
-            found.append(work)
-    return found
+                work = c.Binary("*", work, bound(extent))
+            return work
+    return None
 
 
 def _places(scop: Scop) -> c.Expr:

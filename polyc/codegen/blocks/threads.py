@@ -43,7 +43,8 @@ def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
             body = tuple(c.rewrite(item, _without) for item in body)
         enough.append(c.Call(THREADS, (reduce(lambda one, two: c.Binary("||", one, two), asked),)))
     in_vectors = any(isinstance(node, c.For) and _is_vector(node) for item in body for node in c.walk(item))
-    if started and not in_vectors and _is_for_threads(program) and _is_as_written(program):
+    asked_anyway = program.scop.search is not None  # how many threads a search needs (`ranges.py`)
+    if started and not (in_vectors or asked_anyway) and _is_for_threads(program) and _is_as_written(program):
         enough.append(c.Call(SEVERAL, ()))
     return body, enough
 

@@ -35,9 +35,8 @@ def declares_type(text: str) -> bool:
 
 
 def preamble(chunks: Chunks, marked: Marked, parsed: Parsed, scop: Scop) -> str:
-    """Typedefs, structs, constants and functions that the region mentions, and what these need, in their order: also
-    functions that are defined behind it.
-    """
+    """Typedefs, structs, constants and functions that the region mentions, also those behind it, and what these need,
+    in their order."""
     known = {array.c_name for array in scop.arrays.values()}
     known |= {p.expr.name for p in scop.parameters if isinstance(p.expr, c.Name)}
     types = " ".join([a.element.text for a in scop.arrays.values()] + [p.type.text for p in scop.parameters])

@@ -624,7 +624,7 @@ class Modeller:
         return once and declared_on_the_way(symbol.c_name, self.path, self.parsed.function)
 
     def function_names(self) -> frozenset[str]:
-        return frozenset(IDENTIFIER.findall(self.chunks.text_of(self.marked.chunk)))
+        return frozenset(self.chunks.names_of(self.marked.chunk))
 
     def declared_only(self) -> frozenset[str]:
         """The names that the file mentions once outside of regions: where they are declared."""
@@ -643,7 +643,7 @@ class Modeller:
         """What nothing outside of the regions mentions, its declaration apart: locals, and static arrays."""
         item = self.chunks.items[self.marked.chunk]
         text = clean(self.chunks.text_of(self.marked.chunk))
-        inside = set(IDENTIFIER.findall(self.chunks.text[self.marked.body : self.marked.end]))
+        inside = self.chunks.names_between(self.marked.body, self.marked.end)
         for other in sorted(self.others, key=lambda r: -r.start):
             text = text[: other.body - item.start] + text[other.end - item.start :]
         outside = COMMENT_OR_STRING.sub(" ", text)

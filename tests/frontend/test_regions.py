@@ -303,6 +303,18 @@ def test_the_preamble_has_the_struct_of_a_variable_of_its_name(read_text: Reader
     assert region.preamble == "struct s { int a; };\n"
 
 
+def test_a_folder_called_as_a_function(tmp_path: Path) -> None:
+    """The preprocessor names the file inside of the region, behind a long gap: `# 30 "…/main/f.c"`."""
+    folder = tmp_path / "main"
+    folder.mkdir()
+    gap = "\n" * 20
+    text = f"void f(int n, double *a)\n{{\n#pragma scop\n    for (int i = 0; i < n; i++) {{{gap}a[i] = 1;\n    }}\n"
+    text += "#pragma endscop\n}\nint main(void)\n{\n    return 0;\n}\n"
+    (folder / "f.c").write_text(text)
+    (region,) = read(str(folder / "f.c"), InputOptions()).regions
+    assert region.preamble == ""
+
+
 PAIRS = "struct pair { double x, y; };\n"
 SETS_MEMBERS = "for (int i = 0; i < n; i++) { p[i].x = a[i]; p[i].y = 2; a[i] = p[i].x + p[i].y; }\n"
 

@@ -156,7 +156,7 @@ def _behind_labels(items: list[c_ast.Node]) -> Iterator[c_ast.Node]:
 def needed_declarations(chunks: Chunks, index: int) -> list[int]:
     """The chunks that declare types, constants and variables that the function mentions, or a short one that it calls,
     and what these need."""
-    wanted = set(IDENTIFIER.findall(chunks.text_of(index))) - KEYWORDS
+    wanted = chunks.names_of(index) - KEYWORDS
     chosen: set[int] = set()
     seen: set[str] = set()
     while wanted:
@@ -173,7 +173,7 @@ def needed_declarations(chunks: Chunks, index: int) -> list[int]:
                 continue
             if name in declared_names(item):
                 chosen.add(number)
-                wanted |= set(IDENTIFIER.findall(chunks.text_of(number))) - KEYWORDS - seen
+                wanted |= chunks.names_of(number) - KEYWORDS - seen
     return sorted(chosen)
 
 

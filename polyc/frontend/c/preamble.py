@@ -40,9 +40,9 @@ def preamble(chunks: Chunks, marked: Marked, parsed: Parsed, scop: Scop) -> str:
     known = {array.c_name for array in scop.arrays.values()}
     known |= {p.expr.name for p in scop.parameters if isinstance(p.expr, c.Name)}
     types = " ".join([a.element.text for a in scop.arrays.values()] + [p.type.text for p in scop.parameters])
-    mentioned = chunks.text[marked.body : marked.end] + " " + types
-    known -= set(_TAG.findall(mentioned))  # a variable may be called as its struct is
-    wanted = set(IDENTIFIER.findall(mentioned)) - known
+    # A variable may be called as its struct is.
+    known -= set(_TAG.findall(chunks.text[marked.body : marked.end] + " " + types))
+    wanted = (chunks.names_between(marked.body, marked.end) | set(IDENTIFIER.findall(types))) - known
     local = local_types(chunks, marked)
     local = [item for item in local if declared_names(item) & wanted]
     wanted |= {name for item in local for name in IDENTIFIER.findall(item.header)}
@@ -56,7 +56,7 @@ def preamble(chunks: Chunks, marked: Marked, parsed: Parsed, scop: Scop) -> str:
             if number in chosen or number == marked.chunk or name not in declared_names(chunks.items[number]):
                 continue
             chosen.add(number)
-            wanted |= set(IDENTIFIER.findall(chunks.text_of(number))) - seen - known
+            wanted |= chunks.names_of(number) - seen - known
     pieces = [original_text(chunks.text_of(number)).strip() for number in sorted(chosen)]
     pieces += [item.header for item in local]
     return "".join(f"{piece}\n" for piece in pieces if piece)

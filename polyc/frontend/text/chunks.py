@@ -29,6 +29,7 @@ _OF_THREADS = re.compile(
 )
 _DECLARED = re.compile(r"([A-Za-z_]\w*)\s*(?=[][=,;)])")
 _HASH_LINES = re.compile(r"^#[^\n]*$", re.MULTILINE)
+_MARKERS = re.compile(r"^#[ \t]*\d[^\n]*$", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -80,6 +81,13 @@ class Chunks:
     def text_of(self, index: int) -> str:
         item = self.items[index]
         return self.text[item.start : item.end]
+
+    def names_between(self, start: int, end: int) -> set[str]:
+        """The identifiers of a part, without those in names of files: `# 19 "/home/main/x.c"`."""
+        return set(_IDENTIFIER.findall(_MARKERS.sub("", self.text[start:end])))
+
+    def names_of(self, index: int) -> set[str]:
+        return self.names_between(self.items[index].start, self.items[index].end)
 
     def code_of(self, index: int) -> str:
         """The chunk's text without lines of the preprocessor."""

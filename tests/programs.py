@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,3 +39,25 @@ def after(region: Region, last: str, skipped: tuple[str, ...] = (), **options: A
         if name == last:
             return program
     raise AssertionError(f"no pass {last}")
+
+
+def run_alike(text: str, printed: str, folder: Path, inputs: Sequence[tuple[str, ...]] = ((),)) -> list[str]:
+    """What two programs print, after they were shown to print and answer the same: also under the sanitizers.
+
+    inputs: the arguments of each run
+    """
+    sanitize = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    programs = (("a", text, ["-O2"]), ("b", printed, ["-O2"]), ("c", printed, sanitize))
+    for name, code, flags in programs:
+        (folder / f"{name}.c").write_text(code)
+        words = ["gcc", "-fopenmp", "-ffp-contract=off", "-fno-strict-aliasing", "-w", *flags, f"{name}.c", "-o", name]
+        subprocess.run(words, check=True, cwd=folder)
+    shown = []
+    for arguments in inputs:
+        done = [
+            subprocess.run([f"./{name}", *arguments], capture_output=True, text=True, check=False, cwd=folder)
+            for name, _, _ in programs
+        ]
+        assert len({(one.returncode, one.stdout) for one in done}) == 1, [one.stderr for one in done]
+        shown.append(done[0].stdout)
+    return shown

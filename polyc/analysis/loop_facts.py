@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import islpy as isl
+
 from polyc.model.program import Program
 from polyc.model.scop import Scop
 from polyc.model.tree import Band, Extension, Leaf, Mark, Node, Role, Sequence
@@ -96,3 +100,38 @@ def achieved(program: Program, statements: set[str]) -> dict[str, set[str]]:
         "parallel": {name for name, fact in facts.items() if fact.parallel},
         "fused": {name for nest in nests if is_fused(program, nest, statements) for name in nest},
     }
+
+
+def is_as_written(program: Program) -> bool:
+    """Whether the statements run in the order in which they were written."""
+    scop = program.scop
+    if program.statements != scop.statements:
+        return False
+    now, then = list(_shape(program.tree.child)), list(_shape(scop.tree.child))
+    return len(now) == len(then) and all(_same(one, two) for one, two in zip(now, then, strict=True))
+
+
+def _shape(node: Node) -> Iterator[str | isl.UnionPwAff]:
+    """The loops and steps of a tree, with what they follow, whichever loops share a band."""
+    match node:
+        case Leaf():
+            yield "."
+        case Band(members=members, child=child, whole=whole):
+            yield from (["whole"] if whole is not None else [])
+            yield from (member.schedule for member in members)
+            yield from _shape(child)
+        case Mark(kind="allocate", child=child):
+            yield from _shape(child)  # of scalars
+        case Sequence(children=steps):
+            for step in steps:
+                yield " ".join(sorted(names(step.filter)))
+                yield from _shape(step.child)
+        case _:
+            yield type(node).__name__  # of no tree as it was written
+
+
+def _same(one: str | isl.UnionPwAff, two: str | isl.UnionPwAff) -> bool:
+    if isinstance(one, str) or isinstance(two, str):
+        return isinstance(one, str) and isinstance(two, str) and one == two
+    difference = one.sub(two)
+    return bool(difference.zero_union_set().is_equal(one.domain().union(two.domain())))

@@ -17,11 +17,13 @@ from pycparser import c_ast
 from polyc.bounded import processor_seconds
 from polyc.errors import Diagnostic, Severity, UserError
 from polyc.frontend.c.effects import Effects
+from polyc.frontend.c.functions import ENDS
 from polyc.frontend.c.liveness import jumped_to, walk
 from polyc.frontend.c.parse import SKIPPED, Parsed, parse_function
 from polyc.frontend.c.units import NotRead, NotWhole, Unit, has_code, units, whole_lines
 from polyc.frontend.c.worksharing import Sharing, path_to
 from polyc.frontend.overlaps import CODE as OVERLAPS
+from polyc.frontend.text.asserts import asserted
 from polyc.frontend.text.chunks import Chunks
 from polyc.frontend.text.foreign import KEEP, REPLACE, Pragma, foreign
 from polyc.frontend.text.places import Places
@@ -47,7 +49,7 @@ Model = Callable[[Marked, Parsed], Region]
 """The region of a run. Raises UserError."""
 
 _LOOP = re.compile(r"\b(?:for|while)\b")
-_ELEMENT = re.compile(r"\]|\*")
+_ELEMENT = re.compile(r"\]|\*|\{.*?\b(?!(?:for|while|if|switch|return|sizeof)\b)[A-Za-z_]\w*\s*\(", re.DOTALL)
 _NOT_FOLLOWED = re.compile(
     r"\b(?:setjmp|_setjmp|__setjmp|sigsetjmp|__sigsetjmp|__builtin_setjmp|vfork|asm|__asm|__asm__|__auto_type)\b"
 )
@@ -71,7 +73,7 @@ class Found:
 
 
 def worth_a_look(text: str) -> bool:
-    """Whether a function's text has a loop, and an element that it might run over."""
+    """Whether a function's text has a loop, and an element that it might run over, or a call that might."""
     return _LOOP.search(text) is not None and _ELEMENT.search(text) is not None
 
 
@@ -209,9 +211,10 @@ class Detector:
         text = self.chunks.text[before : part.end]
         if (reason := self.why_not_pragmas(block, part, list(foreign(self.chunks.text, before, part.end)))) is not None:
             return reason
-        if (match := _HIDDEN.search(text)) is not None:
+        if (match := _HIDDEN.search(asserted(text))) is not None:
             return f"'{match.group()}' stands in it"
-        for node in (n for item in items for n in walk(item)):
+        ending = {id(node) for item in items for node in calls_that_end(item)}
+        for node in (n for item in items for n in walk(item) if id(n) not in ending):
             if isinstance(node, _LEAVES) or (isinstance(node, c_ast.Label) and node.name in self.targets):
                 return f"{type(node).__name__.lower()} stands in it"
             if isinstance(node, c_ast.FuncCall):
@@ -424,6 +427,15 @@ class Detector:
         where = f" of {name}()" if name else ""
         message = f"this loop{where} stays as it is: {reason}"
         self.found.left.append(Diagnostic("left-alone", message, span, severity=Severity.NOTE))
+
+
+def calls_that_end(node: c_ast.Node) -> Iterator[c_ast.Node]:
+    """The calls of branches that end the program: the model asks whether they run."""
+    for branch in (branch for part in walk(node) if isinstance(part, c_ast.If) for branch in (part.iftrue,)):
+        items = list(branch.block_items or []) if isinstance(branch, c_ast.Compound) else [branch]
+        calls = [item for item in items if isinstance(item, c_ast.FuncCall)]
+        if len(calls) == len(items) > 0 and getattr(calls[-1].name, "name", "") in ENDS:
+            yield from calls
 
 
 def is_loop(node: c_ast.Node) -> bool:

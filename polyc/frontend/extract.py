@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from polyc.analysis.expressions.facts import constant
 from polyc.errors import Span
+from polyc.frontend.c.functions import ENDS
 from polyc.frontend.c.state import Env, Region, number
 from polyc.frontend.reaching import note_reads
 from polyc.frontend.sets.accesses import READ, WRITE, Collector, Raw
@@ -120,6 +121,8 @@ class Extractor:
             self.region.note("non-affine-condition", message, node.condition.span or node.span)
             return self.opaque(node, env)
         note_reads(self.region, node.condition, env)
+        if ends_program(node.then) and self.region.holds(holds, env):
+            return [] if node.otherwise is None else self.statement(node.otherwise, env)[0]
         found = self.statement(node.then, env.within(holds))[0]
         if node.otherwise is not None:
             found += self.statement(node.otherwise, env.within(holds.complement()))[0]
@@ -202,6 +205,13 @@ class Extractor:
             body = c.For(c.Assign("=", target, start), condition, step, c.Block(()), span=node.span)
         text = f"{symbol.c_name} after its loop"
         return Draft(env, tuple(collector.accesses), body, node.span, False, text, symbol.key)
+
+
+def ends_program(node: c.Stmt) -> bool:
+    """Whether a statement does nothing but end the program, and tell so before."""
+    items = node.body if isinstance(node, c.Block) else (node,)
+    calls = [item.expr for item in items if isinstance(item, c.ExprStmt) and isinstance(item.expr, c.Call)]
+    return len(calls) == len(items) > 0 and calls[-1].function in ENDS
 
 
 def has_writes(accesses: tuple[Raw, ...]) -> bool:

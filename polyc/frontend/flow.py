@@ -8,7 +8,7 @@ import islpy as isl
 
 from polyc.flow import Accesses, Flow, compute_flow
 from polyc.frontend.build import Placed, drafts, lifted_set, order_map, place, without_empty
-from polyc.frontend.c.state import CTX, Region
+from polyc.frontend.c.state import CTX, EVERYTHING, Region, project
 from polyc.frontend.extract import Draft, Item
 from polyc.frontend.sets.accesses import READ, WRITE
 from polyc.poly import set_name, sets
@@ -51,6 +51,53 @@ def without_unread(items: list[Item]) -> list[Item]:
     if not unread:
         return items
     return without_unread(without_empty(items, lambda draft: None if id(draft) in unread else draft))
+
+
+def without_dead(items: list[Item], region: Region) -> list[Item]:
+    """The items with each variable that an iteration declares computed only where it is used: `float v = f(a[i]); if
+    (i < m) b[i] = v;` needs no `v` from m on.
+
+    math: with D(x) the iterations that use x, projected onto the loops around its declaration: what writes x alone runs
+          in D(x); what reads x there and writes y alone uses it in D(y)
+    """
+    before = drafts(tuple(items))
+    writers = {id(draft): key for draft in before if (key := _only_written(draft, region)) is not None}
+    if not writers:
+        return items
+    used = {key: EVERYTHING.complement() for key in set(writers.values())}
+
+    def lived(draft: Draft) -> isl.Set:
+        return draft.env.domain.intersect(used[writers[id(draft)]]) if id(draft) in writers else draft.env.domain
+
+    for _ in range(len(used) + 1):
+        known = dict(used)
+        for draft in before:
+            for key in {raw.array for raw in draft.accesses if raw.kind is READ} & used.keys():
+                around = region.declared[key]
+                inner = tuple(name for name in draft.env.variables if name not in around)
+                used[key] = used[key].union(project(lived(draft), inner)).coalesce()
+        if all(used[key].is_equal(known[key]) for key in used):
+            break
+    else:
+        return items
+
+    def keep(draft: Draft) -> Draft | None:
+        domain = lived(draft)
+        if domain.is_equal(draft.env.domain):
+            return draft
+        return None if domain.is_empty() else replace(draft, env=replace(draft.env, domain=domain.coalesce()))
+
+    return without_empty(items, keep)
+
+
+def _only_written(draft: Draft, region: Region) -> str | None:
+    """The variable that is all that a statement writes, if it is one that an iteration declares and sets there."""
+    written = {raw.array for raw in draft.accesses if raw.kind is not READ}
+    key = next(iter(written)) if len(written) == 1 else ""
+    around = region.declared.get(key)
+    if not around or draft.exit_of or draft.env.dims[: len(around)] != around or region.rank(region.scope.symbols[key]):
+        return None
+    return key
 
 
 def needed_exits(items: list[Item], region: Region, live: frozenset[str]) -> list[Item]:

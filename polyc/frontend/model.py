@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from collections.abc import Collection
 from functools import reduce
 
 import islpy as isl
@@ -23,8 +24,8 @@ from polyc.frontend.c.parse import CALLED, IDENTIFIER, Parsed, clean, without_ow
 from polyc.frontend.c.references import place_of
 from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, number, project, restore, saved, variable
 from polyc.frontend.c.symbols import PRIVATE_BYTES, Scope, Symbol, scope_before
-from polyc.frontend.extract import Extractor, Item
-from polyc.frontend.flow import needed_exits, without_unread, written_first
+from polyc.frontend.extract import Extractor, Item, ends_program
+from polyc.frontend.flow import needed_exits, without_dead, without_unread, written_first
 from polyc.frontend.idioms.bodies import Bodies, with_bodies
 from polyc.frontend.idioms.exchange import Exchanges
 from polyc.frontend.idioms.fixed import with_fixed_places
@@ -154,8 +155,11 @@ class Modeller:
         statements = without_unread(self.extracted(region, body, needed, span))
         if self.unasked:
             self.stay_in_rows(region, statements, converter)
+        statements = without_dead(statements, region)
         statements = needed_exits(statements, region, live)
         turned = exchanges.finish(region, self.read_later(exchanges, scope))
+        for draft in drafts(tuple(statements)):
+            self.check_calls(region, draft.body)
         if region.problems:
             raise UserError(unique(region.problems))
         questions = asking(region, self.file_names | self.function_names())
@@ -372,16 +376,24 @@ class Modeller:
                 message = f"'{symbol.c_name}' is another variable in each thread"
                 hint = "copy what is needed of it to a local variable"
                 region.refuse("unsupported-declaration", message, item.span, hint)
-        for call in c.walk(body) if self.marked.nodes is not None else ():
-            if isinstance(call, c.Call) and not call.function.startswith("*"):
-                effect = region.effects(call.function)
-                if effect.anything or effect.ordered:
-                    message = f"'{call.function}' is called, which may have side effects"
-                    region.refuse("unknown-call", message, call.span)
+        ending = [item.then for item in c.walk(body) if isinstance(item, c.If) and ends_program(item.then)]
+        self.check_calls(region, body, {id(node) for branch in ending for node in c.walk(branch)})
         self.check_used_after(region, body)
         self.check_aliases(region, body)
         if region.problems:
             raise UserError(unique(region.problems))
+
+    def check_calls(self, region: Region, body: c.Node, waits: Collection[int] = ()) -> None:
+        """Refuse calls whose order matters in a region that nobody marked.
+
+        waits: the calls of which it is not known yet whether they run, by identity
+        """
+        for call in c.walk(body) if self.marked.nodes is not None else ():
+            if isinstance(call, c.Call) and not call.function.startswith("*") and id(call) not in waits:
+                effect = region.effects(call.function)
+                if effect.anything or effect.ordered:
+                    message = f"'{call.function}' is called, which may have side effects"
+                    region.refuse("unknown-call", message, call.span)
 
     def note_calls(self, region: Region, body: c.Block) -> None:
         """What the calls of the region may read and write beside what is written in the region's own text."""

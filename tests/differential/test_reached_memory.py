@@ -11,6 +11,7 @@ from polyc.codegen import render_file
 from polyc.frontend import read
 from polyc.model.program import InputOptions, Options
 from polyc.pipeline import compile_region
+from tests.programs import run_alike
 
 ROWS = """#include <stdio.h>
 #include <stdlib.h>
@@ -153,16 +154,7 @@ def test_overlaps_run_as_they_were(text: str, regions: int, tmp_path: Path) -> N
     printed, count = compiled(text, tmp_path)
     assert count >= regions
     assert "polyc_all_apart" in printed
-    shown = []
-    sanitize = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    for name, code, flags in (("a", text, ["-O2"]), ("b", printed, ["-O2"]), ("c", printed, sanitize)):
-        (tmp_path / f"{name}.c").write_text(code)
-        words = ["gcc", "-fopenmp", "-ffp-contract=off", "-w", *flags, f"{name}.c", "-o", name]
-        subprocess.run(words, check=True, cwd=tmp_path)
-        done = subprocess.run([f"./{name}"], capture_output=True, text=True, check=False, cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
-        shown.append(done.stdout)
-    assert shown[0] == shown[1] == shown[2]
+    run_alike(text, printed, tmp_path)
 
 
 def test_the_answer_is_yes_where_rows_are_apart(tmp_path: Path) -> None:

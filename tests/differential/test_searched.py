@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
 from polyc.codegen import render_file
 from polyc.frontend import read
 from polyc.model.program import InputOptions, Options
 from polyc.pipeline import compile_region
+from tests.programs import run_alike
 
 TEXT = """#include <stdio.h>
 #include <stdlib.h>
@@ -103,17 +103,7 @@ def test_overlaps_run_as_they_were(tmp_path: Path) -> None:
     for region in regions:
         assert region.certificate is not None
         assert (region.certificate.tree, region.certificate.text) == ("shown", "shown")
-    printed = render_file(source, regions)
-    shown = []
-    sanitize = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
-    for name, code, flags in (("a", TEXT + MAIN, ["-O2"]), ("b", printed, ["-O2"]), ("c", printed, sanitize)):
-        (tmp_path / f"{name}.c").write_text(code)
-        words = ["gcc", "-fopenmp", "-ffp-contract=off", "-fno-strict-aliasing", "-w", *flags, f"{name}.c", "-o", name]
-        subprocess.run(words, check=True, cwd=tmp_path)
-        done = subprocess.run([f"./{name}"], capture_output=True, text=True, check=False, cwd=tmp_path)
-        assert done.returncode == 0, done.stderr
-        shown.append(done.stdout)
-    assert shown[0] == shown[1] == shown[2]
+    run_alike(TEXT + MAIN, render_file(source, regions), tmp_path)
 
 
 def test_one_thread_searches_nothing(tmp_path: Path) -> None:

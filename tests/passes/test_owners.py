@@ -47,6 +47,7 @@ OWNED = {
         "for (int i = 0; i < n; i++) c[i] += 1.0;",
         ", double c[n]",
     ),
+    "later ones": of("for (int i = 0; i < n; i++) { double s = w[i]; if (i > 7) net[at[i] & 63] += s; }"),
     "two scatters": of(f"for (int i = 0; i < n; i++) {ADD} for (int i = 0; i < n; i++) net[at[i] & 7] -= 0.1 * w[i];"),
 }
 NOT_OWNED = {
@@ -66,7 +67,6 @@ NOT_OWNED = {
     "places that change": of(
         "for (int i = 0; i < n; i++) { net[p[i & 7] & 63] += w[i]; p[at[i] & 7] = i; }", ", int *p"
     ),
-    "not always": of("for (int i = 0; i < n; i++) { double s = w[i]; if (i > 7) net[at[i] & 63] += s; }"),
     "few iterations": of(f"for (int i = 0; i < 100; i++) {ADD}"),
     "asked not to": of(f"for (int i = 0; i < n; i++) {ADD}").replace(
         "#pragma scop", "#pragma scop\n#pragma polyc parallel(no)"

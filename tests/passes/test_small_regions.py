@@ -21,8 +21,8 @@ void f(int n, int m, int t, double A[ROWS][COLUMNS], const double B[ROWS][COLUMN
 }
 """
 CASES = {
-    "unknown": ("n", "m", "", ["if (polyc_threads(1.0 * n * m > 12000)) {", "#pragma omp parallel for"]),
-    "one unknown": ("n", "100", "", ["if (polyc_threads(n > 120)) {", "#pragma omp parallel for"]),
+    "unknown": ("n", "m", "", ["if (polyc_threads(1.0 * n * m > 44000)) {", "#pragma omp parallel for"]),
+    "one unknown": ("n", "100", "", ["if (polyc_threads(n > 440)) {", "#pragma omp parallel for"]),
     "around steps": (
         "n",
         "m",
@@ -68,7 +68,7 @@ void f(int n, int t, double A[n][n], double B[n][n])
 def test_in_each_step_what_it_has_to_do_counts(tmp_path: Path) -> None:
     found = compiled(STEPS, tmp_path, time_tile=("none", ()))
     assert found.verified
-    assert "#pragma omp parallel for if (1.0 * (n - 2) * (n - 2) > 24000)" in found.text
+    assert "#pragma omp parallel for if (1.0 * (n - 2) * (n - 2) > 44000)" in found.text
 
 
 def test_a_check_by_running_starts_all_threads() -> None:

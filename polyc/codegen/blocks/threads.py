@@ -12,16 +12,13 @@ rewrite:  #pragma omp parallel for if (n > 24000)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import reduce
 
-import islpy as isl
-
+from polyc.analysis.loop_facts import is_as_written
 from polyc.codegen.text.macros import SEVERAL, THREADS
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.tree import Band, Leaf, Mark, Node, Role, Sequence, walk
-from polyc.poly import names
+from polyc.model.tree import Band, Role, walk
 from polyc.records import replace
 
 Body = tuple[c.Stmt, ...]
@@ -44,7 +41,7 @@ def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
         enough.append(c.Call(THREADS, (reduce(lambda one, two: c.Binary("||", one, two), asked),)))
     in_vectors = any(isinstance(node, c.For) and _is_vector(node) for item in body for node in c.walk(item))
     asked_anyway = program.scop.search is not None  # how many threads a search needs (`ranges.py`)
-    if started and not (in_vectors or asked_anyway) and _is_for_threads(program) and _is_as_written(program):
+    if started and not (in_vectors or asked_anyway) and _is_for_threads(program) and is_as_written(program):
         enough.append(c.Call(SEVERAL, ()))
     return body, enough
 
@@ -78,7 +75,7 @@ def _is_asked(program: Program) -> bool:
     options = program.options
     if options.target != "openmp" or options.threads != "auto":
         return False
-    return program.scop.unmarked or (_is_for_threads(program) and _is_as_written(program))
+    return program.scop.unmarked or (_is_for_threads(program) and is_as_written(program))
 
 
 def _is_for_threads(program: Program) -> bool:
@@ -92,41 +89,6 @@ def _is_for_threads(program: Program) -> bool:
     return not any(
         m.role is not Role.LOOP or m.lanes or m.lookups or m.past_caches or m.owned or m.atomics for m in members
     )
-
-
-def _is_as_written(program: Program) -> bool:
-    """Whether the statements run in the order in which they were written."""
-    scop = program.scop
-    if program.statements != scop.statements:
-        return False
-    now, then = list(_shape(program.tree.child)), list(_shape(scop.tree.child))
-    return len(now) == len(then) and all(_same(one, two) for one, two in zip(now, then, strict=True))
-
-
-def _shape(node: Node) -> Iterator[str | isl.UnionPwAff]:
-    """The loops and steps of a tree, with what they follow, whichever loops share a band."""
-    match node:
-        case Leaf():
-            yield "."
-        case Band(members=members, child=child, whole=whole):
-            yield from (["whole"] if whole is not None else [])
-            yield from (member.schedule for member in members)
-            yield from _shape(child)
-        case Mark(kind="allocate", child=child):
-            yield from _shape(child)  # of scalars
-        case Sequence(children=steps):
-            for step in steps:
-                yield " ".join(sorted(names(step.filter)))
-                yield from _shape(step.child)
-        case _:
-            yield type(node).__name__  # of no tree as it was written
-
-
-def _same(one: str | isl.UnionPwAff, two: str | isl.UnionPwAff) -> bool:
-    if isinstance(one, str) or isinstance(two, str):
-        return isinstance(one, str) and isinstance(two, str) and one == two
-    difference = one.sub(two)
-    return bool(difference.zero_union_set().is_equal(one.domain().union(two.domain())))
 
 
 __all__ = ["asked_of_threads"]

@@ -17,11 +17,12 @@ from polyc.frontend.c.ctype import Shape, Types
 from polyc.frontend.c.functions import HINTS, MEMORY, PURE, QUIET
 from polyc.frontend.c.liveness import walk
 from polyc.frontend.c.parse import SKIPPED, parse_function
+from polyc.frontend.text.asserts import ASSERTED, asserted
 from polyc.frontend.text.chunks import Chunks
 from polyc.frontend.text.places import Places
 from polyc.records import dataclass, field
 
-UNREADABLE = re.compile(r"\(\s*\{|\b(?:asm|__asm__|__asm|volatile|__volatile__|_Atomic|longjmp)\b")
+_UNREADABLE = re.compile(r"\(\s*\{|\b(?:asm|__asm__|__asm|volatile|__volatile__|_Atomic|longjmp)\b")
 _SIMPLE = (
     c_ast.BinaryOp,
     c_ast.Break,
@@ -46,6 +47,11 @@ _SIMPLE = (
     c_ast.While,
 )
 """Nodes that do what their parts do."""
+
+
+def is_readable(text: str) -> bool:
+    """Whether a function's text has nothing that polyc does not follow."""
+    return _UNREADABLE.search(asserted(text)) is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +103,7 @@ class Effects:
             return Effect(ordered=True, written=None)
         numbers = [n for n in self.chunks.mentions.get(name, ()) if self.chunks.items[n].function_name == name]
         bodies = [n for n in numbers if self.chunks.items[n].is_function]
-        if len(bodies) != 1 or UNREADABLE.search(self.chunks.text_of(bodies[0])):
+        if len(bodies) != 1 or not is_readable(self.chunks.text_of(bodies[0])):
             return ANYTHING
         item = self.chunks.items[bodies[0]]
         try:
@@ -250,7 +256,7 @@ class _Reader:
         effect = self.effects.of(node.name.name)
         if effect.anything:
             raise _Unclear
-        self.ordered = self.ordered or effect.ordered
+        self.ordered = self.ordered or effect.ordered or node.name.name == ASSERTED
         for position, argument in enumerate(node.args.exprs if node.args is not None else ()):
             self.argument(argument, effect.writes(position))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from polyc.frontend.text.asserts import ASSERTED
 from polyc.model.ctree import NUMBERS
 
 _MATH = """
@@ -32,7 +33,12 @@ PURE: frozenset[str] = frozenset(
 )
 """Compute a value from their arguments."""
 
-HINTS: frozenset[str] = frozenset(_HINTS.split())
+ENDS: frozenset[str] = frozenset(
+    ["abort", "exit", "_exit", "_Exit", "quick_exit", "__assert_fail", "__builtin_trap", "__builtin_unreachable"]
+)
+"""End the program."""
+
+HINTS: frozenset[str] = frozenset([*_HINTS.split(), ASSERTED])
 """Tell the compiler something, and do nothing."""
 
 MEMORY: frozenset[str] = frozenset(_MEMORY.split())

@@ -15,6 +15,7 @@ from pycparser import c_ast
 from pycparser.c_parser import CParser, ParseError
 
 from polyc.errors import Diagnostic, UserError
+from polyc.frontend.text.asserts import asserted
 from polyc.frontend.text.chunks import KEYWORDS, Chunks, close_paren, declared_names, drop_attributes
 from polyc.frontend.text.depth import deep_bracket, deep_node, too_deep
 from polyc.frontend.text.literals import without_widths
@@ -211,7 +212,7 @@ def _end_of_statement(text: str, at: int) -> int:
 
 def clean(text: str, kept: Sequence[tuple[int, int]] = ()) -> str:
     """The text as pycparser can read it, offset for offset. Statement expressions outside of `kept` become 0."""
-    text = _DIRECTIVE.sub(lambda m: " " * len(m.group()), text)
+    text = asserted(_DIRECTIVE.sub(lambda m: " " * len(m.group()), text))
     text = drop_attributes(text)
     text = _WORDS.sub(lambda m: _PLAIN.get(m.group(), "").ljust(len(m.group())), text)
     text = without_widths(text)

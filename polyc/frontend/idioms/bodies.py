@@ -18,13 +18,14 @@ from collections.abc import Callable, Sequence
 
 from pycparser import c_ast
 
-from polyc.analysis.expressions.facts import base_name, lvalues, mentions, writes
+from polyc.analysis.expressions.facts import base_key, base_name, lvalues, mentions, writes
 from polyc.errors import Span, UserError
 from polyc.frontend.c.convert import Converter
 from polyc.frontend.c.ctype import Types
-from polyc.frontend.c.effects import UNREADABLE, Effect
+from polyc.frontend.c.effects import Effect, is_readable
 from polyc.frontend.c.liveness import walk
 from polyc.frontend.c.parse import IDENTIFIER, LONGEST_HELPER, parse_function
+from polyc.frontend.c.references import inner_rank, links
 from polyc.frontend.c.symbols import Scope, Symbol, scope_before
 from polyc.frontend.idioms.helpers import (
     REPLACED,
@@ -87,7 +88,7 @@ class Bodies:
         if len(bodies) != 1 or any(REPLACED.search(chunks.code_of(n)) for n in numbers):
             return None
         item, text = chunks.items[bodies[0]], chunks.code_of(bodies[0])
-        if len(text) > LONGEST_HELPER or UNREADABLE.search(text):
+        if len(text) > LONGEST_HELPER or not is_readable(text):
             return None
         try:
             parsed = parse_function(chunks, bodies[0], [(item.start, item.end)], places)
@@ -102,6 +103,8 @@ class Bodies:
         """The function's body. Raises Unclear."""
         function = converter.parsed.function
         items = list(function.body.block_items or [])
+        if not any(isinstance(node, c_ast.Return) and node.expr is not None for node in walk(function.body)):
+            items = without_returns(items)
         last = items.pop() if items and isinstance(items[-1], c_ast.Return) else None
         if any(isinstance(node, _LEAVES) for item in items for node in walk(item)):
             raise Unclear
@@ -145,6 +148,22 @@ class Bodies:
                     raise Unclear
             case c.Unary(op="&"):
                 raise Unclear
+
+
+def without_returns(items: list[c_ast.Node]) -> list[c_ast.Node]:
+    """`if (c) return; S` as `if (c) ; else { S }`, for a function without a value."""
+    for position, item in enumerate(items):
+        if isinstance(item, c_ast.If) and item.iffalse is None and is_return(item.iftrue):
+            empty = c_ast.EmptyStatement(item.iftrue.coord)
+            rest = without_returns(items[position + 1 :])
+            other = c_ast.Compound(rest, rest[0].coord) if rest else None
+            return [*items[:position], c_ast.If(item.cond, empty, other, item.coord)]
+    return items[:-1] if items and is_return(items[-1]) else items
+
+
+def is_return(node: c_ast.Node) -> bool:
+    inner = node.block_items or [] if isinstance(node, c_ast.Compound) else [node]
+    return len(inner) == 1 and isinstance(inner[0], c_ast.Return)
 
 
 def with_bodies(body: c.Block, scope: Scope, bodies: Bodies) -> c.Block:
@@ -257,7 +276,7 @@ class Place:
             raise Unclear
         names: dict[str, c.Expr] = {}
         statements: list[c.Stmt] = []
-        written = writes(body.block)
+        written = changed(body)
         for symbol, argument in zip(body.parameters, call.arguments, strict=True):
             names[symbol.key] = self.argument(symbol, argument, symbol.key in written, statements)
         inside = [part for part in (body.block, body.result) if part is not None]
@@ -317,6 +336,20 @@ class Place:
         found = self.scope.declare(node, Storage.REGION)
         self.scope.blocks.pop()
         return found
+
+
+def changed(body: Body) -> set[str]:
+    """Keys of the names that a function writes; not of a struct of which it writes what a pointer in it leads to."""
+    found: set[str] = set()
+    for target in lvalues(body.block):
+        key, chain = base_key(target), links(target)
+        symbol = body.scope.symbols.get(key) if key is not None else None
+        if key is None:
+            continue
+        leads = symbol is not None and symbol.shape.element.kind == "struct" and not symbol.shape.dims
+        if not (leads and symbol is not None and chain and inner_rank(body.scope, symbol, chain) is None):
+            found.add(key)
+    return found
 
 
 def named(type_: c_ast.Node, name: str) -> c_ast.Decl:

@@ -22,12 +22,13 @@ from polyc.analysis.expressions.constants import literal_value
 from polyc.analysis.expressions.facts import lvalues
 from polyc.errors import Span, UserError
 from polyc.frontend.c.ctype import INT, Shape, Types, basic, common, promote
-from polyc.frontend.c.effects import NOTHING, UNREADABLE, Effect
+from polyc.frontend.c.effects import NOTHING, Effect, is_readable
 from polyc.frontend.c.expressions import Expressions
 from polyc.frontend.c.functions import PURE, real_type
 from polyc.frontend.c.parse import LONGEST_HELPER, parse_function
 from polyc.frontend.c.references import links, resolve
 from polyc.frontend.c.symbols import Scope, Symbol, scope_before
+from polyc.frontend.text.asserts import ASSERTED
 from polyc.frontend.text.chunks import Chunks
 from polyc.frontend.text.places import Places
 from polyc.model import ctree as c
@@ -92,7 +93,7 @@ class Helpers:
         if len(bodies) != 1 or any(REPLACED.search(self.chunks.code_of(n)) for n in numbers):
             return None
         item, text = self.chunks.items[bodies[0]], self.chunks.code_of(bodies[0])
-        if len(text) > LONGEST_HELPER or UNREADABLE.search(text):
+        if len(text) > LONGEST_HELPER or not is_readable(text):
             return None
         try:
             parsed = parse_function(self.chunks, bodies[0], [(item.start, item.end)], self.places)
@@ -136,7 +137,7 @@ class Helpers:
                 return call
             given[name] = passed
         found = substituted(helper.value, given, call.span)
-        return found if sum(1 for _ in c.walk(found)) <= LARGEST * (4 if anywhere else 1) else call
+        return found if size(found) <= LARGEST * (4 if anywhere else 1) else call
 
     def is_pure(self, expr: c.Expr) -> bool:
         """Whether it changes nothing, so that it does not matter how often it is evaluated."""
@@ -182,7 +183,7 @@ class _Reader:
         pointers = {key: len(shape.dims) for key, shape in parameters if shape.dims}
         values: dict[str, c.Expr] = {key: c.Name(key) for key, shape in parameters if not shape.dims}
         value = self.run(list(self.function.body.block_items or []), values)
-        if self.expressions.problems or sum(1 for _ in c.walk(value)) > LARGEST:
+        if self.expressions.problems or size(value) > LARGEST:
             raise Unclear
         constants: dict[str, int] = {}
         shared: set[str] = set()
@@ -210,7 +211,7 @@ class _Reader:
                     shared.add(name)
                 else:
                     raise Unclear
-            case c.Call(function=name) if name not in PURE:
+            case c.Call(function=name) if name not in PURE and name != ASSERTED:
                 raise Unclear
             case c.SizeOf() | c.InitList() | c.Assign() | c.Postfix():
                 raise Unclear
@@ -231,6 +232,9 @@ class _Reader:
                 return converted(value, self.result, self.type(value))
             case c_ast.Compound():
                 return self.run([*(first.block_items or []), *rest], values)
+            case c_ast.FuncCall(name=c_ast.ID(name=name)) if name == ASSERTED:
+                asserted = self.value(first.args.exprs[0], values)
+                return c.Call(ASSERTED, (asserted, self.run(rest, values)))
             case c_ast.If() if self.assigns_only(first):
                 return self.run(rest, self.after(first, values))
             case c_ast.If():
@@ -372,6 +376,12 @@ def substituted(value: c.Expr, given: dict[str, c.Expr], span: Span | None) -> c
     return c.rewrite(c.placed(value, span), change)
 
 
+def size(expr: c.Expr) -> int:
+    """The nodes of an expression, without what is asserted: that is not printed."""
+    asserted = [node for node in c.walk(expr) if isinstance(node, c.Call) and node.function == ASSERTED]
+    return sum(1 for _ in c.walk(expr)) - sum(1 for node in asserted for _ in c.walk(node.arguments[0]))
+
+
 def is_small(expr: c.Expr) -> bool:
     """Whether evaluating an argument several times is as good as once: one element, or a short expression without."""
     nodes = list(c.walk(expr))
@@ -511,6 +521,8 @@ def type_of(expr: c.Expr, scope: Scope) -> CType | None:
             return promote(one) if one is not None and one.kind == "int" else None
         case c.Binary(left=left, right=right) | c.Ternary(then=left, otherwise=right):
             return _arithmetic(type_of(left, scope), type_of(right, scope))
+        case c.Call(function=name, arguments=(_, value)) if name == ASSERTED:
+            return type_of(value, scope)
         case c.Call(function=name):
             real = real_type(name)
             return basic(real, real) if real is not None else None

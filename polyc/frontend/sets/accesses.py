@@ -12,6 +12,7 @@ from polyc.frontend.c.references import place_of, resolve
 from polyc.frontend.c.state import CTX, Env, Region, number, variable
 from polyc.frontend.c.symbols import Symbol
 from polyc.frontend.sets.affine import Affine
+from polyc.frontend.text.asserts import ASSERTED
 from polyc.model import ctree as c
 from polyc.model.scop import CALLS, AccessKind, Storage
 from polyc.records import dataclass, field, replace
@@ -126,7 +127,12 @@ class Collector:
     # --- calls
 
     def call(self, expr: c.Call, env: Env) -> c.Expr:
-        """A call, with all that the function may touch."""
+        """A call, with all that the function may touch. What is asserted holds, and is not printed."""
+        if expr.function == ASSERTED:
+            if not Affine(self.region).asserts(expr.arguments[0], env):
+                hint = "move it out of the loops, or compile with -DNDEBUG"
+                self.region.refuse("asserted", "nobody knows before the loops run whether this holds", expr.span, hint)
+            return self.read(expr.arguments[1], env) if len(expr.arguments) > 1 else c.Literal("0")
         effect = self.region.effects(expr.function)
         arguments = tuple(self.argument(a, env, effect.writes(k)) for k, a in enumerate(expr.arguments))
         if effect.anything:

@@ -15,6 +15,7 @@ from polyc.analysis.expressions.constants import literal_value
 from polyc.analysis.expressions.facts import base_key, mentions
 from polyc.frontend.c.ctype import INT, basic, common, promote
 from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, limits, number, variable
+from polyc.frontend.text.asserts import ASSERTED
 from polyc.model import ctree as c
 from polyc.model.scop import CType, Storage
 from polyc.poly import affine_of
@@ -87,7 +88,17 @@ class Affine:
                 return self.cast(text, inner, env)
             case c.SizeOf(text=text):
                 return self.size_of(text)
+            case c.Call(function=name, arguments=(condition, inner)) if name == ASSERTED:
+                return self.value(inner, env) if self.asserts(condition, env) else None
         return None
+
+    def asserts(self, condition: c.Expr, env: Env) -> bool:
+        """Whether a condition holds wherever it is asked: it is known to, or is assumed of the parameters."""
+        strict, self.region.strict = self.region.strict, False
+        holds = self.condition(condition, env)
+        found = holds is not None and self.region.holds(holds.complement(), env)
+        self.region.strict = strict
+        return found
 
     def literal(self, text: str) -> Value | None:
         value = literal_value(text)

@@ -31,6 +31,7 @@ ERRORS: dict[str, str] = {
     "asm": "Inline assembly is refused in a region.",
     "volatile": "Accesses of volatile or atomic objects have to stay as they are.",
     "unknown-call": "A function is called through a pointer.",
+    "asserted": "Whether an assertion holds is known only as the loops run.",
     "array-argument": "A function is given an address of which polyc cannot tell where it points.",
     "address-of": "The address of something of the region is taken.",
     "pointer-assignment": "A pointer is changed in the region: what its name points to is not known any more.",

@@ -12,11 +12,13 @@ from polyc.machine import Cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.tree import Member, Worth
+from polyc.nests.samples import written_cells
 from polyc.poly import affine_of, box_extents, box_volume, set_name, sets, value_on
 
 FROM_AFAR = 2.0
-"""How many times longer than its operations a loop takes at least whose data come from memory: it is not known where
-they are, and threads start when in doubt."""
+"""How many times longer than its operations a loop takes at least whose data come from memory."""
+VECTOR_BYTES = 16
+"""In which a core does as many operations in vectors as `Rates` says for one by one."""
 
 
 def worth_of(program: Program, machine: Cpu, at: isl.Set, above: Sequence[Member], member: Member) -> Worth | None:
@@ -24,7 +26,9 @@ def worth_of(program: Program, machine: Cpu, at: isl.Set, above: Sequence[Member
 
     math:  with S the largest statement of the loop, as a box: prod over its loops of (max - min + 1), affine in the
            parameters, times the operations of an iteration, against the operations that one core does in the time that
-           a parallel region takes
+           a parallel region takes: as slowly as data come from memory, or in vectors, where there are some and all
+           data fit into the core's share of the last cache: a loop so small takes time only where it runs again and
+           again
     at:    the sample sizes, by which the statements of one loop are compared
     above: the loops around it, which have to be loops as they were written
     """
@@ -49,9 +53,45 @@ def worth_of(program: Program, machine: Cpu, at: isl.Set, above: Sequence[Member
         return None
     seconds = machine.parallel_region_us * 1e-6 / (1 - 1 / machine.cores)
     cycles = seconds * machine.clock_ghz * 1e9
-    least = cycles * Rates().operations / FROM_AFAR / (total / count)
+    each = total / count
+    least = cycles * Rates().operations / FROM_AFAR / each
+    within = _within(largest, at, fixed)
+    lanes, data = _vectors(program, largest, at, within)
+    if lanes > 0:
+        first, last = machine.levels[0], machine.levels[-1]
+        near = cycles / max(each / (Rates().operations * lanes), data / within / machine.bytes_per_cycle(first))
+        least = min(near, max(least, machine.capacity(last, machine.cores) * within / data))
     constants = [int(e.max_val().to_python()) for e in extents if e.is_cst()]
     return Worth(tuple(e for e in extents if not e.is_cst()), _plain(least / prod(constants)))
+
+
+def _within(instances: isl.Set, at: isl.Set, fixed: set[int]) -> float:
+    """How many instances the loops have without those of which the dimensions are fixed."""
+    inner = instances.intersect_params(at)
+    for d in sorted(fixed, reverse=True):
+        inner = inner.project_out(isl.dim_type.set, d, 1)
+    return box_volume(inner)
+
+
+def _vectors(program: Program, instances: isl.Set, at: isl.Set, within: float) -> tuple[float, float]:
+    """How many times as many operations the vectors of a statement do in a cycle, 0 where it has none as far as can be
+    seen, and the bytes of all elements that it touches.
+
+    within: how many instances a run of the loop has
+    """
+    statement = program.statements[set_name(instances)]
+    if any(isinstance(node, c.Call) for node in c.walk(statement.body)) or not all(a.exact for a in statement.accesses):
+        return 0.0, 0.0
+    there = instances.intersect_params(at)
+    cells: dict[str, float] = {}
+    for access in statement.accesses:
+        if access.relation.dim(isl.dim_type.out):
+            touched = box_volume(access.relation.intersect_domain(there).range())
+            cells[access.array] = max(cells.get(access.array, 0.0), touched)
+    if written_cells(program, there) < within:
+        return 0.0, 0.0  # a sum
+    sizes = {name: max(1, program.scop.arrays[name].element.size_bytes) for name in cells}
+    return max(1.0, VECTOR_BYTES / max(sizes.values())), sum(cells[name] * sizes[name] for name in cells)
 
 
 def _dimensions(above: Sequence[Member], instances: isl.Set) -> set[int] | None:

@@ -29,7 +29,7 @@ domain
               band[-] for(j) { S2[i, c, j] -> [j] }
             filter { S3[i, c] }
 becomes
-buffer best_of spread array(best) extents(64) corner({ [i0] -> best[(i0)] }) places({ S3[i, c] -> best[i] : 0 <= i < n and 0 <= c < k; S0[i] -> best[i] : 0 <= i < n }) accesses(S0.r0, S3.r1, S3.r3)
+buffer best_of spread array(best) extents(64) corner({ [i0] -> best[(i0)] }) places({ S3[i, c] -> best[i] : 0 <= i < n and 0 <= c < k; S0[i] -> best[i] : k > 0 and 0 <= i < n }) accesses(S0.r0, S3.r1, S3.r3)
 buffer points_columns tile array(points) extents(64, 6) corner({ [i0] -> points[(i0), (0)] }) order(1, 0) accesses(S2.r0, S2.r2, fill_points_columns_points.inside)
 domain
   band[c] for(i) tile(64) { S0[i] -> [i - (i) mod 64];

@@ -22,7 +22,7 @@ domain
             filter { S1[i, j] }
             filter { S2[i, j] }
 becomes
-buffer t_of spread array(t) extents(8) corner({ [i0] -> t[(i0)] }) places({ S0[i] -> t[i] : 0 <= i < n; S2[i, j] -> t[i] : 0 <= i < n and 0 <= j < m; S1[i, j] -> t[i] : 0 <= i < n and 0 <= j < m }) accesses(S0.r0, S1.r1, S2.r1)
+buffer t_of spread array(t) extents(8) corner({ [i0] -> t[(i0)] }) places({ S0[i] -> t[i] : m > 0 and 0 <= i < n; S2[i, j] -> t[i] : 0 <= i < n and 0 <= j < m; S1[i, j] -> t[i] : 0 <= i < n and 0 <= j < m }) accesses(S0.r0, S1.r1, S2.r1)
 domain
   band[c] for(i) permutable tile(8) { S0[i] -> [i - (i) mod 8];
                                       S1[i, j] -> [i - (i) mod 8];

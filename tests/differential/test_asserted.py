@@ -1,0 +1,144 @@
+"""Assertions, and branches that end the program: conditions of the sizes, without which the original loops run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polyc.codegen import render_file
+from polyc.errors import UserError
+from polyc.frontend import read
+from polyc.model.program import InputOptions, Options
+from polyc.pipeline import compile_region
+from tests.programs import region_of, run_alike
+
+TEXT = """#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+typedef struct { int w, h, c; float *data; } image;
+static float get_pixel(image m, int x, int y, int c)
+{
+    assert(x < m.w && y < m.h && c < m.c);
+    return m.data[c*m.h*m.w + y*m.w + x];
+}
+static float get_pixel_extend(image m, int x, int y, int c)
+{
+    if (x < 0 || x >= m.w || y < 0 || y >= m.h) return 0;
+    return get_pixel(m, x, y, c);
+}
+static void set_pixel(image m, int x, int y, int c, float val)
+{
+    if (x < 0 || y < 0 || c < 0 || x >= m.w || y >= m.h || c >= m.c) return;
+    assert(x < m.w && y < m.h && c < m.c);
+    m.data[c*m.h*m.w + y*m.w + x] = val;
+}
+void gray(image a, image b)
+{
+    int i, j;
+    for (j = 0; j < a.h; ++j)
+        for (i = 0; i < a.w; ++i)
+            set_pixel(b, i, j, 0, .3f*get_pixel(a, i, j, 0) + .6f*get_pixel(a, i, j, 1) + .1f*get_pixel(a, i, j, 2));
+}
+void moved(image a, image b, int dx)
+{
+    for (int j = 0; j < a.h; ++j)
+        for (int i = 0; i < a.w; ++i)
+            set_pixel(b, i, j, 0, get_pixel_extend(a, i + dx, j + dx, 0));
+}
+void scale(int n, int m, float *a, float s)
+{
+    for (int i = 0; i < n; i++) {
+        assert(i < m);
+        a[i] *= s;
+    }
+}
+void copy(int n, const float *b, float *a, int m)
+{
+    for (int i = 0; i < n; i++) {
+        if (i >= m) {
+            printf("%d of %d\\n", i, m);
+            exit(3);
+        } else
+            a[i] = b[i] * 2;
+    }
+}
+static int at(int i, int n)
+{
+    assert(i >= 0);
+    assert(i < n);
+    return n - 1 - i;
+}
+void turn(int n, int m, const float *b, float *a)
+{
+    for (int i = 0; i < n; i++)
+        a[i] = b[at(i, m)];
+}
+static float pool[40000];
+int main(int count, char **words)
+{
+    int n = atoi(words[1]), m = atoi(words[2]), way = atoi(words[3]);
+    for (int i = 0; i < 40000; i++) pool[i] = i * 7 % 31;
+    image a = {n, 30, 3, pool}, b = {m, 20 + m % 20, way == 5 ? 0 : 1, pool + (way == 6 ? 40 : 20000)};
+    if (way == 0) scale(n, m, pool, 3);
+    if (way == 1) copy(n, pool + 100, pool + (n > 50 ? 90 : 200), m);
+    if (way == 2) turn(n, m, pool + 100, pool + 200);
+    if (way >= 3) gray(a, b);
+    if (way == 4) moved(a, b, m - n);
+    double sum = 0;
+    for (int i = 0; i < 40000; i++) sum += pool[i] * (i % 97 + 1);
+    printf("%.17g\\n", sum);
+    return 0;
+}
+"""
+INPUTS = [(n, m, str(way)) for n, m in (("40", "40"), ("60", "61"), ("33", "32"), ("0", "7")) for way in range(7)]
+
+
+@pytest.mark.parametrize("standard", ["gnu11", "c99"])
+def test_the_program_ends_where_it_did(standard: str, tmp_path: Path) -> None:
+    file = tmp_path / "t.c"
+    file.write_text(TEXT)
+    source = read(str(file), InputOptions(detect=True, flags=(f"-std={standard}",)))
+    regions = [compile_region(region, Options(threads="always", tile_sizes=None)) for region in source.regions]
+    found = {region.program.scop.function for region in regions}
+    assert found >= {"gray", "moved", "scale", "copy", "turn"}
+    for region in regions:
+        assert region.certificate is not None
+        assert (region.certificate.tree, region.certificate.text) == ("shown", "shown")
+        assert "assert" not in region.in_file.partition("as it was written")[0]
+    run_alike(TEXT, render_file(source, regions), tmp_path, INPUTS)
+
+
+def test_what_data_decide_is_refused(tmp_path: Path) -> None:
+    text = """#include <assert.h>
+void f(int n, double *a)
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        assert(a[i] > 0);
+        a[i] = 1 / a[i];
+    }
+#pragma endscop
+}
+"""
+    with pytest.raises(UserError, match="nobody knows before the loops run whether this holds") as error:
+        region_of(text, tmp_path)
+    (problem,) = error.value.diagnostics
+    assert problem.code == "asserted"
+    assert problem.span is not None
+    assert (problem.span.line, "NDEBUG" in problem.hint) == (6, True)
+
+
+def test_what_data_decide_stays_in_a_loop_that_nobody_marked(tmp_path: Path) -> None:
+    file = tmp_path / "t.c"
+    file.write_text("""#include <stdlib.h>
+void f(int n, double *a, const int *list)
+{
+    for (int i = 0; i < n; i++) {
+        if (list[i] >= n)
+            abort();
+        a[list[i]] = 1;
+    }
+}
+""")
+    assert not read(str(file), InputOptions(detect=True)).regions

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import prod
 from types import TracebackType
 
 import islpy as isl
@@ -20,13 +21,15 @@ from polyc.fallback import declined_at_budget, first_line, not_mapped
 from polyc.model.certificate import NOT_SHOWN, SHOWN, WRITTEN, Certificate
 from polyc.model.printed import Question, Rendered
 from polyc.model.program import Compiled, Options, Pass, Program, Snapshot, operations_for
-from polyc.model.scop import Region
-from polyc.poly import OverBudget
+from polyc.model.scop import Region, Scop
+from polyc.poly import OverBudget, constant_of
 from polyc.records import dataclass, replace
 from polyc.replay import Outcome, replay
 from polyc.reread import NotComparable, special_faults, text_faults
 from polyc.verify import Fault
 
+PRIVATE_BYTES = 4096
+"""The largest array of which each thread of a GPU has a copy."""
 LATE = 15.0
 """Seconds of processor time of a region, its children included, after which no search for the pass at fault begins."""
 
@@ -39,7 +42,7 @@ class Attempt:
 
     def __init__(self, region: Region, options: Options, told: Pass, question: Question | None) -> None:
         """told: adds what is to be said of the region before all else; question: what its data are asked first."""
-        self.region = region
+        self.region = region if not options.gpu else replace(region, scop=with_few_private(region.scop))
         self.told = told
         self.question = question
         self.asked = options if region.scop.tile == "auto" else replace(options, tile_sizes=region.scop.tile)
@@ -219,6 +222,17 @@ class Attempt:
                 "text-not-checked", "text", f"the printed text was not shown to be right: {reason}"
             )
         return certified(rendered, certificate), program
+
+
+def with_few_private(scop: Scop) -> Scop:
+    """The region as GPUs run it: their threads have copies of small arrays only."""
+
+    def size(name: str) -> int:
+        extents = (None if extent is None else constant_of(extent) for extent in scop.arrays[name].extents)
+        return prod(extent or PRIVATE_BYTES for extent in extents) * scop.arrays[name].element.size_bytes
+
+    small = {name for name in scop.privatizable if not scop.arrays[name].rank or size(name) <= PRIVATE_BYTES}
+    return replace(scop, privatizable=frozenset(small))
 
 
 def worth_versions(program: Program) -> bool:

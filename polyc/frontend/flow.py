@@ -38,6 +38,22 @@ def written_first(placed: list[Placed], arrays: frozenset[str], context: isl.Set
     return arrays - {set_name(piece) for piece in sets(exposed) if not piece.is_empty()}
 
 
+def is_made_again(array: str, placed: list[Placed]) -> bool:
+    """Whether iterations of an outermost loop write the same elements of an array, which no other nest uses.
+
+    math: with i that loop and W = { i -> A[x] } the elements that are written, W is not injective
+    """
+    users = [(one, raw) for one in placed for raw in one.draft.accesses if raw.array == array]
+    if len({(one.order[0], one.draft.env.dims[:1]) for one, _ in users}) != 1 or not users[0][0].draft.env.dims:
+        return False
+    for one, raw in users:
+        written = one.access(raw)
+        inner = written.dim(isl.dim_type.in_) - 1
+        if raw.kind is not READ and not written.project_out(isl.dim_type.in_, 1, inner).is_injective():
+            return True
+    return False
+
+
 def flow_of(reads: isl.UnionMap, writes: isl.UnionMap, order: isl.UnionMap) -> Flow:
     return compute_flow(Accesses(reads, writes, isl.UnionMap.empty(reads.get_space())), order)
 

@@ -23,9 +23,9 @@ from polyc.frontend.c.liveness import Path, declared_on_the_way, given_before, r
 from polyc.frontend.c.parse import CALLED, IDENTIFIER, Parsed, clean, without_own_loops
 from polyc.frontend.c.references import place_of
 from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, number, project, restore, saved, variable
-from polyc.frontend.c.symbols import PRIVATE_BYTES, Scope, Symbol, scope_before
+from polyc.frontend.c.symbols import FEW_BYTES, PRIVATE_BYTES, Scope, Symbol, scope_before
 from polyc.frontend.extract import Extractor, Item, ends_program
-from polyc.frontend.flow import needed_exits, without_dead, without_unread, written_first
+from polyc.frontend.flow import is_made_again, needed_exits, without_dead, without_unread, written_first
 from polyc.frontend.idioms.bodies import Bodies, with_bodies
 from polyc.frontend.idioms.exchange import Exchanges
 from polyc.frontend.idioms.fixed import with_fixed_places
@@ -616,9 +616,14 @@ class Modeller:
             pointer = any(d.pointer for d in symbol.shape.dims)
             small = symbol.rank == 0 or 0 < symbol.shape.size_bytes <= PRIVATE_BYTES
             written = key in region.written
+            if symbol.shape.size_bytes > FEW_BYTES and not is_made_again(key, placed):
+                continue  # an array of the whole region is memory
             if local and small and written and not pointer and key not in live | region.exposed | set(region.flat):
                 candidates.add(key)
-        return written_first(placed, frozenset(candidates), context)
+        sizes = {key: region.scope.symbols[key].shape.size_bytes if arrays[key].rank else 0 for key in candidates}
+        while sum(sizes.values()) > PRIVATE_BYTES:  # a thread's stack is as large as the function's, and not larger
+            del sizes[max(sorted(sizes), key=lambda key: sizes[key])]
+        return written_first(placed, frozenset(sizes), context)
 
     def is_unset(self, symbol: Symbol) -> bool:
         """Whether a local array has no values yet: before the region stand its declaration and `(void)name;` only."""

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import islpy as isl
 
+from polyc.analysis.expressions.facts import mentions
 from polyc.analysis.expressions.reader import Value, agree, agree_plainly, substitution
 from polyc.model import ctree as c
 from polyc.model.fault import Fault
@@ -23,6 +24,8 @@ from polyc.reread.instances import Image
 from polyc.reread.parts import Loop
 
 _CLAUSE = re.compile(r"reduction\((\S+): (\w+(?:\[:\d+\])*)\)")
+PARALLEL = "omp parallel for"
+_COLLAPSE = re.compile(r" collapse\((\d+)\)")
 _UNROLL = "GCC unroll"
 _ATOMIC = "omp atomic"
 
@@ -31,9 +34,17 @@ def concurrency_faults(program: Program, loops: Sequence[Loop], images: Sequence
     """Loops that are marked and may not be."""
     by_part = {id(image.part): image for image in images}
     found: list[Fault] = []
+    inside: set[int] = set()
+    for loop in loops:
+        together = collapsed(loop.node)
+        if together is None:
+            message = f"the loop {loop.name} of the text shares its threads with what is no loop directly inside of it"
+            return [Fault("race", message, "")]
+        inside |= {id(node) for node in together}
     for loop in loops:
         node = loop.node
         marked = [p for p in node.pragmas if not p.startswith(_UNROLL)]
+        marked += [PARALLEL] if id(node) in inside else []
         if not (marked or node.lanes or node.owned or node.lookups):
             continue
         below = [by_part[id(part)] for part in loop.parts]
@@ -46,6 +57,28 @@ def concurrency_faults(program: Program, loops: Sequence[Loop], images: Sequence
         if message:
             found.append(Fault("race", f"the loop {loop.name} of the text {message}", ""))
     return found
+
+
+def collapsed(node: c.For) -> list[c.For] | None:
+    """The loops inside of one that are dealt out with it; None where they are not all that is inside of each other, or
+    where the outer ones decide how long they are."""
+    counts = [int(found[1]) for pragma in node.pragmas if (found := _COLLAPSE.search(pragma)) is not None]
+    together = [node]
+    while counts and len(together) < counts[0]:
+        body = together[-1].body
+        inner = body.body[0] if isinstance(body, c.Block) and len(body.body) == 1 else body
+        outer = {name for one in together for name in _counters(one)}
+        heads = [inner.init, inner.condition, inner.step] if isinstance(inner, c.For) else []
+        if not isinstance(inner, c.For) or any(outer & mentions(head) for head in heads if head is not None):
+            return None
+        if inner.pragmas or inner.lanes or inner.owned or inner.lookups or inner.nontemporal:
+            return None
+        together.append(inner)
+    return together[1:]
+
+
+def _counters(node: c.For) -> set[str]:
+    return {node.init.name} if isinstance(node.init, c.Decl) else set() if node.init is None else mentions(node.init)
 
 
 def _member(loop: Loop, below: list[Image]) -> tuple[Member | None, int]:
@@ -116,7 +149,7 @@ def _wrong(program: Program, node: c.For, marked: list[str], member: Member) -> 
     if member.owned and marked:
         return "runs at once, and updates cells that have owners"
     for pragma in marked:
-        if pragma.startswith("omp parallel for"):
+        if pragma.startswith(PARALLEL):
             if not member.parallel:
                 return "is parallel, and carries dependences in the program"
         elif pragma.startswith("omp simd"):

@@ -22,6 +22,7 @@ from polyc.frontend.text.literals import without_widths
 from polyc.model import ctree as c
 from polyc.model.printed import Rendered
 from polyc.model.scop import Region
+from polyc.reread.concurrent import collapsed
 from polyc.reread.meanings import definitions
 from polyc.reread.parts import NotComparable, Refused
 
@@ -63,6 +64,8 @@ def literal_faults(region: Region, rendered: Rendered) -> None:
         pieces = [(found[start][1], found[first - 1][2]), (found[last][1], found[-1][1])]
     ahead = () if rendered.question is None else rendered.question.body
     shown = rendered.steps[-1][2]
+    if any(isinstance(node, c.For) and collapsed(node) is None for item in shown for node in c.walk(item)):
+        raise Refused("loops that share threads are not all that is inside of each other")
     statements = "".join(text[a:b] for a, b in pieces)
     for name in rendered.vectors:  # a type, and a macro that looks like a call
         statements = re.sub(rf"\b{name}\(", f"{name}{_CALLED}(", statements)

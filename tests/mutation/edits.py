@@ -192,6 +192,10 @@ def parallel_first(band: Band) -> Band | None:
     return replace(band, members=(replace(band.members[0], parallel=True), *band.members[1:]))
 
 
+def shared(member: Member) -> Member:
+    return replace(member, parallel=True)
+
+
 def vector_last(band: Band) -> Band | None:
     return _last(band, replace(band.members[-1], vector=True, parallel=False))
 

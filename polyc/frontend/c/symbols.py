@@ -13,8 +13,10 @@ and or not exists implies mod floor ceil min max floord ceild rat true false inf
 sequence set band mark child coincident permutable options context extension contraction expansion
 """
 ISL_WORDS = frozenset(_ISL.split())
-PRIVATE_BYTES = 4096
-"""The largest local array that each thread may have a copy of."""
+FEW_BYTES = 4096
+"""An array that each thread may have a copy of, whatever it is for."""
+PRIVATE_BYTES = 1 << 18
+"""What copies of local arrays may take on the stack of each thread, as they do on the function's own one."""
 
 
 @dataclass(frozen=True, slots=True)

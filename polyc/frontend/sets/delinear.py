@@ -23,7 +23,7 @@ import islpy as isl
 from polyc.analysis.expressions.ranges import bounds_of
 from polyc.errors import Span
 from polyc.frontend.c.state import POINT, Env, FlatShape, Region, number, project, restore, saved
-from polyc.frontend.c.symbols import PRIVATE_BYTES, Symbol
+from polyc.frontend.c.symbols import FEW_BYTES, Symbol
 from polyc.frontend.sets.affine import Affine
 from polyc.frontend.sets.atoms import Atoms
 from polyc.frontend.sets.multiples import parts_of, with_parts
@@ -121,7 +121,7 @@ def flat_references(region: Region, body: c.Block) -> Iterator[tuple[Symbol, c.E
 
 def is_small(symbol: Symbol) -> bool:
     """Whether each thread could have a copy of an array."""
-    return symbol.storage is Storage.LOCAL and 0 < symbol.shape.size_bytes <= PRIVATE_BYTES
+    return symbol.storage is Storage.LOCAL and 0 < symbol.shape.size_bytes <= FEW_BYTES
 
 
 def checked(strides: tuple[Poly, ...], region: Region, atoms: Atoms) -> Form | None:

@@ -25,6 +25,11 @@ FEW = 4
 WRITTEN_OUT = 16
 """Iterations, known in advance, that compilers write out and then make vectors of, unless a pragma asks for a loop."""
 
+ENOUGH = 64
+"""Iterations that are shared well among the threads of any machine."""
+MOST_INSIDE = 2
+"""Loops inside of a parallel one that are shared with it."""
+
 SET_ERRNO = frozenset({"sqrt", "sqrtf"})
 """Functions that vectors have an instruction for, which compilers use where nobody reads the errno that they set."""
 
@@ -35,7 +40,8 @@ def mark_loops(program: Program) -> Program:
     tree:     band[cc] … -> the same with `parallel` on the first coincident member of each path,
               `vector` on a coincident member with no loop below
     requires: coincidence as isl or a pass that proved it set it
-    ensures:  at most one parallel loop on a path, and none of one iteration where the band has a longer one (three
+    ensures:  at most one parallel loop on a path, but for loops directly inside of each other that are printed as one
+              (`collapse`), and none of one iteration where the band has a longer one (three
               planes of an image in tiles of eight); an innermost loop inside sequential loops is left to the vector
               unit, since starting threads for it costs more than it runs, and so is what is too little to be worth
               it; threads take the iterations as they come where some are much longer than others. A loop from row to
@@ -124,7 +130,10 @@ class _Shares:
                 for position, member in enumerate(members):
                     if member.parallel:
                         changed = self.shared(member, above + members[:position])
-                        return replace(node, members=(*members[:position], changed, *members[position + 1 :]))
+                        inner = members[position + 1 :]
+                        if changed.parallel and not changed.uneven:
+                            inner = self.collapsed(changed, inner, node.child)
+                        return replace(node, members=(*members[:position], changed, *inner))
                 return replace(node, child=self.below(node.child, above + members))
             case _:
                 return replace(node, child=self.below(node.child, above))
@@ -144,6 +153,34 @@ class _Shares:
         if not is_uneven(self.program, self.at, above, member):
             return member
         return replace(member, uneven=True)
+
+    def collapsed(self, first: Member, inner: tuple[Member, ...], below: Node) -> tuple[Member, ...]:
+        """The loops inside of a parallel one, with those marked as well that share its threads: it may be too short for
+        them alone, as a batch of one image, or three tiles.
+
+        A loop stays inside of them, of loops that are not over tiles two: addresses of rows are computed anew in each
+        iteration (12 % of a stencil whose rows are all that is left).
+
+        math: no loop carries a dependence given the outer ones, so that none is carried from one pair of values to
+              another
+        """
+        count: int | None = self.tiles(first)
+        found: list[Member] = []
+        stay = 1 if first.role is Role.TILE else 2
+        for position, member in enumerate(inner):
+            last = len(inner) - position - 1 + (1 if has_loops(below) else 0) < stay
+            alike = member.coincident and member.role is first.role and not (member.vector or member.reductions)
+            if (count is not None and count >= ENOUGH) or len(found) == MOST_INSIDE or last or not alike:
+                break
+            found.append(replace(member, parallel=True))
+            times = self.tiles(member)
+            count = None if count is None or times is None else count * times
+        return (*found, *inner[len(found) :])
+
+    def tiles(self, member: Member) -> int | None:
+        """The iterations of a loop, or of one over tiles, if they are known."""
+        count = iterations(member, self.program)
+        return None if count is None else -(-count // member.size) if member.role is Role.TILE else count
 
     def too_small(self, member: Member) -> Member:
         statements = tuple(names(member.schedule.domain()))

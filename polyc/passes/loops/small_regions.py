@@ -17,6 +17,8 @@ from polyc.poly import affine_of, box_extents, box_volume, set_name, sets, value
 
 FROM_AFAR = 2.0
 """How many times longer than its operations a loop takes at least whose data come from memory."""
+SEARCHED = 4
+"""How many times as much has to be done where a search starts threads as well, and runs through the loops before."""
 VECTOR_BYTES = 16
 """In which a core does as many operations in vectors as `Rates` says for one by one."""
 
@@ -52,7 +54,7 @@ def worth_of(program: Program, machine: Cpu, at: isl.Set, above: Sequence[Member
     if extents is None:
         return None
     seconds = machine.parallel_region_us * 1e-6 / (1 - 1 / machine.cores)
-    cycles = seconds * machine.clock_ghz * 1e9
+    cycles = seconds * machine.clock_ghz * 1e9 * (1 if program.scop.search is None else SEARCHED)
     each = total / count
     least = cycles * Rates().operations / FROM_AFAR / each
     within = _within(largest, at, fixed)

@@ -23,6 +23,8 @@ OWN = ("private", "firstprivate", "lastprivate", "linear")
 """Clauses that give each iteration a variable of its own."""
 _CLAUSE = re.compile(r"(\w+)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
 _NAME = re.compile(r"[A-Za-z_]\w*")
+PARALLEL = "omp parallel for"
+_COLLAPSE = re.compile(r"\bcollapse\s*\(\s*(\d+)\s*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,19 @@ class Pragma:
     """Variables with smaller numbers were declared outside of it."""
     own: frozenset[str]
     """Variables that each iteration has for itself, that one iteration has, or that are combined."""
+
+
+def collapsed(node: c_ast.For, pragma: str) -> list[c_ast.For]:
+    """The loops inside of one that share its threads."""
+    found = _COLLAPSE.search(pragma)
+    together = [node]
+    while found is not None and len(together) < int(found[1]):
+        body = together[-1].stmt
+        items = list(body.block_items or []) if isinstance(body, c_ast.Compound) else [body]
+        if len(items) != 1 or not isinstance(items[0], c_ast.For):
+            raise NotUnderstood("a loop that shares the threads of what is not directly around it")
+        together.append(items[0])
+    return together[1:]
 
 
 def for_loop(f: Statements, node: c_ast.For, pragma: str) -> None:

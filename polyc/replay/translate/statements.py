@@ -12,7 +12,7 @@ from polyc.records import dataclass, field
 from polyc.replay.machine.memory import THREADS
 from polyc.replay.machine.reading import LABEL, NotUnderstood
 from polyc.replay.translate.declarations import Declarations
-from polyc.replay.translate.loops import Pragma, do_loop, for_loop, general_loop
+from polyc.replay.translate.loops import PARALLEL, Pragma, collapsed, do_loop, for_loop, general_loop
 from polyc.replay.translate.values import ADDRESS, Target, Variable, closed
 
 
@@ -23,6 +23,8 @@ class Statements(Declarations):
     loops: list[list[str]] = field(default_factory=list)
     """Of each loop around this place, what runs before its next iteration."""
     pragmas: list[Pragma] = field(default_factory=list)
+    together: set[int] = field(default_factory=set)
+    """Loops, by identity, that share the threads of the loop around them."""
     result: CType = INT
     """What a function of the user's returns."""
 
@@ -43,7 +45,7 @@ class Statements(Declarations):
             case c_ast.If():
                 self.branch(node)
             case c_ast.For():
-                for_loop(self, node, "")
+                for_loop(self, node, PARALLEL if id(node) in self.together else "")
             case c_ast.While():
                 with self.block():
                     general_loop(self, node.cond, None, node.stmt)
@@ -156,6 +158,7 @@ class Statements(Declarations):
         words = pragma.split()[:3]
         if isinstance(node, c_ast.For) and (words[:3] == ["omp", "parallel", "for"] or words[:2] == ["omp", "simd"]):
             self.at(node)
+            self.together |= {id(inner) for inner in collapsed(node, pragma)}
             for_loop(self, node, pragma)
         elif words[:2] == ["omp", "atomic"]:
             self.emit("atomic(True)")

@@ -110,11 +110,21 @@ def step_lost(original: Any) -> Any:
 
 
 def pragma_everywhere(_original: Any) -> Any:
-    def pragmas(self: Any, member: Member | None, condition: c.Expr, body: c.Stmt) -> tuple[str, ...]:
-        del self, condition, body
+    def pragmas(self: Any, member: Member | None, *_: Any) -> tuple[str, ...]:
+        del self
         return () if member is None else ("omp parallel for",)
 
     return pragmas
+
+
+def one_loop_more(original: Any) -> Any:
+    """The loop inside of those that share threads shares them as well."""
+
+    def collapsed(body: c.Stmt, counter: str) -> tuple[c.Stmt, int]:
+        found, count = original(body, counter)
+        return found, count + 1
+
+    return collapsed
 
 
 def clause_not_printed(_original: Any) -> Any:
@@ -188,6 +198,7 @@ CODEGEN: list[tuple[str, str, Install]] = [
     ("steps of one", "in tile loops", patched(loops.LoopPrinter, "loop", step_lost)),
     ("loops start late", "by one", patched(loops.LoopPrinter, "loop", iterator_one_late)),
     ("every loop parallel", "pragmas", patched(loops.LoopPrinter, "pragmas", pragma_everywhere)),
+    ("one loop more shares threads", "pragmas", patched(loops, "collapsed", one_loop_more)),
     ("reduction clause not printed", "pragmas", patched(loops.LoopPrinter, "reductions", clause_not_printed)),
     (
         "buffers static",

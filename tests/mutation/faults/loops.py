@@ -96,6 +96,15 @@ add(
     "the outermost loop is parallel",
     patched(pipeline, "mark_loops", all_coincident_before),
 )
+add(
+    "parallel",
+    "all loops inside share the threads",
+    "whatever they carry",
+    patched(parallel._Shares, "collapsed", lambda _o: lambda _s, _f, inner, _b: tuple(map(e.shared, inner))),
+    "interleaved",
+    "recurrence",
+    "skewed",
+)
 add("parallel", "loops below not seen", "has_loops says no", always(parallel, "has_loops", False))
 
 # --- reductions ------------------------------------------------------------------------------------------------------

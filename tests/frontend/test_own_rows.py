@@ -1,0 +1,61 @@
+"""Local arrays of which each thread has a copy, and variables that are computed where they are used."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import Modeller
+
+ROWS = """void f(int n, double a[n][n], double b[n][n])
+{{
+    double row[{size}], plane[60][60];
+#pragma scop
+    {loops}
+#pragma endscop
+}}
+"""
+AGAIN = (
+    "for (int i = 0; i < n; i++) { for (int j = 0; j < n; j++) row[j] = a[i][j];"
+    " for (int j = 1; j < n; j++) b[i][j] = row[j - 1]; }"
+)
+ONCE = (
+    "for (int i = 0; i < 60; i++) for (int j = 0; j < 60; j++) plane[i][j] = a[i][j];"
+    " for (int i = 1; i < 60; i++) for (int j = 0; j < 60; j++) b[i][j] = plane[i - 1][j];"
+)
+TWICE = AGAIN + " for (int j = 0; j < n; j++) { row[j] = j; b[0][j] = row[j]; }"
+
+
+@pytest.mark.parametrize(
+    ("loops", "size", "own"),
+    [(AGAIN, 100, {"row"}), (AGAIN, 4000, {"row"}), (AGAIN, 40000, set()), (ONCE, 1, set()), (TWICE, 4000, set())],
+    ids=["small", "large", "too large", "written once", "two nests"],
+)
+def test_rows_that_each_iteration_makes_again(loops: str, size: int, own: set[str], scop: Modeller) -> None:
+    assert scop(ROWS.format(loops=loops, size=size)).privatizable == own
+
+
+USED = """void f(int n, int m, const float *restrict a, float *restrict b)
+{{
+#pragma scop
+    for (int i = 0; i < n; i++) {{
+        {body}
+    }}
+#pragma endscop
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "domain"),
+    [
+        ("float v = a[i] * 2; if (i < m) b[i] = v;", "0 <= i < n and i < m"),
+        ("float v = a[i]; float u = v + 1; if (i < m) b[i] = u;", "0 <= i < n and i < m"),
+        ("float v = a[i]; if (i < m) v = v + 1; if (i >= 7) b[i] = v;", "7 <= i < n"),
+        ("float v = a[i]; if (a[i] > 0) b[i] = v;", "0 <= i < n"),
+        ("float v = a[i]; for (int j = 0; j < m; j++) b[j * n + i] = v;", "0 <= i < n and m > 0"),
+    ],
+)
+def test_a_variable_is_computed_where_it_is_used(body: str, domain: str, scop: Modeller) -> None:
+    found = scop(USED.format(body=body)).statements["S0"].domain
+    wanted = type(found)(f"[n, m] -> {{ S0[i] : {domain} }}")
+    assert found.is_equal(wanted), found

@@ -40,7 +40,12 @@ class Maker(Ordinary):
     """A program in the making."""
 
     def add_nest(self) -> None:
-        match self.integer(0, 26):
+        self.add_plain_nest()
+        if self.nests and self.chance(6):
+            self.nests[-1] = self.asserted(self.nests[-1])
+
+    def add_plain_nest(self) -> None:
+        match self.integer(0, 27):
             case 0 | 1 | 2 | 3:
                 self.nests.append(self.map_nest([]))
             case 4 | 5 | 6 | 7 | 8:
@@ -65,6 +70,8 @@ class Maker(Ordinary):
                 self.nests.append(self.neighbour_nest())
             case 25:
                 self.nests.append(self.histogram_nest())
+            case 26:
+                self.nests.append(self.own_row_nest())
             case _:
                 self.nests.append(self.time_nest())
 

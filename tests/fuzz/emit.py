@@ -14,6 +14,7 @@ from tests.fuzz.model import (
     FLOATS,
     Access,
     Array,
+    Assert,
     Assign,
     Call,
     Choose,
@@ -49,7 +50,7 @@ from tests.fuzz.model import (
     reads_after,
 )
 
-HEAD = "#include <math.h>\n#include <stdlib.h>\n"
+HEAD = "#include <assert.h>\n#include <math.h>\n#include <stdlib.h>\n"
 MACROS = "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
 CONSTANTS = ("0.3", "1.7", "-0.6", "2.1", "0.07", "-1.3", "0.9")
 REDUCED = ("int", "long")
@@ -226,6 +227,10 @@ class _Writer:
             case Update():
                 type_ = self.temporaries.get(item.name, "double")
                 self.put(f"{item.name} {item.op} {self.stored(item.value, type_, item.op)};")
+            case Assert(form="assert"):
+                self.put(f"assert({self.condition(item.condition)});")
+            case Assert():
+                self.put(f"if (!({self.condition(item.condition)})) abort();")
             case If():
                 self.put(f"if ({self.condition(item.condition)}) {{")
                 self.body(item.then)

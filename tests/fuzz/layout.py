@@ -14,6 +14,7 @@ from tests.fuzz.model import (
     IDX_LIMIT,
     Access,
     Array,
+    Assert,
     Assign,
     Call,
     Choose,
@@ -202,6 +203,8 @@ class _Finder:
                 case Declare() | Update():
                     self.layout.work[run] += times
                     self.value(item.value, ranges, run)
+                case Assert():
+                    self.condition(item.condition, ranges, run)
                 case If():
                     self.condition(item.condition, ranges, run)
                     self.items(item.then, ranges, run, times)

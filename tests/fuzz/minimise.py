@@ -15,6 +15,7 @@ from tests.fuzz.case import Case
 from tests.fuzz.draw import cleaned
 from tests.fuzz.model import (
     Array,
+    Assert,
     Assign,
     Call,
     Choose,
@@ -47,7 +48,7 @@ from tests.fuzz.model import (
 )
 
 VALUES = (Op, Call, Choose, Position, Read, Temporary)
-ITEMS = (Assign, Declare, Update, Let, Loop, If, Repeat)
+ITEMS = (Assign, Declare, Update, Assert, Let, Loop, If, Repeat)
 
 
 def minimised(case: Case, fails: Callable[[Case], bool], limit_seconds: float = 120) -> Case:

@@ -207,6 +207,15 @@ class Update:
 
 
 @dataclass(frozen=True, slots=True)
+class Assert:
+    """`assert(condition);`, or a branch that ends the program where it does not hold. In no run it fails."""
+
+    condition: Compare
+    form: str
+    """`assert`, or `abort`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Let:
     """An index temporary, `int xm = index;`, before the items that use it."""
 
@@ -250,7 +259,7 @@ class Repeat:
     body: tuple[Item, ...]
 
 
-Item = Assign | Declare | Update | Let | Loop | If | Repeat
+Item = Assign | Declare | Update | Assert | Let | Loop | If | Repeat
 
 
 @dataclass(frozen=True, slots=True)

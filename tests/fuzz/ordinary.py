@@ -7,10 +7,13 @@ from dataclasses import replace
 from tests.fuzz.model import (
     Access,
     Array,
+    Assert,
     Assign,
     Call,
     Choose,
     Clamp,
+    Compare,
+    Cover,
     Data,
     DataTest,
     Declare,
@@ -183,7 +186,38 @@ class Ordinary(Nests):
             found.append(Linear(((name, 1),), self.pick((0, 0, 0, 0, 1))))
         return tuple(found)
 
+    # Assertions.
+
+    def asserted(self, nest: Item | Cover) -> Item | Cover:
+        """A nest with a condition in one of its outermost loops that holds in each run: polyc has to ask for it."""
+        if not isinstance(nest, Loop) or nest.step < 0:
+            return nest
+        if nest.body and isinstance(nest.body[0], Loop) and self.chance(60):
+            return replace(nest, body=(self.asserted(nest.body[0]), *nest.body[1:]))  # type: ignore[arg-type]
+        size = self.size()
+        end = replace(size, constant=self.pick((100, 1000)))
+        test = Compare(self.pick(("<", "<=")), Linear(((nest.name, 1),)), end)
+        return replace(nest, body=(Assert(test, self.pick(("assert", "abort"))), *nest.body))
+
     # Rows.
+
+    def own_row_nest(self) -> Item:
+        """A local array that each iteration of outer loops makes again, for a loop that reads it."""
+        loops = self.drawn_loops(self.pick((1, 1, 2)), [])
+        names = [loop.name for loop in loops]
+        row = replace(self.new_array(1, "local"), parameters=("",), pair=False, pointer=False, read_after=False)
+        self.arrays[row.name] = row
+        (make,) = self.drawn_loops(1, names)
+        inside = [*names, make.name]
+        own = Access(row.name, (Linear(((make.name, 1),)),))
+        first = replace(make, body=(Assign(own, "=", self.value(inside, [], 1)),))
+        (use,) = self.drawn_loops(1, names)
+        inside = [*names, use.name]
+        beside = Access(row.name, (Linear(((use.name, 1),), self.pick((0, 0, 1, -1))),))
+        value = Op(self.pick(("+", "-", "*")), Read(beside), self.value(inside, [], 1))
+        target = self.target(len(inside))
+        second = replace(use, body=(self.assign(target, self.place(target, inside), value),))
+        return self.around(loops, (first, second))
 
     def rows_nest(self) -> Item:
         """An element of one array from that of another one, in rows of a constant length that a size may exceed."""

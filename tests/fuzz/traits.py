@@ -6,6 +6,7 @@ from tests.fuzz import helpers
 from tests.fuzz.model import (
     FLOATS,
     Access,
+    Assert,
     Call,
     Clamp,
     Data,
@@ -45,6 +46,7 @@ def traits(program: Program) -> list[str]:
             or (isinstance(part, Call) and part.name in helpers.VALUES)
             for part in parts
         ),
+        "assertions": any(isinstance(part, Assert) for part in parts),
         "float beside double": types >= set(FLOATS),
         "integers beside floats": bool(types & set(FLOATS)) and bool(types - set(FLOATS)),
         "state between calls": any(array.kind == "static" for array in program.arrays),

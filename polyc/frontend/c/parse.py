@@ -20,6 +20,7 @@ from polyc.frontend.text.chunks import KEYWORDS, Chunks, close_paren, declared_n
 from polyc.frontend.text.depth import deep_bracket, deep_node, too_deep
 from polyc.frontend.text.literals import without_widths
 from polyc.frontend.text.places import Places
+from polyc.frontend.text.switches import with_branches
 from polyc.records import dataclass, field
 
 IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
@@ -110,6 +111,7 @@ def parse_function(chunks: Chunks, index: int, kept: list[tuple[int, int]], plac
         parsed.function = functions[-1]
         with_prototype(parsed.function)
         with_plain_labels(parsed.function.body)
+        with_branches(parsed.function.body)
         coord = deep_node(parsed.function)
         if coord is not None:
             raise UserError([too_deep(places, parsed.original(parsed.offset(coord)))])

@@ -44,8 +44,11 @@ def worth_of(program: Program, machine: Cpu, at: isl.Set, above: Sequence[Member
             return None  # nobody knows how often a loop of its own runs
         count = box_volume(instances.intersect_params(at))
         work.append((count * operations(statement), count, instances))
+    runs = any(w > 0 for w, _, _ in work)
+    if not runs:  # at the sample sizes: `if (mode == 2)`
+        work = [(operations(program.statements[set_name(piece)]), 1.0, piece) for _, _, piece in work]
     total, count, largest = sum(w for w, _, _ in work), *max(work, key=lambda one: one[0])[1:]
-    if not 0 < total < float("inf"):
+    if not total < float("inf"):
         return None
     fixed = _dimensions(above, largest)
     if fixed is None:
@@ -58,7 +61,7 @@ def worth_of(program: Program, machine: Cpu, at: isl.Set, above: Sequence[Member
     each = total / count
     least = cycles * Rates().operations / FROM_AFAR / each
     within = _within(largest, at, fixed)
-    lanes, data = _vectors(program, largest, at, within)
+    lanes, data = _vectors(program, largest, at, within) if runs else (0.0, 0.0)
     if lanes > 0:
         first, last = machine.levels[0], machine.levels[-1]
         near = cycles / max(each / (Rates().operations * lanes), data / within / machine.bytes_per_cycle(first))

@@ -50,8 +50,8 @@ def run_alike(text: str, printed: str, folder: Path, inputs: Sequence[tuple[str,
     programs = (("a", text, ["-O2"]), ("b", printed, ["-O2"]), ("c", printed, sanitize))
     for name, code, flags in programs:
         (folder / f"{name}.c").write_text(code)
-        words = ["gcc", "-fopenmp", "-ffp-contract=off", "-fno-strict-aliasing", "-w", *flags, f"{name}.c", "-o", name]
-        subprocess.run(words, check=True, cwd=folder)
+        words = ["-fopenmp", "-ffp-contract=off", "-fno-strict-aliasing", "-w", *flags, f"{name}.c", "-o", name, "-lm"]
+        subprocess.run(["gcc", *words], check=True, cwd=folder)
     shown = []
     for arguments in inputs:
         done = [

@@ -60,6 +60,8 @@ FEW_PIECES = 30
 """Pieces of a set of sizes with which operations of isl take little time."""
 WORD = re.compile(r"\w+")
 _PRAGMA = re.compile(r"^#pragma (?!polyc\b|scop\b)[^\n]*$", re.MULTILINE)
+FAST = frozenset(["-ffast-math", "-Ofast", "-funsafe-math-optimizations", "-fassociative-math", "-freciprocal-math"])
+"""Options with which a C compiler computes floats otherwise than they are written."""
 _ASM = re.compile(r"\b(?:asm|__asm__|__asm)\b")
 
 
@@ -279,7 +281,8 @@ class Modeller:
         if not self.unasked:
             return (), None
         taken = self.file_names | self.function_names() | frozenset(region.scope.symbols)
-        return apart(region, after, arrays, statements, known, lambda keys: search(region, body, keys, taken))
+        fast = not FAST.isdisjoint(self.options.flags)
+        return apart(region, after, arrays, statements, known, lambda keys: search(region, body, keys, taken, fast))
 
     def stay_in_rows(self, region: Region, items: list[Item], converter: Converter) -> None:
         """Subscripts have to stay inside their dimension: C says so, and not all who write it do."""

@@ -32,7 +32,9 @@ from polyc.analysis.expressions.facts import (
     is_read_first,
     mentions,
 )
+from polyc.analysis.expressions.rounding import computes, may_round_otherwise
 from polyc.frontend.c.first_use import Use, first_use, is_set_first
+from polyc.frontend.c.functions import PURE
 from polyc.frontend.c.references import resolve
 from polyc.frontend.c.state import Region
 from polyc.model import ctree as c
@@ -44,10 +46,11 @@ class NotFound(Exception):
     """Why it cannot be found out, in words that follow "which elements are touched depends on data, and"."""
 
 
-def search(region: Region, body: c.Block, keys: Iterable[str], taken: frozenset[str]) -> Search:
+def search(region: Region, body: c.Block, keys: Iterable[str], taken: frozenset[str], fast: bool = False) -> Search:
     """The loops that find out what a region touches of some arrays. Raises NotFound.
 
     body: the region as it is modelled; keys: the arrays; taken: names that mean something where the region stands
+    fast: whether the C compiler may compute floats in another way at each place (`-ffast-math`)
     """
     ends: dict[str, tuple[str, str]] = {}
     for key in keys:
@@ -63,6 +66,9 @@ def search(region: Region, body: c.Block, keys: Iterable[str], taken: frozenset[
         if slicer.needed == needed:
             break
         needed = slicer.needed
+    floats = {key for key, symbol in region.scope.symbols.items() if symbol.shape.element.kind != "int"}
+    if may_round_otherwise(found, floats) or (fast and computes(found, floats)):
+        raise NotFound("how a floating value is rounded decides it, which may differ from loop to loop")
     loops = tuple(slicer.outermost(item) for item in found)
     names = {region.scope.symbols[key].c_name: both for key, both in ends.items()}
 
@@ -212,7 +218,7 @@ class _Slicer:
     def depends_on(self, expr: c.Expr) -> None:
         """Take what an expression reads along. Raises NotFound where the region may change it on the way."""
         for node in c.walk(expr):
-            if isinstance(node, c.Call):
+            if isinstance(node, c.Call) and node.function not in PURE:
                 raise NotFound(f"what '{node.function}' returns decides it")
             if not isinstance(node, c.Name) or node.name in self.counters:
                 continue

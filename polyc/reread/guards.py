@@ -64,7 +64,10 @@ def guard_faults(scop: Scop, rendered: Rendered) -> list[Fault]:
 def _behind(scop: Scop, rendered: Rendered) -> tuple[c.Stmt, ...]:
     """The statements of the question behind the search. Raises Unseen."""
     statements = () if rendered.question is None else rendered.question.body
-    return statements if scop.search is None else behind_search(scop.search, statements)
+    if scop.search is None:
+        return statements
+    floats = {array.c_name for array in scop.arrays.values() if array.element.kind != "int"}
+    return behind_search(scop.search, statements, floats)
 
 
 def _found(statements: tuple[c.Stmt, ...], rendered: Rendered) -> Iterator[c.Expr]:

@@ -8,7 +8,7 @@ shown:    at each reference to one of the arrays the search has kept its subscri
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from polyc.analysis.expressions.facts import (
     Induction,
@@ -22,7 +22,9 @@ from polyc.analysis.expressions.facts import (
     lvalues,
     mentions,
 )
+from polyc.analysis.expressions.rounding import may_round_otherwise
 from polyc.frontend.c.first_use import Use, first_use, is_set_first
+from polyc.frontend.c.functions import PURE
 from polyc.model import ctree as c
 from polyc.model.scop import Search
 from polyc.records import dataclass, field
@@ -35,8 +37,11 @@ class Unseen(Exception):
     """What the search does not see, or does otherwise than the region."""
 
 
-def behind_search(search: Search, statements: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:
-    """What follows the search among some statements that begin with it. Raises Unseen where it misses something."""
+def behind_search(search: Search, statements: tuple[c.Stmt, ...], floats: Set[str]) -> tuple[c.Stmt, ...]:
+    """What follows the search among some statements that begin with it. Raises Unseen where it misses something.
+
+    floats: the names of variables and arrays that may be such
+    """
     declared = [c.Decl("long", name, (), value) for both in search.ends.values() for name, value in _begins(both)]
     count = len(declared)
     if list(statements[:count]) != declared:
@@ -46,6 +51,10 @@ def behind_search(search: Search, statements: tuple[c.Stmt, ...]) -> tuple[c.Stm
     walk.own = {item.name for loop in loops for item in c.walk(loop) if isinstance(item, c.Decl)}
     if walk.covered(c.Block(search.source), list(loops), 0) != len(loops):
         raise Unseen("it does something that the region does not")
+    declares = [item for s in search.source for item in c.walk(s) if isinstance(item, c.Decl)]
+    own = {item.name for item in declares if "float" in item.type or "double" in item.type}
+    if may_round_otherwise(loops, floats | own):
+        raise Unseen("a value of it may be rounded otherwise")
     for loop in loops:
         walk.alone(loop)
     return statements[count + len(loops) :]
@@ -233,7 +242,7 @@ class _Walk:
     def read(self, expr: c.Node) -> None:
         """What the search evaluates has the value that it has in the region."""
         for node in c.walk(expr):
-            if isinstance(node, c.Call):
+            if isinstance(node, c.Call) and node.function not in PURE:
                 raise Unseen("it calls a function")
             if isinstance(node, c.Name) and node.name in self.written - self.own - set(self.counters):
                 raise Unseen(f"it reads '{node.name}', which the region writes")

@@ -11,7 +11,8 @@ from polyc.model.program import InputOptions, Options
 from polyc.pipeline import compile_region
 from tests.programs import run_alike
 
-TEXT = """#include <stdio.h>
+TEXT = """#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 void rows(int n, const int *row, const int *col, const double *v, const double *x, double *y)
 {
@@ -59,6 +60,15 @@ void stretched(int n, const double *in, double *out, const int *step)
         out[i] = in[at] + in[at + 1];
     }
 }
+void warped(int n, const float *at, const double *in, double *out)
+{
+    for (int i = 0; i < n; i++) {
+        float place = at[i] / 3 - 0.5f;
+        int k = (int)floorf(place);
+        k = k < 0 ? 0 : k > n - 1 ? n - 1 : k;
+        out[i] = in[k] * (place - k);
+    }
+}
 """
 MAIN = """
 #define N 60
@@ -81,6 +91,7 @@ int main(void)
         picked(N, numbers + 2 * N, x, y + (way == 8 ? 3 : 2 * N), pool + 30 * N);
         turned(N, numbers + 2 * N, (const int (*)[4])(numbers + N), way == 2 ? (double *)(numbers + 3 * N + 10) : y);
         stretched(N, x, way == 3 ? x + 2 * N : y, numbers + 2 * N);
+        warped(N, points, x, way == 4 ? x + 2 : y);
         double sum = 0;
         for (int k = 0; k < 40 * N; k++) sum += pool[k] * (k % 97 + 1);
         for (int k = 0; k < 12 * N; k++) sum += points[k] * (k % 89 + 1);

@@ -30,7 +30,7 @@ from polyc.frontend.idioms.bodies import Bodies, with_bodies
 from polyc.frontend.idioms.exchange import Exchanges
 from polyc.frontend.idioms.fixed import with_fixed_places
 from polyc.frontend.idioms.indices import with_indices
-from polyc.frontend.idioms.named import named_values
+from polyc.frontend.idioms.named import named_values, with_known_steps
 from polyc.frontend.idioms.pointers import TooMany, aliases
 from polyc.frontend.idioms.walks import with_values
 from polyc.frontend.inspection import Asking, asking
@@ -134,6 +134,7 @@ class Modeller:
             value = given_before(symbol.c_name, before, self.parsed.function)
             return None if value is None else types.constant(value)
 
+        written_by_user, steps = with_known_steps(written_by_user, scope, constant_before)
         followed = with_values(written_by_user, scope, self.is_own, stays, self.effects.of, constant_before)
         exchanges = Exchanges(scope, with_indices(followed.body, scope, self.is_own))
         body = exchanges.body
@@ -147,7 +148,7 @@ class Modeller:
         self.note_pragmas(region)
         region.sizes = lambda symbol, n: extent(symbol, n, region, converter, self.parsed.function)[0]
         self.check(region, body)
-        self.promise(region)
+        self.promise(region, steps)
         after = After(region, self.parsed.function, self.path, self.marked.live_out, self.options.live_out)
         after.check()
         asked = self.asked_loops(region, body)
@@ -467,8 +468,10 @@ class Modeller:
 
     # --- what is known
 
-    def promise(self, region: Region) -> None:
-        """Take the user's promises into the context."""
+    def promise(self, region: Region, steps: dict[str, int]) -> None:
+        """Take the user's promises into the context, and the values of names that are steps of loops."""
+        for name, value in steps.items():
+            region.context = region.context.intersect(variable(name).eq_set(number(value)))
         for name, value in self.options.params:
             if self.is_parameter(region, name):
                 self.known.add(name)

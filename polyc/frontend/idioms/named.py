@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from polyc.analysis.expressions.facts import induction, lvalues
+from polyc.analysis.expressions.facts import induction, lvalues, writes
 from polyc.frontend.c.state import Region
+from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.model import ctree as c
+from polyc.model.scop import Storage
+from polyc.records import replace
 
 
 def named_values(region: Region, body: c.Block) -> frozenset[str]:
@@ -56,3 +59,42 @@ def counters(body: c.Node) -> set[str]:
                 nested.add(head.key)
     changed = Counter(target.name for target in lvalues(body) if isinstance(target, c.Name))
     return {key for key, times in heads.items() if changed[key] == 2 * times} - nested
+
+
+def with_known_steps(
+    body: c.Block, scope: Scope, before: Callable[[Symbol], int | None]
+) -> tuple[c.Block, dict[str, int]]:
+    """The region with numbers for the names of steps that do not change, and these names: `int bs = 32;` and `i += bs`.
+
+    before: the value that a variable is known to have before the region
+    """
+    changed = writes(body)
+    found: dict[str, int] = {}
+
+    def number(node: c.Node) -> c.Node | None:
+        if not isinstance(node, c.Name):
+            return None
+        symbol = scope.symbols.get(node.name)
+        if symbol is None and node.name in scope.types.constants:
+            return c.Literal(str(scope.types.constants[node.name]))
+        if symbol is None or symbol.rank or not symbol.is_integer or symbol.volatile or symbol.key in changed:
+            return None
+        if symbol.storage not in (Storage.LOCAL, Storage.GLOBAL) or (
+            symbol.storage is Storage.GLOBAL and not symbol.constant
+        ):
+            return None
+        init = symbol.node.init if symbol.constant and symbol.node is not None else None
+        value = before(symbol) if init is None else scope.types.constant(init)
+        if value is None:
+            return None
+        found[symbol.key] = value
+        return c.Literal(str(value))
+
+    def known(node: c.Node) -> c.Node | None:
+        if not isinstance(node, c.For) or not isinstance(node.step, c.Assign):
+            return None
+        step = replace(node.step, value=c.rewrite(node.step.value, number))
+        inner = c.rewrite(node.body, known)
+        return node if step == node.step and inner is node.body else replace(node, step=step, body=inner)
+
+    return c.rewrite(body, known), found

@@ -1,0 +1,114 @@
+"""Steps of loops that have a name: a constant, or a variable that is given one value before the loops."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polyc.codegen import render_file
+from polyc.frontend import read
+from polyc.model.program import InputOptions, Options
+from polyc.pipeline import compile_region
+from tests.programs import run_alike
+
+from .conftest import Modeller
+
+REGION = """{before}
+void f(int n, int m, double *a)
+{{
+    {inside}
+#pragma scop
+    for (int i = 0; i < n; i {step}) {{
+        a[i] = i;{more}
+    }}
+#pragma endscop
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "inside", "step"),
+    [
+        ("", "const int bs = 3;", "+= bs"),
+        ("", "int bs = 3;", "+= bs"),
+        ("", "int bs; bs = 3;", "= i + bs"),
+        ("static const int bs = 3;", "", "= bs + i"),
+        ("enum { bs = 3 };", "", "+= bs"),
+        ("", "const int one = 1; int bs = 2;", "+= bs + one"),
+    ],
+)
+def test_a_name_that_has_one_value(before: str, inside: str, step: str, scop: Modeller) -> None:
+    found = scop(REGION.format(before=before, inside=inside, step=step, more=""))
+    domain = found.statements["S0"].domain.intersect_params(found.context)
+    assert domain.is_equal(
+        type(domain)("[n] -> { S0[i] : 0 <= i < n and i mod 3 = 0 }").intersect_params(found.context)
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "inside", "more"),
+    [
+        ("", "int bs = m;", ""),
+        ("int bs = 3;", "", ""),
+        ("", "int bs = 3; if (m) bs = 4;", ""),
+        ("", "int bs = 3;", " bs = 2;"),
+        ("", "volatile int bs = 3;", ""),
+    ],
+)
+def test_others_are_not_known(before: str, inside: str, more: str, read_text: object, tmp_path: Path) -> None:
+    text = REGION.format(before=before, inside=inside, step="+= bs", more=more).replace("#pragma scop\\n", "")
+    file = tmp_path / "t.c"
+    file.write_text(text.replace("#pragma scop", "").replace("#pragma endscop", ""))
+    source = read(str(file), InputOptions(detect=True))
+    assert not source.regions
+    assert source.left
+
+
+TEXT = """#include <stdio.h>
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+void product(int n, const double *a, const double *b, double *c)
+{
+    const int bs = 8;
+    for (int ii = 0; ii < n; ii += bs)
+        for (int jj = 0; jj < n; jj += bs)
+            for (int kk = 0; kk < n; kk += bs)
+                for (int i = ii; i < MIN(ii + bs, n); i++)
+                    for (int j = jj; j < MIN(jj + bs, n); j++)
+                        for (int k = kk; k < MIN(kk + bs, n); k++)
+                            c[i * n + j] += a[i * n + k] * b[k * n + j];
+}
+void turn(int n, const double *a, double *b)
+{
+    int blk = 5;
+    for (int i = 0; i < n; i += blk)
+        for (int j = 0; j < n; j += blk)
+            for (int x = i; x < i + blk && x < n; x++)
+                for (int y = j; y < j + blk && y < n; y++)
+                    b[y * n + x] = a[x * n + y];
+}
+int main(void)
+{
+    static double a[2500], b[2500], c[2500];
+    for (int n = 0; n < 50; n += 7) {
+        for (int i = 0; i < 2500; i++) a[i] = i % 7 - 3, b[i] = i % 5 - 2, c[i] = i % 3;
+        product(n, a, b, c);
+        turn(n, c, n == 21 ? c + 3 : a);
+        double sum = 0;
+        for (int i = 0; i < 2500; i++) sum += (a[i] + 2 * c[i]) * (i % 17);
+        printf("%.17g\\n", sum);
+    }
+    return 0;
+}
+"""
+
+
+@pytest.mark.slow
+def test_the_same_values(tmp_path: Path) -> None:
+    file = tmp_path / "t.c"
+    file.write_text(TEXT.replace('\n");', '\\n");'))
+    text = file.read_text()
+    source = read(str(file), InputOptions(detect=True))
+    regions = [compile_region(region, Options(threads="always")) for region in source.regions]
+    assert {region.program.scop.function for region in regions} >= {"product", "turn"}
+    run_alike(text, render_file(source, regions), tmp_path)

@@ -8,7 +8,7 @@ import islpy as isl
 
 from polyc.model.program import Program
 from polyc.model.scop import Scop
-from polyc.model.tree import Band, Extension, Leaf, Mark, Node, Role, Sequence
+from polyc.model.tree import Band, Extension, Leaf, Mark, Node, Role, Sequence, walk
 from polyc.poly import names
 from polyc.records import dataclass
 
@@ -135,3 +135,36 @@ def _same(one: str | isl.UnionPwAff, two: str | isl.UnionPwAff) -> bool:
         return isinstance(one, str) and isinstance(two, str) and one == two
     difference = one.sub(two)
     return bool(difference.zero_union_set().is_equal(one.domain().union(two.domain())))
+
+
+def gains_vectors(program: Program) -> bool:
+    """Whether a vector loop is another one than the innermost loop of its statements as they were written: loops
+    changed places, or were parted or joined."""
+    written: dict[str, tuple[frozenset[str], isl.UnionPwAff]] = {}
+    for statements, schedule in _innermost(program.scop.tree.child, frozenset(program.scop.statements)):
+        written |= dict.fromkeys(statements, (statements, schedule))
+    vectors = [
+        (frozenset(names(node.members[-1].schedule.domain())), node.members[-1].schedule)
+        for node in walk(program.tree.child)
+        if isinstance(node, Band) and node.members[-1].vector
+    ]
+    for statements, schedule in vectors:
+        before = next((written[name] for name in statements if name in written), None)
+        if before is None or before[0] != statements or not _same(schedule, before[1]):
+            return True
+    return False
+
+
+def _innermost(node: Node, here: frozenset[str]) -> Iterator[tuple[frozenset[str], isl.UnionPwAff]]:
+    """The statements of each innermost loop, and what it counts."""
+    match node:
+        case Sequence(children=steps):
+            for step in steps:
+                yield from _innermost(step.child, here & frozenset(names(step.filter)))
+        case Band(members=members, child=child):
+            inner = list(_innermost(child, here))
+            yield from inner or [(here & frozenset(names(members[-1].schedule.domain())), members[-1].schedule)]
+        case Leaf():
+            return
+        case _:
+            yield from _innermost(node.child, here)

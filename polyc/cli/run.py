@@ -170,7 +170,7 @@ def refusal_of(compiled: Compiled) -> Remark | None:
 
 def no_gain(compiled: Compiled) -> str | None:
     """Why a region that nobody marked is better left as it is; None where something was gained."""
-    from polyc.analysis.loop_facts import is_as_written
+    from polyc.analysis.loop_facts import gains_vectors
     from polyc.explain.codes import REMARKS
     from polyc.explain.facts.nests import Reasons, nests
 
@@ -183,8 +183,8 @@ def no_gain(compiled: Compiled) -> str | None:
             return f"it would not run in parallel any more, as its pragma says{told}"
     if any(nest.tiled or nest.fused or nest.parallel for nest in found):
         return None
-    if any(part.vector for nest in found for part in nest.parts) and not is_as_written(compiled.program):
-        return None  # loops that changed places, or were parted, for the sake of vectors
+    if gains_vectors(compiled.program):
+        return None
     if any(REMARKS[remark.code].gain for remark in compiled.program.remarks):
         return None
     refusal = refusal_of(compiled)

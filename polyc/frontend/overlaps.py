@@ -134,7 +134,7 @@ def check_loops(region: Region, after: After, body: c.Block) -> None:
     for item in c.walk(body):
         head = induction(item) if isinstance(item, c.For) else None
         symbol = region.symbol(head.key) if head is not None and not head.declared else None
-        if symbol is not None and after.is_exposed(symbol):
+        if symbol is not None and _is_exposed(symbol, region, after):
             raise refused(
                 f"the loop variable '{symbol.c_name}' can be changed through a pointer", "make it a local variable"
             )
@@ -192,9 +192,21 @@ def _cell(text: str, inside: str, elsewhere: bool) -> _Object:
 
 def _is_exposed(symbol: Symbol, region: Region, after: After) -> bool:
     """Whether somebody else may reach it: also what is a part of a variable of which somebody has the address."""
+    if _is_own_static(symbol, region, after):
+        return False
     fixed = symbol.fixed
     root = None if fixed is None or fixed.elsewhere or _is_pointer(symbol) else region.symbol(fixed.root)
     return after.is_exposed(symbol if root is None else root)
+
+
+def _is_own_static(symbol: Symbol, region: Region, after: After) -> bool:
+    """Whether it is a static scalar of the function, whose address the function does not take: nobody else has it."""
+    if symbol.rank or symbol.storage is not Storage.GLOBAL or symbol.node is None:
+        return False
+    if "static" not in (symbol.node.storage or ()) or region.scope.blocks[0].get(symbol.c_name) is symbol:
+        return False
+    taken = (node.expr for node in walk(after.function.body) if isinstance(node, c_ast.UnaryOp) and node.op == "&")
+    return not any(isinstance(part, c_ast.ID) and part.name == symbol.c_name for one in taken for part in walk(one))
 
 
 def _is_zero(value: isl.PwAff) -> bool:

@@ -1,0 +1,39 @@
+"""Regions that nobody marked: what is too small for threads is compiled where loops changed for the sake of vectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polyc.cli.run import no_gain
+from polyc.frontend import read
+from polyc.model.program import InputOptions, Options
+from polyc.pipeline import compile_region
+
+HEAD = "#define N 2500\ndouble a[N], b[N], c[N], d[9][N], e[9][N];\n"
+
+
+def reason(loops: str, folder: Path) -> str | None:
+    file = folder / "t.c"
+    file.write_text(f"{HEAD}void f(void)\n{{\n    {loops}\n}}\n")
+    (region,) = read(str(file), InputOptions(detect=True)).regions
+    return no_gain(compile_region(region, Options()))
+
+
+@pytest.mark.parametrize(
+    "loops",
+    [
+        "for (int i = 0; i < N; i++) for (int j = 1; j < 9; j++) d[j][i] = d[j - 1][i] + e[j][i];",
+        "for (int i = 1; i < N; i++) { a[i] = b[i] * 2 + c[i]; c[i] = c[i - 1] * 0.5 + b[i]; }",
+    ],
+    ids=["changed places", "parted"],
+)
+def test_other_vector_loops(loops: str, tmp_path: Path) -> None:
+    assert reason(loops, tmp_path) is None
+
+
+def test_the_same_vector_loop(tmp_path: Path) -> None:
+    found = reason("for (int i = 0; i < N; i++) a[i] = b[i] + 1;", tmp_path)
+    assert found is not None
+    assert found.startswith("nothing would be gained: S0 not parallel")

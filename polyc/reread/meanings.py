@@ -18,12 +18,14 @@ MEANINGS = {
     "((unsigned long)(a_end) <= (unsigned long)(b) || (unsigned long)(b_end) <= (unsigned long)(a))",
     "polyc_threads": "#define polyc_threads(worth) (worth)",
     "polyc_several": """#ifdef _OPENMP
-#define polyc_several() __extension__({ int omp_get_max_threads(void); omp_get_max_threads() > 1; })
+#define polyc_several() \\
+  __extension__({ int omp_get_max_threads(void); __builtin_expect(omp_get_max_threads() > 1, 0); })
 #else
 #define polyc_several() 0
 #endif""",
     "polyc_many": """#ifdef _OPENMP
-#define polyc_many() __extension__({ int omp_get_max_threads(void); omp_get_max_threads() > 3; })
+#define polyc_many() \\
+  __extension__({ int omp_get_max_threads(void); __builtin_expect(omp_get_max_threads() > 3, 0); })
 #else
 #define polyc_many() 0
 #endif""",

@@ -23,12 +23,14 @@ MACROS = {
     "((unsigned long)(a_end) <= (unsigned long)(b) || (unsigned long)(b_end) <= (unsigned long)(a))",
     THREADS: f"#define {THREADS}(worth) (worth)",
     SEVERAL: f"""#ifdef _OPENMP
-#define {SEVERAL}() __extension__({{ int omp_get_max_threads(void); omp_get_max_threads() > 1; }})
+#define {SEVERAL}() \\
+  __extension__({{ int omp_get_max_threads(void); __builtin_expect(omp_get_max_threads() > 1, 0); }})
 #else
 #define {SEVERAL}() 0
 #endif""",
     MANY: f"""#ifdef _OPENMP
-#define {MANY}() __extension__({{ int omp_get_max_threads(void); omp_get_max_threads() > 3; }})
+#define {MANY}() \\
+  __extension__({{ int omp_get_max_threads(void); __builtin_expect(omp_get_max_threads() > 3, 0); }})
 #else
 #define {MANY}() 0
 #endif""",

@@ -67,7 +67,10 @@ def worth_of(program: Program, machine: Cpu, at: isl.Set, above: Sequence[Member
         near = cycles / max(each / (Rates().operations * lanes), data / within / machine.bytes_per_cycle(first))
         least = min(near, max(least, machine.capacity(last, machine.cores) * within / data))
     constants = [int(e.max_val().to_python()) for e in extents if e.is_cst()]
-    return Worth(tuple(e for e in extents if not e.is_cst()), _plain(least / prod(constants)))
+    open_ones = tuple(e for e in extents if not e.is_cst())
+    if not open_ones:
+        return Worth((), 2 if least > prod(constants) else 0)
+    return Worth(open_ones, _plain(least / prod(constants)))
 
 
 def _within(instances: isl.Set, at: isl.Set, fixed: set[int]) -> float:

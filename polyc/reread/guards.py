@@ -51,6 +51,8 @@ def guard_faults(scop: Scop, rendered: Rendered) -> list[Fault]:
         if not seen and not any(_asks(reader, call, pair, sizes) for call in calls) and not listed.asks(pair):
             message = "the condition around the text does not ask whether two arrays overlap"
             return [Fault("text", message, f"{pair.one.base}, {pair.two.base}")]
+    if scop.inspection is None and _further(behind, len(found)):
+        return [Fault("text", "something is run before the region that decides nothing", "")]
     names = tuple(c.Name(one.name) for one in rendered.heap)
     if names:
         right = tuple(_parts(rendered.condition)) == names
@@ -80,6 +82,14 @@ def _found(statements: tuple[c.Stmt, ...], rendered: Rendered) -> Iterator[c.Exp
                 yield value
             case _:
                 return
+
+
+def _further(statements: tuple[c.Stmt, ...], found: int) -> tuple[c.Stmt, ...]:
+    """What is run behind all that decides the answer: it might give another one."""
+    for position, item in enumerate(statements):
+        if isinstance(item, c.ExprStmt) and isinstance(item.expr, c.Call) and item.expr.function == "polyc_all_apart":
+            return statements[position + 1 :]
+    return statements[found:]
 
 
 def _asks_found(reader: Reader, asked: c.Expr, pair: Apart, sizes: isl.Set) -> bool:

@@ -109,6 +109,15 @@ def test_less_of_it_is_refused(name: str, printed: tuple[Scop, Rendered]) -> Non
     assert guard_faults(scop, replace(rendered, question=replace(rendered.question, body=body)))
 
 
+def test_an_answer_that_is_given_again(printed: tuple[Scop, Rendered]) -> None:
+    scop, rendered = printed
+    assert rendered.question is not None
+    again = c.ExprStmt(c.Assign("=", c.Name(rendered.question.answer), c.Literal("1")))
+    more = replace(rendered.question, body=(*rendered.question.body, again))
+    (fault,) = guard_faults(scop, replace(rendered, question=more))
+    assert "decides nothing" in fault.message
+
+
 def test_a_search_by_one_thread_is_right(printed: tuple[Scop, Rendered]) -> None:
     scop, rendered = printed
     assert rendered.question is not None

@@ -15,8 +15,8 @@ sequence set band mark child coincident permutable options context extension con
 ISL_WORDS = frozenset(_ISL.split())
 FEW_BYTES = 4096
 """An array that each thread may have a copy of, whatever it is for."""
-PRIVATE_BYTES = 1 << 18
-"""What copies of local arrays may take on the stack of each thread, as they do on the function's own one."""
+PRIVATE_BYTES = 1 << 16
+"""What copies of local arrays may take on the stack of each thread, all together. musl gives it 128 KB, others more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -223,6 +223,18 @@ def types_in(items: Iterable[c.Stmt]) -> Iterator[str]:
         match node:
             case c.Cast(type=text) | c.Decl(type=text):
                 yield from _unknown(re.findall(r"[A-Za-z_]\w*", text))
+            case c.SizeOf(text=text):
+                yield from _types_of_size(f"sizeof({text})")
+
+
+@cache
+def _types_of_size(text: str) -> tuple[str, ...]:
+    """The names in `sizeof(…)` that have to be those of types: of variables it is an expression."""
+    try:
+        _parse(f"int x = {text};")
+    except NotComparable:
+        return tuple(_unknown(re.findall(r"[A-Za-z_]\w*", text)))
+    return ()
 
 
 def _unknown(words: list[str]) -> list[str]:
@@ -322,7 +334,10 @@ def _expr(node: c_ast.Node) -> Form:
         case c_ast.StructRef():
             return ("member", _expr(node.name), node.type, node.field.name)
         case c_ast.UnaryOp(op="sizeof" | "_Alignof"):
-            return ("sizeof", _type(node.expr) if isinstance(node.expr, c_ast.Typename) else _expr(node.expr))
+            inner = _type(node.expr) if isinstance(node.expr, c_ast.Typename) else _expr(node.expr)
+            if inner[0] == "type" and str(inner[1]).isidentifier() and inner[1] not in _KEYWORDS:
+                inner = ("name", inner[1])  # of a piece of text it is not known which of the two it is
+            return ("sizeof", inner)
         case c_ast.UnaryOp(op="p++" | "p--" as op):
             return ("after", op[1:], _expr(node.expr))
         case c_ast.UnaryOp():
@@ -456,7 +471,7 @@ def _of_text(text: str) -> Form:
     """What stands in the tree as text: a function's name, an expanded constant, a place in memory."""
     if re.fullmatch(r"[A-Za-z_$][\w$]*", text):
         return ("name", text)
-    (one,) = parsed(f"({text});", _unknown(re.findall(r"[A-Za-z_]\w*", text)) if text.startswith("sizeof(") else ())
+    (one,) = parsed(f"({text});", _types_of_size(text) if text.startswith("sizeof(") else ())
     assert isinstance(one, tuple)
     inner = one[1]
     assert isinstance(inner, tuple)

@@ -132,6 +132,15 @@ class Converter(Expressions):
                 message = "a loop's head declares several variables, and none of them counts"
                 hint = "declare the others before the loop"
                 self.refuse("unsupported-declaration", message, self.span(start, start + 3), hint)
+        elif isinstance(node.init, c_ast.ExprList) and all(
+            isinstance(one, c_ast.Assignment) for one in node.init.exprs
+        ):
+            items = [self.expr(one) for one in node.init.exprs]  # `for (y[i] = 0, j = 0; …)`
+            if counted_by(node, items[-1][0]):
+                init = items.pop()[0]
+                others = [c.ExprStmt(one, self.statement_span(a, b)) for one, a, b in items]
+            else:
+                init = self.expr(node.init)[0]
         elif node.init is not None:
             init = self.expr(node.init)[0]
         condition = self.expr(node.cond)[0] if node.cond is not None else None
@@ -226,6 +235,13 @@ def counter_of(node: c_ast.For) -> c_ast.Decl | None:
         if item.name in tested and not needed:
             return item
     return None
+
+
+def counted_by(node: c_ast.For, init: c.Expr) -> bool:
+    """Whether the condition of a loop asks for the variable that an assignment of its head begins with."""
+    target = init.target if isinstance(init, c.Assign) else None
+    asked = node.cond.left if isinstance(node.cond, c_ast.BinaryOp) else None
+    return isinstance(target, c.Name) and isinstance(asked, c_ast.ID) and asked.name == target.name
 
 
 def without_continue(body: c.Stmt) -> c.Stmt:

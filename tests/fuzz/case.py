@@ -70,8 +70,14 @@ class Outcome:
     """What the program is, and what polyc did to it."""
 
 
-def drawn_case(chooser: Chooser, name: str, build: str, draw: Callable[[Chooser], Program] = draw_program) -> Case:
-    program = draw(chooser)
+FRESH = 10_000
+"""The first of the seeds of long runs."""
+
+
+def drawn_case(
+    chooser: Chooser, name: str, build: str, draw: Callable[[Chooser, bool], Program] = draw_program, wide: bool = False
+) -> Case:
+    program = draw(chooser, wide)
     return Case(name, called_once(program), *draw_options(chooser, program), build)
 
 
@@ -87,12 +93,16 @@ def called_once(program: Program) -> Program:
 
 
 def numbered_case(seed: int, number: int, batch: int, targets: str = "cpu") -> Case:
-    """The case of a seed and number, always the same. For a GPU it is that of the CPU with another target."""
+    """The case of a seed and number, always the same. For a GPU it is that of the CPU with another target.
+
+    Seeds below FRESH are those of the tests: what is drawn only since then is drawn for others.
+    """
+    wide = seed >= FRESH
     name, build = f"{seed}:{number}", build_of(number // batch, targets)
     turn, place = divmod(number, EVERY)
     if place < EVERY - 1:
-        return as_built(drawn_case(RandomChooser(name), name, ""), build)
-    case = drawn_case(RandomChooser(name), name, "", draw_crossing)
+        return as_built(drawn_case(RandomChooser(name), name, "", wide=wide), build)
+    case = drawn_case(RandomChooser(name), name, "", draw_crossing, wide)
     return as_built(replace(case, options=replace(case.options, fuse=FUSIONS[turn % len(FUSIONS)])), build)
 
 

@@ -30,8 +30,8 @@ FUSIONS = ("max", "smart", "max", "basteln", "max", "min")
 """Of these programs in turn."""
 
 
-def draw_crossing(chooser: Chooser) -> Program:
-    return Crossing(chooser).program()
+def draw_crossing(chooser: Chooser, wide: bool = False) -> Program:
+    return Crossing(chooser, wide).program()
 
 
 class Crossing(Maker):

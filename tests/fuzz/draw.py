@@ -40,12 +40,15 @@ class Maker(Ordinary):
     """A program in the making."""
 
     def add_nest(self) -> None:
-        self.add_plain_nest()
-        if self.nests and self.chance(6):
+        if self.wide and self.chance(4):
+            self.nests.append(self.own_row_nest())
+        else:
+            self.add_plain_nest()
+        if self.wide and self.nests and self.chance(6):
             self.nests[-1] = self.asserted(self.nests[-1])
 
     def add_plain_nest(self) -> None:
-        match self.integer(0, 27):
+        match self.integer(0, 26):
             case 0 | 1 | 2 | 3:
                 self.nests.append(self.map_nest([]))
             case 4 | 5 | 6 | 7 | 8:
@@ -70,8 +73,6 @@ class Maker(Ordinary):
                 self.nests.append(self.neighbour_nest())
             case 25:
                 self.nests.append(self.histogram_nest())
-            case 26:
-                self.nests.append(self.own_row_nest())
             case _:
                 self.nests.append(self.time_nest())
 
@@ -211,8 +212,8 @@ def elements(layout: Layout, run: int) -> int:
     return sum(counts[run] for counts in layout.counts.values())
 
 
-def draw_program(chooser: Chooser) -> Program:
-    return Maker(chooser).program()
+def draw_program(chooser: Chooser, wide: bool = False) -> Program:
+    return Maker(chooser, wide).program()
 
 
 def draw_options(chooser: Chooser, program: Program) -> tuple[Options, InputOptions]:

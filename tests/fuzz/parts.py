@@ -52,8 +52,10 @@ T = TypeVar("T")
 class Parts:
     """What has been drawn of a program, and what its nests are made of."""
 
-    def __init__(self, chooser: Chooser) -> None:
+    def __init__(self, chooser: Chooser, wide: bool = False) -> None:
+        """wide: with what has been drawn only since the programs of the tests' seeds stay as they are"""
         self.chooser = chooser
+        self.wide = wide
         self.arrays: dict[str, Array] = {}
         self.recent: list[str] = []
         self.nests: list[Item | Cover] = []

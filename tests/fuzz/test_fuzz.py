@@ -44,7 +44,6 @@ SHARES = {
     "functions for subscripts": 0.02,
     "clamps": 0.2,
     "helper functions": 0.15,
-    "assertions": 0.03,
     "float beside double": 0.1,
     "integers beside floats": 0.06,
     "state between calls": 0.1,

@@ -133,6 +133,8 @@ class _Placing:
             return True
         domain = self.program.tree.domain.intersect_params(self.program.scop.known)
         apart = [one.range() for one in maps(values(members, domain)) if in_name(one) in self.users]
+        if not apart:
+            return True  # none of its users runs at any size
         together = [apart[0] if len(apart) == 1 else apart.pop()]  # one alone alternates with itself
         for one in together:
             found = [other for other in apart if _alternate(one, other)]

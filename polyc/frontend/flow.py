@@ -101,7 +101,11 @@ def without_dead(items: list[Item], region: Region) -> list[Item]:
         domain = lived(draft)
         if domain.is_equal(draft.env.domain):
             return draft
-        return None if domain.is_empty() else replace(draft, env=replace(draft.env, domain=domain.coalesce()))
+        if domain.is_empty():
+            return None
+        domain = domain.coalesce()
+        accesses = tuple(replace(a, relation=a.relation.intersect_params(domain.params())) for a in draft.accesses)
+        return replace(draft, env=replace(draft.env, domain=domain), accesses=accesses)
 
     return without_empty(items, keep)
 

@@ -56,6 +56,8 @@ USED = """void f(int n, int m, const float *restrict a, float *restrict b)
     ],
 )
 def test_a_variable_is_computed_where_it_is_used(body: str, domain: str, scop: Modeller) -> None:
-    found = scop(USED.format(body=body)).statements["S0"].domain
+    statement = scop(USED.format(body=body)).statements["S0"]
+    found = statement.domain
     wanted = type(found)(f"[n, m] -> {{ S0[i] : {domain} }}")
     assert found.is_equal(wanted), found
+    assert all(access.relation.domain().is_subset(found) for access in statement.accesses)

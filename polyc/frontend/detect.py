@@ -18,7 +18,7 @@ from polyc.bounded import processor_seconds
 from polyc.errors import Diagnostic, Severity, UserError
 from polyc.frontend.c.effects import Effects
 from polyc.frontend.c.functions import ENDS
-from polyc.frontend.c.liveness import jumped_to, walk
+from polyc.frontend.c.liveness import jumped_to
 from polyc.frontend.c.parse import SKIPPED, Parsed, parse_function
 from polyc.frontend.c.units import NotRead, NotWhole, Unit, has_code, units, whole_lines
 from polyc.frontend.c.worksharing import Sharing, path_to
@@ -28,6 +28,7 @@ from polyc.frontend.text.chunks import Chunks
 from polyc.frontend.text.foreign import KEEP, REPLACE, Pragma, foreign
 from polyc.frontend.text.places import Places
 from polyc.frontend.text.pragmas import Marked
+from polyc.frontend.text.trees import walk
 from polyc.model.scop import Region
 from polyc.model.tree import Band
 from polyc.model.tree import walk as walk_tree
@@ -431,7 +432,7 @@ class Detector:
 
 def calls_that_end(node: c_ast.Node) -> Iterator[c_ast.Node]:
     """The calls of branches that end the program: the model asks whether they run."""
-    for branch in (branch for part in walk(node) if isinstance(part, c_ast.If) for branch in (part.iftrue,)):
+    for branch in (part.iftrue for part in walk(node) if isinstance(part, c_ast.If)):
         items = list(branch.block_items or []) if isinstance(branch, c_ast.Compound) else [branch]
         calls = [item for item in items if isinstance(item, c_ast.FuncCall)]
         if len(calls) == len(items) > 0 and getattr(calls[-1].name, "name", "") in ENDS:

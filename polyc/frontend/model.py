@@ -19,7 +19,7 @@ from polyc.frontend.c.checks import Checker
 from polyc.frontend.c.convert import Converter
 from polyc.frontend.c.ctype import Types
 from polyc.frontend.c.effects import Effects
-from polyc.frontend.c.liveness import Path, declared_on_the_way, given_before, read_after, walk
+from polyc.frontend.c.liveness import Path, declared_on_the_way, given_before, read_after
 from polyc.frontend.c.parse import CALLED, IDENTIFIER, Parsed, clean, without_own_loops
 from polyc.frontend.c.references import place_of
 from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, number, project, restore, saved, variable
@@ -48,6 +48,7 @@ from polyc.frontend.text.foreign import foreign
 from polyc.frontend.text.places import Places
 from polyc.frontend.text.pragmas import Asked, Marked, following, pragma_span
 from polyc.frontend.text.source import COMMENT_OR_STRING
+from polyc.frontend.text.trees import walk
 from polyc.model import ctree as c
 from polyc.model.program import MANY, InputOptions
 from polyc.model.scop import CALLS, AccessKind, Apart, Array, Inspection, Scop, Search, Statement, Storage, Wish, tied

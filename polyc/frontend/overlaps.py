@@ -16,11 +16,11 @@ from pycparser import c_ast
 
 from polyc.analysis.expressions.facts import induction
 from polyc.errors import Span, UserError
-from polyc.frontend.c.liveness import walk
 from polyc.frontend.c.state import Region
 from polyc.frontend.c.symbols import Symbol
 from polyc.frontend.live_out import After
 from polyc.frontend.search import NotFound
+from polyc.frontend.text.trees import walk
 from polyc.model import ctree as c
 from polyc.model.scop import AccessKind, Apart, Array, Memory, Search, Statement, Storage
 from polyc.records import dataclass, replace

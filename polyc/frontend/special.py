@@ -5,9 +5,9 @@ from __future__ import annotations
 from pycparser import c_ast
 
 from polyc.frontend.c.callers import constant
-from polyc.frontend.c.liveness import walk
 from polyc.frontend.c.state import Region
 from polyc.frontend.c.symbols import Symbol
+from polyc.frontend.text.trees import walk
 from polyc.model.scop import Always, Scop, Shaped, Storage
 from polyc.records import replace
 

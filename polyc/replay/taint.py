@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from pycparser import c_ast
 
-from polyc.frontend.c.liveness import walk
+from polyc.frontend.text.trees import walk
 from polyc.model.scop import Array
 from polyc.replay.translate.heads import base_names
 

@@ -15,6 +15,19 @@ SEVERAL = "polyc_several"
 """Whether there are several threads to run in."""
 MANY = "polyc_many"
 """Whether there are so many that they are worth a search which takes as long as the loops."""
+
+
+def _more_threads(name: str, count: int) -> str:
+    """A macro that asks whether there are more threads. gcc takes what it leads to for likely without a word, and
+    optimises the loops as written for size."""
+    return f"""#ifdef _OPENMP
+#define {name}() \\
+  __extension__({{ int omp_get_max_threads(void); __builtin_expect(omp_get_max_threads() > {count}, 0); }})
+#else
+#define {name}() 0
+#endif"""
+
+
 MACROS = {
     MIN: f"#define {MIN}(a, b) ((a) < (b) ? (a) : (b))",
     MAX: f"#define {MAX}(a, b) ((a) > (b) ? (a) : (b))",
@@ -22,18 +35,8 @@ MACROS = {
     APART: f"#define {APART}(a, a_end, b, b_end) "
     "((unsigned long)(a_end) <= (unsigned long)(b) || (unsigned long)(b_end) <= (unsigned long)(a))",
     THREADS: f"#define {THREADS}(worth) (worth)",
-    SEVERAL: f"""#ifdef _OPENMP
-#define {SEVERAL}() \\
-  __extension__({{ int omp_get_max_threads(void); __builtin_expect(omp_get_max_threads() > 1, 0); }})
-#else
-#define {SEVERAL}() 0
-#endif""",
-    MANY: f"""#ifdef _OPENMP
-#define {MANY}() \\
-  __extension__({{ int omp_get_max_threads(void); __builtin_expect(omp_get_max_threads() > 3, 0); }})
-#else
-#define {MANY}() 0
-#endif""",
+    SEVERAL: _more_threads(SEVERAL, 1),
+    MANY: _more_threads(MANY, 3),
     PAYS: f"#define {PAYS}(work, ranges) ((work) > 24e3 && (work) > 64. * (ranges))",
     RANGES: f"""#define {RANGES}() /* a list that grows, and as much room again to sort it */ \\
   unsigned long (*polyc_list)[3] = 0, polyc_used = 0, polyc_places = 0, polyc_lost = 0""",

@@ -21,12 +21,12 @@ from pycparser import c_ast
 
 from polyc.errors import UserError
 from polyc.frontend.c.ctype import Types
-from polyc.frontend.c.liveness import walk
 from polyc.frontend.c.parse import Parsed, parse_function
 from polyc.frontend.c.state import limits
 from polyc.frontend.text.chunks import Chunks
 from polyc.frontend.text.places import Places
 from polyc.frontend.text.source import COMMENT_OR_STRING
+from polyc.frontend.text.trees import walk
 from polyc.records import dataclass, field
 
 _STATIC = re.compile(r"\bstatic\b")

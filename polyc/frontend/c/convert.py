@@ -8,7 +8,8 @@ from pycparser import c_ast
 
 from polyc.errors import Span
 from polyc.frontend.c.expressions import Expressions, Ranged
-from polyc.frontend.c.liveness import jumped_to, walk
+from polyc.frontend.c.liveness import jumped_to
+from polyc.frontend.text.trees import walk
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
 from polyc.records import dataclass

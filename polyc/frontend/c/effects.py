@@ -15,11 +15,11 @@ from pycparser import c_ast
 from polyc.errors import UserError
 from polyc.frontend.c.ctype import Shape, Types
 from polyc.frontend.c.functions import HINTS, MEMORY, PURE, QUIET
-from polyc.frontend.c.liveness import walk
 from polyc.frontend.c.parse import SKIPPED, parse_function
 from polyc.frontend.text.asserts import ASSERTED, asserted
 from polyc.frontend.text.chunks import Chunks
 from polyc.frontend.text.places import Places
+from polyc.frontend.text.trees import walk
 from polyc.records import dataclass, field
 
 _UNREADABLE = re.compile(r"\(\s*\{|\b(?:asm|__asm__|__asm|volatile|__volatile__|_Atomic|longjmp)\b")

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from pycparser import c_ast
 
 from polyc.frontend.c.first_use import Use, in_sequence, joined, maybe
 from polyc.frontend.c.functions import HARMLESS
+from polyc.frontend.text.trees import walk
 from polyc.records import dataclass, field
 
 Path = list[tuple[c_ast.Node, int]]
 """From the function's body to the region's block: each node and the position in it that leads on."""
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
-
-
-def walk(node: c_ast.Node) -> Iterator[c_ast.Node]:
-    waiting = [node]
-    while waiting:
-        one = waiting.pop()
-        yield one
-        waiting += reversed(list(one))
 
 
 def jumped_to(body: c_ast.Node) -> frozenset[str]:

@@ -11,10 +11,11 @@ from collections.abc import Iterator
 
 from pycparser import c_ast
 
-from polyc.frontend.c.liveness import Path, read_after, walk
+from polyc.frontend.c.liveness import Path, read_after
 from polyc.frontend.c.parse import Parsed
 from polyc.frontend.text.foreign import Pragma, clauses
 from polyc.frontend.text.pragmas import following
+from polyc.frontend.text.trees import walk
 from polyc.records import dataclass
 
 LOOPS = ("simd", "parallel for", "parallel for simd", "for", "for simd")

@@ -23,7 +23,6 @@ from polyc.errors import Span, UserError
 from polyc.frontend.c.convert import Converter
 from polyc.frontend.c.ctype import Types
 from polyc.frontend.c.effects import Effect, is_readable
-from polyc.frontend.c.liveness import walk
 from polyc.frontend.c.parse import IDENTIFIER, LONGEST_HELPER, parse_function
 from polyc.frontend.c.references import inner_rank, links
 from polyc.frontend.c.symbols import Scope, Symbol, scope_before
@@ -38,6 +37,7 @@ from polyc.frontend.idioms.helpers import (
     is_same_array,
 )
 from polyc.frontend.idioms.sums import Excluded, Values
+from polyc.frontend.text.trees import walk
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
 from polyc.records import dataclass, field, replace
@@ -343,11 +343,10 @@ def changed(body: Body) -> set[str]:
     found: set[str] = set()
     for target in lvalues(body.block):
         key, chain = base_key(target), links(target)
-        symbol = body.scope.symbols.get(key) if key is not None else None
-        if key is None:
-            continue
-        leads = symbol is not None and symbol.shape.element.kind == "struct" and not symbol.shape.dims
-        if not (leads and symbol is not None and chain and inner_rank(body.scope, symbol, chain) is None):
+        symbol = None if key is None else body.scope.symbols.get(key)
+        is_struct = symbol is not None and symbol.shape.element.kind == "struct" and not symbol.shape.dims
+        outside = is_struct and symbol is not None and chain and inner_rank(body.scope, symbol, chain) is None
+        if key is not None and not outside:
             found.add(key)
     return found
 

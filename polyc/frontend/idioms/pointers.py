@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 
-from polyc.frontend.c.liveness import walk
+from polyc.frontend.text.trees import walk
 from polyc.records import dataclass, field, replace
 
 MOST_STATES = 400

@@ -8,10 +8,10 @@ import islpy as isl
 from pycparser import c_ast
 
 from polyc.frontend.c.convert import Converter
-from polyc.frontend.c.liveness import walk
 from polyc.frontend.c.state import Env, Region, number
 from polyc.frontend.c.symbols import Symbol
 from polyc.frontend.sets.affine import Affine
+from polyc.frontend.text.trees import walk
 from polyc.model import ctree as c
 from polyc.model.scop import Array, Storage
 

@@ -7,10 +7,12 @@ requires: e has no side effects; each case ends with `break` or `return`, and ha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from copy import deepcopy
+from functools import reduce
 
 from pycparser import c_ast
+
+from polyc.frontend.text.trees import walk
 
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 _EFFECTS = (c_ast.FuncCall, c_ast.Assignment, c_ast.ExprList)
@@ -35,16 +37,11 @@ def branches_of(switch: c_ast.Switch) -> c_ast.Node:
     cases = cases_of(switch)
     if cases is None or any(isinstance(node, _EFFECTS) or is_step(node) for node in walk(switch.cond)):
         return switch
-    found: c_ast.Node | None = None
-    for values, statements in [*(one for one in cases if None in one[0]), *(one for one in reversed(cases))]:
-        block = c_ast.Compound(statements, switch.coord)
-        if None in values:
-            found = block if found is None else found
-            continue
+    blocks = [(values, c_ast.Compound(statements, switch.coord)) for values, statements in cases]
+    found: c_ast.Node | None = next((block for values, block in blocks if None in values), None)
+    for values, block in reversed([one for one in blocks if None not in one[0]]):
         tests = [c_ast.BinaryOp("==", deepcopy(switch.cond), value, switch.coord) for value in values]
-        test = tests[0]
-        for other in tests[1:]:
-            test = c_ast.BinaryOp("||", test, other, switch.coord)
+        test = reduce(lambda one, two: c_ast.BinaryOp("||", one, two, switch.coord), tests)
         found = c_ast.If(test, block, found, switch.coord)
     return switch if found is None else found
 
@@ -95,9 +92,3 @@ def ends(node: c_ast.Node) -> bool:
 def is_step(node: c_ast.Node) -> bool:
     """Whether an expression counts."""
     return isinstance(node, c_ast.UnaryOp) and node.op in ("++", "--", "p++", "p--")
-
-
-def walk(node: c_ast.Node) -> Iterator[c_ast.Node]:
-    yield node
-    for inner in node:
-        yield from walk(inner)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pycparser import c_ast
 
 from polyc.frontend.c.ctype import Types
-from polyc.frontend.c.liveness import walk
+from polyc.frontend.text.trees import walk
 from polyc.records import dataclass, replace
 from polyc.replay.machine.memory import FAR
 from polyc.replay.machine.reading import Read

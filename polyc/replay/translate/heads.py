@@ -10,7 +10,7 @@ from pycparser.c_generator import CGenerator
 
 from polyc.frontend.c.ctype import Shape
 from polyc.frontend.c.functions import PURE
-from polyc.frontend.c.liveness import walk
+from polyc.frontend.text.trees import walk
 from polyc.records import dataclass
 from polyc.replay.translate.values import Value, Variable, summand
 

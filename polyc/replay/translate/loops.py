@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pycparser import c_ast
 
-from polyc.frontend.c.liveness import walk
+from polyc.frontend.text.trees import walk
 from polyc.records import dataclass
 from polyc.replay.machine.reading import NotUnderstood
 from polyc.replay.translate.heads import Head, base_names, head_of, of_one_iteration

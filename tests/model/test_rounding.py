@@ -50,6 +50,7 @@ def test_the_same_in_each_loop(index: str, tmp_path: Path) -> None:
         "int k = (int)(1 - at[i] * 2);",
         "float x = at[i] * scale; int k = (int)(x + 1);",
         "float x = at[i]; x *= scale; int k = (int)(x - 1);",
+        "float x = at[i] * scale, y = x; int k = (int)(y + 1);",
         "float x = at[i]; x += scale * 3; int k = (int)x;",
         "int k = (int)floorf(-(scale * at[i]) + 7);",
         "int k = (int)((i ? at[i] * scale : 2.0f) + 1.5);",

@@ -43,14 +43,7 @@ def is_real(expr: c.Expr, floats: Set[str]) -> bool:
 def may_round_otherwise(statements: Iterable[c.Stmt], floats: Set[str]) -> bool:
     """Whether one operation may be made of a product and a sum in some statements; the product may have a name."""
     nodes = [node for item in statements for node in c.walk(item)]
-    named: set[str] = set()
-    for node in nodes:
-        match node:
-            case c.Decl(name=name, init=init) if init is not None and _has_product(init, floats, frozenset()):
-                named.add(name)
-            case c.Assign(target=c.Name(name=name), op=op, value=value):
-                if op == "*=" or _has_product(value, floats, frozenset()):
-                    named.add(name)
+    named = _products(nodes, floats)
     for node in nodes:
         match node:
             case c.Binary(op="+" | "-", left=left, right=right) if is_real(node, floats):
@@ -60,6 +53,22 @@ def may_round_otherwise(statements: Iterable[c.Stmt], floats: Set[str]) -> bool:
                 if any(_has_product(one, floats, named) for one in (target, value)):
                     return True
     return False
+
+
+def _products(nodes: list[c.Node], floats: Set[str]) -> set[str]:
+    """The variables that may hold a product, also one that another of them has held."""
+    named: set[str] = set()
+    while True:
+        before = len(named)
+        for node in nodes:
+            match node:
+                case c.Decl(name=name, init=init) if init is not None and _has_product(init, floats, named):
+                    named.add(name)
+                case c.Assign(target=c.Name(name=name), op=op, value=value):
+                    if op == "*=" or _has_product(value, floats, named):
+                        named.add(name)
+        if len(named) == before:
+            return named
 
 
 def computes(statements: Iterable[c.Stmt], floats: Set[str]) -> bool:

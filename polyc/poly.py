@@ -226,6 +226,15 @@ def everywhere(relation: isl.Map) -> isl.Map | None:
     return wide.set_tuple_id(isl.dim_type.out, space.get_tuple_id(isl.dim_type.out)) if named else wide
 
 
+def project(domain: isl.Set, names: Iterable[str]) -> isl.Set:
+    """The domain without some of its parameters."""
+    for name in names:
+        position = domain.find_dim_by_name(isl.dim_type.param, name)
+        if position >= 0:
+            domain = domain.project_out(isl.dim_type.param, position, 1)
+    return domain
+
+
 def without_sizes(relation: isl.Map) -> isl.Map:
     """The relation of all parameters together."""
     return relation.project_out(isl.dim_type.param, 0, relation.dim(isl.dim_type.param))

@@ -339,8 +339,8 @@ def element_of(array: Array, cell: tuple[int, ...], at: isl.Set) -> str:
     """
     if array.flat:
         place = 0
-        for position, index in enumerate(cell):
-            place += index * _stride(array, position, at)
+        for position, (index, begin) in enumerate(zip(cell, array.begins, strict=True)):
+            place += (index + begin) * _stride(array, position, at)
         cell = (place,)
     return array.c_name + "".join(f"[{index}]" for index in cell)
 

@@ -8,10 +8,10 @@ import islpy as isl
 
 from polyc.flow import Accesses, Flow, compute_flow
 from polyc.frontend.build import Placed, drafts, lifted_set, order_map, place, without_empty
-from polyc.frontend.c.state import CTX, EVERYTHING, Region, project
+from polyc.frontend.c.state import CTX, EVERYTHING, Region
 from polyc.frontend.extract import Draft, Item
 from polyc.frontend.sets.accesses import READ, WRITE
-from polyc.poly import set_name, sets
+from polyc.poly import project, set_name, sets
 
 
 def accesses_of(placed: list[Placed], arrays: frozenset[str], *, reads: bool) -> isl.UnionMap:

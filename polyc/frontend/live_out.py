@@ -6,9 +6,10 @@ from pycparser import c_ast
 
 from polyc.analysis.expressions.facts import induction, read_outside_loops
 from polyc.errors import Span
-from polyc.frontend.c.liveness import Escapes, Path, escapes, read_after, unknown_call_after
+from polyc.frontend.c.liveness import Escapes, Path, escapes, kept_for_calls, read_after, unknown_call_after
 from polyc.frontend.c.state import Region
 from polyc.frontend.c.symbols import Symbol
+from polyc.frontend.text.trees import walk
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
 from polyc.records import dataclass, field
@@ -58,6 +59,8 @@ class After:
 
     def is_live(self, symbol: Symbol) -> bool:
         """Whether the value of something declared outside of the region may be read after it."""
+        if self.is_own_static(symbol) and not self.is_kept(symbol):
+            return read_after(symbol.c_name, self.path, self.function)
         if symbol.storage is Storage.GLOBAL or (symbol.rank and symbol.shape.dims[0].pointer):
             return True
         if symbol.storage is Storage.ARGUMENT and symbol.rank:
@@ -77,6 +80,27 @@ class After:
             return True
         gone = self.escaped(symbol)
         return symbol.c_name in gone.to_pointer or symbol.c_name in gone.to_call
+
+    def is_own_static(self, symbol: Symbol) -> bool:
+        """Whether it is a static scalar of the function whose address it does not take: nobody else has it."""
+        if symbol.rank or symbol.storage is not Storage.GLOBAL or symbol.node is None:
+            return False
+        if "static" not in (symbol.node.storage or ()) or self.region.scope.blocks[0].get(symbol.c_name) is symbol:
+            return False
+        taken = (node.expr for node in walk(self.function.body) if isinstance(node, c_ast.UnaryOp) and node.op == "&")
+        return not any(isinstance(part, c_ast.ID) and part.name == symbol.c_name for one in taken for part in walk(one))
+
+    def is_kept(self, symbol: Symbol) -> bool:
+        """Whether a static scalar may have a value that another call of the function left: from its declaration on it
+        is read before it is written; or a function is called behind its first use, which may call this one."""
+        return symbol.node is None or kept_for_calls(symbol.node, self.function)
+
+    def is_moved(self, pointer: Symbol) -> bool:
+        """Whether somebody else might make a pointer lead somewhere else: all see it, or its address is taken."""
+        if 0 not in self.gone:
+            self.gone[0] = escapes(self.function, 0)
+        names = self.gone[0].to_pointer | self.gone[0].to_call
+        return pointer.storage is Storage.GLOBAL or pointer.fixed is not None or pointer.c_name in names
 
     def escaped(self, symbol: Symbol) -> Escapes:
         """Where addresses go in the function; walked once for all scalars, and once for each rank of arrays."""

@@ -22,7 +22,7 @@ from polyc.frontend.c.effects import Effects
 from polyc.frontend.c.liveness import Path, declared_on_the_way, given_before, read_after
 from polyc.frontend.c.parse import CALLED, IDENTIFIER, Parsed, clean, without_own_loops
 from polyc.frontend.c.references import place_of
-from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, number, project, restore, saved, variable
+from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, number, restore, saved, variable
 from polyc.frontend.c.symbols import FEW_BYTES, PRIVATE_BYTES, Scope, Symbol, scope_before
 from polyc.frontend.extract import Extractor, Item, ends_program
 from polyc.frontend.flow import is_made_again, needed_exits, without_dead, without_unread, written_first
@@ -52,7 +52,7 @@ from polyc.frontend.text.trees import walk
 from polyc.model import ctree as c
 from polyc.model.program import MANY, InputOptions
 from polyc.model.scop import CALLS, AccessKind, Apart, Array, Inspection, Scop, Search, Statement, Storage, Wish, tied
-from polyc.poly import OverBudget, budget, coalesced, share
+from polyc.poly import OverBudget, budget, coalesced, project, share
 from polyc.records import dataclass, field, replace
 
 ROWS = 16
@@ -543,7 +543,8 @@ class Modeller:
         # Behind the note: a region that runs nothing is no loss.
         asked = self.unasked and any(not p.draft.opaque for p in placed)
         first = reached(region, pairs, context.intersect(assumed).params()) if asked else ()
-        assumed = reduce(lambda one, two: one.intersect_params(two), first, assumed)
+        plain = [one for one in first if one.n_basic_set() == 1]  # others say too little for what they would cost
+        assumed = reduce(lambda one, two: one.intersect_params(two), plain, assumed)
         orphans = self.orphans(region)
         # Also of statements that run for no iteration: those are no part of the model.
         called = set(CALLED.findall(self.chunks.text[self.marked.body : self.marked.end])) - KEYWORDS

@@ -167,7 +167,7 @@ def _touched(
         return _Object(array.name, memory, True, restricted, inside, True)
     low, high = cells.dim_min(0).gist(known).coalesce(), cells.dim_max(0).gist(known).coalesce()
     inner = () if array.flat else tuple(size for size in array.extents_c[1:] if size is not None)
-    memory = Memory(c.Name(symbol.c_name), low, high, _row(array), (), written, inner)
+    memory = Memory(_start(array), low, high, _row(array), (), written, inner)
     if symbol.shape.node is not None and symbol.rank == 1 and _is_zero(low) and _is_zero(high):
         memory = Memory(c.Unary("*", memory.base), written=written)
     inside = f"*{symbol.c_name}" if symbol.shape.node is not None else ""
@@ -192,21 +192,11 @@ def _cell(text: str, inside: str, elsewhere: bool) -> _Object:
 
 def _is_exposed(symbol: Symbol, region: Region, after: After) -> bool:
     """Whether somebody else may reach it: also what is a part of a variable of which somebody has the address."""
-    if _is_own_static(symbol, region, after):
+    if after.is_own_static(symbol):
         return False
     fixed = symbol.fixed
     root = None if fixed is None or fixed.elsewhere or _is_pointer(symbol) else region.symbol(fixed.root)
     return after.is_exposed(symbol if root is None else root)
-
-
-def _is_own_static(symbol: Symbol, region: Region, after: After) -> bool:
-    """Whether it is a static scalar of the function, whose address the function does not take: nobody else has it."""
-    if symbol.rank or symbol.storage is not Storage.GLOBAL or symbol.node is None:
-        return False
-    if "static" not in (symbol.node.storage or ()) or region.scope.blocks[0].get(symbol.c_name) is symbol:
-        return False
-    taken = (node.expr for node in walk(after.function.body) if isinstance(node, c_ast.UnaryOp) and node.op == "&")
-    return not any(isinstance(part, c_ast.ID) and part.name == symbol.c_name for one in taken for part in walk(one))
 
 
 def _is_zero(value: isl.PwAff) -> bool:
@@ -327,13 +317,27 @@ def _is_bounded(cells: isl.Set, position: int = 0) -> bool:
 
 def _row(array: Array) -> c.Expr | None:
     """How many elements of the C array one step of the outermost subscript is; None for one."""
-    if not array.flat or array.rank == 1:
-        return None
+    return _step(array, 0) if array.flat and array.rank > 1 else None
+
+
+def _step(array: Array, dimension: int) -> c.Expr:
+    """How many elements of a flat array one step of a subscript is, but of the innermost."""
     if array.strides_c:
-        return c.Cast("long", array.strides_c[0])
-    sizes = [size for size in array.extents_c[1:] if size is not None]
+        return c.Cast("long", array.strides_c[dimension])
+    sizes = [size for size in array.extents_c[dimension + 1 :] if size is not None]
     wide: list[c.Expr] = [c.Cast("long", size) for size in sizes]
     return reduce(lambda one, two: c.Binary("*", one, two), wide)
+
+
+def _start(array: Array) -> c.Expr:
+    """The pointer to the first element of row 0: `c + 1` where rows begin at 1."""
+    found: c.Expr = c.Name(array.c_name)
+    for position, begin in enumerate(array.begins):
+        if begin:
+            innermost = position == array.rank - 1
+            distance = c.Literal(str(begin)) if innermost else _step(array, position)
+            found = c.Binary("+", found, distance)
+    return found
 
 
 def _read_as_sizes(region: Region, after: After) -> list[_Object]:
@@ -349,6 +353,8 @@ def _read_as_sizes(region: Region, after: After) -> list[_Object]:
             )
             if symbol is None:
                 raise refused(f"polyc cannot tell where '{parameter.name}' lies in memory")
+            if parameter.is_about_pointer and not after.is_moved(symbol):
+                continue
             if not _is_exposed(symbol, region, after):
                 continue
             if symbol.rank == 0 and symbol.fixed is not None:

@@ -14,10 +14,11 @@ from collections.abc import Iterable, Iterator
 import islpy as isl
 
 from polyc.errors import UserError
-from polyc.frontend.c.state import EVERYTHING, Env, Region, project
+from polyc.frontend.c.state import EVERYTHING, Env, Region
 from polyc.frontend.c.symbols import Symbol
 from polyc.model import ctree as c
 from polyc.model.scop import Apart, Parameter
+from polyc.poly import project
 
 CODE = "may-overlap"
 

@@ -18,6 +18,7 @@ from polyc.records import dataclass, fields, replace
 
 NUMBERS = frozenset(f"__builtin_{name}{suffix}" for name in ("inf", "huge_val", "nan") for suffix in ("", "f", "l"))
 """Calls that are constants: what `INFINITY`, `HUGE_VAL` and `NAN` are in C's headers."""
+COMPARISONS = frozenset(("<", "<=", ">", ">=", "==", "!="))
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +309,21 @@ def identifiers(name: str) -> list[str]:
 def as_word(name: str) -> str:
     """A name as one identifier: `s_x` for `s->x`."""
     return name if name.isidentifier() else re.sub(r"\W+", "_", name).strip("_")
+
+
+def added(expr: Expr, number: int) -> Expr:
+    """A whole number and a constant: `i - 1` and 1 are `i`."""
+    match expr:
+        case _ if number == 0:
+            return expr
+        case Literal(text=text) if text.lstrip("-").isdigit():
+            return Literal(str(int(text) + number))
+        case Binary(op="+" | "-" as op, left=left, right=Literal(text=text)) if text.rstrip("L").isdigit():
+            total = number + int(text.rstrip("L")) * (1 if op == "+" else -1)
+            if total == 0:
+                return left
+            return Binary("+" if total > 0 else "-", left, Literal(str(abs(total)) + "L" * text.endswith("L")))
+    return Binary("+" if number > 0 else "-", expr, Literal(str(abs(number))))
 
 
 def children(node: Node) -> list[Node]:

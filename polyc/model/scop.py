@@ -69,10 +69,24 @@ class Array:
     rows, and `A[x][y]` is `A[x * stride + y]`."""
     strides_c: tuple[c.Expr, ...] = ()
     """The same strides as C expressions."""
+    origins: tuple[int, ...] = ()
+    """Of a flat array whose rows begin at other elements than 0, as in `c[j * m + i]` with 1 <= i <= m: how much
+    greater the subscripts in C are than those of the model, for all dimensions but the outermost."""
 
     @property
     def rank(self) -> int:
         return len(self.extents)
+
+    def in_c(self, subscripts: tuple[c.Expr, ...]) -> tuple[c.Expr, ...]:
+        """The subscripts of C for those of the model, one a dimension."""
+        if not self.origins:
+            return subscripts
+        return tuple(c.added(one, begin) for one, begin in zip(subscripts, self.begins, strict=True))
+
+    @property
+    def begins(self) -> tuple[int, ...]:
+        """The first subscript of each dimension in C."""
+        return (0, *self.origins) if self.origins else (0,) * self.rank
 
     @property
     def printed_name(self) -> str:
@@ -145,6 +159,16 @@ class Parameter:
     type: CType
     expr: c.Expr
     """What to print for it: `Name(n)`, or an expression such as `p->n`, invariant in the region."""
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it is the answer to a comparison, 0 or 1: `beta == 0.0`."""
+        return isinstance(self.expr, c.Binary) and self.expr.op in c.COMPARISONS
+
+    @property
+    def is_about_pointer(self) -> bool:
+        """Whether it says that a pointer leads somewhere: `bias != 0`. Of numbers, `==` is asked."""
+        return self.is_answer and isinstance(self.expr, c.Binary) and self.expr.op == "!="
 
 
 @dataclass(frozen=True, slots=True)

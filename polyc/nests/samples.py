@@ -23,6 +23,10 @@ def sample_parameters(program: Program) -> isl.Set:
     known = known.align_params(program.scop.domain.get_space())
     count = known.dim(isl.dim_type.param)
     chosen = [LARGE] * count
+    for parameter in program.scop.parameters:
+        position = known.find_dim_by_name(isl.dim_type.param, parameter.name)
+        if parameter.is_answer and position >= 0:
+            chosen[position] = 1
     for tie in program.scop.ties:  # the largest of some sizes is large, not the one that all others are multiples of
         position = known.find_dim_by_name(isl.dim_type.param, tie.base)
         if position >= 0:

@@ -19,7 +19,7 @@ from polyc.replay.sizes import quotients
 from polyc.replay.taint import few_values
 from polyc.replay.translate import ARGUMENTS, PLAIN, RESIDUES, ZEROS, Module, kind_of, place_key, translated
 from polyc.replay.witness import explained
-from polyc.runtime.csource import array_name, is_rows, plain_name, size_text, with_names
+from polyc.runtime.csource import array_name, is_asked, is_rows, plain_name, size_text, with_names
 
 REGION, TEXT = "polyc_original", "polyc_printed"
 RANGES = (8, 3, 1)
@@ -66,8 +66,10 @@ class Both:
 
     def __post_init__(self) -> None:
         scop = self.scop
-        if any(isinstance(parameter.expr, c.Binary) for parameter in scop.parameters):
+        if any(isinstance(parameter.expr, c.Binary) and not parameter.is_answer for parameter in scop.parameters):
             raise NotUnderstood("a size that is a product of others")
+        if not all(is_asked(parameter, self.region.original) for parameter in scop.parameters):
+            raise NotUnderstood("a condition that is written in another way")
         try:
             list(quotients(scop))
         except ValueError:

@@ -13,7 +13,7 @@ from polyc.model.scop import Scop
 from polyc.poly import greatest_of, least_of
 from polyc.records import dataclass, field
 from polyc.runtime.csource import plain_name
-from polyc.runtime.sizes import as_dimensions, closest, feasible, near
+from polyc.runtime.sizes import as_dimensions, closest, feasible, near, with_memory
 
 FEW = ((4, 5, 3, 6, 7), (1,), (2, 3), (0, 2), (9, 11, 8, 10, 13), (7, 3, 5), (2, 12, 9))
 """Values for the parameters, in turn."""
@@ -35,13 +35,18 @@ class Sizes:
     allowed: isl.Set = field(init=False)
     quotients: tuple[tuple[str, str, str], ...] = field(init=False)
     """A size that is the quotient of two others, and these: how often the rows of flat arrays hold each other."""
+    answers: tuple[int, ...] = field(init=False)
+    """Positions of the parameters that answer comparisons, 0 or 1."""
+    turn: int = 0
+    """How many sizes were wanted so far: its bits are the answers."""
     seen: set[tuple[int, ...]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.names = tuple(parameter.name for parameter in self.scop.parameters)
         self.printed = tuple(plain_name(parameter) for parameter in self.scop.parameters)
         self.quotients = tuple(quotients(self.scop))
-        self.allowed = as_dimensions(self.scop.context.params(), self.names)
+        self.answers = tuple(k for k, parameter in enumerate(self.scop.parameters) if parameter.is_answer)
+        self.allowed = as_dimensions(with_memory(self.scop.context.params(), self.scop), self.names)
 
     def first(self) -> Iterator[dict[str, int]]:
         """Small ones."""
@@ -77,7 +82,9 @@ class Sizes:
         return tuple(values.get(k, OTHERS[k % len(OTHERS)]) for k in range(len(self.names)))
 
     def near(self, wanted: tuple[int, ...]) -> Iterator[dict[str, int]]:
-        found = _allowed(self.allowed, wanted)
+        self.turn += 1
+        bits = {position: self.turn >> k & 1 for k, position in enumerate(self.answers)}
+        found = _allowed(self.allowed, tuple(bits.get(k, value) for k, value in enumerate(wanted)))
         if found is not None:
             yield from self.once(dict(zip(self.names, found, strict=True)))
 

@@ -369,6 +369,6 @@ class _Flat:
             strides.pop()
         found: Polynomial = {}
         one: Polynomial = {(): 1}
-        for subscript, stride in zip(subscripts, [*strides, one], strict=True):
-            found = plus(found, times(polynomial(subscript), stride))
+        for subscript, stride, begin in zip(subscripts, [*strides, one], array.begins, strict=True):
+            found = plus(found, times(plus(polynomial(subscript), {(): begin} if begin else {}), stride))
         return found

@@ -120,4 +120,5 @@ def argument(folder: Path, name: str, data: bytes | memoryview) -> dict[str, Any
 
 def offset(shape: Shape, data: Data) -> int:
     """Bytes from the start of the memory to the element with all subscripts zero."""
-    return -sum(low * stride for low, stride in zip(shape.corner, data.strides, strict=True))
+    first = [low + begin for low, begin in zip(shape.corner, shape.begins, strict=True)]
+    return -sum(low * stride for low, stride in zip(first, data.strides, strict=True))

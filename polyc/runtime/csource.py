@@ -45,6 +45,9 @@ class Unrunnable(Exception):
     """The region cannot be made a function of its own."""
 
 
+TOKEN = re.compile(r"\w+|->|[^\w\s]")
+
+
 @dataclass(frozen=True, slots=True)
 class CSource:
     """The C text, and what stands at each position of the array of pointers."""
@@ -60,6 +63,8 @@ class CSource:
 def c_source(region: Region, result: str) -> CSource:
     """Both forms of a region. Raises Unrunnable."""
     scop = region.scop
+    if unasked := [p.name for p in scop.parameters if not is_asked(p, region.original)]:
+        raise Unrunnable(f"the condition '{unasked[0]}' is written in another way")
     arrays = tuple(name for name, array in scop.arrays.items() if array.storage is not Storage.REGION)
     rows = tuple(name for name in arrays if is_rows(scop.arrays[name]))
     parameters = tuple(parameter.name for parameter in scop.parameters)
@@ -179,18 +184,45 @@ def array_name(array: Array) -> str:
 
 def with_names(text: str, scop: Scop) -> str:
     """The text with parameters and arrays that are expressions replaced by names: `s->a * m` before `s->a`."""
-    named = [(expression(parameter.expr), plain_name(parameter), "[") for parameter in scop.parameters]
+    answers = [p for p in scop.parameters if p.is_answer and not p.is_about_pointer]
+    named = [(expression(p.expr), plain_name(p), "[") for p in scop.parameters if not p.is_answer]
     named += [(array.c_name, array_name(array), "" if array.rank else "[") for array in scop.arrays.values()]
     found = [
-        (re.findall(r"\w+|->|[^\w\s]", spelling), name, after)
+        (spelling, name, after)
         for one, name, after in dict.fromkeys(named)
         if not one.isidentifier()
         for spelling in spellings(one)
     ]
-    for tokens, name, after in sorted(found, key=lambda one: -len(one[0])):
-        pattern = r"\s*".join(re.escape(token) for token in tokens)
-        text = re.sub(rf"(?<![\w.>]){pattern}(?![\w{re.escape(after)}])", name, text)
+    for parameter in answers:
+        for spelling, sign in written_answers(parameter):
+            text = re.sub(asked(spelling), rf"\g<1>{sign}{plain_name(parameter)}", text)
+    for spelling, name, after in sorted(found, key=lambda one: -len(TOKEN.findall(one[0]))):
+        text = re.sub(rf"(?<![\w.>]){spaced(spelling)}(?![\w{re.escape(after)}])", name, text)
     return text
+
+
+def written_answers(parameter: Parameter) -> list[tuple[str, str]]:
+    """How C asks a question, `beta == 0.0`, and how the opposite one, with what turns its answer into that."""
+    found, expr = [(expression(parameter.expr), "")], parameter.expr
+    if isinstance(expr, c.Binary) and expr.op == "==":
+        found.append((expression(c.Binary("!=", expr.left, expr.right)), "!"))
+    return found
+
+
+def is_asked(parameter: Parameter, text: str) -> bool:
+    """Whether a text asks a question as polyc prints it, where the parameter is the answer to one: no macro does."""
+    found = written_answers(parameter) if parameter.is_answer and not parameter.is_about_pointer else []
+    return not found or any(re.search(asked(spelling), text) for spelling, _ in found)
+
+
+def asked(text: str) -> str:
+    """A pattern of a comparison that is a condition, or one of several, by itself."""
+    return rf"((?:^|[(&|?!:;,])\s*){spaced(text)}(?=\s*(?:[)&|?:;,]|$))"
+
+
+def spaced(text: str) -> str:
+    """A pattern of a text's tokens with any space between them."""
+    return r"\s*".join(re.escape(token) for token in TOKEN.findall(text))
 
 
 def spellings(text: str) -> list[str]:

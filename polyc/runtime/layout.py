@@ -34,6 +34,8 @@ class Shape:
     contents: Interval
     sorted: bool = False
     """Filled in rising order: it holds the bounds of loops."""
+    begins: tuple[int, ...] = (0,)
+    """What the first subscript of each dimension is in C."""
 
 
 @dataclass(slots=True)
@@ -141,7 +143,7 @@ class Layout:
             extents.append(size if size is not None else need.high[position] - low + 1)
             corner.append(low)
         ordered = array.name in self.bound_arrays and array.rank > 0
-        return Shape(array.name, tuple(extents), tuple(corner), contents, ordered)
+        return Shape(array.name, tuple(extents), tuple(corner), contents, ordered, array.begins)
 
     def loop_ranges(self, statement: Statement) -> dict[str, Interval] | None:
         """Ranges of loop variables and parameters; None where the statement does not run."""

@@ -6,7 +6,7 @@ import islpy as isl
 
 from polyc.analysis.extents import elements, on_parameters
 from polyc.model.scop import Scop
-from polyc.poly import greatest_of, least_of
+from polyc.poly import greatest_of, least_of, project
 from polyc.records import dataclass
 
 PARAM, SET = isl.dim_type.param, isl.dim_type.set
@@ -21,12 +21,14 @@ class Feasible:
     allowed: isl.Set
     """`{ [n, m] : … }`, one dimension a parameter: promises hold, arrays are not empty."""
     busy: isl.Set
-    """The part of `allowed` for which every statement runs."""
+    """The part of `allowed` for which every statement runs, whatever comparisons answer."""
+    answers: tuple[str, ...] = ()
+    """The parameters that answer comparisons, 0 or 1."""
 
 
 def feasible(scop: Scop) -> Feasible:
     """Collect the conditions of a region on its parameters."""
-    allowed = scop.context.params().intersect(scop.guard.params())
+    allowed = with_memory(scop.context.params(), scop).intersect(scop.guard.params())
     for array in scop.arrays.values():
         for extent in array.extents:
             if extent is not None:
@@ -39,11 +41,20 @@ def feasible(scop: Scop) -> Feasible:
                 )
                 allowed = allowed.subtract(outside.params()).coalesce()
     busy = allowed
+    answers = tuple(parameter.name for parameter in scop.parameters if parameter.is_answer)
     for statement in scop.statements.values():
-        running = busy.intersect(statement.domain.params())
+        running = busy.intersect(project(statement.domain.params(), answers))
         busy = busy if running.is_empty() else running
     names = tuple(parameter.name for parameter in scop.parameters)
-    return Feasible(names, as_dimensions(allowed, names), as_dimensions(busy, names))
+    return Feasible(names, as_dimensions(allowed, names), as_dimensions(busy, names), answers)
+
+
+def with_memory(allowed: isl.Set, scop: Scop) -> isl.Set:
+    """The values with which each pointer leads somewhere, as those of a run do."""
+    for parameter in scop.parameters:
+        if parameter.is_about_pointer:
+            allowed = allowed.intersect(fixed({parameter.name: 1}))
+    return allowed
 
 
 def as_dimensions(values: isl.Set, names: tuple[str, ...]) -> isl.Set:
@@ -62,15 +73,17 @@ def near(found: Feasible, size: int) -> dict[str, int] | None:
     """Parameter values around `size`, all different where they may be; None where nothing is allowed."""
     for space in (found.busy, found.allowed):
         if not space.is_empty():
-            return chosen(space, found.names, size)
+            return chosen(space, found, size)
     return None
 
 
-def chosen(space: isl.Set, names: tuple[str, ...], size: int) -> dict[str, int]:
-    """Fix one parameter after the other as close to what is wanted as the others leave room for."""
+def chosen(space: isl.Set, found: Feasible, size: int) -> dict[str, int]:
+    """Fix one parameter after the other as close to what is wanted as the others leave room for. Answers are bits of
+    the size, so that each of them is no and yes."""
     values: dict[str, int] = {}
-    for position, name in enumerate(names):
+    for position, name in enumerate(found.names):
         wanted = (size, size + 1, size // 2 + 1, size // 3 + 1)[position % 4]  # windows come after what they slide over
+        wanted = size >> found.answers.index(name) & 1 if name in found.answers else wanted
         value = closest(space, position, wanted)
         space = space.fix_val(SET, position, isl.Val.int_from_si(space.get_ctx(), value))
         values[name] = value

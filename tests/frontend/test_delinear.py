@@ -77,7 +77,7 @@ def test_three_dimensions(scop: Modeller, relations: Relations) -> None:
     ("body", "i", "j", "assumed"),
     [
         ("a[i * s + j] = 0;", "i = 0; i < n", "j = 0; j < m", "m <= s"),
-        ("a[(i - 1) * s + j - 1] = 0;", "i = 2; i < n", "j = 2; j < m", "m <= s + 1"),
+        ("a[(i - 1) * s + j - 1] = 0;", "i = 2; i < n", "j = 2; j < m", "m <= s + 2"),
         ("a[i * w + j] = 0;", "i = 0; i < n", "j = 0; j < m", "m <= w"),
         ("a[i * s + j + r] = 0;", "i = 0; i < n", "j = 0; j < m", "r >= 0 and m + r <= s"),
     ],
@@ -93,6 +93,34 @@ def test_shapes_that_need_a_guard(
     wanted = f"{names} -> {{ : {assumed} and {runs} and w >= 0 }}"
     same(here.intersect(type(here)(f"{names} -> {{ : {runs} and w >= 0 }}")).coalesce(), wanted)
     assert [note.code for note in found.notes] == ["delinearised", "assumed"]
+
+
+@pytest.mark.parametrize(
+    ("body", "cell", "origins", "assumed"),
+    [
+        ("a[i * m + j] = 1;", "i, -1 + j", (1,), "m >= 0"),
+        ("a[i * s + j] = 1;", "i, -1 + j", (1,), "m <= s"),
+        ("a[i * s + j] = a[i * s];", "i, j", (), "m < s"),
+    ],
+)
+def test_rows_that_begin_at_one(
+    body: str,
+    cell: str,
+    origins: tuple[int, ...],
+    assumed: str,
+    scop: Modeller,
+    relations: Relations,
+    same: Callable[[object, str], None],
+) -> None:
+    """As those of Fortran do: `c[i * m + j]` with 1 <= j <= m. Not where another reference is to element 0."""
+    found = scop(nest(body, "i = 0; i < n", "j = 1; j <= m"))
+    assert relations(found, "S0")[-1] == f"write {{ S0[i, j] -> a[{cell}] }}"
+    assert found.arrays["a"].origins == origins
+    names = "[n, m, s, r, w]"
+    runs = "n >= 3 and m >= 3 and w >= 0"
+    here = found.assumed.intersect(found.context)
+    wanted = f"{names} -> {{ : {assumed} and {runs} }}"
+    same(here.intersect(type(here)(f"{names} -> {{ : {runs} }}")).coalesce(), wanted)
 
 
 @pytest.mark.parametrize(
@@ -256,10 +284,10 @@ PLANES = """void f(int n, int m, int w, int P, int S, int U, float *a) {
         ("a[z * P + y * S + x]", "z, y, x", ["S > 0 ? P / S : 0", "S"], ["P", "S"], "m <= P_per_S, w <= S"),
         (
             "a[x + (z + 1) * P + (y + 2) * (S + 1)]",
-            "1 + z, 2 + y, x",
+            "1 + z, 1 + y, x",
             ["S + 1 > 0 ? P / (S + 1) : 0", "S + 1"],
             ["P", "S + 1"],
-            "m <= P_per_S_1 - 2, w <= S + 1",
+            "m <= P_per_S_1 - 1, w <= S + 1",
         ),
         (
             "a[z * P + y * S + x * U]",

@@ -168,6 +168,7 @@ def check(cases: list[Case], folder: Path, tell: Callable[[int], None] = lambda 
         for number, verdict in judge(pairs, cases[0].build, folder).items():
             outcomes[number].faults += verdict.faults
             outcomes[number].features["finite values"] += verdict.finite
+            outcomes[number].features["left out: the C compiler has a bug"] += verdict.of_compiler
     for outcome in outcomes.values():
         outcome.faults.sort(key=lambda fault: fault[0] in UNPROVED)  # what polyc did not see comes first
     return list(outcomes.values())

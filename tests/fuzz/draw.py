@@ -197,9 +197,13 @@ def bounded(program: Program) -> Program:
             if large[number] and most > 3:
                 sizes = tuple((name, value * 3 // 4 if value == most else value) for name, value in run.sizes)
                 runs[number] = replace(run, sizes=sizes)
+        before = program
         if runs == list(program.runs):
             program = replace(program, nests=transform(program.nests, halved))
         program = replace(program, runs=tuple(dict.fromkeys(runs)))
+        if program == before:  # what is large is so by its constants
+            small = tuple(run for run, big in zip(runs, large, strict=True) if not big)
+            return replace(program, runs=small or program.runs)
 
 
 def halved(node: Any) -> Any:

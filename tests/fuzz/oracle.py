@@ -56,10 +56,30 @@ class Verdict:
     faults: list[tuple[str, str]] = field(default_factory=list)
     """Kind and detail."""
     finite: bool = True
+    of_compiler: bool = False
+    """Whether the original, built as the result is, gives the values that are wrong: the C compiler has a bug."""
 
 
 def judge(pairs: list[Pair], name: str, folder: Path) -> dict[int, Verdict]:
-    """Build all pairs together, run them, and say what is wrong with each."""
+    """Build all pairs together, run them, and say what is wrong with each, and is not the C compiler's."""
+    verdicts = differences(pairs, name, folder)
+    for pair in pairs:
+        verdict = verdicts[pair.number]
+        wrong = wrong_values(verdict)
+        if wrong and not pair.kernels:
+            twin = replace(pair, result=pair.original)
+            if wrong_values(differences([twin], name, folder)[pair.number]) == wrong:
+                verdict.of_compiler = True
+                verdict.faults = [fault for fault in verdict.faults if fault not in wrong]
+    return verdicts
+
+
+def wrong_values(verdict: Verdict) -> list[tuple[str, str]]:
+    return [fault for fault in verdict.faults if fault[0] == "wrong-result"]
+
+
+def differences(pairs: list[Pair], name: str, folder: Path) -> dict[int, Verdict]:
+    """What the built and run pairs show."""
     verdicts = {pair.number: Verdict() for pair in pairs}
     build = usable(name)
     try:
@@ -69,7 +89,7 @@ def judge(pairs: list[Pair], name: str, folder: Path) -> dict[int, Verdict]:
     except BuildError as error:
         # Kernels are built together: what is wrong with them is known of each alone.
         if len(pairs) > 1:
-            return {pair.number: judge([pair], name, folder)[pair.number] for pair in pairs}
+            return {pair.number: differences([pair], name, folder)[pair.number] for pair in pairs}
         verdicts[pairs[0].number].faults.append(("not-compilable", str(error)[:6000]))
     return verdicts
 

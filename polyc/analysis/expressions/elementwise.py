@@ -33,17 +33,18 @@ def assigned(statement: Statement) -> c.Assign | None:
     return assign if all(_harmless(node) for part in inside for node in c.walk(part)) else None
 
 
-def elementwise(scop: Scop, statement: Statement) -> Access | None:
+def elementwise(scop: Scop, statement: Statement, scalars: bool = False) -> Access | None:
     """The write of a statement that computes an element of an array from others, and nothing else: `A[x] = f(B[y])`.
 
-    None for all other statements: sums, updates in place, scalars, what writes where data say.
+    None for all other statements: sums, updates in place, what writes where data say, and variables without subscripts
+    unless `scalars`.
     """
     assign = assigned(statement)
     if assign is None or assign.op != "=":
         return None
     (write,) = (a for a in statement.accesses if a.kind is not AccessKind.READ)
     array = scop.arrays[write.array]
-    if write.kind is not AccessKind.WRITE or not write.exact or not array.rank:
+    if write.kind is not AccessKind.WRITE or not write.exact or not (array.rank or scalars):
         return None
     assert isinstance(assign.target, c.ArrayRef)
     if len(assign.target.subscripts) != array.rank or array.element.kind not in ("int", "float"):

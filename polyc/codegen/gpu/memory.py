@@ -74,6 +74,8 @@ def device_arrays(program: Program) -> dict[str, DeviceArray]:
         product: c.Expr = c.Cast("long", sizes[0]) if sizes else c.Literal("1")
         for size in sizes[1:]:
             product = c.Binary("*", product, size)
+        if array.origins:
+            raise NotMappable(f"the rows of {name} begin at 1: write its subscripts from 0 on")
         if array.flat:
             last = [printer.convert(expression(build, e)) for e in _last_cell(program, array)]
             product = c.Binary("+", linear(last[0], tuple(last[1:]), tuple(sizes[1:]), strides), c.Literal("1"))

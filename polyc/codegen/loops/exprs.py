@@ -53,6 +53,7 @@ class ExprPrinter:
 
     def __init__(self, parameters: tuple[Parameter, ...], iterators: dict[str, c.Expr]) -> None:
         self._parameters = {p.name: p for p in parameters}
+        self._answers = {p.expr for p in parameters if p.is_answer}
         self.iterators = iterators
 
     def convert(self, expr: isl.AstExpr) -> c.Expr:
@@ -118,10 +119,24 @@ class ExprPrinter:
             wide = values[1].wide or values[2].wide
             return _Value(c.Ternary(values[0].expr, values[1].expr, values[2].expr), wide)
         if op in _COMPARE:
-            return _Value(c.Binary(_COMPARE[op], values[0].expr, values[1].expr), False)
+            answer = self._answer(_COMPARE[op], values[0].expr, values[1].expr)
+            return _Value(
+                answer if answer is not None else c.Binary(_COMPARE[op], values[0].expr, values[1].expr), False
+            )
         if op in _LOGIC:
             return _Value(c.Binary(_LOGIC[op], values[0].expr, values[1].expr), False)
         raise AssertionError(f"isl printed an operation that polyc does not know: {op}")
+
+    def _answer(self, op: str, one: c.Expr, other: c.Expr) -> c.Expr | None:
+        """A parameter that is the answer of a comparison, 0 or 1, asked for one of these: `x == 0.0`, `!(x < y)`."""
+        if not isinstance(one, c.Binary) or one not in self._answers or not isinstance(other, c.Literal):
+            return None
+        if (op, other.text) in (("==", "1"), (">=", "1"), (">", "0")):
+            return one
+        if (op, other.text) in (("==", "0"), ("<=", "0"), ("<", "1")):
+            opposite = {"==": "!=", "!=": "=="}.get(one.op)
+            return c.Unary("!", one) if opposite is None else c.Binary(opposite, one.left, one.right)
+        return None
 
 
 def _is_long(ctype: CType) -> bool:

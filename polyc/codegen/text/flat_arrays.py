@@ -30,6 +30,7 @@ def with_flat_arrays(body: tuple[c.Stmt, ...], scop: Scop) -> tuple[c.Stmt, ...]
 
 def linear(array: Array, subscripts: tuple[c.Expr, ...], sizes: set[str]) -> c.Expr:
     """`i * (C + 2) + j`, in 64 bits."""
+    subscripts = array.in_c(subscripts)
     if array.strides_c:
         return strided(array, subscripts, sizes)
     index = subscripts[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from polyc.analysis.expressions.facts import base_key
 from polyc.errors import Span
-from polyc.frontend.c.references import Reference, links, place_of, resolve, split_chain
+from polyc.frontend.c.references import Reference, links, place_of, resolve, split_chain, tested_pointer
 from polyc.frontend.c.state import Region
 from polyc.frontend.c.symbols import Symbol
 from polyc.model import ctree as c
@@ -29,7 +29,12 @@ class Checker:
                 self.declaration(node)
             case c.ExprStmt(expr=expr):
                 self.expr(expr)
-            case c.Block() | c.If() | c.For() | c.While():
+            case c.If(condition=condition):
+                self.condition(condition)
+                for child in c.children(node):
+                    if child is not condition:
+                        self.statement(child)
+            case c.Block() | c.For() | c.While():
                 for child in c.children(node):
                     self.statement(child)
             case c.Jump() | c.Comment() | c.Empty():
@@ -65,9 +70,24 @@ class Checker:
                 return False
         return True
 
+    def condition(self, expr: c.Expr) -> None:
+        """An expression that is yes or no: a pointer that the region does not change may be one."""
+        match expr:
+            case c.Unary(op="!", operand=inner):
+                self.condition(inner)
+            case c.Binary(op="&&" | "||", left=left, right=right):
+                self.condition(left)
+                self.condition(right)
+            case _ if tested_pointer(self.region.scope, self.region.written, expr) is None:
+                self.expr(expr)
+
     def expr(self, expr: c.Node) -> None:
         """An expression that is evaluated."""
         match expr:
+            case c.Ternary(condition=condition, then=then, otherwise=otherwise):
+                self.condition(condition)
+                self.expr(then)
+                self.expr(otherwise)
             case c.Name() | c.Subscript() | c.Member() | c.Unary(op="*"):
                 self.reference(expr, expr)
             case c.Unary(op="&"):

@@ -42,6 +42,25 @@ def read_after(name: str, path: Path, function: c_ast.FuncDef) -> bool:
     return False
 
 
+def kept_for_calls(declaration: c_ast.Decl, function: c_ast.FuncDef) -> bool:
+    """Whether a static variable of a function may hand a value from one call of it to another one.
+
+    It does not where each path from its declaration on writes it first, and where no function is called behind its
+    first use: one that calls this function again would change it.
+    """
+    nodes = list(walk(function.body))
+    if any(isinstance(n, (c_ast.Goto, c_ast.Switch)) for n in nodes):
+        return True
+    blocks = (n.block_items or [] for n in nodes if isinstance(n, c_ast.Compound))
+    behind = next((items[items.index(declaration) + 1 :] for items in blocks if declaration in items), None)
+    if behind is None or sequence(behind, declaration.name) is Use.READ:
+        return True
+    named = [any(isinstance(n, c_ast.ID) and n.name == declaration.name for n in walk(item)) for item in behind]
+    later = behind[named.index(True) :] if any(named) else []
+    called = [n for item in later for n in walk(item) if isinstance(n, c_ast.FuncCall)]
+    return any(not isinstance(n.name, c_ast.ID) or n.name.name not in HARMLESS for n in called)
+
+
 def declared_on_the_way(name: str, path: Path, function: c_ast.FuncDef) -> bool:
     """Whether a path runs once each time that the declaration of a name is met: no loop around, no goto."""
     if any(isinstance(n, (c_ast.Goto, c_ast.Switch)) for n in walk(function.body)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from polyc.analysis.expressions.facts import base_key
 from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.model import ctree as c
+from polyc.model.scop import Storage
 from polyc.records import dataclass
 
 
@@ -134,3 +135,26 @@ def split_chain(chain: list[c.Expr], rank: int) -> tuple[tuple[c.Expr, ...] | No
     if rest and not isinstance(rest[0], c.Member):
         return None, []
     return tuple(subscripts), rest
+
+
+def tested_pointer(scope: Scope, written: frozenset[str], expr: c.Expr) -> tuple[c.Name, bool] | None:
+    """The pointer that a condition asks whether it leads anywhere, `p`, `p != NULL`, `p == 0`, and whether it asks for
+    that or the opposite; None for all other conditions. The region does not change it."""
+    match expr:
+        case c.Name(name=name):
+            symbol = scope.symbols.get(name)
+            if symbol is None or not symbol.rank or symbol.shape.is_function or name in written:
+                return None
+            return (expr, True) if symbol.shape.dims[0].pointer or symbol.storage is Storage.ARGUMENT else None
+        case c.Binary(op="==" | "!=" as op, left=left, right=right):
+            sides = [(left, right), (right, left)]
+            named = next((one for one, other in sides if is_null(other) and isinstance(one, c.Name)), None)
+            found = None if named is None else tested_pointer(scope, written, named)
+            return None if found is None else (found[0], op == "!=")
+    return None
+
+
+def is_null(expr: c.Expr) -> bool:
+    while isinstance(expr, c.Cast):
+        expr = expr.operand
+    return isinstance(expr, c.Literal) and expr.text == "0"

@@ -11,6 +11,7 @@ from polyc.frontend.c.effects import ANYTHING, Effect
 from polyc.frontend.c.symbols import ISL_WORDS, Scope, Symbol
 from polyc.model import ctree as c
 from polyc.model.scop import CType, Parameter, Storage, Tie
+from polyc.poly import project
 from polyc.records import dataclass, field, replace
 
 CTX = isl.DEFAULT_CONTEXT
@@ -30,15 +31,6 @@ def variable(name: str) -> isl.PwAff:
     return isl.PwAff.from_aff(isl.Aff.var_on_domain(isl.LocalSpace.from_space(space), isl.dim_type.param, 0))
 
 
-def project(domain: isl.Set, names: tuple[str, ...]) -> isl.Set:
-    """The domain without some of its parameters."""
-    for name in names:
-        position = domain.find_dim_by_name(isl.dim_type.param, name)
-        if position >= 0:
-            domain = domain.project_out(isl.dim_type.param, position, 1)
-    return domain
-
-
 @dataclass(frozen=True, slots=True)
 class FlatShape:
     """The dimensions that a flat array is taken to have."""
@@ -47,6 +39,8 @@ class FlatShape:
     """Of all dimensions but the outermost."""
     strides: tuple[c.Expr, ...] = ()
     """Of all dimensions but the innermost; () where each is the product of the extents of the dimensions inside it."""
+    origins: tuple[int, ...] = ()
+    """The first subscript of each dimension but the outermost, as it is written; () for 0."""
 
     @property
     def rank(self) -> int:

@@ -16,11 +16,12 @@ import islpy as isl
 from polyc.analysis.expressions.facts import has_jump, induction
 from polyc.errors import Span
 from polyc.frontend.c.checks import EXCHANGE
-from polyc.frontend.c.state import CTX, Env, Region, number, project, variable
+from polyc.frontend.c.state import CTX, Env, Region, number, variable
 from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.frontend.sets.loops import NotAffine, analyse
 from polyc.model import ctree as c
 from polyc.model.scop import Exchange, Storage
+from polyc.poly import project
 from polyc.records import dataclass, replace
 
 MOST = 4

@@ -1,6 +1,7 @@
 """Places that do not move while a region runs, as variables of their own: `g[0]`, `*n`, `l.out`, `s->x`, `s->atoms->f`.
 
 rewrite:  i < g[0]           ->  i < g_0              a whole number that the region only reads
+          *beta == 0.0       ->  beta_1 == 0.0        any number that a condition compares
           l.out[i * l.m]     ->  l_out[i * l.m]       what a pointer in memory leads to
           s->x[i]            ->  s_x[i]               an array in a struct
 requires: what leads there is not written, no member of a union and not used as a whole; each other access by the same
@@ -77,12 +78,14 @@ class Use:
             return False
         return bool(last.shape.dims) or last.shape.node is not None
 
-    def cut(self, written: Fields) -> int | None:
+    def cut(self, written: Fields, compared: frozenset[str]) -> int | None:
         """How many links lead to a place that does not move, and is an array or a whole number; None for no such.
 
         written: the members of all that the region writes
+        compared: the texts of what conditions compare
         """
-        number = self.last.shape.element.kind == "int" and not self.last.shape.dims and self.last.fields not in written
+        sought = self.last.shape.element.kind == "int" or self.last.text in compared
+        number = sought and not self.last.shape.dims and self.last.fields not in written
         if self.chain and number and self.last.still and (written or not self.is_size):
             return len(self.chain)
         for position in range(len(self.chain) - (not self.passed), 0, -1):
@@ -116,7 +119,12 @@ class _Round:
     apart: bool
     written: frozenset[str]
 
+    compared: frozenset[str] = frozenset()
+    """The texts of what conditions compare."""
+
     def run(self, body: c.Block) -> c.Block:
+        sides = [side for item in c.walk(body) if isinstance(item, c.If) for side in comparands(item.condition)]
+        self.compared = frozenset(use.last.text for side in sides for _, use in self.uses(side))
         uses: dict[str, list[Use]] = {}
         for root, use in self.uses(body):
             uses.setdefault(root, []).append(use)
@@ -252,7 +260,7 @@ class _Round:
         if any(use.whole for use in uses):
             return set()
         written = {use.last.fields for use in uses if use.written}
-        cuts = [(use, use.cut(written)) for use in uses]
+        cuts = [(use, use.cut(written, self.compared)) for use in uses]
         arrays: dict[tuple[str, ...], set[str]] = {}
         # `b[0]` beside `b[i]` stays an element: printed for one iteration, `b[i]` is `b[0]` as well.
         moving_too = {use.last.fields for use, position in cuts if position is None}
@@ -304,6 +312,13 @@ def reference(node: c.Node) -> tuple[str, tuple[c.Expr, ...]]:
             name, chain = base_name(node), links(node)
             return ("", ()) if name is None or chain is None else (name.name, tuple(chain))
     return "", ()
+
+
+def comparands(condition: c.Expr) -> Iterator[c.Expr]:
+    """The references to memory that a condition compares."""
+    for item in c.walk(condition):
+        if isinstance(item, c.Binary) and item.op in c.COMPARISONS:
+            yield from (side for side in (item.left, item.right) if reference(side)[1])
 
 
 def member_of(types: Types, node: c_ast.Node | None, name: str) -> Shape | None:

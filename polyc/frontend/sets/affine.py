@@ -13,7 +13,8 @@ import islpy as isl
 
 from polyc.analysis.expressions.constants import literal_value
 from polyc.analysis.expressions.facts import base_key, mentions
-from polyc.frontend.c.ctype import INT, basic, common, promote
+from polyc.frontend.c.ctype import INT, Shape, basic, common, promote
+from polyc.frontend.c.references import tested_pointer
 from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, limits, number, variable
 from polyc.frontend.text.asserts import ASSERTED
 from polyc.model import ctree as c
@@ -21,6 +22,7 @@ from polyc.model.scop import CType, Storage
 from polyc.poly import affine_of
 from polyc.records import dataclass, replace
 
+_WORDS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq"}
 _COMPARE = {"<": "lt_set", "<=": "le_set", ">": "gt_set", ">=": "ge_set", "==": "eq_set", "!=": "ne_set"}
 SIZE = CType("unsigned long", "int", 8, False)
 Value = tuple[isl.PwAff, CType]
@@ -136,6 +138,13 @@ class Affine:
 
     def member(self, expr: c.Member, env: Env) -> Value | None:
         """`p->n` and `s.n` of a struct that the region does not write are parameters."""
+        shape = self.steady(expr)
+        if shape is None or shape.element.kind != "int":
+            return None
+        return self.region.parameter(label(expr), shape.element, expr), shape.element
+
+    def steady(self, expr: c.Member) -> Shape | None:
+        """The type of a member that is a number, of a struct that the region does not write."""
         names: list[str] = []
         inner: c.Expr = expr
         arrows = 0
@@ -155,9 +164,7 @@ class Affine:
             if shape is None or shape.dims or "volatile" in shape.qualifiers:
                 return None
             node = shape.node
-        if shape is None or shape.element.kind != "int":
-            return None
-        return self.region.parameter(label(expr), shape.element, expr), shape.element
+        return shape
 
     def size_of(self, text: str) -> Value | None:
         """`sizeof(double)`, `sizeof(A)`, `sizeof A[0]`."""
@@ -364,8 +371,11 @@ class Affine:
             case c.Unary(op="!", operand=inner):
                 inside = self.condition(inner, env)
                 return None if inside is None else inside.complement()
+            case c.Name() | c.Binary(op="==" | "!=") if (found := self.leads(expr)) is not None:
+                return found
             case c.Binary(op="<" | "<=" | ">" | ">=" | "==" | "!=" as op, left=left, right=right):
-                return self.comparison(op, left, right, env)
+                holds = self.comparison(op, left, right, env)
+                return self.answer(expr, env) if holds is None else holds
             case c.Ternary(condition=test, then=then, otherwise=otherwise):
                 return self.conditional(test, then, otherwise, env)
         value = self.observed(expr, env)
@@ -380,6 +390,45 @@ class Affine:
         if first is None or second is None:
             return None
         return when.intersect(first).union(when.complement().intersect(second)).coalesce()
+
+    def answer(self, expr: c.Binary, env: Env) -> isl.Set | None:
+        """A comparison of numbers that the region does not change, as `beta == 0.0`: a parameter that is 0 or 1.
+
+        Neither side is computed, so that it comes out the same wherever it is evaluated.
+        """
+        if self.region.strict or not (self.is_still(expr.left, env) and self.is_still(expr.right, env)):
+            return None
+        op = "==" if expr.op == "!=" else expr.op
+        name = f"{label(expr.left)}_{_WORDS[op]}_{label(expr.right)}"
+        return self.yes(name, c.Binary(op, expr.left, expr.right), expr.op != "!=")
+
+    def leads(self, expr: c.Expr) -> isl.Set | None:
+        """A question whether a pointer leads anywhere, `p`, `p == NULL`: a parameter that is 0 or 1."""
+        found = tested_pointer(self.region.scope, self.region.written, expr)
+        if found is None:
+            return None
+        return self.yes(f"{label(found[0])}_given", c.Binary("!=", found[0], c.Literal("0")), found[1])
+
+    def yes(self, name: str, asked: c.Binary, expected: bool) -> isl.Set:
+        """Where a question about what the region does not change is answered as expected."""
+        value = self.region.parameter(name, INT, asked)
+        self.region.context = self.region.context.intersect(value.ge_set(number(0))).intersect(value.le_set(number(1)))
+        return value.eq_set(number(int(expected)))
+
+    def is_still(self, expr: c.Expr, env: Env) -> bool:
+        """Whether an operand is a constant, or a number of the program that the region does not change."""
+        match expr:
+            case c.Literal() | c.Unary(op="-" | "+", operand=c.Literal()):
+                return True
+            case c.Name(name=name):
+                symbol = self.region.symbol(name)
+                if symbol is None or symbol.rank or symbol.shape.node is not None or symbol.storage is Storage.REGION:
+                    return False
+                return not {name} & {*self.region.written, *env.variables, *env.values}
+            case c.Member():
+                shape = self.steady(expr)
+                return shape is not None and shape.node is None
+        return False
 
     def comparison(self, op: str, left: c.Expr, right: c.Expr, env: Env) -> isl.Set | None:
         first, second = self.value(left, env), self.value(right, env)
@@ -441,8 +490,10 @@ def label(expr: c.Expr) -> str:
             return f"{label(base)}_{field}"
         case c.Binary(left=left, right=right):
             return f"{label(left)}_{label(right)}"
-        case c.Literal(text=text) if text.isalnum():
-            return text
+        case c.Literal(text=text) if c.as_word(text):
+            return c.as_word(text)
+        case c.Unary(op="-", operand=operand):
+            return f"minus_{label(operand)}"
         case c.Ternary(then=c.Binary(op="/", left=left, right=right)):
             return f"{label(left)}_per_{label(right)}"
     return "v"

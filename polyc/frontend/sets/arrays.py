@@ -34,6 +34,7 @@ def make_array(symbol: Symbol, region: Region, converter: Converter, function: c
             True,
             tuple(step for step in steps if step is not None),
             tuple(region.in_c(stride) for stride in shape.strides),
+            shape.origins,
         )
     pairs = [extent(symbol, position, region, converter, function) for position in range(symbol.rank)]
     return Array(

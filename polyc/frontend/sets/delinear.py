@@ -22,7 +22,7 @@ import islpy as isl
 
 from polyc.analysis.expressions.ranges import bounds_of
 from polyc.errors import Span
-from polyc.frontend.c.state import POINT, Env, FlatShape, Region, number, project, restore, saved
+from polyc.frontend.c.state import POINT, Env, FlatShape, Region, number, restore, saved
 from polyc.frontend.c.symbols import FEW_BYTES, Symbol
 from polyc.frontend.sets.affine import Affine
 from polyc.frontend.sets.atoms import Atoms
@@ -32,8 +32,8 @@ from polyc.frontend.sets.strides import LONG, number_strides, strides_of
 from polyc.frontend.sets.wanted import wanted
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
-from polyc.poly import greatest_of
-from polyc.records import dataclass, field
+from polyc.poly import greatest_of, project
+from polyc.records import dataclass, field, replace
 
 T = TypeVar("T")
 FEW = 4096
@@ -49,6 +49,11 @@ class Form:
     shape: FlatShape
     sizes: tuple[Poly, ...]
     """The extents as polynomials."""
+
+    @property
+    def begins(self) -> tuple[int, ...]:
+        """The first subscript of each dimension, as it is written."""
+        return (0, *self.shape.origins) if self.shape.origins else (0,) * self.rank
 
     @property
     def extents(self) -> tuple[c.Expr, ...]:
@@ -69,12 +74,12 @@ class Form:
         return len(self.strides)
 
     def pieces(self, poly: Poly) -> list[Poly]:
-        """The subscript of each dimension."""
+        """The subscript of each dimension, from 0 on."""
         found: list[Poly] = []
         for stride in self.strides[:-1]:
             quotient, poly = divided(poly, stride)
             found.append(quotient)
-        return [*found, poly]
+        return [added(one, ONE, -begin) for one, begin in zip([*found, poly], self.begins, strict=True)]
 
 
 def is_linearised(region: Region, body: c.Block, atoms: Atoms) -> bool:
@@ -180,6 +185,10 @@ def shaped_items(
             items = extract(body.body)
         except Unsure:
             items = []
+        if moved := splitter.from_one():
+            restore(region, before)
+            forms, before = {**forms, **moved}, saved(region)
+            continue
         lost = splitter.lost()
         later = splitter.guarded and bool(splitter.plain)
         if not (lost or later or (parts and splitter.unsure)):
@@ -219,6 +228,10 @@ class Splitter:
     """How many of these are affine."""
     guarded: bool = False
     """Whether anything was assumed of the sizes."""
+    asked: dict[str, list[tuple[list[Poly], Env]]] = field(default_factory=dict)
+    """The subscripts of each array that were divided, and where they stand."""
+    doubted: set[str] = field(default_factory=set)
+    """Arrays with one that is not certain to stay in its row."""
 
     @property
     def unsure(self) -> bool:
@@ -283,12 +296,14 @@ class Splitter:
     def divided(self, key: str, poly: Poly, env: Env, certain: bool) -> list[Poly] | None:
         form = self.forms[key]
         pieces = form.pieces(poly)
+        self.asked.setdefault(key, []).append((pieces, env))
         wrong = self.outside(form, pieces, env)
         loose = self.irregular(form, pieces, env) if wrong is not None else []
         if wrong is None or (loose and not (certain and self.ask(key, form, pieces, loose, env))):
             return None
         if self.never(wrong, env):
             return pieces
+        self.doubted.add(key)
         for other in shifted(form, pieces) if not loose else ():
             elsewhere = None if self.irregular(form, other, env) else self.outside(form, other, env)
             if elsewhere is not None and self.never(elsewhere, env):
@@ -298,6 +313,36 @@ class Splitter:
         # With strides that are numbers little is lost without a shape: a guard is worth it where rows are written.
         idle = form.constant and (form.few < LONG or key not in self.region.written)
         return pieces if not diagonal and not plain and not idle and self.assume(wrong, env, form.few) else None
+
+    def from_one(self) -> dict[str, Form]:
+        """The shapes of arrays whose rows begin at 1, as those of Fortran do: `c[i + j * m]` with 1 <= i <= m.
+
+        math: with W(b) the sizes at which a subscript leaves the rows b, b + 1, …: W(1) is a proper part of W(0)
+        """
+        found: dict[str, Form] = {}
+        for key in sorted(self.doubted):
+            form = self.forms[key]
+            if form.shape.origins:
+                continue
+            origins = tuple(
+                int(self.begins_at_one(key, position, extent)) for position, extent in enumerate(form.extents, 1)
+            )
+            if any(origins):
+                found[key] = replace(form, shape=replace(form.shape, origins=origins))
+        return found
+
+    def begins_at_one(self, key: str, position: int, extent: c.Expr) -> bool:
+        size = self.value(extent, Env())
+        wrong = [isl.Set.empty(POINT), isl.Set.empty(POINT)]
+        for pieces, env in self.asked[key]:
+            value = self.value(self.atoms.expression(pieces[position]), env)
+            if value is None or size is None:
+                return False
+            known = env.domain.intersect(self.region.context).intersect(self.region.types(env))
+            for begin in (0, 1):
+                outside = value.lt_set(number(begin)).union(value.ge_set(size + number(begin)))
+                wrong[begin] = wrong[begin].union(project(outside.intersect(known), env.variables))
+        return bool(wrong[1].is_strict_subset(wrong[0]))
 
     def irregular(self, form: Form, pieces: list[Poly], env: Env) -> list[int]:
         """The positions of what is neither affine nor bounded by what it is made of."""

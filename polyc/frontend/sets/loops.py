@@ -6,11 +6,12 @@ import islpy as isl
 
 from polyc.analysis.expressions.facts import Induction, assigned_scalars, has_jump, induction, mentions
 from polyc.frontend.c.ctype import INT
-from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, limits, number, project, variable
+from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, limits, number, variable
 from polyc.frontend.c.symbols import Symbol
 from polyc.frontend.sets.affine import Affine, compared
 from polyc.model import ctree as c
 from polyc.model.scop import CType
+from polyc.poly import project
 from polyc.records import dataclass, replace
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}

@@ -30,7 +30,7 @@ from polyc.passes.fusion.shapes import Shapes, irregular
 from polyc.passes.fusion.tile_data import TileData
 from polyc.passes.memory.lookups import tables_of
 from polyc.passes.products.registers import contraction_sizes
-from polyc.poly import box_volume, empty_set, names, sets
+from polyc.poly import box_volume, empty_set, names, project, sets
 
 _Asked = tuple[tuple[Cluster, ...], Cluster, Nest, tuple[Nest | None, ...], frozenset[str]]
 """The clusters that are built, the one that a nest may join, the nests that wait, and arrays that are torn."""
@@ -490,7 +490,8 @@ class Fuser:
         if reserved.is_empty() or not reserved.intersect_params(self.typical).is_empty():
             return reserved, None
         known = self.program.scop.context.intersect(self.program.scop.assumed)
-        pieces = known.subtract(reserved.params()).coalesce().get_basic_set_list()
+        needing = project(reserved.params(), (p.name for p in self.program.scop.parameters if p.is_answer))
+        pieces = known.subtract(needing).coalesce().get_basic_set_list()
         for k in range(pieces.n_basic_set()):
             usual = isl.Set.from_basic_set(pieces.get_at(k))
             if not self.typical.intersect(usual).is_empty():

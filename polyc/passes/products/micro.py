@@ -440,8 +440,9 @@ class MicroNest(RegisterNest):
             match node:
                 case c.Literal():
                     return True
-                case c.ArrayRef(array=name, subscripts=()):
-                    return name not in written and not scop.arrays[name].rank
+                case c.ArrayRef(array=name, subscripts=subscripts):
+                    whole = len(subscripts) == scop.arrays[name].rank
+                    return whole and name not in written and all(isinstance(s, c.Literal) for s in subscripts)
                 case _:
                     return False
 

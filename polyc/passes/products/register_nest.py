@@ -556,7 +556,7 @@ class RegisterNest:
             if s == statement.name
         }
         for access in statement.accesses:
-            if access.ref not in own and (access.kind is not AccessKind.READ or access.relation.dim(isl.dim_type.out)):
+            if access.ref not in own and (access.kind is not AccessKind.READ or not is_settled(access)):
                 return False
         written = [a for a in statement.accesses if a.array == accumulator.array and a.kind is not AccessKind.READ]
         for access in written:
@@ -573,6 +573,14 @@ class _Copy:
     """`{ [outer, tile] -> copy[x] }`."""
     point: isl.Map
     """`{ copy[x] -> [p] }`."""
+
+
+def is_settled(access: Access) -> bool:
+    """Whether a reference leads to the same cell in all instances: what one of a tile reads, all may read."""
+    cell = isl.PwMultiAff.from_map(access.relation)
+    found = [affine_of(cell.get_pw_aff(k)) for k in range(cell.dim(isl.dim_type.out))]
+    loops = cell.dim(isl.dim_type.in_)
+    return all(one is not None and not one.involves_dims(isl.dim_type.in_, 0, loops) for one in found)
 
 
 def _on(value: isl.Map, domain: isl.Set) -> isl.PwAff:

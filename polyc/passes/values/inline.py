@@ -19,6 +19,7 @@ from polyc.model.scop import Access, AccessKind, Array, CType, Scop, Statement, 
 from polyc.model.tree import Domain, restrict
 from polyc.model.witness import Finder
 from polyc.nests.wishes import why_apart
+from polyc.passes.values.factors import scaled_factors
 from polyc.passes.values.taps import products_at_taps
 from polyc.records import dataclass, replace
 
@@ -38,7 +39,8 @@ def inline_elementwise(program: Program) -> Program:
     requires: P assigns array elements and does nothing else; no value of it is needed after the region; between P and
               C nobody writes what P reads
     ensures:  no instance of P is evaluated more often than before: M is injective, and the images of several
-              references are disjoint; but for products that windows sum up (`taps.py`), which cost nothing there. The
+              references are disjoint; but for products that windows sum up (`taps.py`), which cost nothing there, and
+              for factors of products of matrices (`factors.py`), which are computed where their panels are filled. The
               values are the same bit for bit, since a cast converts them as the array did
     source:   Zhao et al. 2024, Section 6.3 and Appendix A.4, Algorithm 5. It inlines while code is generated, after
               fusion; we do it first, so that scheduling, tiling and the checks see fewer nests. We therefore leave
@@ -55,6 +57,8 @@ def inline_elementwise(program: Program) -> Program:
         program = _Candidate.of(program, name, order, given).inlined()
     for products in products_at_taps(program.scop) if not program.options.gpu else ():
         program = _multiplied(program, products, order, given)
+    for name in scaled_factors(program.scop) if not program.options.gpu else ():
+        program = _multiplied(program, (name,), order, given)
     if not program.inlined:
         return program
     return replace(program, dependences=compute_dependences(program.scop))
@@ -65,7 +69,7 @@ def _multiplied(program: Program, products: tuple[str, ...], order: isl.UnionMap
     products has to stay."""
     found = program
     for name in products:
-        candidate = _Candidate.of(found, name, order, given)
+        candidate = _Candidate.of(found, name, order, given, scalars=True)
         if not candidate.in_sums():
             return program
         found = candidate.substituted()
@@ -105,10 +109,10 @@ class _Candidate:
     reads: tuple[Read, ...] = ()
 
     @staticmethod
-    def of(program: Program, name: str, order: isl.UnionMap, given: Program) -> _Candidate:
+    def of(program: Program, name: str, order: isl.UnionMap, given: Program, scalars: bool = False) -> _Candidate:
         """given: the program before any was inlined, which has its dependences."""
         scop, producer = program.scop, program.scop.statements[name]
-        write = elementwise(scop, producer)
+        write = elementwise(scop, producer, scalars)
         if write is None or not producer.loops:
             return _Candidate(program, order, producer, None)
         everything = accesses_of(scop, frozenset([write.array]))

@@ -192,9 +192,17 @@ def _free_faults(program: Program, whole: Expanded, name: str, outside: isl.Unio
         if run.statement != name or isl.UnionSet.from_set(run.instances).is_disjoint(outside):
             continue
         for access, relation in accesses:
-            scalar = access.kind is AccessKind.READ and program.scop.arrays[access.array].rank == 0
-            if out_name(relation) not in program.buffers and not scalar:
+            if out_name(relation) in program.buffers:
+                continue
+            if access.kind is not AccessKind.READ or not _is_read_anyway(relation, outside):
                 yield Fault("padding", f"{name} touches {access.array} outside of its domain", str(relation.sample()))
+
+
+def _is_read_anyway(relation: isl.Map, outside: isl.UnionSet) -> bool:
+    """Whether the cells that padding reads are such as the statement's own instances read at the same sizes."""
+    every = isl.UnionMap.from_map(relation)
+    padding, own = every.intersect_domain(outside), every.subtract_domain(outside)
+    return bool(padding.range().is_subset(own.range()))
 
 
 # --- registers -------------------------------------------------------------------------------------------------------

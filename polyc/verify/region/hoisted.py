@@ -3,10 +3,10 @@
 `s += alpha * A[i][k] * B[k][j]` may read `alpha * A[i][k]` from a panel, into which copies put that product instead of
 `A[i][k]`: then it is made once, and not for each j. Codegen does both for the panels of `Program.hoisted`, wherever a
 reference goes to such a panel.
-math: e(x) is an expression of one cell x, and of scalars that the region does not write. All that fills the panel are
-      copies, which store e(x) where they would store x; all that reads it has e(x) around its reference, and gets the
-      panel's cell in the place of that. So each reader computes what it computed, if it reads what it read: which is
-      what the other checks show of the program with plain copies.
+math: e(x) is an expression of one cell x, and of places that the region does not write, `alpha`, `alpha[0]`. All that
+      fills the panel are copies, which store e(x) where they would store x; all that reads it has e(x) around its
+      reference, and gets the panel's cell in the place of that. So each reader computes what it computed, if it reads
+      what it read: which is what the other checks show of the program with plain copies.
 """
 
 from __future__ import annotations
@@ -63,9 +63,14 @@ def _form(hoist: Hoist) -> c.Expr:
             return None
         if node.ref == hoist.ref:
             return _CELL
-        return replace(node, ref="") if not node.subscripts else None
+        return replace(node, ref="") if _is_settled(node) else None
 
     return c.rewrite(hoist.value, change)
+
+
+def _is_settled(node: c.ArrayRef) -> bool:
+    """Whether a reference is to one place, `t` or `alpha[0]`."""
+    return all(isinstance(subscript, c.Literal) for subscript in node.subscripts)
 
 
 def _is_constant_but_for_its_cell(scop: Scop, hoist: Hoist, array: str) -> bool:
@@ -80,8 +85,8 @@ def _is_constant_but_for_its_cell(scop: Scop, hoist: Hoist, array: str) -> bool:
             case c.Name():
                 if node != _CELL:
                     return False
-            case c.ArrayRef(array=name, subscripts=()):
-                if name in written or scop.arrays[name].rank:
+            case c.ArrayRef(array=name, subscripts=subscripts) if _is_settled(node):
+                if name in written or scop.arrays[name].rank != len(subscripts):
                     return False
             case _:
                 return False

@@ -88,7 +88,7 @@ def _step_faults(step: Inlining) -> Iterator[Fault]:
         if one.name not in ("statements", "tree") and not kept:
             yield Fault(KIND, f"a step of inlining changed the region's {one.name}", "")
     producer = before.statements[step.producer]
-    if elementwise(before, producer) is None:
+    if elementwise(before, producer, scalars=True) is None:
         yield Fault(KIND, f"{step.producer} does more than to compute elements of an array", producer.text)
         return
     readers = {use.statement for use in step.uses}

@@ -1,0 +1,68 @@
+"""Variables that are a factor of a product of matrices: `t = alpha * b[l][j]; for i c[j][i] += t * a[l][i];`."""
+
+from __future__ import annotations
+
+from polyc.analysis.expressions.elementwise import assigned, elementwise
+from polyc.model import ctree as c
+from polyc.model.scop import Scop, Statement
+
+
+def scaled_factors(scop: Scop) -> list[str]:
+    """The statements `t = f(B[l][j])` whose values one sum of products multiplies, and nobody else reads.
+
+    rewrite:  for j for l { t = alpha * B[l][j]; for i C[j][i] += t * A[l][i]; }
+              -> for j for l for i C[j][i] += alpha * B[l][j] * A[l][i];
+    math:     l moves B and A and not C, i moves C and A and not B, j moves C and B and not A: a contraction. Its panel
+              of B holds the values of f, so that each is computed once for many i
+    requires: t has no subscripts; the sum has one loop more than t's statement
+    source:   the reference dgemm of BLAS, which is written so
+    """
+    found = []
+    for name, producer in scop.statements.items():
+        write = elementwise(scop, producer, scalars=True)
+        if write is None or scop.arrays[write.array].rank or not _operands(producer):
+            continue
+        readers = [s for s in scop.statements.values() if any(a.array == write.array for a in _operands(s))]
+        if len(readers) == 1 and _multiplies(scop, readers[0], write.array, producer):
+            found.append(name)
+    return found
+
+
+def _operands(statement: Statement) -> list[c.ArrayRef]:
+    """The references that a statement's value is made of."""
+    assign = assigned(statement)
+    if assign is None:
+        return [node for node in c.walk(statement.body) if isinstance(node, c.ArrayRef)]
+    return [node for node in c.walk(assign.value) if isinstance(node, c.ArrayRef)]
+
+
+def _multiplies(scop: Scop, reader: Statement, variable: str, producer: Statement) -> bool:
+    """Whether a statement sums up products of the variable and of what other loops move."""
+    assign = assigned(reader)
+    if assign is None or assign.op not in ("+=", "-=") or not isinstance(assign.target, c.ArrayRef):
+        return False
+    factors = list(_factors(assign.value))
+    others = [f for f in factors if isinstance(f, c.ArrayRef) and f.array != variable]
+    if len(others) != 1 or sum(isinstance(f, c.ArrayRef) and f.array == variable for f in factors) != 1:
+        return False
+    if reader.loops[:-1] != producer.loops or len(reader.loops) < 3:
+        return False
+    target, other = _loops(assign.target, reader), _loops(others[0], reader)
+    own = {loop for ref in _operands(producer) for loop in _loops(ref, producer)}
+    return reader.loops[-1] in target & other and bool((own & other) - target) and bool((own & target) - other)
+
+
+def _factors(value: c.Expr) -> list[c.Expr]:
+    match value:
+        case c.Binary(op="*", left=left, right=right):
+            return [*_factors(left), *_factors(right)]
+    return [value]
+
+
+def _loops(ref: c.ArrayRef, statement: Statement) -> set[str]:
+    """The loops whose variables a reference's subscripts mention."""
+    names = {node.name for subscript in ref.subscripts for node in c.walk(subscript) if isinstance(node, c.Name)}
+    return names & set(statement.loops)
+
+
+__all__ = ["scaled_factors"]

@@ -302,7 +302,7 @@ def render_other_files(source: Source, compiled: list[Compiled], options: Option
 def guard_of(program: Program) -> c.Expr | None:
     """The condition under which the model holds, None where it always does."""
     scop = program.scop
-    known, asked = scop.held, list[isl.Set]()
+    known, asked = scop.context, list[isl.Set]()
     for needed in (*scop.reached, scop.guard):
         if not known.is_subset(needed):
             asked.append(needed.gist(known))

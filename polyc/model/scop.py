@@ -386,21 +386,6 @@ class Scop:
         """`[n] -> { : … }`: what the parameters are wherever the transformed text runs."""
         return self.context.intersect(self.assumed)
 
-    @property
-    def held(self) -> isl.Set:
-        """`[n] -> { : … }`: what the parameters are wherever the region runs, by their types as well: compilers warn of
-        a comparison that a narrow type decides."""
-        found = self.context
-        for parameter in self.parameters:
-            bits = 8 * parameter.type.size_bytes - parameter.type.signed
-            if 0 < bits < 31:
-                space = isl.Space.params_alloc(isl.DEFAULT_CONTEXT, 1).set_dim_name(
-                    isl.dim_type.param, 0, parameter.name
-                )
-                most = isl.Val.int_from_si(isl.DEFAULT_CONTEXT, (1 << bits) - 1)
-                found = found.intersect(isl.Set.universe(space).upper_bound_val(isl.dim_type.param, 0, most))
-        return found
-
 
 def tied(tie: Tie) -> isl.Set:
     """`[name, base] -> { : name = factor * base }`."""

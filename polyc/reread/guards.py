@@ -114,7 +114,7 @@ def _parts(condition: c.Expr | None) -> Iterator[c.Expr]:
 
 def _early(scop: Scop, reader: Reader, asked: list[c.Expr]) -> c.Expr | None:
     """A condition that is evaluated before it is known that the region follows the pointers in it."""
-    inside, pending = scop.held.params(), [one.params() for one in scop.reached]
+    inside, pending = scop.context.params(), [one.params() for one in scop.reached]
     for part in asked:
         while pending and inside.is_subset(pending[0]):
             pending.pop(0)
@@ -141,7 +141,7 @@ def _is_apart(part: c.Expr) -> bool:
 
 def _sizes(scop: Scop, reader: Reader, conditions: list[c.Expr]) -> str | None:
     """Sizes that the conditions let through though the model does not hold; None where there are none."""
-    inside = isl.Set.universe(reader.space).intersect_params(scop.held)
+    inside = isl.Set.universe(reader.space).intersect_params(scop.context)
     try:
         for condition in conditions:
             inside = inside.intersect(reader.condition(condition))

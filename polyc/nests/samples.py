@@ -7,7 +7,7 @@ import math
 import islpy as isl
 
 from polyc.model.program import Program
-from polyc.model.scop import AccessKind
+from polyc.model.scop import AccessKind, Parameter
 from polyc.poly import box_volume, greatest_of, least_of, set_name
 
 LARGE, SMALL = 2000, 5
@@ -22,18 +22,16 @@ def sample_parameters(program: Program) -> isl.Set:
     known = program.scop.context.intersect(program.scop.assumed)
     known = known.align_params(program.scop.domain.get_space())
     count = known.dim(isl.dim_type.param)
-    chosen = [LARGE] * count
-    for parameter in program.scop.parameters:
-        position = known.find_dim_by_name(isl.dim_type.param, parameter.name)
-        if parameter.is_answer and position >= 0:
-            chosen[position] = 1
+    most = {p.name: _largest(p) for p in program.scop.parameters}
+    large = [most.get(known.get_dim_name(isl.dim_type.param, k) or "", LARGE) for k in range(count)]
+    chosen = list(large)
     for tie in program.scop.ties:  # the largest of some sizes is large, not the one that all others are multiples of
         position = known.find_dim_by_name(isl.dim_type.param, tie.base)
         if position >= 0:
             chosen[position] = min(chosen[position], max(1, round(LARGE / tie.factor)))
     best = _score(program, _fixed(known, chosen))
     for position in range(count):
-        if chosen[position] < LARGE:
+        if chosen[position] < large[position]:
             continue
         tried = [*chosen[:position], SMALL, *chosen[position + 1 :]]
         score = _score(program, _fixed(known, tried))
@@ -41,6 +39,14 @@ def sample_parameters(program: Program) -> isl.Set:
             chosen, best = tried, score
     found = _fixed(known, chosen)
     return found if not found.is_empty() else _nearest(_busy(program, known), chosen)
+
+
+def _largest(parameter: Parameter) -> int:
+    """A large size that the type holds; yes, where it is an answer."""
+    type_ = parameter.type
+    if parameter.is_answer:
+        return 1
+    return min(LARGE, (1 << (8 * type_.size_bytes - type_.signed)) - 1) if type_.size_bytes else LARGE
 
 
 def _busy(program: Program, known: isl.Set) -> isl.Set:

@@ -17,6 +17,7 @@ from tests.differential.toolbox import (
     guard_in,
     run,
 )
+from tests.programs import compiled
 
 MAIN = r"""
 #include <stdio.h>
@@ -204,3 +205,27 @@ def test_both_branches_do_what_the_original_does(name: str, tmp_path: Path) -> N
     assert outputs[0][:-1] == outputs[1][:-1]
     assert outputs[1][-1] == "1 1"
     assert " ".join(guard.split()) == guarded.guard
+
+
+TILE_OF_ROWS = """
+void f(@@ n, const double *restrict a, double *restrict out)
+{
+    double b[n + 4];
+#pragma scop
+    for (int i = 0; i < n + 4; i++)
+        b[i] = a[i];
+    for (int i = 0; i < n; i++)
+        out[i] = b[i] + b[3];
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(("type_", "asked"), [("unsigned char", False), ("int", True)])
+def test_what_a_narrow_type_decides_is_not_asked(type_: str, asked: bool, tmp_path: Path) -> None:
+    """A buffer with room for so many elements: compilers warn where no number is as large."""
+    options = {"tile_sizes": (2,), "max_recompute": 1e6}
+    result = compiled(TILE_OF_ROWS.replace("@@", type_), tmp_path, **options)
+    assert result.verified
+    assert ("if (n <= 2064)" in result.text) == asked
+    assert "b_tile[" in result.text

@@ -14,7 +14,7 @@ from polyc.model.scop import CType, Scop
 
 from .conftest import Modeller
 
-HEAD = "int n, int m, int s, float *a, const float *in, const int *k, const unsigned char *b"
+HEAD = "int n, int m, int s, float *a, const float *in, const int *k, const unsigned char *b, unsigned long w"
 
 
 def nest(body: str) -> str:
@@ -56,6 +56,14 @@ def asked(found: Scop) -> list[str]:
         ),
         ("if (i < j) a[i * s + k[j]] = 0;", ["j: index = k[j];", "j: inside &= (0 <= index) & (index < s);"]),
         ("a[i * s + k[j] % 7] = 0;", ["j: index = k[j] % 7;", "j: inside &= (0 <= index) & (index < s);"]),
+        ("a[i * w + k[j]] = 0;", ["j: index = k[j];", "j: inside &= (0 <= index) & (index < (long)w);"]),
+        (  # of no elements, all but the last are -1, not ULONG_MAX
+            "int z = (int)(in[j] * s + 0.5f); a[i * w + z] = 0;",
+            [
+                "j: index = (int)(in[j] * s + 0.5f);",
+                "j: inside &= (1 <= index) & (index < (long)w - 1) & ((long)w < 1048576);",
+            ],
+        ),
     ],
 )
 def test_what_is_asked(body: str, questions: list[str], scop: Modeller) -> None:

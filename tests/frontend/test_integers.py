@@ -104,6 +104,12 @@ def test_unsigned_parameters_are_not_negative(scop: Modeller) -> None:
     assert found.context.is_subset(type(found.context)("[c, u] -> { : c >= 0 and u >= 0 }"))
 
 
+def test_narrow_parameters_are_small(scop: Modeller) -> None:
+    """So that nothing is printed for larger numbers, of which compilers warn."""
+    found = model(scop, "for (int i = 0; i < c + s + n; i++) a[i] = 0;")
+    assert found.context.is_subset(isl.Set("[c, s] -> { : 0 <= c <= 255 and s <= 32767 }"))
+
+
 def test_types_of_loops(scop: Modeller) -> None:
     found = model(scop, "for (size_t i = 0; i < z; i++) for (short j = 0; j < s; j++) a[i] += j;")
     (i, j) = found.statements["S0"].loop_types

@@ -110,7 +110,11 @@ def test_a_variable_that_iterations_share() -> None:
     [
         ("i == 2", "i == 2 && n > 3", "agrees"),
         ("n > 3 && i == n - 1", "i == n - 1", "agrees"),
+        ("i + 1 == n && n > 2", "i == n - 1", "agrees"),
+        ("n - i == 3", "n == 1 + i + 2", "agrees"),
         ("i == 2", "i == 3", "differs"),
+        ("i + 1 == n", "i == n - 2", "differs"),
+        ("i - i == 0", "i - i == 0", "differs"),
         ("i == 2", "i >= 2", "differs"),
         ("i == k", "i == k", "differs"),
         ("i == 2 || n > 90", "i == 2", "differs"),

@@ -194,6 +194,8 @@ class Region:
         self.limit(fresh, type_)
         if not type_.signed:
             self.context = self.context.intersect(value.nonneg_set())
+        if 0 < type_.size_bytes < 4:  # compilers warn of conditions and loops for larger numbers
+            self.context = self.context.intersect(value.le_set(number(limits(type_)[1])))
         return value
 
     def tie(self, key: str, base: str, factor: int) -> None:

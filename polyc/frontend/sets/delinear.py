@@ -22,6 +22,7 @@ import islpy as isl
 
 from polyc.analysis.expressions.ranges import bounds_of
 from polyc.errors import Span
+from polyc.frontend.c.ctype import promote
 from polyc.frontend.c.state import POINT, Env, FlatShape, Region, number, restore, saved
 from polyc.frontend.c.symbols import FEW_BYTES, Symbol
 from polyc.frontend.sets.affine import Affine
@@ -364,11 +365,17 @@ class Splitter:
         for position in loose:
             expr = self.atoms.expression(pieces[position])
             type_ = self.atoms.typed(expr)[1]
-            one = wanted(self.region, key, position, expr, form.extents[position - 1], type_, env)
+            one = wanted(self.region, key, position, expr, self.signed(form.extents[position - 1]), type_, env)
             if one is None:
                 return False
             self.region.wanted.append(one)
         return self.region.inspect
+
+    def signed(self, extent: c.Expr) -> c.Expr:
+        """Convert the length of a row to a type with a sign: it is compared with an index that may be negative, and one
+        less than 0 is -1."""
+        type_ = self.atoms.typed(extent)[1]
+        return extent if type_ is None or promote(type_).signed else c.Cast("long", extent)
 
     def moving(self, piece: Poly) -> set[tuple[int, ...]]:
         return {variable for variable in self.atoms.factors(piece) if variable}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -133,16 +134,40 @@ def of_one_iteration(body: c_ast.Node, counter: str) -> set[str]:
 
 
 def _values_of(condition: c_ast.Node, counter: str, changed: set[str]) -> Iterator[str]:
-    """What a condition compares a counter with, where it is equal, as far as no iteration changes that."""
+    """What a counter has to be for a condition to hold, as far as no iteration changes that: k - 1 of `i + 1 == k`."""
     match condition:
         case c_ast.BinaryOp(op="&&", left=left, right=right):
             yield from _values_of(left, counter, changed)
             yield from _values_of(right, counter, changed)
-        case c_ast.BinaryOp(op="==", left=c_ast.ID(name=name), right=value) if name == counter:
-            parts = list(walk(value))
-            plain = all(isinstance(part, c_ast.Constant | c_ast.ID | c_ast.BinaryOp) for part in parts)
-            if plain and changed.isdisjoint(part.name for part in parts if isinstance(part, c_ast.ID)):
-                yield CGenerator().visit(value)
+        case c_ast.BinaryOp(op="==", left=left, right=right):
+            factor, terms = 0, Counter[str]()
+            for term, sign in (*_terms(left, 1), *_terms(right, -1)):
+                if isinstance(term, c_ast.ID) and term.name == counter:
+                    factor += sign
+                elif isinstance(term, c_ast.Constant) and term.value.isdecimal() and term.value[0] != "0":
+                    terms["1"] += sign * int(term.value)
+                elif _is_the_same(term, changed):
+                    terms[CGenerator().visit(term)] += sign
+                else:
+                    return
+            if abs(factor) == 1:
+                yield str(sorted((text, factor * times) for text, times in terms.items() if times))
+
+
+def _terms(node: c_ast.Node, sign: int) -> Iterator[tuple[c_ast.Node, int]]:
+    """The terms of a sum, each with 1 or -1."""
+    if isinstance(node, c_ast.BinaryOp) and node.op in ("+", "-"):
+        yield from _terms(node.left, sign)
+        yield from _terms(node.right, sign if node.op == "+" else -sign)
+    else:
+        yield node, sign
+
+
+def _is_the_same(value: c_ast.Node, changed: set[str]) -> bool:
+    """Whether a value is the same in all iterations."""
+    parts = list(walk(value))
+    plain = all(isinstance(part, c_ast.Constant | c_ast.ID | c_ast.BinaryOp) for part in parts)
+    return plain and changed.isdisjoint(part.name for part in parts if isinstance(part, c_ast.ID))
 
 
 def harmless(function: str) -> bool:

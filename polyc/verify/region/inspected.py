@@ -131,12 +131,15 @@ def _wrong(program: Program, statement: Statement, access: Access, position: int
     spare = spare_of(index, lambda name: name in scop.arrays and scop.arrays[name].element.kind != "int")
     if spare is None:
         return "its subscript may be rounded in several ways"
+    unsigned = {p.expr for p in scop.parameters if not p.type.signed} & set(c.walk(extent))
     for one in asked:
         renamed: dict[str, str] = {}
         if not _matches(one.index, index, one.statement.loops, statement.loops, renamed):
             continue
-        most = extent if not one.spare else c.Binary("-", extent, c.Literal(str(one.spare)))
-        if one.spare >= spare and one.most == most and _covers(one.statement, statement, access, renamed):
+        ends = [c.Cast("long", extent), *(() if one.spare and unsigned else (extent,))]  # 0u - 1 is no end
+        if one.spare:
+            ends = [c.Binary("-", end, c.Literal(str(one.spare))) for end in ends]
+        if one.spare >= spare and one.most in ends and _covers(one.statement, statement, access, renamed):
             return ""
     return "nobody asks whether it stays in its row"
 

@@ -46,6 +46,8 @@ class Maker(Ordinary):
             self.add_plain_nest()
         if self.wide and self.nests and self.chance(6):
             self.nests[-1] = self.asserted(self.nests[-1])
+        if self.wide and self.nests and self.chance(8):
+            self.nests[-1] = self.asked(self.nests[-1])
 
     def add_plain_nest(self) -> None:
         match self.integer(0, 26):

@@ -199,6 +199,16 @@ class Ordinary(Nests):
         test = Compare(self.pick(("<", "<=")), Linear(((nest.name, 1),)), end)
         return replace(nest, body=(Assert(test, self.pick(("assert", "abort"))), *nest.body))
 
+    def asked(self, nest: Item | Cover) -> Item | Cover:
+        """A nest with a condition in one of its outermost loops on a number that hardly any region changes."""
+        if not isinstance(nest, Loop):
+            return nest
+        if nest.body and isinstance(nest.body[0], Loop) and self.chance(40):
+            return replace(nest, body=(self.asked(nest.body[0]), *nest.body[1:]))  # type: ignore[arg-type]
+        number = Read(Access(self.new_array(0, self.pick(("global", "local", "argument"))).name, ()))
+        test = DataTest(self.pick(("<", ">=", "==", "!=")), number, Number(self.integer(0, 6)))
+        return replace(nest, body=(If(test, nest.body, nest.body[-1:] if self.chance(30) else ()),))
+
     # Rows.
 
     def own_row_nest(self) -> Item:

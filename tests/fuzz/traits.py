@@ -10,9 +10,11 @@ from tests.fuzz.model import (
     Call,
     Clamp,
     Data,
+    DataTest,
     Declare,
     Let,
     Program,
+    Read,
     Temporary,
     Ternary,
     Update,
@@ -47,6 +49,10 @@ def traits(program: Program) -> list[str]:
             for part in parts
         ),
         "assertions": any(isinstance(part, Assert) for part in parts),
+        "conditions on numbers": any(
+            isinstance(part, DataTest) and isinstance(part.left, Read) and not part.left.access.subscripts
+            for part in parts
+        ),
         "float beside double": types >= set(FLOATS),
         "integers beside floats": bool(types & set(FLOATS)) and bool(types - set(FLOATS)),
         "state between calls": any(array.kind == "static" for array in program.arrays),

@@ -14,7 +14,7 @@ from .conftest import Modeller
 
 Relations = Callable[[Scop, str], list[str]]
 IDX = "static inline int idx(int y, int x, int w) { return y * w + x; }"
-HEAD = "int h, int w, long l, unsigned u, short s, float *a, float *b, double *d, int *k, float m[h][w]"
+HEAD = "int h, int w, long l, unsigned u, short s, float *a, float *b, double *d, int *k, float m[h][w], byte *g"
 
 
 def program(body: str, functions: str, before: str = "", arguments: str = HEAD) -> str:
@@ -105,6 +105,9 @@ def test_an_element_behind_a_pointer(scop: Modeller, relations: Relations) -> No
         ("float half(float x) { return 0.5 * x; }", "half(a[j])", "(float)(0.5 * a[j])"),
         ("float one(float x) { return 1; }", "one(a[j])", "(float)1"),
         ("byte low(int x) { return x; }", "low(k[j])", "(unsigned char)k[j]"),
+        ("byte least(int x, int y) { return x < y ? x : y; }", "least(g[j], 0)", "(unsigned char)(0 ? (int)g[j] : 0)"),
+        ("int no(int x) { return x != 256; }", "no(g[j])", "1"),
+        ("int no(int x) { return x >= 255; }", "no(g[j])", "(int)g[j] >= 255"),
         ("byte low(byte x) { return x / 2; }", "low(k[j])", "(unsigned char)((unsigned char)k[j] / 2)"),
         ("int sum(short x, short y) { return x + y; }", "sum(s, k[j])", "s + (short)k[j]"),
         ("int no(int x) { return !x; }", "no(k[j])", "!k[j]"),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import islpy as isl
 import pytest
 
-from polyc.analysis.expressions.ranges import bounds_of, spare_of
+from polyc.analysis.expressions.ranges import bounds_of, decided, spare_of
 from polyc.codegen.text.printer import statement
 from polyc.model import ctree as c
 from polyc.model.scop import CType, Scop
@@ -175,3 +175,20 @@ ROUNDED: list[tuple[c.Expr, int | None]] = [
 def test_how_far_roundings_are_apart(expr: c.Expr, spare: int | None) -> None:
     assert spare_of(expr, lambda _: True) == spare
     assert spare_of(expr, lambda _: False) == 0 or "0.5" in str(expr) or "1e9" in str(expr)
+
+
+@pytest.mark.parametrize(
+    ("op", "number", "holds"),
+    [
+        ("<", 0, False), ("<", 1, None), ("<", 255, None), ("<", 256, True),
+        ("<=", 0, None), ("<=", 254, None), ("<=", 255, True),
+        (">", 254, None), (">", 255, False),
+        (">=", 0, True), (">=", 1, None), (">=", 255, None), (">=", 256, False),
+        ("==", 255, None), ("==", 256, False), ("!=", 0, None), ("!=", 256, True),
+    ],
+)  # fmt: skip
+def test_what_a_type_decides(op: str, number: int, holds: bool | None) -> None:
+    element: Callable[[str], CType | None] = {"byte": CType("unsigned char", "int", 1, False)}.get
+    mirrored = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(op, op)
+    assert decided(c.Binary(op, c.Name("byte"), literal(number)), element) == holds
+    assert decided(c.Binary(mirrored, literal(number), c.Name("byte")), element) == holds

@@ -195,7 +195,8 @@ class Ordinary(Nests):
         if nest.body and isinstance(nest.body[0], Loop) and self.chance(60):
             return replace(nest, body=(self.asserted(nest.body[0]), *nest.body[1:]))  # type: ignore[arg-type]
         size = self.size()
-        end = replace(size, constant=self.pick((100, 1000)))
+        ends = nest.high.constant if isinstance(nest.high, Linear) and not nest.high.terms else 0
+        end = replace(size, constant=self.pick((100, 1000)) + ends)  # sizes may be negative
         test = Compare(self.pick(("<", "<=")), Linear(((nest.name, 1),)), end)
         return replace(nest, body=(Assert(test, self.pick(("assert", "abort"))), *nest.body))
 

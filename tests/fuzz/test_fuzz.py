@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from polyc.runtime.opencl import missing
 from tests.fuzz import gpu
-from tests.fuzz.case import BUILDS, Case, as_built, check, drawn_case, numbered_case
+from tests.fuzz.case import BUILDS, Case, Outcome, as_built, check, drawn_case, numbered_case
 from tests.fuzz.model import SHIFTS
 from tests.fuzz.run import BATCH, Worker, stored
 from tests.fuzz.traits import traits
@@ -169,3 +169,11 @@ def test_programs_with_each_trait(worker: Worker) -> None:
     cases = [numbered_case(SEED, number, BATCH) for number in chosen]
     by_build = {build: [case for case in cases if case.build == build] for build in BUILDS}
     assert not (found := "".join(faults(worker, some) for some in by_build.values() if some)), f"\n{found}"
+
+
+def test_assertions_hold_in_loops_of_constant_lengths() -> None:
+    """For sizes that are negative as well."""
+    case = numbered_case(20261125, 2856, BATCH)
+    text = stored(case, Outcome(case.name))
+    assert "for (int x = 0; x < 200; x++) {\n            if (!(x <= n + 300)) abort();" in text
+    assert "if (!(i < n + 1000)) abort();" in text

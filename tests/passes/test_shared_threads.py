@@ -72,6 +72,25 @@ void f(int n, int m, const double (*restrict a)[m], double (*restrict c)[n])
     assert found.certificate.text == "shown"
 
 
+def test_the_third_loop_depends_on_the_first(tmp_path: Path) -> None:
+    text = """
+void f(int n, double (*restrict d)[n][n])
+{
+#pragma scop
+    for (int i = 0; i < 5; i++)
+        for (int j = 0; j < n; j++)
+            for (int l = 0; l < n; l++)
+                if (l + i >= n - 1)
+                    d[i][j][l] = 0.3;
+#pragma endscop
+}
+"""
+    found = compiled(text, tmp_path, tile_sizes=(2,), threads="always")
+    assert "collapse(2)" in found.text
+    assert found.certificate is not None
+    assert (found.certificate.tree, found.certificate.text) == ("shown", "shown")
+
+
 @pytest.mark.slow
 def test_the_same_values(tmp_path: Path) -> None:
     region = region_of(nest(PLAIN), tmp_path)

@@ -49,6 +49,21 @@ def bounds_of(expr: c.Expr, known: Known, element: Element = lambda name: None) 
     )
 
 
+def decided(node: c.Expr, element: Element) -> bool | None:
+    """What a comparison always says, by the types of what it compares; None where that depends on the values."""
+    if not isinstance(node, c.Binary) or node.op not in (*MIRRORED, "==", "!="):
+        return None
+    (a, b), (x, y) = (_both(bounds_of(side, lambda _: None, element)) for side in (node.left, node.right))
+    if a is None or b is None or x is None or y is None:
+        return None
+    if node.op in ("==", "!="):
+        return node.op == "!=" if b < x or y < a else None
+    if node.op in (">", ">="):
+        (a, b), (x, y) = (x, y), (a, b)
+    below, above = (b < x, a >= y) if node.op in ("<", ">") else (b <= x, a > y)
+    return True if below else False if above else None
+
+
 def _bounds(expr: c.Expr, known: Known, element: Element) -> Bounds:
     number = constant(expr)
     if number is not None:

@@ -489,10 +489,10 @@ def collapsed(body: c.Stmt, counter: str) -> tuple[c.Stmt, int]:
     inner = body.body[0] if isinstance(body, c.Block) and len(body.body) == 1 else body
     streams = any(isinstance(node, c.For) and node.nontemporal for node in c.walk(body))  # a fence ends each iteration
     if isinstance(inner, c.For) and inner.pragmas and inner.pragmas[0].startswith(PARALLEL) and not streams:
-        heads = [part for part in (inner.init, inner.condition) if part is not None]
-        if not any(counter in mentions(part) for part in heads):
-            found = _COLLAPSE.search(inner.pragmas[0])
-            return replace(inner, pragmas=(), worth=None), 1 + (1 if found is None else int(found[1]))
+        found = _COLLAPSE.search(inner.pragmas[0])
+        together = _free_of(counter, inner, 1 if found is None else int(found[1]))
+        if together:
+            return replace(inner, pragmas=(), worth=None), 1 + together
 
     def plain(node: c.Node) -> c.Node | None:
         if isinstance(node, c.For) and node.pragmas and node.pragmas[0].startswith(PARALLEL):
@@ -500,6 +500,19 @@ def collapsed(body: c.Stmt, counter: str) -> tuple[c.Stmt, int]:
         return None
 
     return c.rewrite(body, plain), 1
+
+
+def _free_of(counter: str, loop: c.For, count: int) -> int:
+    """How many of so many loops directly inside of each other, from the outermost on, do not depend on a counter."""
+    inner: c.Stmt = loop
+    for depth in range(count):
+        inner = inner.body[0] if isinstance(inner, c.Block) else inner
+        if not isinstance(inner, c.For):
+            raise AssertionError("loops that share threads are all of the body of each other")
+        if any(counter in mentions(part) for part in (inner.init, inner.condition) if part is not None):
+            return depth
+        inner = inner.body
+    return count
 
 
 def _sharing(member: Member) -> str:

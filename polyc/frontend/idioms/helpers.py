@@ -20,6 +20,7 @@ from pycparser import c_ast
 
 from polyc.analysis.expressions.constants import literal_value
 from polyc.analysis.expressions.facts import lvalues
+from polyc.analysis.expressions.ranges import decided
 from polyc.errors import Span, UserError
 from polyc.frontend.c.ctype import INT, Shape, Types, basic, common, promote
 from polyc.frontend.c.effects import NOTHING, Effect, is_readable
@@ -136,7 +137,7 @@ class Helpers:
             if helper.uses.get(name, 0) > 1 and not followed and not is_small(passed):
                 return call
             given[name] = passed
-        found = substituted(helper.value, given, call.span)
+        found = without_decided(substituted(helper.value, given, call.span), scope)
         return found if size(found) <= LARGEST * (4 if anywhere else 1) else call
 
     def is_pure(self, expr: c.Expr) -> bool:
@@ -374,6 +375,21 @@ def substituted(value: c.Expr, given: dict[str, c.Expr], span: Span | None) -> c
         return None
 
     return c.rewrite(c.placed(value, span), change)
+
+
+def without_decided(expr: c.Expr, scope: Scope) -> c.Expr:
+    """The expression with 0 or 1 for comparisons that the types of arguments decide: compilers warn of them."""
+
+    def element(key: str) -> CType | None:
+        symbol = scope.symbols.get(key)
+        text = canonical(symbol.shape.element) if symbol is not None else None
+        return basic(text, text) if text is not None else None
+
+    def change(node: c.Node) -> c.Node | None:
+        holds = decided(node, element) if isinstance(node, c.Binary) else None
+        return None if holds is None else c.Literal(str(int(holds)), node.span)
+
+    return c.rewrite(expr, change)
 
 
 def size(expr: c.Expr) -> int:

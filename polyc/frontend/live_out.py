@@ -59,7 +59,7 @@ class After:
 
     def is_live(self, symbol: Symbol) -> bool:
         """Whether the value of something declared outside of the region may be read after it."""
-        if self.is_own_static(symbol) and not self.is_kept(symbol):
+        if self.is_like_local(symbol):
             return read_after(symbol.c_name, self.path, self.function)
         if symbol.storage is Storage.GLOBAL or (symbol.rank and symbol.shape.dims[0].pointer):
             return True
@@ -90,10 +90,13 @@ class After:
         taken = (node.expr for node in walk(self.function.body) if isinstance(node, c_ast.UnaryOp) and node.op == "&")
         return not any(isinstance(part, c_ast.ID) and part.name == symbol.c_name for one in taken for part in walk(one))
 
-    def is_kept(self, symbol: Symbol) -> bool:
-        """Whether a static scalar may have a value that another call of the function left: from its declaration on it
-        is read before it is written; or a function is called behind its first use, which may call this one."""
-        return symbol.node is None or kept_for_calls(symbol.node, self.function)
+    def is_like_local(self, symbol: Symbol) -> bool:
+        """Whether a static scalar of the function hands no value from one call of it to another one: from its
+        declaration on it is written before it is read, and behind its first use nobody is called who might call this
+        function."""
+        if symbol.node is None or not self.is_own_static(symbol):
+            return False
+        return not kept_for_calls(symbol.node, self.function)
 
     def is_moved(self, pointer: Symbol) -> bool:
         """Whether somebody else might make a pointer lead somewhere else: all see it, or its address is taken."""

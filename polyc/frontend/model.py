@@ -564,7 +564,7 @@ class Modeller:
             statements,
             build_tree(items, placed, region),
             live,
-            self.privatizable(region, arrays, placed, live, context),
+            self.privatizable(region, arrays, placed, live, context, after),
             self.file_names | self.function_names(),
             tuple(dict.fromkeys(symbol.c_name for symbol in orphans)),
             frozenset(symbol.c_name for symbol in orphans if symbol.key in region.read),
@@ -614,13 +614,14 @@ class Modeller:
         placed: list[Placed],
         live: frozenset[str],
         context: isl.Set,
+        after: After,
     ) -> frozenset[str]:
         """Small local arrays that each thread may have for itself."""
         candidates: set[str] = set()
         for key in arrays:
             symbol = region.scope.symbols[key]
             local = symbol.storage in (Storage.LOCAL, Storage.REGION)
-            local = local or (symbol.storage is Storage.ARGUMENT and not symbol.rank)
+            local = local or (symbol.storage is Storage.ARGUMENT and not symbol.rank) or after.is_like_local(symbol)
             pointer = any(d.pointer for d in symbol.shape.dims)
             small = symbol.rank == 0 or 0 < symbol.shape.size_bytes <= PRIVATE_BYTES
             written = key in region.written

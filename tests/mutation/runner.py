@@ -34,7 +34,7 @@ REPLAY_FUEL = 200_000
 """Iterations of loops: more than a compile has time for, since what it misses is looked at."""
 UNINITIALISED = "-ftrivial-auto-var-init=pattern"
 """What nobody wrote is not by chance what stood there in the iteration before."""
-DETECTED = frozenset({"apart", "bounded", "pieces"})
+DETECTED = frozenset({"apart", "bounded", "from_one", "pieces"})
 """Programs without a marked region, whose arrays may overlap."""
 REASSOCIATED = frozenset({"reduction", "sums", "begun"})
 LARGE = ("triangle_sums", "sums_in_place", "two_products", "made_operand", "factors")

@@ -157,7 +157,7 @@ def lines_of(node: c.Stmt, depth: int = 0) -> list[Line]:
             head = Line(f"{pad}if ({expression(condition)})", span)
             lines = _headed(head, then, depth, force=otherwise is not None)
             if otherwise is not None:
-                rest = _headed(Line(f"{pad}else"), otherwise, depth)
+                rest = _otherwise(otherwise, depth)
                 joined = lines[-1].text.strip() == "}"
                 first = replace(rest[0], text=f"{pad}}} {rest[0].text.strip()}")
                 lines = [*lines[:-1], first, *rest[1:]] if joined else lines + rest
@@ -249,6 +249,15 @@ def _headed(head: Line, body: c.Stmt, depth: int, force: bool = False) -> list[L
         lines = lines_of(block, depth)
         return [replace(head, text=f"{head.text} {{"), *lines[1:]]
     return [head, *lines_of(body, depth + 1)]
+
+
+def _otherwise(body: c.Stmt, depth: int) -> list[Line]:
+    """The other branch of an `if`: `else if` where it is one by itself."""
+    only = body.body[0] if isinstance(body, c.Block) and len(body.body) == 1 else body
+    if not isinstance(only, c.If):
+        return _headed(Line(f"{INDENT * depth}else"), body, depth)
+    first, *rest = lines_of(only, depth)
+    return [replace(first, text=f"{INDENT * depth}else {first.text.strip()}"), *rest]
 
 
 def _needs_no_braces(node: c.Stmt) -> bool:

@@ -337,6 +337,13 @@ for name_, what_, install_ in (
     ("signs lost", "- as +", patched(flat_arrays, "joined", lambda o: lambda i, s: o(i, plus_only(s)))),
 ):
     add("blocks", f"flat: {name_}", what_, install_, "pieces")
+add(
+    "blocks",
+    "flat: rows from 0",
+    "where they begin at 1",
+    patched(flat_arrays, "linear", lambda o: lambda array, own, sizes: o(replace(array, origins=()), own, sizes)),
+    "from_one",
+)
 
 
 def plus_only(node: c.Expr) -> c.Expr:

@@ -66,8 +66,8 @@ def swapped(m: isl.Map, _producer: Statement) -> isl.Map:
 def first_reader_only(patch: Patch) -> None:
     whole = CANDIDATE.of
 
-    def of(program: Program, name: str, order: isl.UnionMap) -> inline._Candidate:
-        found = whole(program, name, order)
+    def of(*given: Any, **more: Any) -> inline._Candidate:
+        found = whole(*given, **more)
         return replace(found, reads=found.reads[:1])
 
     patch.setattr(CANDIDATE, "of", staticmethod(of))
@@ -222,3 +222,15 @@ INLINING: list[tuple[str, str, Install]] = [
 ]
 for name_, what_, install_ in INLINING:
     add("inline", name_, what_, install_)
+
+
+def of_another_step(patch: Patch) -> None:
+    other_instances(shifted)(patch)
+    answering("widened", True)(patch)
+
+
+for name_, what_, install_ in (
+    ("factors: of another step", "M is shifted", of_another_step),
+    ("factors: minus for plus", "in the expression", other_expression(minus)),
+):
+    add("inline", name_, what_, install_, "from_one")

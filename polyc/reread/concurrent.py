@@ -1,19 +1,21 @@
 """Loops of the text that run at once are loops that the program's tree lets run at once.
 
 math: a loop of the text with a pragma, or that is printed as operations on vectors, has for all parts below it the
-      value of one band member m that the tree marks so. What stands before m on their paths is the same, and has one
-      value for given values of the loops around. So two of its iterations are two of m's (`verify/order/races.py`).
+      value of one band member m that the tree marks so; one with a pragma may have another value of m in each of its
+      iterations instead. What stands before m on their paths is the same, and has one value for given values of the
+      loops around. So two of its iterations are two of m's (`verify/order/races.py`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import reduce
 
 import islpy as isl
 
 from polyc.analysis.expressions.facts import mentions
-from polyc.analysis.expressions.reader import Value, agree, agree_plainly, substitution
+from polyc.analysis.expressions.reader import Value, agree, agree_plainly, piecewise, substitution
 from polyc.model import ctree as c
 from polyc.model.fault import Fault
 from polyc.model.program import Program
@@ -49,6 +51,8 @@ def concurrency_faults(program: Program, loops: Sequence[Loop], images: Sequence
             continue
         below = [by_part[id(part)] for part in loop.parts]
         member, position = _member(loop, below)
+        if member is None and not (node.lanes or node.owned or node.lookups):
+            member, position = _member_by_values(loop, below)
         if member is None:
             shown = marked[0] if marked else "vector"
             found.append(Fault("race", f"the loop {loop.name} of the text, '{shown}', is no loop of the program", ""))
@@ -95,6 +99,36 @@ def _member(loop: Loop, below: list[Image]) -> tuple[Member | None, int]:
             return None, -1
         found = mine
     return found
+
+
+def _member_by_values(loop: Loop, below: list[Image]) -> tuple[Member | None, int]:
+    """A member with one value in each iteration of a loop and another one in each other: of a loop over 6 and 10 isl
+    makes one over 3 and 5.
+
+    math: with o the loops around and l the loop, { (o, l) -> (o, value of the member) } over all parts below is a
+          function, and one-to-one
+    """
+    for position, step in enumerate(below[0].run.path.steps if below else ()):
+        steps = [image.run.path.steps[position : position + 1] for image in below]
+        if not isinstance(step, Member) or any(not one or one[0] is not step for one in steps):
+            continue
+        values = [_by_outer_loops(image, position, loop.depth + 1) for image in below]
+        parts = [
+            _valued(_iterations(image, loop.depth + 1), value)
+            for image, value in zip(below, values, strict=True)
+            if value is not None
+        ]
+        every = reduce(isl.Map.union, parts) if len(parts) == len(below) else None
+        if every is not None and every.is_single_valued() and every.is_injective():
+            return step, position
+    return None, -1
+
+
+def _valued(iterations: isl.Set, value: Value) -> isl.Map:
+    """`{ (o, l) -> (o, value) }`, in some iterations of the loops."""
+    around = iterations.dim(isl.dim_type.set) - 1
+    same = iterations.identity().project_out(isl.dim_type.out, around, 1)
+    return same.flat_range_product(isl.Map.from_pw_aff(piecewise(value)))
 
 
 def _mixed(below: list[Image], position: int, depth: int) -> str:

@@ -56,6 +56,17 @@ void f(int n, int m, double a[n + 1], double c[m + 2], double b[m + 1])
 #pragma endscop
 }
 """
+SPARSE = """
+void f(float a[24][23], const float b[restrict 24][23])
+{
+#pragma scop
+    for (int i = 1; i < 12; i += 3)
+        for (int j = i; j < 12; j++)
+            if (2 * i >= 12)
+                a[j][2 * i] = a[j + 2][i + 1] - b[j + 1][i + 1];
+#pragma endscop
+}
+"""
 APART = """
 void f(int k, int n, double x[][18], double y[][18])
 {
@@ -234,6 +245,26 @@ def test_a_loop_that_is_not_parallel(product: Printed) -> None:
         return None
 
     assert any("carries dependences" in m or "is no loop" in m for m in messages(product, rewritten(product, change)))
+
+
+def test_a_loop_with_smaller_steps_than_its_member(tmp_path: Path) -> None:
+    """Of the tiles that begin at 6 and 10, isl makes a loop over 3 and 5; of two of its iterations, not one."""
+    found = printed(SPARSE, tmp_path, tile_sizes=(2,), fuse="max", threads="always")
+    text = found[2].text
+    assert "for (int it = 3; it < 6; it += 2)" in text
+    assert messages(found) == []
+
+    def change(node: c.Node) -> c.Node | None:
+        match node:
+            case c.For(init=c.Decl(name="it")):
+                return replace(node, pragmas=(), body=c.rewrite(node.body, change))
+            case c.For(init=c.Decl(name="j")):
+                return replace(node, pragmas=("omp parallel for",))
+        return None
+
+    assert messages(found, rewritten(found, change, False)) == [
+        "the loop j of the text is parallel, and carries dependences in the program"
+    ]
 
 
 def test_the_border_of_padded_tiles(product: Printed) -> None:

@@ -74,6 +74,16 @@ void shifted(int n, int m, const double *x, const double *bias, const double *ma
         }
 }
 static double p[6][10000];
+void dots(int m, int n, int k, double alpha, const double *a, const double *b, double beta, double *c)
+{
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < m; i++) {
+            double s = 0;
+            for (int l = 0; l < k; l++) s += a[i*k + l] * b[j*k + l];
+            if (beta == 0.0) c[j*m + i] = alpha * s;
+            else c[j*m + i] = alpha * s + beta * c[j*m + i];
+        }
+}
 int main(int argc, char **argv)
 {
     int n = atoi(argv[1]), m = atoi(argv[2]), k = atoi(argv[3]), given = argc > 5;
@@ -84,6 +94,7 @@ int main(int argc, char **argv)
     }
     gemm(m, n, k, 0.5, p[0], p[1], beta, p[2]);
     gemm(4, 5, 6, 0.5, p[2], p[2] + 3, beta, p[2] + 1);
+    dots(m, n, k, 0.5, p[0], p[1], beta, p[2]);
     scaled(n, m, &beta, p[3], p[1]);
     scaled(n, m, p[3] + 5, p[3], p[1]);
     smooth(n, &o, (void *)p[4], (void *)p[5]);
@@ -103,6 +114,8 @@ def compiled_file(text: str, folder: Path) -> str:
     source = read(str(folder / "t.c"), InputOptions(detect=True))
     compiled = [compile_region(region, Options(target="openmp", threads="always")) for region in source.regions]
     assert {one.verified for one in compiled} == {True}
+    dots = next(one for one in compiled if one.program.scop.function == "dots")
+    assert "s_each" in dots.program.scop.arrays, "readers under several conditions keep the sum from a register tile"
     return render_file(source, compiled)
 
 

@@ -208,7 +208,7 @@ class Ordinary(Nests):
             return replace(nest, body=(self.asked(nest.body[0]), *nest.body[1:]))  # type: ignore[arg-type]
         number = Read(Access(self.new_array(0, self.pick(("global", "local", "argument"))).name, ()))
         test = DataTest(self.pick(("<", ">=", "==", "!=")), number, Number(self.integer(0, 6)))
-        return replace(nest, body=(If(test, nest.body, nest.body[-1:] if self.chance(30) else ()),))
+        return replace(nest, body=(If(test, nest.body, nest.body if self.chance(30) and len(nest.body) == 1 else ()),))
 
     # Rows.
 

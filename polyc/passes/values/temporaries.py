@@ -114,17 +114,19 @@ class _Relocator:
         self.program = told.because(obstacles[0].dependence)
 
     def expand(self, array: str, names: tuple[str, ...], around: list[Statement]) -> bool:
-        """Give each iteration of the loops around a reader an element of a new array; whether that is possible."""
+        """Give each iteration of the loops around a reader an element of a new array; whether that is possible. Where
+        several statements read it, each under another condition, these are the loops around what sets it."""
         if not self.program.options.expand:
             return False
-        for reader in around:
-            if any(a.array == array and a.kind is AccessKind.READ for a in reader.accesses):
-                made = _made_for(self.program.scop, array, reader, self.made)
-                live = _LiveRange.of(self.program, array, names, reader, made) if made is not None else None
-                if made is not None and live is not None and live.sums() and live.is_private():
-                    self.made = (*self.made, made)
-                    self.move(live)
-                    return True
+        users = [s for s in around if any(a.array == array for a in s.accesses)]
+        readers = [s for s in users if any(a.array == array and a.kind is AccessKind.READ for a in s.accesses)]
+        for one in (*readers, *(s for s in users if s not in readers and len(readers) > 1)):
+            made = _made_for(self.program.scop, array, one, self.made)
+            live = _LiveRange.of(self.program, array, names, one, made) if made is not None else None
+            if made is not None and live is not None and live.sums() and live.is_private():
+                self.made = (*self.made, made)
+                self.move(live)
+                return True
         return False
 
     def visit_rows(self, array: str, names: tuple[str, ...]) -> None:

@@ -206,10 +206,12 @@ class Attempt:
         try:
             found = look(program, self.region, rendered) if self.ahead is None else self.ahead.look()
         except OverBudget:
-            self.unread = True
-            found, reason = Look(), "comparing it took more isl operations than the budget allows"
+            found = run_beside(program, self.region, rendered)
+            self.unread = not found.faults
+            reason = "comparing it took more isl operations than the budget allows"
         except isl.Error as error:
-            found, reason = Look(), f"isl failed in comparing it ({first_line(error)})"
+            found = run_beside(program, self.region, rendered)
+            reason = f"isl failed in comparing it ({first_line(error)})"
         if found.faults:
             first = found.faults[0]
             message = f"the printed text was refused ({first.message}); a simpler one stands in its place"
@@ -266,8 +268,11 @@ def look(program: Program, region: Region, rendered: Rendered) -> Look:
         faults = text_faults(program, region, rendered)
     except NotComparable as why:
         faults, reason = [], str(why)
-    if faults:
-        return Look(tuple(faults))
+    return Look(tuple(faults)) if faults else replace(run_beside(program, region, rendered), reason=reason)
+
+
+def run_beside(program: Program, region: Region, rendered: Rendered) -> Look:
+    """Run a text beside the region at small sizes: that asks nothing of isl."""
     try:
         outcome = replay(region, program, rendered.text)
     except (ArithmeticError, MemoryError, ValueError) as why:  # numbers that Python's own loops do not take
@@ -275,7 +280,7 @@ def look(program: Program, region: Region, rendered: Rendered) -> Look:
     if outcome.kind == "differs":
         witness = "" if outcome.difference is None else outcome.difference.witness
         return Look((Fault("replay", f"run at small sizes it differs from the region: {outcome.reason}", witness),))
-    return Look((), reason, "agrees" if outcome.kind == "agrees" else "not run")
+    return Look((), "", "agrees" if outcome.kind == "agrees" else "not run")
 
 
 @dataclass(slots=True, eq=False)

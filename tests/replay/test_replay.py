@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 import textwrap
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from polyc.codegen.render import render_region
 from polyc.frontend import read
+from polyc.model.printed import Rendered
 from polyc.model.program import Compiled, InputOptions, Options
 from polyc.model.scop import Region
 from polyc.pipeline import compile_region
+from polyc.poly import OverBudget
 from polyc.replay import Outcome, replay
 
 STEP = """
@@ -426,3 +431,21 @@ def test_sizes_with_which_the_region_itself_leaves_a_row_prove_nothing() -> None
     )
     found = with_text(region, text)
     assert found.kind == "agrees"
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_a_text_that_takes_too_long_to_compare_is_run(wrong: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_long(*_: object) -> None:
+        raise OverBudget
+
+    def printed(*given: Any) -> Rendered:
+        right = render_region(*given)
+        return replace(right, text=right.text.replace("2 * a[i]", "3 * a[i]")) if wrong else right
+
+    monkeypatch.setattr("polyc.attempt.text_faults", too_long)
+    monkeypatch.setattr("polyc.attempt.render_region", printed)
+    result = compiled(SCALED, budget=0)
+    codes = {remark.code for remark in result.program.remarks}
+    assert ("verification-failed" in codes) == wrong
+    assert ("text-not-checked" in codes) != wrong
+    assert "3 * a[i]" not in result.text

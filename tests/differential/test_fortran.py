@@ -79,6 +79,18 @@ void relax(int nx, int ny, int nz, double *u, double *v)
                 u[i + (j + k * ny) * nx] = v[i - 1 + (j + k * ny) * nx] + v[i + 1 + (j + k * ny) * nx]
                     + v[i + (j - 1 + k * ny) * nx] + v[i + (j + 1 + (k + 1) * ny) * nx];
 }
+void sparse(int m, int n, int k, double *a, double *b, double *c)
+{
+    int i, j, l;
+    double temp;
+    for (j = 1; j <= n; ++j)
+        for (l = 1; l <= k; ++l)
+            if (b[l + j * k] > 1.) {
+                temp = 0.5 * b[l + j * k];
+                for (i = 1; i <= m; ++i)
+                    c[i + j * m] += temp * a[i + l * m];
+            }
+}
 static double data[5][40000];
 int main(int argc, char **argv)
 {
@@ -94,6 +106,7 @@ int main(int argc, char **argv)
         told = told * 2 + visits(n + q, data[1]);
     sum = deep(m < 20 ? m : 20, data[0]);
     relax(m, n, k < 8 ? k : 8, data[3], data[4]);
+    sparse(m, n, k, data[0], data[1], data[4]);
     relax(m, n, k < 8 ? k : 8, data[3], data[3] + 2);
     for (int q = 0; q < 5; q++)
         for (int i = 0; i < 40000; i++)
@@ -112,6 +125,7 @@ def test_rows_that_begin_at_one_and_static_temporaries(tmp_path: Path) -> None:
     found = {one.program.scop.function: one for one in compiled}
     assert any("c_panel" in name for name in (b.name for b in found["product"].program.buffers.values()))
     assert found["relax"].program.scop.arrays["v"].origins == (1, 1)
+    assert "sparse" in found, "a loop under a condition counts with a variable that is declared before all loops"
     sizes = (("17", "19", "23"), ("1", "1", "1"), ("2", "9", "0"), ("6", "7", "5"), ("70", "66", "40"))
     runs = [(*some, more, beta) for some in sizes for more in ("0", "1", "5") for beta in ("0", "1", "1.5")]
     run_alike(TEXT, render_file(source, compiled), tmp_path, runs)

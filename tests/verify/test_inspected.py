@@ -54,3 +54,42 @@ def asking(program: Program, change: Callable[[c.Node], c.Node | None]) -> Progr
     statements = {name: replace(s, body=c.rewrite(s.body, change)) for name, s in inspection.scop.statements.items()}
     other = replace(inspection, scop=replace(inspection.scop, statements=statements))
     return replace(program, scop=replace(program.scop, inspection=other))
+
+
+KEPT = """
+void f(int n, int m, int w, const float *in, float *a)
+{
+    int i, j;
+#pragma scop
+    for (i = 0; i < n; i++)
+        if (in[i] > 0)
+            for (j = 0; j < m; j++)
+                a[i * m + j] += 1;
+#pragma endscop
+}
+"""
+
+
+def longer(node: c.Node) -> c.Node | None:
+    """A loop over more than a row has."""
+    return c.Name("w") if node == c.Name("m") else None
+
+
+def faster(node: c.Node) -> c.Node | None:
+    """A loop that counts in its body as well."""
+    more = c.ExprStmt(c.Assign("+=", c.Name("j"), c.Literal("1")))
+    return replace(node, body=c.Block((more, node.body))) if isinstance(node, c.For) else None
+
+
+def unsigned(node: c.Node) -> c.Node | None:
+    return replace(node, type="unsigned") if isinstance(node, c.Decl) else None
+
+
+@pytest.mark.parametrize("change", [longer, faster, unsigned])
+def test_loops_inside_of_a_statement(change: Callable[[c.Node], c.Node | None], tmp_path: Path) -> None:
+    """Their counters are the statement's own, whether a loop declares them or a block around it."""
+    program = initial_program(region_of(KEPT, tmp_path).scop, Options())
+    assert not inspection_faults(program)
+    scop = program.scop
+    statements = {name: replace(s, body=c.rewrite(s.body, change)) for name, s in scop.statements.items()}
+    assert inspection_faults(replace(program, scop=replace(scop, statements=statements)))

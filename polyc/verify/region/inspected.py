@@ -215,7 +215,7 @@ def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: in
     math: with D the statement's domain and H the heads of the loops inside of it around the reference,
           D and H imply 0 <= subscript < extent; a head that is not affine, or not signed, says nothing.
     """
-    around = [(loop, _counter(loop)) for loop in _around(statement.body, reference)]
+    around = [(loop, _counter(loop, statement.body)) for loop in _around(statement.body, reference)]
     inner = [(loop, head) for loop, head in around if head is not None]
     names = [*statement.loops, *(head.key for _, head in inner)]
     extent = scop.arrays[reference.array].extents[position]
@@ -301,12 +301,22 @@ def _around(node: c.Node, wanted: c.Node) -> list[c.For]:
     return []
 
 
-def _counter(loop: c.For) -> Induction | None:
-    """The head of a loop that declares a signed variable, counts it up and changes it nowhere else; None for others."""
+def _counter(loop: c.For, body: c.Node) -> Induction | None:
+    """The head of a loop that counts up a signed variable of the statement's own and changes it nowhere else; None for
+    others. The loop declares it, or a block of the statement around it."""
     head = induction(loop)
-    if head is None or not isinstance(loop.init, c.Decl) or loop.init.type not in ("int", "long", "short"):
+    if head is None:
+        return None
+    own = loop.init if isinstance(loop.init, c.Decl) else _declaration(body, head.key)
+    if own is None or own.type not in ("int", "long", "short"):
         return None
     return head if head.step > 0 and not _changes(loop.body, head.key) else None
+
+
+def _declaration(body: c.Node, name: str) -> c.Decl | None:
+    """The declaration of a variable in a statement, if there is one only."""
+    found = [item for item in c.walk(body) if isinstance(item, c.Decl) and item.name == name]
+    return found[0] if len(found) == 1 else None
 
 
 def _changes(node: c.Node, name: str) -> bool:

@@ -24,7 +24,7 @@ from polyc.model.program import Compiled, Options, Pass, Program, Snapshot, oper
 from polyc.model.scop import Region, Scop
 from polyc.poly import OverBudget, constant_of
 from polyc.records import dataclass, replace
-from polyc.replay import Outcome, replay
+from polyc.replay import FUEL, Outcome, replay
 from polyc.reread import NotComparable, special_faults, text_faults
 from polyc.verify import Fault
 
@@ -206,11 +206,11 @@ class Attempt:
         try:
             found = look(program, self.region, rendered) if self.ahead is None else self.ahead.look()
         except OverBudget:
-            found = run_beside(program, self.region, rendered)
+            found = run_beside(program, self.region, rendered, alone=True)
             self.unread = not found.faults
             reason = "comparing it took more isl operations than the budget allows"
         except isl.Error as error:
-            found = run_beside(program, self.region, rendered)
+            found = run_beside(program, self.region, rendered, alone=True)
             reason = f"isl failed in comparing it ({first_line(error)})"
         if found.faults:
             first = found.faults[0]
@@ -224,6 +224,10 @@ class Attempt:
                 "text-not-checked", "text", f"the printed text was not shown to be right: {reason}"
             )
         return certified(rendered, certificate), program
+
+
+LONG_RUN = 10
+"""How many times longer than others a text may run that was not compared with its program."""
 
 
 def with_few_private(scop: Scop) -> Scop:
@@ -268,13 +272,20 @@ def look(program: Program, region: Region, rendered: Rendered) -> Look:
         faults = text_faults(program, region, rendered)
     except NotComparable as why:
         faults, reason = [], str(why)
-    return Look(tuple(faults)) if faults else replace(run_beside(program, region, rendered), reason=reason)
+    return (
+        Look(tuple(faults)) if faults else replace(run_beside(program, region, rendered, bool(reason)), reason=reason)
+    )
 
 
-def run_beside(program: Program, region: Region, rendered: Rendered) -> Look:
-    """Run a text beside the region at small sizes: that asks nothing of isl."""
+def run_beside(program: Program, region: Region, rendered: Rendered, alone: bool) -> Look:
+    """Run a text beside the region at small sizes: that asks nothing of isl.
+
+    alone: nothing else looks at the text, so that it may take longer
+    """
     try:
         outcome = replay(region, program, rendered.text)
+        if alone and outcome.kind == "not-run":
+            outcome = replay(region, program, rendered.text, LONG_RUN * FUEL)
     except (ArithmeticError, MemoryError, ValueError) as why:  # numbers that Python's own loops do not take
         outcome = Outcome("not-run", str(why))
     if outcome.kind == "differs":

@@ -6,6 +6,6 @@ the model, of isl's flow, of schedules, or of how the text was made.
 """
 
 from polyc.replay.outcome import Coverage, Difference, Outcome
-from polyc.replay.run import replay
+from polyc.replay.run import FUEL, replay
 
-__all__ = ["Coverage", "Difference", "Outcome", "replay"]
+__all__ = ["FUEL", "Coverage", "Difference", "Outcome", "replay"]

@@ -12,11 +12,11 @@ import pytest
 from polyc.codegen.render import render_region
 from polyc.frontend import read
 from polyc.model.printed import Rendered
-from polyc.model.program import Compiled, InputOptions, Options
+from polyc.model.program import Compiled, InputOptions, Options, Program
 from polyc.model.scop import Region
 from polyc.pipeline import compile_region
 from polyc.poly import OverBudget
-from polyc.replay import Outcome, replay
+from polyc.replay import FUEL, Outcome, replay
 
 STEP = """
 void step(int lk, int ny, double x[][18], double y[][18])
@@ -433,17 +433,25 @@ def test_sizes_with_which_the_region_itself_leaves_a_row_prove_nothing() -> None
     assert found.kind == "agrees"
 
 
+def too_long(*_: object) -> None:
+    raise OverBudget
+
+
 @pytest.mark.parametrize("wrong", [False, True])
-def test_a_text_that_takes_too_long_to_compare_is_run(wrong: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    def too_long(*_: object) -> None:
-        raise OverBudget
+@pytest.mark.parametrize("fuel", [FUEL, 4])
+def test_a_text_that_takes_too_long_to_compare_is_run(wrong: bool, fuel: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As long as that takes, within reason: nothing else looks at it."""
 
     def printed(*given: Any) -> Rendered:
         right = render_region(*given)
         return replace(right, text=right.text.replace("2 * a[i]", "3 * a[i]")) if wrong else right
 
+    def run(region: Region, program: Program, text: str, most: int = fuel) -> Outcome:
+        return replay(region, program, text, most)
+
     monkeypatch.setattr("polyc.attempt.text_faults", too_long)
     monkeypatch.setattr("polyc.attempt.render_region", printed)
+    monkeypatch.setattr("polyc.attempt.replay", run)
     result = compiled(SCALED, budget=0)
     codes = {remark.code for remark in result.program.remarks}
     assert ("verification-failed" in codes) == wrong

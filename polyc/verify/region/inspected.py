@@ -252,11 +252,15 @@ def _is_idle(scop: Scop, statement: Statement, reference: c.ArrayRef) -> bool:
     signed = {name for name, type_ in zip(statement.loops, statement.loop_types, strict=True) if type_.signed}
     own = {n.name for n in c.walk(statement.body) if isinstance(n, c.Decl)}
     signed -= {name for name in signed if name in own or _changes(statement.body, name)}
-    loops = {name: k for k, name in enumerate(statement.loops) if name in signed}
+    inner = [head.key for loop in _around(statement.body, reference) if (head := _counter(loop)) is not None]
+    names = [*statement.loops, *inner]
+    if len(set(names)) != len(names):
+        return False
+    loops = {name: k for k, name in enumerate(names) if name in signed or name in inner}
     sizes = {p.expr: p.name for p in scop.parameters if p.type.signed and not own & _mentioned(p.expr)}
-    space = parameter_space(scop).add_unnamed_tuple_ui(len(statement.loops))
+    space = parameter_space(scop).add_unnamed_tuple_ui(len(names))
     reader = Reader(sizes, loops, space)
-    inside = statement.domain.reset_tuple_id().intersect_params(scop.known)
+    inside = statement.domain.reset_tuple_id().add_dims(isl.dim_type.set, len(inner)).intersect_params(scop.known)
     for condition, holds in _conditions(statement.body, reference):
         if not all(_is_signed(node) for node in c.walk(condition)):
             continue

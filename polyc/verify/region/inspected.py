@@ -252,7 +252,7 @@ def _is_idle(scop: Scop, statement: Statement, reference: c.ArrayRef) -> bool:
     signed = {name for name, type_ in zip(statement.loops, statement.loop_types, strict=True) if type_.signed}
     own = {n.name for n in c.walk(statement.body) if isinstance(n, c.Decl)}
     signed -= {name for name in signed if name in own or _changes(statement.body, name)}
-    inner = [head.key for loop in _around(statement.body, reference) if (head := _counter(loop)) is not None]
+    inner = [head.key for loop in _around(statement.body, reference) if (head := _counter(loop, statement.body))]
     names = [*statement.loops, *inner]
     if len(set(names)) != len(names):
         return False

@@ -9,7 +9,7 @@ import pytest
 from polyc.model.program import Compiled, Options
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check
-from tests.programs import region_of
+from tests.programs import region_of, run_alike
 
 FAILURES = {"verification-failed", "text-not-checked", "budget", "not-printed"}
 SIZES = (0, 1, 1023, 1024, 1025, 5000)
@@ -110,6 +110,33 @@ def test_parts(name: str, threads: str, tmp_path: Path, monkeypatch: pytest.Monk
     text = of(f"for (int i = 0; i < n; i++) {{ {PARTED[name]} }}").replace("*net", "net[n + 4]")
     result = compiled(text, tmp_path, ALWAYS, (1023, 1024, 5000, 20000))
     assert "scatter-owned" in {remark.code for remark in result.program.remarks}
+
+
+MAIN = """
+#include <stdio.h>
+#include <stdlib.h>
+int main(int count, char **words)
+{
+    static int at[5000];
+    static double w[5000], net[64];
+    for (int i = 0; i < 5000; i++)
+        at[i] = i * 7 % 61, w[i] = i % 5;
+    f(atoi(words[count - 1]), at, w, net);
+    for (int i = 0; i < 64; i++)
+        printf("%g ", net[i]);
+    return 0;
+}
+"""
+
+
+def test_blocks_without_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is computed with the least and the greatest of no numbers, which may overflow."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    text = of("for (int i = 1; i < n - 4; i++) for (int j = 0; j < 1; j++) net[at[j] & 63] += w[i];")
+    region = region_of(text, tmp_path)
+    printed = compile_region(region, ALWAYS).text
+    assert "ib = 0; ib < n - 4;" in printed
+    run_alike(text + MAIN, text[: region.start] + printed + text[region.end :] + MAIN, tmp_path, [("5",), ("4000",)])
 
 
 @pytest.mark.parametrize("name", NOT_OWNED)

@@ -11,7 +11,7 @@ is what the tree says, and what the check of the text reads. It is printed as
       #pragma omp parallel for
       for (eb …) { low, high = the least and the greatest head[e] of the block; cells[eb / 1024] = low, high; }
       first, last = the least low, the greatest high;
-      size = (last - first) / parts + 1;
+      if (first <= last) size = (last - first) / parts + 1;
       met = how many pairs of a block and a part there are with a cell of the one between low and high of the other;
       if (4 * met > 3 * parts * blocks) size = 0;
     }
@@ -118,11 +118,13 @@ class _Owners:
         yield _set(last, c.Literal(LEAST))
         least = _set(first, c.Call(MIN, (first, self.bound(0))))
         yield self.blockwise(least, _set(last, c.Call(MAX, (last, self.bound(1)))))
-        yield _set(size, c.Binary("+", c.Binary("/", c.Binary("-", last, first), parts), ONE))
+        share = c.Binary("+", c.Binary("/", c.Binary("-", last, first), parts), ONE)
+        yield c.If(c.Binary("<=", first, last), _set(size, share))  # else there are no cells
         yield _long(met, ZERO)
         highest, lowest = (c.Binary("/", c.Binary("-", self.bound(k), first), size) for k in (1, 0))
         parts_met = c.Binary("+", c.Binary("-", highest, lowest), ONE)
-        yield self.blockwise(c.ExprStmt(c.Assign("+=", met, parts_met)))
+        has_cells = c.Binary("<=", self.bound(0), self.bound(1))
+        yield self.blockwise(c.If(has_cells, c.ExprStmt(c.Assign("+=", met, parts_met))))
         most = c.Binary("*", c.Binary("*", c.Literal("3"), parts), self.blocks())
         yield c.If(c.Binary(">", c.Binary("*", c.Literal("4"), met), most), c.Block((_set(size, ZERO),)))
 

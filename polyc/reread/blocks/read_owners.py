@@ -5,7 +5,8 @@ it.
 
 math: let the loop run blocks k of iterations, in order, and A[f] be what its updates touch. Shown is that
         (1) where the block asks for parts, cells[k] has the least and the greatest f of block k, `first` and `last`
-            those of all, and size > 0 parts' cells [first + p size, first + (p + 1) size) are disjoint, and all;
+            those of all, if there are any, and size > 0 parts' cells [first + p size, first + (p + 1) size) are
+            disjoint, and all;
         (2) part p runs each block that has such an f, in order, as it is where the block has no others, and else with
             `if (from <= f && f < to)` at each update, and nothing else is left out;
         (3) f is the same number wherever its iteration computes it, and A is touched by updates A[f] alone;
@@ -183,7 +184,8 @@ class _Comparison:
         )
         _is(self.blockwise(items[3]) == found, "all blocks together have others")
         share = c.Binary("+", c.Binary("/", c.Binary("-", self.last, self.first), self.parts), ONE)
-        _is(items[4] == _set(self.size, share), "parts have another size")
+        some = c.Binary("<=", self.first, self.last)
+        _is(items[4] == c.If(some, _set(self.size, share)), "parts have another size")
         rest = [node for item in items[5:] for node in c.walk(item)]
         own = {node.name for node in rest if isinstance(node, c.Decl)}
         for node in rest:  # whether parts are worth it: nothing but to take none

@@ -132,7 +132,7 @@ int main(int count, char **words)
 def test_blocks_without_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is computed with the least and the greatest of no numbers, which may overflow."""
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    text = of("for (int i = 1; i < n - 4; i++) for (int j = 0; j < 1; j++) net[at[j] & 63] += w[i];")
+    text = of("for (int i = 1; i < n - 4; i++) for (int j = 0; j < 1; j++) net[at[j]] += 0.3;")
     region = region_of(text, tmp_path)
     printed = compile_region(region, ALWAYS).text
     assert "ib = 0; ib < n - 4;" in printed

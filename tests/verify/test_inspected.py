@@ -93,3 +93,20 @@ def test_loops_inside_of_a_statement(change: Callable[[c.Node], c.Node | None], 
     scop = program.scop
     statements = {name: replace(s, body=c.rewrite(s.body, change)) for name, s in scop.statements.items()}
     assert inspection_faults(replace(program, scop=replace(scop, statements=statements)))
+
+
+def later(node: c.Node) -> c.Node | None:
+    """The bound is what a loop inside has left in its counter."""
+    outer = c.Binary("<", c.Name("j"), c.Name("m"))
+    return replace(outer, right=c.Name("k")) if node == outer else None
+
+
+def test_a_counter_has_other_values_before_its_loop(tmp_path: Path) -> None:
+    text = KEPT.replace("int i, j;", "int i, j, k;").replace(
+        "a[i * m + j]", "for (k = 0; k < m; k++)\n                    a[i * m + j]"
+    )
+    program = initial_program(region_of(text, tmp_path).scop, Options())
+    assert not inspection_faults(program)
+    scop = program.scop
+    statements = {name: replace(s, body=c.rewrite(s.body, later)) for name, s in scop.statements.items()}
+    assert inspection_faults(replace(program, scop=replace(scop, statements=statements)))

@@ -229,10 +229,15 @@ def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: in
     inside = isl.Set.universe(space).intersect_params(scop.known)
     outer = statement.domain.reset_tuple_id().add_dims(isl.dim_type.set, len(inner))
     inside = inside.align_params(outer.get_space()).intersect(outer.align_params(space))
-    for loop, head in inner:
+    for depth, (loop, head) in enumerate(inner):
+        later = {other.key for _, other in inner[depth + 1 :]}  # these count from now on: they had other values before
         for condition in (c.Binary(">=", c.Name(head.key), head.start), loop.condition):
             with suppress(NotAffine):
-                if condition is not None and not unsigned & set(c.walk(condition)):
+                if (
+                    condition is not None
+                    and not unsigned & set(c.walk(condition))
+                    and not later & _mentioned(condition)
+                ):
                     inside = inside.intersect(reader.condition(condition))
     try:
         value = piecewise(reader.value(reference.subscripts[position]))
@@ -247,12 +252,13 @@ def _is_idle(scop: Scop, statement: Statement, reference: c.ArrayRef) -> bool:
 
     math: with D the statement's domain and C what holds where the reference is evaluated, D and C is empty; a condition
           that is not affine, or not of signed sizes and loop variables alone that the body leaves as they are, says
-          nothing.
+          nothing. Of the loops inside, those that declare their variables: no condition before them has these names
     """
     signed = {name for name, type_ in zip(statement.loops, statement.loop_types, strict=True) if type_.signed}
     own = {n.name for n in c.walk(statement.body) if isinstance(n, c.Decl)}
     signed -= {name for name in signed if name in own or _changes(statement.body, name)}
-    inner = [head.key for loop in _around(statement.body, reference) if (head := _counter(loop, statement.body))]
+    heads = [(loop, _counter(loop, statement.body)) for loop in _around(statement.body, reference)]
+    inner = [head.key for loop, head in heads if head is not None and isinstance(loop.init, c.Decl)]
     names = [*statement.loops, *inner]
     if len(set(names)) != len(names):
         return False

@@ -11,17 +11,19 @@ from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Member, Node, 
 from polyc.poly import among
 
 
-def with_coincident_loops(program: Program) -> Program:
+def with_coincident_loops(program: Program, more: isl.UnionMap | None = None) -> Program:
     """Mark the loops of a program's order that carry no dependence: isl's scheduler, which would say so, has not run.
 
     tree:     band[-] -> band[c]
     math:     with v the loop's value, u those of the loops around it, D = flow + false, inside of the loop:
               for all x -> y in D with u(x) = u(y): v(x) = v(y)
+    more:     what else has to stay in its order
     ensures:  no loop around is changed; anti and output dependences of arrays that can be private hold no loop, since
               `privatize` gives each iteration a copy
     """
     scop, found = program.scop, program.dependences
-    order = found.flow.union(found.false).intersect_params(scop.context)
+    order = found.flow.union(found.false)
+    order = (order if more is None else order.union(more)).intersect_params(scop.context)
 
     def below(node: Node, instances: isl.UnionSet, outer: tuple[Member, ...]) -> Node:
         match node:

@@ -38,6 +38,7 @@ from polyc.frontend.live_out import After
 from polyc.frontend.overlaps import apart, check_loops, refused
 from polyc.frontend.reaching import reached
 from polyc.frontend.search import search
+from polyc.frontend.sets.affine import Affine
 from polyc.frontend.sets.arrays import extent, make_array, positive_extents
 from polyc.frontend.sets.atoms import Atoms
 from polyc.frontend.sets.delinear import is_linearised, shaped_items
@@ -145,7 +146,7 @@ class Modeller:
         )
         region.effects, region.inspect = self.effects.of, inspect
         self.note_calls(region, body)
-        region.named = named_values(region, body)
+        region.named = named_values(region, body, Affine(region).is_size)
         self.note_pragmas(region)
         region.sizes = lambda symbol, n: extent(symbol, n, region, converter, self.parsed.function)[0]
         self.check(region, body)

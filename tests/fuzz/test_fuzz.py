@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from polyc.runtime.opencl import missing
 from tests.fuzz import gpu
-from tests.fuzz.case import BUILDS, Case, Outcome, as_built, check, drawn_case, numbered_case
-from tests.fuzz.model import SHIFTS
+from tests.fuzz.case import BUILDS, Case, as_built, check, drawn_case, numbered_case
+from tests.fuzz.choose import RandomChooser
+from tests.fuzz.draw import Maker
+from tests.fuzz.model import SHIFTS, Assert, Compare, Linear, Loop
 from tests.fuzz.run import BATCH, Worker, stored
 from tests.fuzz.traits import traits
 from tests.turns import EVERYTHING
@@ -172,8 +174,13 @@ def test_programs_with_each_trait(worker: Worker) -> None:
 
 
 def test_assertions_hold_in_loops_of_constant_lengths() -> None:
-    """For sizes that are negative as well."""
-    case = numbered_case(20261125, 2856, BATCH)
-    text = stored(case, Outcome(case.name))
-    assert "for (int x = 0; x < 200; x++) {\n            if (!(x <= n + 300)) abort();" in text
-    assert "if (!(i < n + 1000)) abort();" in text
+    """For sizes that are negative as well: those of runs are above -4."""
+    for number in range(20):
+        nest = Loop("x", Linear(()), Linear((), 200), 1, (), "<")
+        asserted = Maker(RandomChooser(f"asserted {number}"), True).asserted(nest)
+        assert isinstance(asserted, Loop)
+        (first,) = asserted.body
+        assert isinstance(first, Assert)
+        assert isinstance(first.condition, Compare)
+        assert isinstance(first.condition.right, Linear)
+        assert first.condition.right.constant >= 300

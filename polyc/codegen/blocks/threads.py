@@ -22,13 +22,16 @@ from polyc.model.tree import Band, Role, walk
 from polyc.records import replace
 
 Body = tuple[c.Stmt, ...]
+PART = 16
+"""Of the work that pays for threads, what pays for the beginning and the end of other loops than were written."""
 
 
 def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
     """The printed loops, without `if` clauses where they would ask the same again, and the conditions.
 
     With several parallel loops, the region runs where one of them is worth its threads. One thread runs what was
-    written, but for loops of which the C compiler is told that they may run in vectors, and where they were changed.
+    written, but for loops of which the C compiler is told that they may run in vectors, and where they were changed. A
+    region that was changed for the good of one thread, too, runs from a part of that work on.
     """
     if not _is_asked(program) or not all(map(_in_threads, body)):
         return body, []
@@ -36,7 +39,9 @@ def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
     asked = [worth for worth in dict.fromkeys(started) if worth is not None]
     enough: list[c.Expr] = []
     if asked and None not in started:
-        if len(asked) == 1:
+        if not (_is_for_threads(program) or is_as_written(program)):
+            asked = [_part(worth) for worth in asked]
+        elif len(asked) == 1:
             body = tuple(c.rewrite(item, _without) for item in body)
         enough.append(c.Call(THREADS, (reduce(lambda one, two: c.Binary("||", one, two), asked),)))
     in_vectors = any(isinstance(node, c.For) and _is_vector(node) for item in body for node in c.walk(item))
@@ -44,6 +49,14 @@ def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
     if started and not (in_vectors or asked_anyway) and _is_for_threads(program) and is_as_written(program):
         enough.append(c.Call(SEVERAL, ()))
     return body, enough
+
+
+def _part(worth: c.Expr) -> c.Expr:
+    """A condition that holds for a part of the work: `n > 750` for `n > 12000`."""
+    match worth:
+        case c.Binary(op=">", right=c.Literal(text=text)) if text.isdigit():
+            return replace(worth, right=c.Literal(str(int(text) // PART)))
+    return worth
 
 
 def _is_parallel(node: c.For | c.ExprStmt) -> bool:
@@ -82,9 +95,11 @@ def _is_for_threads(program: Program) -> bool:
     """Whether nothing was done to the loops but that they were joined, parted or exchanged, and run in parallel."""
     if program.copies:
         return False
-    arrays = program.scop.arrays
-    if any(buffer.storage != "private" or arrays[buffer.array].rank for buffer in program.buffers.values()):
+    arrays, buffers = program.scop.arrays, program.buffers.values()
+    if any(buffer.storage != "private" for buffer in buffers):
         return False
+    if any(arrays[buffer.array].rank for buffer in buffers) and not is_as_written(program):
+        return False  # else an iteration has arrays of its own in the loops as they were written, too
     members = [m for node in walk(program.tree.child) if isinstance(node, Band) for m in node.members]
     return not any(
         m.role is not Role.LOOP or m.lanes or m.lookups or m.past_caches or m.owned or m.atomics for m in members

@@ -41,6 +41,7 @@ def flat_instances(arrays: dict[str, DeviceArray], targets: dict[str, c.Expr]) -
             if device.boxed:
                 return c.ArrayRef(device.name, subscripts, ref)
             names = {p.name for p in self.program.scop.parameters}
+            subscripts = array.in_c(subscripts)
             if device.strides:
                 places: c.Expr = c.Literal("0")
                 for stride, subscript in zip(device.strides, subscripts, strict=False):

@@ -74,11 +74,9 @@ def device_arrays(program: Program) -> dict[str, DeviceArray]:
         product: c.Expr = c.Cast("long", sizes[0]) if sizes else c.Literal("1")
         for size in sizes[1:]:
             product = c.Binary("*", product, size)
-        if array.origins:
-            raise NotMappable(f"the rows of {name} begin at 1: write its subscripts from 0 on")
         if array.flat:
-            last = [printer.convert(expression(build, e)) for e in _last_cell(program, array)]
-            product = c.Binary("+", linear(last[0], tuple(last[1:]), tuple(sizes[1:]), strides), c.Literal("1"))
+            last = array.in_c(tuple(printer.convert(expression(build, e)) for e in _last_cell(program, array)))
+            product = c.Binary("+", linear(last[0], last[1:], tuple(sizes[1:]), strides), c.Literal("1"))
         live_in = any(out_name(m) == key for m in maps(program.dependences.live_in))
         written = any(a.array == key and a.kind.value != "read" for s in scop.statements.values() for a in s.accesses)
         scratch = array.storage is Storage.REGION
@@ -124,14 +122,13 @@ def _last_cell(program: Program, array: Array) -> list[isl.PwAff]:
     assert cells is not None
     last = cells.coalesce().lexmax_pw_multi_aff()
     nowhere = isl.Set.universe(program.scop.context.get_space()).subtract(cells.params())
-    one = isl.Val.one(cells.get_ctx())
     found = []
     for position in range(array.rank):
         extent = array.extents[position]
         size = isl.PwAff.val_on_domain(nowhere, isl.Val.zero(cells.get_ctx()))
         if extent is not None:
             size = extent.project_domain_on_params().intersect_domain(nowhere)
-        before = size.add_constant_val(one.neg())
+        before = size.add_constant_val(isl.Val.int_from_si(cells.get_ctx(), -1 - array.begins[position]))
         found.append(last.get_pw_aff(position).union_add(before).coalesce().gist(program.scop.known))
     return found
 

@@ -13,13 +13,21 @@ from polyc.model.scop import Storage
 from polyc.records import replace
 
 
-def named_values(region: Region, body: c.Block) -> frozenset[str]:
+def named_values(region: Region, body: c.Block, is_size: Callable[[c.Member], bool]) -> frozenset[str]:
     """The variables of the region in whose place the expression may stand that gives them their only value.
 
     requires: it is a sum or product of numbers, and of variables that do not change while the name can be used: those
               that the region does not write, other variables with one value, and the loops around the declaration
+
+    is_size: whether a member is a whole number that the region does not change, `s->w`
     """
     counting = counters(body)
+
+    def parts(node: c.Node) -> Iterator[c.Node]:
+        yield node
+        if not isinstance(node, c.Member):
+            for child in c.children(node):
+                yield from parts(child)
 
     def steady(node: c.Node, around: frozenset[str]) -> bool:
         match node:
@@ -29,6 +37,8 @@ def named_values(region: Region, body: c.Block) -> frozenset[str]:
                 return kept and (symbol is None or symbol.is_integer)
             case c.Literal() | c.Cast() | c.Binary(op="+" | "-" | "*") | c.Unary(op="+" | "-"):
                 return True
+            case c.Member():
+                return is_size(node)
         return False
 
     def found(node: c.Node, around: frozenset[str]) -> Iterator[str]:
@@ -39,7 +49,7 @@ def named_values(region: Region, body: c.Block) -> frozenset[str]:
                 yield from found(node.body, around)
                 return
             case c.Decl(name=name, init=init) if init is not None and region.value(name) is not None:
-                if all(steady(part, around) for part in c.walk(init)):
+                if all(steady(part, around) for part in parts(init)):
                     yield name
         for child in c.children(node):
             yield from found(child, around)

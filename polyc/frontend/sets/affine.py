@@ -143,6 +143,10 @@ class Affine:
             return None
         return self.region.parameter(label(expr), shape.element, expr), shape.element
 
+    def is_size(self, expr: c.Member) -> bool:
+        shape = self.steady(expr)
+        return shape is not None and shape.element.kind == "int" and shape.node is None
+
     def steady(self, expr: c.Member) -> Shape | None:
         """The type of a member that is a number, of a struct that the region does not write."""
         names: list[str] = []

@@ -23,7 +23,20 @@ from polyc.nests.naming import name_members
 from polyc.nests.nest import Outer
 from polyc.passes.order.cells import with_loops_over_cells
 from polyc.passes.order.live_ranges import kept_by_others
-from polyc.poly import among, budget, empty_map, in_name, is_over_budget, maps, names, out_name, set_name, sets
+from polyc.poly import (
+    among,
+    budget,
+    empty_map,
+    greatest_of,
+    in_name,
+    is_over_budget,
+    least_of,
+    maps,
+    names,
+    out_name,
+    set_name,
+    sets,
+)
 
 STAGE = "schedule"
 
@@ -47,6 +60,8 @@ MOST_FREE = 6
 MOST_DISTANCES = 32
 MOST_TRIES = 4
 """Schedules that are found anew, each with what the live ranges between the steps of the one before hold back."""
+MOST_IN_BLOCK = 1024
+"""Instances of a statement in an iteration of the common loops, up to which its loops stay as they were written."""
 MOST_FACTOR = 32
 """Of a loop of the original order in a schedule's loop: skewing by a stencil's radius takes less."""
 DEFAULTS = {
@@ -63,9 +78,18 @@ def schedule_nests(program: Program) -> Program:
 
     tree:     any -> domain - sequence(filter - band …), one child a strongly connected component (serialised)
     requires: dependences of the original order
+    but for:  small nests that hand on an array of their own in a parallel iteration, which stay in their order
     ensures:  the new order respects `flow` and `false`; `private_false` wherever a live range is not local
     source:   Zhao et al. 2024, Algorithm 1, line 1; the scheduler is Verdoolaege and Janssens, CW 706
     """
+    if has_small_blocks(program):
+        kept = kept_by_others(with_coincident_loops(program).tree, program)
+        marked = with_coincident_loops(program, kept)
+        if isinstance(marked.tree.child, Band) and marked.tree.child.members[0].coincident:
+            message = (
+                "its inner loops have few iterations, which hand on an array of their own: they stay in their order"
+            )
+            return marked.remark("not-scheduled", STAGE, message, tuple(program.scop.statements))
     scop, dependences = program.scop, program.dependences
     # Inside the context: isl crashes on a dependence that contradicts it.
     flow, false = (d.intersect_params(scop.context) for d in (dependences.flow, dependences.false))
@@ -106,6 +130,39 @@ def schedule_nests(program: Program) -> Program:
     if program.options.fuse == "basteln":
         tree, program = with_loops_over_cells(tree, program)
     return replace(program, tree=tree)
+
+
+def has_small_blocks(program: Program) -> bool:
+    """Whether all statements are small nests in an iteration of common loops, and hand on an array that each iteration
+    has for itself: `for (b) { double t[8][8]; … }`. Such an array fits in the first cache, so that isl's loops, which
+    have fewer cells of it at a time, gain nothing, and may lose the order along rows.
+    """
+    scop = program.scop
+    around, inside = common_loops(scop.tree.child)
+    written = {a.array for s in scop.statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
+    if not around or not isinstance(inside, Sequence):
+        return False
+    if not any(scop.arrays[array].rank for array in written & scop.privatizable):
+        return False
+    for statement in scop.statements.values():
+        size = 1
+        for position in range(around, len(statement.loops)):
+            low, high = least_of(statement.domain, position), greatest_of(statement.domain, position)
+            if not (low.is_int() and high.is_int()):
+                return False
+            size *= high.to_python() - low.to_python() + 1
+        if size > MOST_IN_BLOCK:
+            return False
+    return True
+
+
+def common_loops(node: Node) -> tuple[int, Node]:
+    """How many loops are around all of a tree, and what is in them."""
+    count = 0
+    while isinstance(node, Band):
+        count += len(node.members)
+        node = node.child
+    return count, node
 
 
 def scheduled(constraints: isl.ScheduleConstraints, program: Program) -> Domain:

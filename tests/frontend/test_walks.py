@@ -111,6 +111,7 @@ def test_what_is_refused(body: str, scop: Modeller) -> None:
         ("while (k < n) { x[k] = 1; if (v[k]) break; k++; }", "int k = 0;", ""),
         ("while (k < n) { x[k] = 1; n--; k++; }", "int k = 0;", ""),
         ("while (k < n) { x[k] = 1; k += v[0]; }", "int k = 0;", ""),
+        (f"{LOOP}{{ int k = 0; for (int j = 0; j < m; j++) k += v[i]; x[k] = 0; }}", "", ""),
     ],
 )
 def test_what_stays(body: str, before: str, after: str, scop: Modeller) -> None:

@@ -111,12 +111,20 @@ def test_what_is_refused(body: str, scop: Modeller) -> None:
         ("while (k < n) { x[k] = 1; if (v[k]) break; k++; }", "int k = 0;", ""),
         ("while (k < n) { x[k] = 1; n--; k++; }", "int k = 0;", ""),
         ("while (k < n) { x[k] = 1; k += v[0]; }", "int k = 0;", ""),
-        (f"{LOOP}{{ int k = 0; for (int j = 0; j < m; j++) k += v[i]; x[k] = 0; }}", "", ""),
     ],
 )
 def test_what_stays(body: str, before: str, after: str, scop: Modeller) -> None:
     found = scop(program(body, before, after))
     assert any(not access.exact for s in found.statements.values() for access in s.accesses)
+
+
+@pytest.mark.parametrize(
+    ("end", "added", "followed"), [("m", "v[i]", False), ("m", "i / n", False), ("3", "v[i]", True)]
+)
+def test_what_only_iterations_read(end: str, added: str, followed: bool, scop: Modeller) -> None:
+    """Behind a loop that may run none, nothing of it is asked for."""
+    found = scop(program(f"{LOOP}{{ int k = 4; for (int j = 0; j < {end}; j++) k += {added}; x[i] = k; }}"))
+    assert ("k" not in found.arrays) == followed
 
 
 def test_what_somebody_reads_later(scop: Modeller) -> None:

@@ -103,8 +103,16 @@ def middle_tile(tiles: isl.Set) -> isl.Set | None:
 def written_cells(program: Program, piece: isl.Set) -> float:
     statement = program.statements[set_name(piece)]
     cells = [
-        box_volume(a.relation.intersect_domain(piece).range())
+        _volume(a.relation.intersect_domain(piece).range())
         for a in statement.accesses
         if a.kind is not AccessKind.READ and a.relation.dim(isl.dim_type.out) > 0
     ]
     return max(cells, default=0.0)
+
+
+def _volume(cells: isl.Set) -> float:
+    """The cells of a box that may lie anywhere: of a row `a[k]`, where k is no size of a loop."""
+    volume = box_volume(cells)
+    if volume < math.inf:
+        return volume
+    return box_volume(cells.intersect_params(isl.Set.from_point(cells.params().sample_point())))

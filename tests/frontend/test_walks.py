@@ -118,6 +118,15 @@ def test_what_stays(body: str, before: str, after: str, scop: Modeller) -> None:
     assert any(not access.exact for s in found.statements.values() for access in s.accesses)
 
 
+@pytest.mark.parametrize(
+    ("end", "added", "followed"), [("m", "v[i]", False), ("m", "i / n", False), ("3", "v[i]", True)]
+)
+def test_what_only_iterations_read(end: str, added: str, followed: bool, scop: Modeller) -> None:
+    """Behind a loop that may run none, nothing of it is asked for."""
+    found = scop(program(f"{LOOP}{{ int k = 4; for (int j = 0; j < {end}; j++) k += {added}; x[i] = k; }}"))
+    assert ("k" not in found.arrays) == followed
+
+
 def test_what_somebody_reads_later(scop: Modeller) -> None:
     found = scop(program(f"{LOOP}{{ x[k] = 0; k += 2; }}", "int k = 1;", "return k;"))
     assert "k" in found.live_out

@@ -294,6 +294,11 @@ class Trips:
     positive: c.Expr
     """The same where there is one."""
 
+    @property
+    def some(self) -> bool:
+        """Whether there is an iteration in any case."""
+        return bool(constant(self.count))
+
     def times(self, part: c.Expr) -> c.Expr:
         """What there is of something that is added in each iteration, when an iteration begins."""
         amount = constant(part)

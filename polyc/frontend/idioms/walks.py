@@ -11,7 +11,8 @@ rewrite:  float *row = a + i * m;  s(row[j]);             ->  s(a[(long)(i * m) 
 math:     v + S T when an iteration begins, where each one adds S to v, and T were there before; v + S max(T, 0) behind
           the loop of T iterations
 requires: of v: nobody takes its address, and what it is given has no side effects
-          of S: nothing in it changes in the loop; of v = e: nothing in e changes before v is used
+          of S: nothing in it changes in the loop, and behind one that may run no iteration it reads no memory and does
+          not divide; of v = e: nothing in e changes before v is used
           of a while loop: its condition compares one such variable with what does not change
           behind the region nobody reads v, or its value there mentions nothing that the region writes
 ensures:  the same values: sums are 64 bits wide, so that none overflows, and converted to the type of v. A variable
@@ -351,6 +352,16 @@ def is_load(node: c.Node) -> bool:
     return isinstance(node, c.Subscript) or (isinstance(node, c.Unary) and node.op == "*")
 
 
+def may_fail(expr: c.Expr) -> bool:
+    """Whether a value may only be asked for where the region does: it reads memory, or divides."""
+    return any(
+        is_load(part)
+        or (isinstance(part, c.Member) and part.arrow)
+        or (isinstance(part, c.Binary) and part.op in ("/", "%") and not constant(part.right))
+        for part in c.walk(expr)
+    )
+
+
 def single(items: list[c.Stmt]) -> c.Stmt:
     return items[0] if len(items) == 1 and not isinstance(items[0], c.Decl) else c.Block(tuple(items))
 
@@ -484,7 +495,7 @@ class Loops:
         after = self.inside({}, moving)
         for key, parts in steps.items():
             start = old.get(key, Sum(c.Name(key)))
-            if known is not None and start is not None:
+            if known is not None and start is not None and (known.some or not any(map(may_fail, parts))):
                 value = start.plus(*(known.whole(part) for part in parts))
                 after[key] = value if value.is_kept(self.changes.without(self.walk.chosen)) else None
         self.state.clear()

@@ -272,9 +272,9 @@ def look(program: Program, region: Region, rendered: Rendered) -> Look:
         faults = text_faults(program, region, rendered)
     except NotComparable as why:
         faults, reason = [], str(why)
-    return (
-        Look(tuple(faults)) if faults else replace(run_beside(program, region, rendered, bool(reason)), reason=reason)
-    )
+    if faults:
+        return Look(tuple(faults))
+    return replace(run_beside(program, region, rendered, bool(reason)), reason=reason)
 
 
 def run_beside(program: Program, region: Region, rendered: Rendered, alone: bool) -> Look:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from polyc.codegen import render_file
 from polyc.frontend import read
 from polyc.model.program import Compiled, InputOptions, Options, Program
 from polyc.model.scop import Region
@@ -28,6 +29,16 @@ def region_in(file: Path, **inputs: Any) -> Region:
 
 def compiled(text: str, folder: Path, **options: Any) -> Compiled:
     return compile_region(region_of(text, folder), Options(**options))
+
+
+def compiled_file(text: str, folder: Path, **options: Any) -> tuple[list[Compiled], str]:
+    """The regions that polyc finds in a C text, compiled and verified, and what it prints for the file."""
+    file = folder / "t.c"
+    file.write_text(text)
+    source = read(str(file), InputOptions(detect=True))
+    found = [compile_region(region, Options(**options)) for region in source.regions]
+    assert {one.verified for one in found} == {True}
+    return found, render_file(source, found)
 
 
 def after(region: Region, last: str, skipped: tuple[str, ...] = (), **options: Any) -> Program:

@@ -19,6 +19,8 @@ from polyc.records import dataclass, fields, replace
 NUMBERS = frozenset(f"__builtin_{name}{suffix}" for name in ("inf", "huge_val", "nan") for suffix in ("", "f", "l"))
 """Calls that are constants: what `INFINITY`, `HUGE_VAL` and `NAN` are in C's headers."""
 COMPARISONS = frozenset(("<", "<=", ">", ">=", "==", "!="))
+OPPOSITE = {"==": "!=", "!=": "=="}
+"""Comparisons of which one holds where the other does not, also of floats that are no numbers."""
 
 
 @dataclass(frozen=True, slots=True)

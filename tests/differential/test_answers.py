@@ -6,11 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from polyc.codegen import render_file
-from polyc.frontend import read
-from polyc.model.program import InputOptions, Options
-from polyc.pipeline import compile_region
-from tests.programs import region_of, run_alike
+from tests.programs import compiled_file, region_of, run_alike
 
 TEXT = """#include <math.h>
 #include <stdio.h>
@@ -109,18 +105,10 @@ int main(int argc, char **argv)
 """
 
 
-def compiled_file(text: str, folder: Path) -> str:
-    (folder / "t.c").write_text(text)
-    source = read(str(folder / "t.c"), InputOptions(detect=True))
-    compiled = [compile_region(region, Options(target="openmp", threads="always")) for region in source.regions]
-    assert {one.verified for one in compiled} == {True}
+def test_both_answers_of_each_condition(tmp_path: Path) -> None:
+    compiled, printed = compiled_file(TEXT, tmp_path, target="openmp", threads="always")
     dots = next(one for one in compiled if one.program.scop.function == "dots")
     assert "s_each" in dots.program.scop.arrays, "readers under several conditions keep the sum from a register tile"
-    return render_file(source, compiled)
-
-
-def test_both_answers_of_each_condition(tmp_path: Path) -> None:
-    printed = compiled_file(TEXT, tmp_path)
     for told in ("if (beta == 0.0)", "if (*beta < 1.0)", "if (o->omega > 1.0)", "if (bias != 0)"):
         assert told in printed, told
     sizes = (("17", "19", "23"), ("1", "1", "1"), ("2", "9", "0"), ("66", "70", "40"))

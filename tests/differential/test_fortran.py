@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from polyc.codegen import render_file
-from polyc.frontend import read
-from polyc.model.program import InputOptions, Options
-from polyc.pipeline import compile_region
-from tests.programs import run_alike
+from tests.programs import compiled_file, run_alike
 
 TEXT = """#include <stdio.h>
 #include <stdlib.h>
@@ -118,14 +114,11 @@ int main(int argc, char **argv)
 
 
 def test_rows_that_begin_at_one_and_static_temporaries(tmp_path: Path) -> None:
-    (tmp_path / "t.c").write_text(TEXT)
-    source = read(str(tmp_path / "t.c"), InputOptions(detect=True))
-    compiled = [compile_region(region, Options(target="openmp", threads="always")) for region in source.regions]
-    assert {one.verified for one in compiled} == {True}
+    compiled, printed = compiled_file(TEXT, tmp_path, target="openmp", threads="always")
     found = {one.program.scop.function: one for one in compiled}
     assert any("c_panel" in name for name in (b.name for b in found["product"].program.buffers.values()))
     assert found["relax"].program.scop.arrays["v"].origins == (1, 1)
     assert "sparse" in found, "a loop under a condition counts with a variable that is declared before all loops"
     sizes = (("17", "19", "23"), ("1", "1", "1"), ("2", "9", "0"), ("6", "7", "5"), ("70", "66", "40"))
     runs = [(*some, more, beta) for some in sizes for more in ("0", "1", "5") for beta in ("0", "1", "1.5")]
-    run_alike(TEXT, render_file(source, compiled), tmp_path, runs)
+    run_alike(TEXT, printed, tmp_path, runs)

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from polyc.codegen import render_file
-from polyc.frontend import read
-from polyc.model.program import InputOptions, Options
-from polyc.pipeline import compile_region
-from tests.programs import run_alike
+from tests.programs import compiled_file, run_alike
 
 TEXT = """#include <stdio.h>
 #include <stdlib.h>
@@ -73,11 +69,7 @@ int main(int argc, char **argv)
 
 
 def test_ordinary_shapes(tmp_path: Path) -> None:
-    (tmp_path / "t.c").write_text(TEXT)
-    source = read(str(tmp_path / "t.c"), InputOptions(detect=True))
-    compiled = [compile_region(region, Options(target="openmp")) for region in source.regions]
-    assert {one.verified for one in compiled} == {True}
-    printed = render_file(source, compiled)
+    _, printed = compiled_file(TEXT, tmp_path, target="openmp")
     assert "in[(long)y * s->w + x]" in printed, "a name for a subscript may be made of members"
     assert "polyc_threads(1.0 * n * n > 750)" in printed, "other loops than were written pay without threads, too"
     assert "omp parallel for if (1.0 * n * n > 12000)" in printed

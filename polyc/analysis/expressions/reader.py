@@ -34,7 +34,6 @@ _COMPARE_PLAIN: dict[str, Callable[[isl.Aff, isl.Aff], isl.Set]] = {
     "==": isl.Aff.eq_set,
     "!=": isl.Aff.ne_set,
 }
-_OPPOSITE = {"==": "!=", "!=": "=="}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 Value = isl.Aff | isl.PwAff
 
@@ -181,7 +180,7 @@ class Reader:
             case c.Unary(op="!", operand=operand):
                 return self.condition(operand).complement()
             case c.Binary(op=op, left=left, right=right) if op in _COMPARE and expr not in self.parameters:
-                if op in _OPPOSITE and (opposite := c.Binary(_OPPOSITE[op], left, right)) in self.parameters:
+                if op in c.OPPOSITE and (opposite := c.Binary(c.OPPOSITE[op], left, right)) in self.parameters:
                     return self.condition(opposite).complement()
                 return self._compared(op, left, right)
         return piecewise(self.value(expr)).non_zero_set()

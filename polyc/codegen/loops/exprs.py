@@ -134,7 +134,7 @@ class ExprPrinter:
         if (op, other.text) in (("==", "1"), (">=", "1"), (">", "0")):
             return one
         if (op, other.text) in (("==", "0"), ("<=", "0"), ("<", "1")):
-            opposite = {"==": "!=", "!=": "=="}.get(one.op)
+            opposite = c.OPPOSITE.get(one.op)
             return c.Unary("!", one) if opposite is None else c.Binary(opposite, one.left, one.right)
         return None
 

@@ -118,7 +118,6 @@ class _Round:
     scope: Scope
     apart: bool
     written: frozenset[str]
-
     compared: frozenset[str] = frozenset()
     """The texts of what conditions compare."""
 

@@ -155,16 +155,16 @@ def processor_seconds() -> float:
     return sum(os.times()[:4])
 
 
-def within_time(context: isl.Context, operations: int, step: Callable[[], T]) -> T:
+def within_time(context: isl.Context, operations: int, step: Callable[[], T], quick: int = QUICK) -> T:
     """What a step answers under a budget, for an answer that cannot come from a copy of this process.
 
-    A step of more than QUICK operations is done by a copy first, which has a limit of processor time: of linear forms
+    A step of more than `quick` operations is done by a copy first, which has a limit of processor time: of linear forms
     with large coefficients, `E[3060 * l + 204 * k + 17 * j + i]`, an operation takes ever longer. Raises OverBudget.
     """
-    if operations <= QUICK:
+    if operations <= quick:
         return within(context, operations, step)()
     try:
-        return within(context, QUICK, step)()
+        return within(context, quick, step)()
     except OverBudget:
         pass
     bounded = within(context, operations, step)

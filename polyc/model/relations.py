@@ -134,9 +134,9 @@ def expression(function: isl.PwAff, domain: isl.Set | None = None, names: Sequen
     inside = text[text.index("{") + 1 : text.rindex("}")].strip()
     pieces: list[str] = []
     for part in top_level(inside):
-        arrow = part.find("-> [(")
-        value = part[arrow + 5 : part.index(")]", arrow)] if arrow >= 0 else re.sub(r"^\[\((.*?)\)\]", r"\1", part)
-        rest = part.partition(")]")[2].strip()
+        found = re.search(r"-> \[\((.*?)\)\](.*)", part) or re.search(r"-> \[(\(.*?\)/\d+)\](.*)", part)
+        value = re.sub(r"^\[\((.*?)\)\]", r"\1", part) if found is None else found[1]
+        rest = (part.partition(")]")[2] if found is None else found[2]).strip()
         alone = function.n_piece() == 1
         pieces.append(tidy(value) if alone or not rest else f"{tidy(value)} {tidy(rest)}")
     return pieces[0] if len(pieces) == 1 else "(" + "; ".join(pieces) + ")"

@@ -229,3 +229,19 @@ def test_what_a_narrow_type_decides_is_not_asked(type_: str, asked: bool, tmp_pa
     assert result.verified
     assert ("if (n <= 2064)" in result.text) == asked
     assert "b_tile[" in result.text
+
+
+def test_an_unsigned_zero_is_not_compared(tmp_path: Path) -> None:
+    """gcc says of `(unsigned)0 > k` that it is always false: a loop of one iteration keeps its variable there."""
+    text = """
+void f(int k, double out[1], double in[1])
+{
+#pragma scop
+    for (unsigned i = 0; i < 1; i++)
+        out[i] = i > (k) ? 0.3 : in[i];
+#pragma endscop
+}
+"""
+    printed = compiled(text, tmp_path).text
+    assert "const unsigned i = 0;" in printed
+    assert "out[0] = i > k ? 0.3 : in[0];" in printed

@@ -81,11 +81,30 @@ void endless(int n, int m)
 }
 """
 """isl's scheduler takes hours for it with `--fuse max`."""
+LONG = """
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+void f(int n, double *c, double a[n + 3][60])
+{
+#pragma scop
+    for (int i = 1; i < n - 1; i++)
+        for (int j = i / 2; j < MIN(i + n, 40); j++) {
+            double s = 0.07;
+            for (int k = 0; k <= i - 1; k += 3)
+                for (int l = i / 2; l < MIN(i + n, 40); l++)
+                    if (c[(i - 1) * (n + 16) + j + 5] >= 0.9)
+                        s -= c[(i + 3) * (n + 16) + j + 7];
+            a[i + 2][j + 1] = s * 1.7 + a[i - 1][MIN(j + 1, n - 1)];
+        }
+#pragma endscop
+}
+"""
+"""50,000 of its operations take 45 s."""
 
 
-def test_a_schedule_that_does_not_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("text", "fuse"), [(ENDLESS, "max"), (LONG, "basteln")], ids=["endless", "long"])
+def test_a_schedule_that_does_not_end(text: str, fuse: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounded, "MOST_SECONDS", 1)
-    compiled = compile_region(region_of(ENDLESS, tmp_path), Options(fuse="max"))
+    compiled = compile_region(region_of(text, tmp_path), Options(fuse=fuse))
     assert compiled.verified
     assert "schedule-budget" in {r.code for r in compiled.program.remarks}
 

@@ -190,7 +190,7 @@ class InstancePrinter:
             value = self.loops[loop]
             number = value.operand if isinstance(value, c.Cast) else value
             others = [_compared(n, loop) for n in c.walk(self.statement.body)] if isinstance(number, c.Literal) else []
-            if any(other is not None and self._may_be_unsigned(other) for other in others):
+            if any(o is not None and (not type_.signed or self._may_be_unsigned(o)) for o in others):
                 chosen = name(loop)
                 self.loops[loop] = c.Name(chosen)
                 yield c.Decl(f"const {type_.text}", chosen, (), number)

@@ -6,10 +6,9 @@ from pycparser import c_ast
 
 from polyc.analysis.expressions.facts import induction, read_outside_loops
 from polyc.errors import Span
-from polyc.frontend.c.liveness import Escapes, Path, escapes, kept_for_calls, read_after, unknown_call_after
+from polyc.frontend.c.liveness import Escapes, Path, escapes, is_like_local, read_after, unknown_call_after
 from polyc.frontend.c.state import Region
 from polyc.frontend.c.symbols import Symbol
-from polyc.frontend.text.trees import walk
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
 from polyc.records import dataclass, field
@@ -59,7 +58,7 @@ class After:
 
     def is_live(self, symbol: Symbol) -> bool:
         """Whether the value of something declared outside of the region may be read after it."""
-        if self.is_like_local(symbol):
+        if is_like_local(symbol, self.function):
             return read_after(symbol.c_name, self.path, self.function)
         if symbol.storage is Storage.GLOBAL or (symbol.rank and symbol.shape.dims[0].pointer):
             return True
@@ -80,23 +79,6 @@ class After:
             return True
         gone = self.escaped(symbol)
         return symbol.c_name in gone.to_pointer or symbol.c_name in gone.to_call
-
-    def is_own_static(self, symbol: Symbol) -> bool:
-        """Whether it is a static scalar of the function whose address it does not take: nobody else has it."""
-        if symbol.rank or symbol.storage is not Storage.GLOBAL or symbol.node is None:
-            return False
-        if "static" not in (symbol.node.storage or ()) or self.region.scope.blocks[0].get(symbol.c_name) is symbol:
-            return False
-        taken = (node.expr for node in walk(self.function.body) if isinstance(node, c_ast.UnaryOp) and node.op == "&")
-        return not any(isinstance(part, c_ast.ID) and part.name == symbol.c_name for one in taken for part in walk(one))
-
-    def is_like_local(self, symbol: Symbol) -> bool:
-        """Whether a static scalar of the function hands no value from one call of it to another one: from its
-        declaration on it is written before it is read, and behind its first use nobody is called who might call this
-        function."""
-        if symbol.node is None or not self.is_own_static(symbol):
-            return False
-        return not kept_for_calls(symbol.node, self.function)
 
     def is_moved(self, pointer: Symbol) -> bool:
         """Whether somebody else might make a pointer lead somewhere else: all see it, or its address is taken."""

@@ -19,7 +19,7 @@ from polyc.frontend.c.checks import Checker
 from polyc.frontend.c.convert import Converter
 from polyc.frontend.c.ctype import Types
 from polyc.frontend.c.effects import Effects
-from polyc.frontend.c.liveness import Path, declared_on_the_way, given_before, read_after
+from polyc.frontend.c.liveness import Path, declared_on_the_way, given_before, is_like_local, read_after
 from polyc.frontend.c.parse import CALLED, IDENTIFIER, Parsed, clean, without_own_loops
 from polyc.frontend.c.references import place_of
 from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, number, restore, saved, variable
@@ -32,7 +32,8 @@ from polyc.frontend.idioms.fixed import with_fixed_places
 from polyc.frontend.idioms.indices import with_indices
 from polyc.frontend.idioms.named import named_values, with_known_steps
 from polyc.frontend.idioms.pointers import TooMany, aliases
-from polyc.frontend.idioms.walks import with_values
+from polyc.frontend.idioms.walks import walked, with_values
+from polyc.frontend.idioms.webs import with_webs
 from polyc.frontend.inspection import Asking, asking
 from polyc.frontend.live_out import After
 from polyc.frontend.overlaps import apart, check_loops, refused
@@ -138,7 +139,8 @@ class Modeller:
 
         written_by_user, steps = with_known_steps(written_by_user, scope, constant_before)
         followed = with_values(written_by_user, scope, self.is_own, stays, self.effects.of, constant_before)
-        exchanges = Exchanges(scope, with_indices(followed.body, scope, self.is_own))
+        apart, split = with_webs(followed.body, scope, self.is_read_behind)
+        exchanges = Exchanges(scope, with_indices(apart, scope))
         body = exchanges.body
         written, read = frozenset(writes(body)), frozenset(reads(body))
         region = Region(
@@ -171,7 +173,7 @@ class Modeller:
         scop = self.assemble(region, converter, after, statements, span, end_line, body)
         if questions is not None:
             scop = replace(scop, inspection=self.inspection(region, converter, questions, scop))
-        scop = replace(scop, exchanges=turned, moved=exchanges.moved, walked=followed.walked(scope))
+        scop = replace(scop, exchanges=turned, moved=exchanges.moved, walked=walked(followed, split, scope))
         scop = special(scop, region, self.callers.values(self.parsed, types))
         return replace(scop, tile=self.asked_tile(), wishes=self.wishes(scop, body, asked))
 
@@ -179,6 +181,16 @@ class Modeller:
         """Whether nobody else sees a local variable, and nobody reads it after the region."""
         name = symbol.c_name
         return name not in self.taken and not read_after(name, self.path, self.parsed.function)
+
+    def is_read_behind(self, symbol: Symbol) -> bool | None:
+        """Whether the value of a scalar may be read after the region; None where others than the function see it."""
+        name = symbol.c_name
+        if symbol.storage is Storage.REGION:
+            return name in self.used_behind
+        function = self.parsed.function
+        if name in self.taken or (symbol.storage is Storage.GLOBAL and not is_like_local(symbol, function)):
+            return None
+        return read_after(name, self.path, function)
 
     @property
     def taken(self) -> set[str]:
@@ -622,7 +634,8 @@ class Modeller:
         for key in arrays:
             symbol = region.scope.symbols[key]
             local = symbol.storage in (Storage.LOCAL, Storage.REGION)
-            local = local or (symbol.storage is Storage.ARGUMENT and not symbol.rank) or after.is_like_local(symbol)
+            local = local or (symbol.storage is Storage.ARGUMENT and not symbol.rank)
+            local = local or is_like_local(symbol, after.function)
             pointer = any(d.pointer for d in symbol.shape.dims)
             small = symbol.rank == 0 or 0 < symbol.shape.size_bytes <= PRIVATE_BYTES
             written = key in region.written

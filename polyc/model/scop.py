@@ -295,7 +295,8 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """A variable from outside of a region that it assigns, and whose values the model has expressions for."""
+    """A variable from outside of a region that it assigns, and in whose place the model has expressions or variables of
+    the region."""
 
     name: str
     declaration: str

@@ -7,6 +7,7 @@ roots are taken of absolute values, and divisors are constants.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
 
 from tests.fuzz import helpers
 from tests.fuzz.layout import Layout
@@ -47,6 +48,7 @@ from tests.fuzz.model import (
     Value,
     Wrap,
     counters,
+    nodes,
     reads_after,
 )
 
@@ -71,6 +73,10 @@ class _Writer:
         self.written = {a.target.array for a in assigns(program.nests)} | self.covered
         self.accumulated = {a.target.array for a in assigns(program.nests) if a.op != "="}
         self.temporaries: dict[str, str] = {}
+        self.shared: dict[str, str] = {}
+        """The variable of the function that stands for one of a body."""
+        self.needed: frozenset[str] = frozenset()
+        """The variables of bodies that are used in what is left to write."""
         self.lines: list[str] = []
         self.called: set[str] = set()
         self.depth = 0
@@ -97,6 +103,7 @@ class _Writer:
         for array in program.arrays:
             if array.kind == "local":
                 self.put(f"(void){array.name};  /* its reader may be dead */")
+        head = len(self.lines)
         if program.live_out is not None and not program.by_option:  # never of regions that are found
             self.put(f"#pragma polyc live-out({', '.join(program.live_out)})")
         self.mark("scop")
@@ -114,6 +121,11 @@ class _Writer:
                 self.after(array)
         if program.counters_after:
             for name in counters(program):
+                self.put(f"*after = *after * 0.75 + {name};")
+        types = {slot: self.temporaries[name] for name, slot in self.shared.items()}
+        for name, type_ in types.items():
+            self.lines.insert(head, f"    {type_} {name} = 0;")
+            if program.counters_after and counters(program) and program.live_out is None:
                 self.put(f"*after = *after * 0.75 + {name};")
         self.depth = 0
         self.put("}")
@@ -209,8 +221,12 @@ class _Writer:
     def body(self, items: tuple[Item, ...], always: bool = False) -> None:
         """What follows a line that ends in an open brace."""
         self.depth += 1
-        for item in items:
+        outer = self.needed
+        for position, item in enumerate(items):
+            if self.program.scratch:
+                self.needed = outer | {n.name for n in nodes(items[position:]) if isinstance(n, Temporary | Update)}
             self.item(item)
+        self.needed = outer
         self.depth -= 1
 
     def item(self, item: Item) -> None:
@@ -222,11 +238,16 @@ class _Writer:
                     return
                 self.put(f"{self.place(item.target)} {item.op} {self.stored(item.value, type_, item.op)};")
             case Declare():
-                self.put(f"{item.type} {item.name} = {self.stored(item.value, item.type, '=')};")
+                value = self.stored(item.value, item.type, "=")
                 self.temporaries[item.name] = item.type
+                if self.program.scratch:
+                    self.put(f"{self.scratch(item)} = {value};")
+                else:
+                    self.put(f"{item.type} {item.name} = {value};")
             case Update():
                 type_ = self.temporaries.get(item.name, "double")
-                self.put(f"{item.name} {item.op} {self.stored(item.value, type_, item.op)};")
+                name = self.shared.get(item.name, item.name)
+                self.put(f"{name} {item.op} {self.stored(item.value, type_, item.op)};")
             case Assert(form="assert"):
                 self.put(f"assert({self.condition(item.condition)});")
             case Assert():
@@ -248,6 +269,14 @@ class _Writer:
                 self.put("}")
             case Repeat():
                 self.repeat(item)
+
+    def scratch(self, item: Declare) -> str:
+        """The variable of the function for one of a body: the first of its type that nothing below needs."""
+        if item.name not in self.shared:
+            taken = {self.shared[name] for name in self.needed if name in self.shared}
+            slots = (f"v_{item.type.replace(' ', '_')}{number or ''}" for number in count())
+            self.shared[item.name] = next(slot for slot in slots if slot not in taken)
+        return self.shared[item.name]
 
     def copies(self, item: Assign) -> bool:
         """Whether whole structs are assigned."""
@@ -397,7 +426,8 @@ class _Writer:
                 known = self.temporaries.get(value.name)
                 if known is None:
                     return "1"
-                return f"({value.name} > 0.25)" if known in FLOATS and not floating else value.name
+                name = self.shared.get(value.name, value.name)
+                return f"({name} > 0.25)" if known in FLOATS and not floating else name
             case Op():
                 left, right = self.value(value.left, type_), self.value(value.right, type_)
                 if value.op == "*":

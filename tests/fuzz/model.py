@@ -354,6 +354,8 @@ class Program:
     """Whether loop variables that are declared before the region are read after it."""
     detected: bool = False
     """Whether no pragma marks the regions: polyc finds them, and arguments may overlap."""
+    scratch: bool = False
+    """Whether variables of a body are declared at the head of the function, and one is used for several of them."""
 
     def array(self, name: str) -> Array:
         return next(array for array in self.arrays if array.name == name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from tests.fuzz.model import (
     Access,
@@ -26,6 +27,7 @@ from tests.fuzz.model import (
     Loop,
     Number,
     Op,
+    Program,
     Quasi,
     Read,
     Temporary,
@@ -33,6 +35,8 @@ from tests.fuzz.model import (
     Update,
     Value,
     Wrap,
+    nodes,
+    transform,
 )
 from tests.fuzz.nests import Nests
 
@@ -96,6 +100,19 @@ class Ordinary(Nests):
                 result = total if self.chance(60) else Op("+", Op("*", total, Number(1)), self.value(names, [], 0))
                 found.append(self.assign(target, self.place(target, names), result))
         return tuple(found)
+
+    def with_scratch(self, program: Program) -> Program:
+        """The program with variables of the function for those of its bodies, some of which run again, in a loop."""
+
+        def again(node: Any) -> Any:
+            if isinstance(node, Loop) and node.body and isinstance(node.body[0], Declare) and self.chance(40):
+                inner = Loop(self.fresh("z"), Linear(), Linear((), self.integer(1, 2)), 1, node.body)
+                return replace(node, body=(*node.body, inner))
+            return node
+
+        if not any(isinstance(node, Declare) for node in nodes(program.nests)):
+            return program
+        return replace(program, nests=transform(program.nests, again), scratch=True)
 
     # Index temporaries.
 

@@ -113,8 +113,11 @@ WHERE = {
     "boxed": ("parities",),
     "unroll": ("sliding_rows", "any_rows"),
     "inspection": ("bins",),
+    "webs": ("webs",),
 }
 """Programs that each pass has something to do for."""
+FRONTEND = frozenset({"webs"})
+"""Their faults are looked for in regions that are read with them."""
 GPU_STAGES = frozenset({"registers", "tensor-cores", "coalesce", "gpu-reductions", "mapping", "barriers"})
 """Their faults are looked for in CUDA, which runs in the shim: what it reports is a difference."""
 ALSO = {
@@ -260,6 +263,8 @@ def outcome_of(fault: Fault, name: str, run: bool = True, only: str = "") -> Out
     region, options, before = region_of(name), options_for(name, target), unbroken(name, target)
     with Patch.context() as patch:
         fault.install(patch)
+        if fault.stage in FRONTEND:
+            region = region_of.__wrapped__(name)
         patch.setattr(relaxations, "MOST_LEFT_OUT", 0)  # it is caught or not: who is at fault is known
         patch.setattr(relaxations, "MOST_CHECKS", 0)
         if only:

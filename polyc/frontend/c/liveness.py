@@ -6,6 +6,7 @@ from pycparser import c_ast
 
 from polyc.frontend.c.first_use import Use, in_sequence, joined, maybe
 from polyc.frontend.c.functions import HARMLESS
+from polyc.frontend.c.symbols import Symbol
 from polyc.frontend.text.trees import walk
 from polyc.records import dataclass, field
 
@@ -40,6 +41,22 @@ def read_after(name: str, path: Path, function: c_ast.FuncDef) -> bool:
             if use_in(node.stmt, name) is Use.READ:
                 return True
     return False
+
+
+def is_own_static(symbol: Symbol, function: c_ast.FuncDef) -> bool:
+    """Whether it is a static scalar of a function that does not take its address: nobody else has it."""
+    if symbol.rank or symbol.node is None or "static" not in (symbol.node.storage or ()):
+        return False
+    nodes = list(walk(function.body))
+    taken = (node.expr for node in nodes if isinstance(node, c_ast.UnaryOp) and node.op == "&")
+    names = {part.name for one in taken for part in walk(one) if isinstance(part, c_ast.ID)}
+    return any(node is symbol.node for node in nodes) and symbol.c_name not in names
+
+
+def is_like_local(symbol: Symbol, function: c_ast.FuncDef) -> bool:
+    """Whether a static scalar of the function hands no value from one call of it to another one: from its declaration
+    on it is written before it is read, and behind its first use nobody is called who might call this function."""
+    return symbol.node is not None and is_own_static(symbol, function) and not kept_for_calls(symbol.node, function)
 
 
 def kept_for_calls(declaration: c_ast.Decl, function: c_ast.FuncDef) -> bool:

@@ -1,119 +1,26 @@
-"""Variables for subscripts, as C programmers write them: declared before the loops, or corrected by an `if`.
+"""Variables for subscripts that are corrected by an `if`.
 
-Both become what the model follows, a variable of a block with one value:
+They become what the model follows, a variable of a block with one value:
 
-rewrite:  int k; for (…) { k = e; s(k); }            ->  for (…) { int k = e; s(k); }
-          int k = e; if (k < 0) k += n;              ->  int k = e < 0 ? e + n : e;
-          int k; if (c) k = e; else k = f;           ->  int k = c ? e : f;
-requires: whole numbers without side effects and without loads; in the first form, nobody reads the variable before it
-          is assigned in its block, nor after the region
+rewrite:  int k = e; if (k < 0) k += n;     ->  int k = e < 0 ? e + n : e;
+          int k; if (c) k = e; else k = f;  ->  int k = c ? e : f;
+requires: whole numbers without side effects and without loads
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from polyc.analysis.expressions.constants import literal_value
-from polyc.analysis.expressions.facts import induction, mentions, writes
-from polyc.frontend.c.symbols import Scope, Symbol
+from polyc.analysis.expressions.facts import mentions, writes
+from polyc.frontend.c.symbols import Scope
 from polyc.frontend.idioms.helpers import converted, is_arithmetic, type_of
 from polyc.model import ctree as c
-from polyc.model.scop import Storage
 from polyc.records import replace
 
 LARGEST = 64
 """Nodes of a value that is put together."""
 
 
-def with_indices(body: c.Block, scope: Scope, is_own: Callable[[Symbol], bool]) -> c.Block:
-    """The region with variables of its blocks. `is_own`: nobody else sees a local one, and nobody reads it later."""
-    for key in sorted(mentions(body)):
-        symbol = scope.symbols.get(key)
-        if symbol is None or symbol.storage is not Storage.LOCAL or not symbol.is_integer:
-            continue
-        if not (symbol.static or symbol.volatile or is_counter(key, body)) and is_own(symbol):
-            body = localised(body, symbol, scope)
-    return folded(body, scope)
-
-
-def is_counter(key: str, body: c.Block) -> bool:
-    heads = [induction(node) for node in c.walk(body) if isinstance(node, c.For)]
-    return any(head is not None and head.key == key for head in heads)
-
-
-# --- declared before the loops
-
-
-def localised(body: c.Block, symbol: Symbol, scope: Scope) -> c.Block:
-    """The region with a variable of its own in each block that assigns this one before anything else; as it was, where
-    something is left that reads or writes it."""
-    fresh: list[str] = []
-
-    def visit(node: c.Node) -> c.Node | None:
-        if not isinstance(node, c.Block):
-            return None
-        parts: list[c.Stmt] = []
-        own = ""
-        for item in node.body:
-            value = assigned(item, symbol.key)
-            if value is not None and (own or symbol.key not in mentions(value)):
-                value = renamed(value, symbol.key, own)
-                own = declared(symbol, scope)
-                fresh.append(own)
-                span = item.span if isinstance(item, c.ExprStmt) else None
-                parts.append(c.Decl(symbol.shape.element.text, own, (), value, span))
-            elif not own and isinstance(item, c.If) and chooses(item, symbol.key):
-                own = declared(symbol, scope)
-                fresh.append(own)
-                declaration = c.Decl(symbol.shape.element.text, own, (), None, item.span)
-                parts += [declaration, renamed(item, symbol.key, own)]
-            else:
-                parts.append(renamed(item, symbol.key, own) if own else c.rewrite(item, visit))
-        return replace(node, body=tuple(parts))
-
-    # What stands in no block of the region stays: a declaration there would hide the name from what follows the region.
-    found = replace(body, body=tuple(c.rewrite(item, visit) for item in body.body))
-    if symbol.key not in mentions(found):
-        return found
-    for key in fresh:
-        del scope.symbols[key]
-    return body
-
-
-def declared(symbol: Symbol, scope: Scope) -> str:
-    """The key of a new variable of the region."""
-    assert symbol.node is not None
-    scope.blocks.append({})
-    key = scope.declare(symbol.node, Storage.REGION).key
-    scope.blocks.pop()
-    return key
-
-
-def assigned(item: c.Stmt, key: str) -> c.Expr | None:
-    """What a statement gives a variable."""
-    match item:
-        case c.ExprStmt(expr=c.Assign(op="=", target=c.Name(name=name), value=value)) if name == key:
-            return value
-    return None
-
-
-def chooses(item: c.If, key: str) -> bool:
-    """Whether both of its branches give a variable a value, and do no more."""
-    then, other = single(item.then), single(item.otherwise)
-    exprs = [item.condition, *(value for branch in (then, other) if branch is not None for value in branch[1:])]
-    names = {branch[0] for branch in (then, other) if branch is not None}
-    whole = then is not None and other is not None and names == {key}
-    return whole and not any(key in mentions(expr) for expr in exprs)
-
-
-def renamed(node: c.N, key: str, other: str) -> c.N:
-    return c.renamed(node, {key: other}) if other else node
-
-
-# --- corrected by an if
-
-
-def folded(body: c.Block, scope: Scope) -> c.Block:
+def with_indices(body: c.Block, scope: Scope) -> c.Block:
     """The region with values that are put together where they are declared."""
 
     def visit(node: c.Node) -> c.Node | None:

@@ -22,7 +22,7 @@ source:   induction variables: Wolfe, Beyond Induction Variables (PLDI 1992), of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from polyc.analysis.expressions.facts import has_jump, induction, lvalues, mentions
 from polyc.frontend.c.effects import NOTHING, Effect
@@ -59,10 +59,15 @@ class Followed:
     constants: dict[str, int] = field(default_factory=dict)
     """What some of them are before the region."""
 
-    def walked(self, scope: Scope) -> tuple[Walked, ...]:
-        """Those from outside of the region."""
-        symbols = [symbol for key in sorted(self.keys) if (symbol := scope.symbols[key]).storage is not Storage.REGION]
-        return tuple(Walked(s.c_name, declaration(s), self.constants.get(s.key)) for s in symbols)
+
+def walked(followed: Followed, split: Iterable[Symbol], scope: Scope) -> tuple[Walked, ...]:
+    """The variables from outside of the region whose values it no longer gives them, or not all.
+
+    split: those that have variables of the region in their places (`webs.py`)
+    """
+    symbols = {key: scope.symbols[key] for key in sorted(followed.keys)} | {symbol.key: symbol for symbol in split}
+    outside = [symbol for symbol in symbols.values() if symbol.storage is not Storage.REGION]
+    return tuple(Walked(s.c_name, declaration(s), followed.constants.get(s.key)) for s in outside)
 
 
 def declaration(symbol: Symbol) -> str:

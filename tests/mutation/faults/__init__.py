@@ -35,6 +35,7 @@ from tests.mutation.faults import (
     temporaries,
     tensor,
     time_tiles,
+    webs,
     windows,
 )
 from tests.mutation.runner import Fault
@@ -54,6 +55,7 @@ FAULTS: list[Fault] = [
             chosen,
             temporaries,
             private,
+            webs,
         ),
         *(
             codegen,

@@ -1,0 +1,165 @@
+"""Live ranges of scalars: one variable that holds several values in turn becomes a variable for each.
+
+C89 declares a scratch variable once for the whole function. Each of its uses looks like a dependence on the one before:
+
+rewrite:  double s; for (…) { s = e; … s … }           ->  for (…) { double s = e; … s … }
+          int k; for (…) { if (c) k = e; else k = f; … }  ->  for (…) { int k; if (c) k = e; else k = f; … }
+requires: in the block, each path gives the variable a value before it reads it, and nobody reads it behind the block
+          before it has another one: it is a web of its own (Muchnick, Advanced Compiler Design, section 16.3.3)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from polyc.analysis.expressions.facts import induction, mentions, writes
+from polyc.frontend.c.first_use import Use, first_use, in_sequence
+from polyc.frontend.c.symbols import Scope, Symbol
+from polyc.model import ctree as c
+from polyc.model.scop import Storage
+from polyc.records import dataclass, field, replace
+
+
+def with_webs(
+    body: c.Block, scope: Scope, is_live: Callable[[Symbol], bool | None]
+) -> tuple[c.Block, tuple[Symbol, ...]]:
+    """The region with a variable for each web that lies in a block of it, and the variables that had such webs.
+
+    is_live: whether the value of a variable may be read behind the region; None where others may see the variable
+    """
+    found: list[Symbol] = []
+    changed = frozenset(key for item in body.body if not isinstance(item, c.ExprStmt) for key in writes(item))
+    for key in sorted(changed):
+        symbol = scope.symbols.get(key)
+        if symbol is None or symbol.rank or symbol.volatile or symbol.shape.element.kind not in ("int", "float"):
+            continue
+        if symbol.node is None or is_counter(key, body):
+            continue
+        live = is_live(symbol)
+        if live is None:
+            continue
+        webs = Webs(symbol, scope)
+        apart = webs.region(body, live)
+        if len(webs.fresh) == 1 and not symbol.is_integer and key not in mentions(apart):
+            del scope.symbols[webs.fresh[0]]  # it has been one all along
+        elif webs.fresh:
+            body = apart if key in mentions(apart) else webs.with_plain_names(apart)
+            found.append(symbol)
+    return body, tuple(found)
+
+
+def is_counter(key: str, body: c.Block) -> bool:
+    heads = [induction(node) for node in c.walk(body) if isinstance(node, c.For)]
+    return any(head is not None and head.key == key for head in heads)
+
+
+@dataclass(slots=True)
+class Webs:
+    """The webs of one variable."""
+
+    symbol: Symbol
+    scope: Scope
+    fresh: list[str] = field(default_factory=list)
+    """The variables of the region in its place."""
+
+    def region(self, body: c.Block, live: bool) -> c.Block:
+        """The region with the webs of its inner blocks apart.
+
+        What stands in no inner block stays: a declaration there would hide the name from what follows the region.
+        """
+        behind = self._live_behind(body.body, live)
+        items = tuple(self._inside(item, "", after) for item, after in zip(body.body, behind, strict=True))
+        return body if items == body.body else replace(body, body=items)
+
+    def with_plain_names(self, body: c.Block) -> c.Block:
+        """The region, of which nothing uses the variable itself, with its name for the first of its webs."""
+        plain, symbols = self.symbol.key, self.scope.symbols
+        for old, new in zip(self.fresh, (plain, *self.fresh), strict=False):
+            body = declared_as(body, old, new)
+        webs = [symbols[key] for key in self.fresh]
+        for key, symbol in zip((plain, *self.fresh), (*webs, self.symbol), strict=True):
+            symbol.key, symbols[key] = key, symbol
+        return body
+
+    def _block(self, node: c.Block, own: str, live: bool) -> c.Block:
+        """A block inside of the region. `own`: what the variable is called there, if it has another name already."""
+        key = self.symbol.key
+        uses = [first_use(item, key) for item in node.body]
+        begin = next((n for n, use in enumerate(uses) if use is not Use.NONE), len(uses))
+        apart = not live and begin < len(uses) and uses[begin] is Use.KILL and not declares(node.body[begin], key)
+        parts: list[c.Stmt] = []
+        for position, (item, after) in enumerate(zip(node.body, self._live_behind(node.body, live), strict=True)):
+            value = assigned(item, key) if apart else None
+            if value is not None and (self.symbol.is_integer or key not in mentions(value)):
+                value = self._renamed(value, own)
+                own = self._declared()
+                parts.append(c.Decl(self.symbol.shape.element.text, own, (), value, item.span))
+                continue
+            if apart and position == begin:
+                own = self._declared()
+                parts.append(c.Decl(self.symbol.shape.element.text, own, (), None, item.span))
+            parts.append(self._inside(item, own, after))
+        return replace(node, body=tuple(parts))
+
+    def _inside(self, node: c.Stmt, own: str, live: bool) -> c.Stmt:
+        """A statement with the webs of its blocks apart."""
+        key = self.symbol.key
+        if key not in mentions(node) and key not in writes(node):
+            return node
+        match node:
+            case c.Block():
+                return self._block(node, own, live)
+            case c.If(then=then, otherwise=otherwise):
+                then = self._inside(then, own, live)
+                other = None if otherwise is None else self._inside(otherwise, own, live)
+                return replace(node, condition=self._renamed(node.condition, own), then=then, otherwise=other)
+            case c.For() | c.While():
+                step = node.step if isinstance(node, c.For) else None
+                again = in_sequence([first_use(part, key) for part in (step, node.condition, node.body)])
+                body = self._inside(node.body, own, live or again is Use.READ)
+                return replace(self._renamed(replace(node, body=c.Block(())), own), body=body)
+        return self._renamed(node, own)
+
+    def _live_behind(self, items: tuple[c.Stmt, ...], live: bool) -> list[bool]:
+        """For each statement of a block, whether the value that the variable has behind it may be read."""
+        found: list[bool] = []
+        for item in reversed(items):
+            found.append(live)
+            use = first_use(item, self.symbol.key)
+            live = use is Use.READ or (use is Use.NONE and live)
+        return found[::-1]
+
+    def _declared(self) -> str:
+        """The key of a new variable of the region."""
+        assert self.symbol.node is not None
+        self.scope.blocks.append({})
+        key = self.scope.declare(self.symbol.node, Storage.REGION).key
+        self.scope.blocks.pop()
+        self.fresh.append(key)
+        return key
+
+    def _renamed(self, node: c.N, own: str) -> c.N:
+        return c.renamed(node, {self.symbol.key: own}) if own else node
+
+
+def declared_as(node: c.N, old: str, new: str) -> c.N:
+    """The tree with another name for a variable that it declares."""
+
+    def change(part: c.Node) -> c.Node | None:
+        if isinstance(part, c.Decl) and part.name == old:
+            return replace(part, name=new)
+        return None
+
+    return c.rewrite(c.renamed(node, {old: new}), change)
+
+
+def declares(item: c.Stmt, key: str) -> bool:
+    return isinstance(item, c.Decl) and item.name == key
+
+
+def assigned(item: c.Stmt, key: str) -> c.Expr | None:
+    """What a statement gives a variable."""
+    match item:
+        case c.ExprStmt(expr=c.Assign(op="=", target=c.Name(name=name), value=value)) if name == key:
+            return value
+    return None

@@ -61,9 +61,9 @@ domain
                 filter { S9[j, i] }
                 filter { S10[j, i] }
 becomes
-buffer s_of spread array(s) extents(8) corner({ [i0] -> s[(i0)] }) places({ S0[i] -> s[i] : 0 <= i < n; S2[i, j] -> s[i] : 0 <= i < n and 0 <= j < m; S1[i, j] -> s[i] : 0 <= i < n and 0 <= j < m }) accesses(S0.r0, S1.r1, S2.r1)
-buffer s_of2 spread array(s) extents(64) corner({ [i0] -> s[(i0)] }) places({ S5[j, i] -> s[j] : 0 <= j < m and 0 <= i < n; S4[j, i] -> s[j] : 0 <= j < m and 0 <= i < n; S3[j] -> s[j] : 0 <= j < m }) accesses(S3.r0, S4.r1, S5.r1)
-buffer s_of3 spread array(s) extents(64) corner({ [i0] -> s[(i0)] }) places({ S8[j, i] -> s[j] : 0 <= j < m and 0 <= i < n; S9[j, i] -> s[j] : 0 <= j < m and 0 <= i < n; S6[j] -> s[j] : 0 <= j < m; S10[j, i] -> s[j] : 0 <= j < m and 0 <= i < n }) accesses(S10.r1, S6.r0, S8.r1, S9.r0)
+buffer s_of spread array(s) extents(8) corner({ [i0] -> s[(i0)] }) places({ S0[i] -> s[i] : m > 0 and 0 <= i < n; S2[i, j] -> s[i] : 0 <= i < n and 0 <= j < m; S1[i, j] -> s[i] : 0 <= i < n and 0 <= j < m }) accesses(S0.r0, S1.r1, S2.r1)
+buffer s_of2 spread array(s_2) extents(64) corner({ [i0] -> s_2[(i0)] }) places({ S4[j, i] -> s_2[j] : 0 <= j < m and 0 <= i < n; S3[j] -> s_2[j] : n > 0 and 0 <= j < m; S5[j, i] -> s_2[j] : 0 <= j < m and 0 <= i < n }) accesses(S3.r0, S4.r1, S5.r1)
+buffer s_of3 spread array(s_3) extents(64) corner({ [i0] -> s_3[(i0)] }) places({ S6[j] -> s_3[j] : n > 0 and 0 <= j < m; S8[j, i] -> s_3[j] : 0 <= j < m and 0 <= i < n; S9[j, i] -> s_3[j] : 0 <= j < m and 0 <= i < n; S10[j, i] -> s_3[j] : 0 <= j < m and 0 <= i < n }) accesses(S10.r1, S6.r0, S8.r1, S9.r0)
 buffer t_of spread array(t) extents(64) corner({ [i0] -> t[(i0)] }) places({ S7[j] -> t[j] : 0 <= j < m; S9[j, i] -> t[j] : 0 <= j < m and 0 <= i < n; S8[j, i] -> t[j] : 0 <= j < m and 0 <= i < n }) accesses(S7.r0, S8.r2, S9.r1)
 domain
   sequence

@@ -42,8 +42,8 @@ domain
           filter { S4[i] }
           filter { S5[i] }
 becomes
-buffer x_private0 private array(x) extents() depth(2) name(x) accesses(S0.r1, S1.r0, S1.r1, S2.r1, S3.r0)
-buffer x_private1 private array(x) extents() depth(2) name(x) accesses(S0.r1, S1.r0, S1.r1, S2.r1, S3.r0)
+buffer x_private0 private array(x) extents() depth(2) name(x) accesses(S0.r1, S1.r0, S1.r1)
+buffer x_2_private0 private array(x_2) extents() depth(2) name(x_2) accesses(S2.r1, S3.r0)
 domain
   sequence
     filter { S0[s, i]; S1[s, i]; S2[s, i]; S3[s, i] }
@@ -57,7 +57,7 @@ domain
                   filter { S1[s, i] }
           filter { S2[s, i]; S3[s, i] }
             band[c] for(i) parallel(0) { S2[s, i] -> [i]; S3[s, i] -> [i] }
-              mark "allocate" names(x_private1)
+              mark "allocate" names(x_2_private0)
                 sequence
                   filter { S2[s, i] }
                   filter { S3[s, i] }

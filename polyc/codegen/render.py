@@ -212,6 +212,7 @@ def _region_text(
         original=original,
         heap=[one.name for one in heap],
         unused=unused,
+        hidden=not guard and any(isinstance(item, c.Decl) and item.name in unused for item in body),
     )
     origins = origins_in(text, [before, lines])
     return _Whole(_indented(text, region.indent), origins, needed, condition, question, unused, after)

@@ -32,7 +32,7 @@ from polyc.analysis.expressions.facts import (
     is_read_first,
     mentions,
 )
-from polyc.analysis.expressions.rounding import computes, may_round_otherwise
+from polyc.analysis.expressions.rounding import computes, may_round_otherwise, with_numbers
 from polyc.frontend.c.first_use import Use, first_use, is_set_first
 from polyc.frontend.c.functions import PURE
 from polyc.frontend.c.references import resolve
@@ -66,8 +66,10 @@ def search(region: Region, body: c.Block, keys: Iterable[str], taken: frozenset[
         if slicer.needed == needed:
             break
         needed = slicer.needed
-    floats = {key for key, symbol in region.scope.symbols.items() if symbol.shape.element.kind != "int"}
-    if may_round_otherwise(found, floats) or (fast and computes(found, floats)):
+    floats = {symbol.c_name for symbol in region.scope.symbols.values() if symbol.shape.element.kind != "int"}
+    wholes = [one.expr for one in region.parameters.values() if one.type.kind == "int"]
+    asked = with_numbers(map(region.in_c, found), wholes)
+    if may_round_otherwise(asked, floats) or (fast and computes(asked, floats)):
         raise NotFound("how a floating value is rounded decides it, which may differ from loop to loop")
     loops = tuple(slicer.outermost(item) for item in found)
     names = {region.scope.symbols[key].c_name: both for key, both in ends.items()}

@@ -69,7 +69,8 @@ def _behind(scop: Scop, rendered: Rendered) -> tuple[c.Stmt, ...]:
     if scop.search is None:
         return statements
     floats = {array.c_name for array in scop.arrays.values() if array.element.kind != "int"}
-    return behind_search(scop.search, statements, floats)
+    wholes = [one.expr for one in scop.parameters if one.type.kind == "int"]
+    return behind_search(scop.search, statements, floats, wholes)
 
 
 def _found(statements: tuple[c.Stmt, ...], rendered: Rendered) -> Iterator[c.Expr]:

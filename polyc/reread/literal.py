@@ -142,17 +142,19 @@ def _whole(rendered: Rendered, ahead: tuple[c.Stmt, ...], shown: tuple[c.Stmt, .
         items += form_of((c.Decl("int", answer, (), asked), c.If(c.Name(answer), c.Block(ahead))))  # type: ignore[arg-type]
     under = rendered.needed if rendered.question is None else c.Name(rendered.question.answer)
     items += [_allocation(one, under) for one in rendered.heap]
+    void: Form = ("type", "void")
+    unused = tuple(("cast", void, ("name", name)) for name in rendered.unused)
+    last: list[Form] = [("do it", unused[0] if len(unused) == 1 else ("comma", unused))] if unused else []
+    hidden = any(isinstance(item, c.Decl) and item.name in rendered.unused for item in shown)
     shown = (*shown, *rendered.after)
     if rendered.condition is None:
+        items += last if hidden else []
         items += form_of(shown)  # type: ignore[arg-type]
+        last = [] if hidden else last
     else:
         items.append(("if", expression_form(rendered.condition), _one(form_of(shown)), ("block", ())))
     items += [("do it", ("call", ("name", "__builtin_free"), (("name", one.name),))) for one in rendered.heap]
-    void: Form = ("type", "void")
-    unused = tuple(("cast", void, ("name", name)) for name in rendered.unused)
-    if unused:
-        items.append(("do it", unused[0] if len(unused) == 1 else ("comma", unused)))
-    return tuple(items)
+    return (*items, *last)
 
 
 def _allocation(node: c.Decl, under: c.Expr | None) -> Form:

@@ -8,7 +8,7 @@ shown:    at each reference to one of the arrays the search has kept its subscri
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 
 from polyc.analysis.expressions.facts import (
     Induction,
@@ -22,7 +22,7 @@ from polyc.analysis.expressions.facts import (
     lvalues,
     mentions,
 )
-from polyc.analysis.expressions.rounding import may_round_otherwise
+from polyc.analysis.expressions.rounding import may_round_otherwise, with_numbers
 from polyc.frontend.c.first_use import Use, first_use, is_set_first
 from polyc.frontend.c.functions import PURE
 from polyc.model import ctree as c
@@ -37,10 +37,12 @@ class Unseen(Exception):
     """What the search does not see, or does otherwise than the region."""
 
 
-def behind_search(search: Search, statements: tuple[c.Stmt, ...], floats: Set[str]) -> tuple[c.Stmt, ...]:
+def behind_search(
+    search: Search, statements: tuple[c.Stmt, ...], floats: Set[str], wholes: Iterable[c.Expr] = ()
+) -> tuple[c.Stmt, ...]:
     """What follows the search among some statements that begin with it. Raises Unseen where it misses something.
 
-    floats: the names of variables and arrays that may be such
+    floats: the names of variables and arrays that may be such; wholes: whole numbers that do not change
     """
     declared = [c.Decl("long", name, (), value) for both in search.ends.values() for name, value in _begins(both)]
     count = len(declared)
@@ -53,7 +55,7 @@ def behind_search(search: Search, statements: tuple[c.Stmt, ...], floats: Set[st
         raise Unseen("it does something that the region does not")
     declares = [item for s in search.source for item in c.walk(s) if isinstance(item, c.Decl)]
     own = {item.name for item in declares if "float" in item.type or "double" in item.type}
-    if may_round_otherwise(loops, floats | own):
+    if may_round_otherwise(with_numbers(loops, wholes), floats | own):
         raise Unseen("a value of it may be rounded otherwise")
     for loop in loops:
         walk.alone(loop)

@@ -69,6 +69,12 @@ void warped(int n, const float *at, const double *in, double *out)
         out[i] = in[k] * (place - k);
     }
 }
+struct plan { int n, m; double *from; };
+void emitted(const struct plan *plan, const int *seen, double *out)
+{
+    for (int i = 0; i < plan->n; i++)
+        out[i] = 2 * plan->from[i * plan->m + seen[i]];
+}
 """
 MAIN = """
 #define N 60
@@ -92,6 +98,8 @@ int main(void)
         turned(N, numbers + 2 * N, (const int (*)[4])(numbers + N), way == 2 ? (double *)(numbers + 3 * N + 10) : y);
         stretched(N, x, way == 3 ? x + 2 * N : y, numbers + 2 * N);
         warped(N, points, x, way == 4 ? x + 2 : y);
+        struct plan plan = {N, 2, x};
+        emitted(&plan, numbers + 2 * N, way == 5 ? x + N : way == 6 ? x + 3 * N : y);
         double sum = 0;
         for (int k = 0; k < 40 * N; k++) sum += pool[k] * (k % 97 + 1);
         for (int k = 0; k < 12 * N; k++) sum += points[k] * (k % 89 + 1);

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
 from polyc.model.scop import Scop, Storage
+from tests.programs import compiled
 
 from .conftest import Modeller
 
@@ -93,3 +95,28 @@ def test_a_part_of_it_stays(scop: Modeller) -> None:
     assert scalars(found) == {"t": Storage.LOCAL, "t_2": Storage.REGION, "t_3": Storage.REGION}
     assert found.live_out >= {"t"}
     assert [one.name for one in found.walked] == ["t"]
+
+
+def test_a_name_that_is_declared_anew(tmp_path: Path) -> None:
+    """Of the user's variable, which nothing uses any more, is told before a variable of the region hides it."""
+    text = """
+void f(int n, double *restrict a, double *restrict b)
+{
+    double t;
+#pragma scop
+    for (int i = 0; i < n; i++)
+        b[i] = a[i] * a[i + 1];
+    for (int i = 1; i < n; i++) {
+        t = a[i] + b[i - 1];
+        a[i - 1] = t * t;
+        for (int z = 0; z < 1; z++) {
+            t = a[i];
+            a[i - 1] += t * t;
+        }
+    }
+#pragma endscop
+}
+"""
+    printed = compiled(text, tmp_path, target="c", fuse="max", tile_sizes=None).text
+    assert "double t_2 = 0;" in printed
+    assert "(void)t; /* only the original loops used it */" in printed

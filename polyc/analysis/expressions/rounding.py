@@ -40,6 +40,17 @@ def is_real(expr: c.Expr, floats: Set[str]) -> bool:
     return False
 
 
+def with_numbers(statements: Iterable[c.Stmt], wholes: Iterable[c.Expr]) -> list[c.Stmt]:
+    """Some statements with a number for each whole number that does not change: a struct's member `h->m` is none of
+    the floats that the struct may have."""
+    known = frozenset(expr for expr in wholes if isinstance(expr, c.Member))
+
+    def number(node: c.Node) -> c.Node | None:
+        return c.Literal("1") if isinstance(node, c.Member) and node in known else None
+
+    return [c.rewrite(item, number) for item in statements]
+
+
 def may_round_otherwise(statements: Iterable[c.Stmt], floats: Set[str]) -> bool:
     """Whether one operation may be made of a product and a sum in some statements; the product may have a name."""
     nodes = [node for item in statements for node in c.walk(item)]

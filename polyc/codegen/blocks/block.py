@@ -26,14 +26,17 @@ def block(
     original: str = "",
     heap: Sequence[str] = (),
     unused: Sequence[str] = (),
+    hidden: bool = False,
 ) -> str:
     """The block's text.
 
     question: the variable of its answer, what it is without asking the data, and the code that asks them
     about: what it is about, in words
     guard: the condition of `code`; where it does not hold, `original` runs
-    heap: pointers to free; unused: what only the original loops use
+    heap: pointers to free; unused: what only the original loops use; hidden: whether `code` declares such names anew
     """
+    them = "it" if len(unused) == 1 else "them"
+    last = [f"  (void){', (void)'.join(unused)}; /* only the original loops used {them} */"] if unused else []
     lines = [f"/* polyc {__version__}: {summary} */", *_defined(macros), "{", *(f"  {one}" for one in types)]
     if question is not None:
         answer, otherwise, ahead = question
@@ -44,12 +47,9 @@ def block(
         lines += [f"  if ({guard}) {{", code, "  } else { /* where that does not hold: as it was written */"]
         lines += [original, "  }"]
     else:
-        lines.append(code)
+        lines += [*last, code] if hidden else [code]
     lines += [f"  __builtin_free({name});" for name in heap]
-    if unused:
-        them = "it" if len(unused) == 1 else "them"
-        lines.append(f"  (void){', (void)'.join(unused)}; /* only the original loops used {them} */")
-    return "\n".join([*lines, "}", ""])
+    return "\n".join([*lines, *([] if hidden else last), "}", ""])
 
 
 def _defined(macros: Sequence[str]) -> Iterator[str]:

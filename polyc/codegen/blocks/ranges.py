@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import islpy as isl
 
 from polyc.analysis.expressions.facts import mentions
+from polyc.codegen.blocks.threads import is_for_one_thread
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, condition, expression
 from polyc.codegen.text.macros import ALL_APART, APART, MANY, PAYS, RANGE, RANGES, SEVERAL, THREADS
 from polyc.model import ctree as c
@@ -19,8 +20,9 @@ from polyc.poly import box_extents, box_volume
 ANSWER = "polyc_is_apart"
 """The variable of the answer where nothing else is asked."""
 ROWS = ("polyc_row", "polyc_row_2")
-LIGHT, LENGTH = 2.0, 10.0
-"""How many times the work of a search the loops have to have for two threads to be worth it; the length of a loop."""
+LIGHT, FREE, LENGTH = 2.0, 8.0, 10.0
+"""How many times the work of a search the loops have to have for two threads to be worth it, and for one where the
+loops were changed; the length of a loop."""
 SEARCHED, MORE = 2000, 10
 """Iterations from which on a region is searched, and run in threads; how many times fewer where each of them may have
 loops of its own, whose length the data say."""
@@ -85,7 +87,9 @@ def asked_first(scop: Scop, question: Question | None) -> Question | None:
 def worth_it(program: Program, asked: Sequence[c.Expr]) -> list[c.Expr]:
     """Whether enough is done for such a list or search, as conditions: for little work the original loops are faster.
 
-    A search reads what the loops read. It is worth its time where several threads share it, and the loops.
+    A search reads what the loops read. It is worth its time where several threads share it, and the loops; or where
+    it is little beside loops that were changed, as those that find out about `b[i][seen[t]]` are in a product of t, i
+    and j.
 
     asked: conditions on what is to be done that are there already
     """
@@ -95,9 +99,13 @@ def worth_it(program: Program, asked: Sequence[c.Expr]) -> list[c.Expr]:
         least = c.Literal(str(SEARCHED // MORE if inner else SEARCHED))
         has_threads = any(isinstance(one, c.Call) and one.function == THREADS for one in asked)
         work = None if has_threads else _work(program)
-        threads = [] if work is None or not mentions(work) else [c.Call(THREADS, (c.Binary(">", work, least),))]
-        enough = SEVERAL if _work_in(scop.search.source) > LIGHT * _work_in(scop.search.loops) else MANY
-        return [*threads, c.Call(enough, ())]
+        threads: list[c.Expr] = (
+            [] if work is None or not mentions(work) else [c.Call(THREADS, (c.Binary(">", work, least),))]
+        )
+        share = _work_in(scop.search.source) / max(_work_in(scop.search.loops), 1)
+        if share > FREE and is_for_one_thread(program):
+            return threads
+        return [*threads, c.Call(SEVERAL if share > LIGHT else MANY, ())]
     work = _work(program) if scop.sorts_memories else None
     return [] if work is None else [c.Call(PAYS, (work, _places(scop)))]
 

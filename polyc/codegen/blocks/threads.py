@@ -17,8 +17,10 @@ from functools import reduce
 from polyc.analysis.loop_facts import is_as_written
 from polyc.codegen.text.macros import SEVERAL, THREADS
 from polyc.model import ctree as c
-from polyc.model.program import Program
+from polyc.model.program import Buffer, Program
+from polyc.model.scop import Array
 from polyc.model.tree import Band, Role, walk
+from polyc.poly import constant_of
 from polyc.records import replace
 
 Body = tuple[c.Stmt, ...]
@@ -39,7 +41,7 @@ def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
     asked = [worth for worth in dict.fromkeys(started) if worth is not None]
     enough: list[c.Expr] = []
     if asked and None not in started:
-        if not (_is_for_threads(program) or is_as_written(program)):
+        if is_for_one_thread(program):
             asked = [_part(worth) for worth in asked]
         elif len(asked) == 1:
             body = tuple(c.rewrite(item, _without) for item in body)
@@ -91,12 +93,17 @@ def _is_asked(program: Program) -> bool:
     return program.scop.unmarked or (_is_for_threads(program) and is_as_written(program))
 
 
+def is_for_one_thread(program: Program) -> bool:
+    """Whether the loops were changed, which one thread may gain by as well."""
+    return not (_is_for_threads(program) or is_as_written(program))
+
+
 def _is_for_threads(program: Program) -> bool:
     """Whether nothing was done to the loops but that they were joined, parted or exchanged, and run in parallel."""
     if program.copies:
         return False
     arrays, buffers = program.scop.arrays, program.buffers.values()
-    if any(buffer.storage != "private" for buffer in buffers):
+    if not all(_is_whole(buffer, arrays[buffer.array]) for buffer in buffers):
         return False
     if any(arrays[buffer.array].rank for buffer in buffers) and not is_as_written(program):
         return False  # else an iteration has arrays of its own in the loops as they were written, too
@@ -106,4 +113,12 @@ def _is_for_threads(program: Program) -> bool:
     )
 
 
-__all__ = ["asked_of_threads"]
+def _is_whole(buffer: Buffer, array: Array) -> bool:
+    """Whether a buffer is no smaller than what it stands for."""
+    if buffer.storage == "private":
+        return True
+    sizes = [None if extent is None else constant_of(extent) for extent in array.extents]
+    return buffer.storage == "tile" and None not in sizes and [constant_of(one) for one in buffer.extents] == sizes
+
+
+__all__ = ["asked_of_threads", "is_for_one_thread"]

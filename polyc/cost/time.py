@@ -44,6 +44,8 @@ class Estimate:
     """Predicted for the group with it, in microseconds, where a machine's model says it."""
     apart_us: float | None = None
     """The same for the group without it and for the producer by itself."""
+    all_in_each: bool = False
+    """Whether each tile runs all instances, of which there are several tiles."""
 
     @property
     def recompute_percent(self) -> float:
@@ -116,7 +118,7 @@ def estimate(
     `known`: what was found of each statement for the same instances in tiles of another size.
     """
     total = ran = work = extra = 0.0
-    widest = 0.0
+    widest, each = 0.0, 0.0
     known = {} if known is None else known
     alone = once is not None and instances.n_set() == 1
     for piece in sets(instances):
@@ -141,6 +143,7 @@ def estimate(
         single = once if alike else relation.reverse().is_single_valued()
         runs = every if single else one * _tile_count(tiles)
         total += every
+        each += one
         ran += max(runs, every)
         work += every * ops
         extra += max(runs - every, 0.0) * ops
@@ -148,7 +151,13 @@ def estimate(
         cells = written * _tile_count(around)
         widest = max(widest, cells)
     rates = rates or Rates()
-    return Estimate(total, ran - total, extra / rates.operations, widest * saved_bytes / rates.bytes)
+    return Estimate(
+        total,
+        ran - total,
+        extra / rates.operations,
+        widest * saved_bytes / rates.bytes,
+        all_in_each=ran > total and each >= total,
+    )
 
 
 def _tile_count(tiles: isl.Set) -> float:

@@ -11,7 +11,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Apart, Array, Region, Scop, Storage
 from polyc.records import dataclass, field, replace
-from polyc.replay.machine.memory import APART, Cells, Kind, Machine, Outside, WatchedCells, number_of, same_value
+from polyc.replay.machine.memory import APART, Cells, Kind, Machine, Outside, Raced, WatchedCells, number_of, same_value
 from polyc.replay.machine.reading import NotUnderstood, Read, read_texts
 from polyc.replay.machine.tracing import Place, TracedCells, Tracer
 from polyc.replay.outcome import Difference
@@ -125,7 +125,10 @@ class Both:
         """The region's own run. Raises OutOfFuel, Outside."""
         for most in RANGES[RANGES.index(self.most) :]:
             self.most = most
-            ran = self.run(self.both, REGION, sizes, Machine(fuel=fuel, tag=tag), overlap)
+            try:
+                ran = self.run(self.both, REGION, sizes, Machine(fuel=fuel, tag=tag), overlap)
+            except Raced as reason:
+                raise Outside(str(reason)) from None
             if not ran.machine.faults and all(cells.stays_inside for cells in ran.arrays.values()):
                 return ran
             self.most = RANGES[0]
@@ -137,6 +140,8 @@ class Both:
         """A run of the text, or what is wrong with it by itself. Raises OutOfFuel."""
         try:
             found = self.run(self.both, name, sizes, machine, overlap)
+        except Raced as reason:
+            return Difference("race", str(reason), "", sizes)
         except (Outside, TypeError, KeyError, IndexError, AttributeError, MemoryError) as reason:
             return Difference("text", f"the text cannot be run ({type(reason).__name__}: {reason})", "", sizes)
         buffer = machine.outside()

@@ -147,6 +147,26 @@ def test_a_variable_that_one_iteration_has(first: str, second: str, kind: str) -
     assert kind == "agrees" or found.reason.startswith("iterations of a parallel loop share")
 
 
+@pytest.mark.parametrize(
+    ("condition", "kind"), [("t <= 2 && t + 3 >= 2", "agrees"), ("t <= 5", "differs"), ("t / 4 == n / 8", "agrees")]
+)
+def test_a_variable_that_one_tile_changes(condition: str, kind: str) -> None:
+    text = f"""
+    double sum = 0;
+    #pragma omp parallel for
+    for (long t = 0; t < n; t += 4) {{
+      if ({condition})
+        sum += 2 * a[t];
+      for (long i = t; i < (n < t + 4 ? n : t + 4); i++)
+        b[i] = 2 * a[i];
+    }}
+    (void)sum;
+    """.replace("    #", "#")
+    found = with_text(SCALED, text)
+    assert found.kind == kind, found.reason
+    assert kind == "agrees" or found.reason == "iterations of a parallel loop share 'sum'"
+
+
 def test_reductions_and_atomic_updates() -> None:
     loop = "for (long i = 0; i < n; i++)"
     plain = f"#pragma omp parallel for\n{loop}\n  h[b[i] & 7] += 1;"

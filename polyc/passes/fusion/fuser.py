@@ -396,6 +396,9 @@ class Fuser:
                     numbers,
                 )
             return found
+        if found.all_in_each and not self.program.options.gpu and self._is_small(nest):
+            message = "each tile would compute all of it, which stays in a cache where it is computed once"
+            return Declined("recompute-cost", message, numbers)
         judged = self.judge(self.program, cluster, nest, readers)
         if judged is None and nest.copied:
             return self._shared(cluster, nest, nest.instances, "earlier")

@@ -39,6 +39,10 @@ class Outside(Exception):
     """An access leaves an array."""
 
 
+class Raced(Exception):
+    """Two iterations of a parallel loop write one variable."""
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """Type of a cell."""

@@ -6,7 +6,7 @@ import struct
 from fractions import Fraction
 from typing import Any
 
-from polyc.replay.machine.memory import PRIME, Cells, Machine, Outside, Record, Value
+from polyc.replay.machine.memory import PRIME, Cells, Machine, Outside, Raced, Record, Value
 
 NUMBER, WHOLE, NEGATED, ROUNDED = 1, 2, 7, 8
 """Operations: what a constant is, a floating value made whole, one with another sign, one in a narrower type."""
@@ -75,6 +75,11 @@ def operations(machine: Machine) -> dict[str, Any]:
         """Places residues in an order in which half of them are below 0."""
         return value if value <= PRIME // 2 else value - PRIME
 
+    def alone(seen: dict[str, int], name: str, iteration: int) -> None:
+        """One iteration of a parallel loop writes a variable: no other one has written it in the same run."""
+        if seen.setdefault(name, iteration) != iteration:
+            raise Raced(f"iterations of a parallel loop share '{name}'")
+
     def add(op: int, one: int, other: int) -> int:
         return hashed((op, one, other)) if one and other else one or other
 
@@ -119,6 +124,7 @@ def operations(machine: Machine) -> dict[str, Any]:
         "whole": whole,
         "centred": centred,
         "add": add,
+        "alone": alone,
         "subtract": subtract,
         "multiply": multiply,
         "negated": negated,

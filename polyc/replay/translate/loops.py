@@ -35,6 +35,21 @@ class Pragma:
     """Variables with smaller numbers were declared outside of it."""
     own: frozenset[str]
     """Variables that each iteration has for itself, that one iteration has, or that are combined."""
+    body: c_ast.Node
+    counter: str
+    """The text's name of the variable that counts."""
+    seen: str
+    """The text's name of what is known, in a run of the loop, of the iterations that write variables."""
+    line: int
+    """Where the text may give that a value: the position of a line that does nothing."""
+
+    def changes_only(self, name: str) -> bool:
+        """Whether the loop mentions a variable just where it changes it."""
+        nodes = list(walk(self.body))
+        targets = [n.lvalue for n in nodes if isinstance(n, c_ast.Assignment)]
+        changed = sum(isinstance(target, c_ast.ID) and target.name == name for target in targets)
+        mentioned = sum(isinstance(n, c_ast.ID) and n.name == name for n in nodes)
+        return bool(changed == mentioned)
 
 
 def collapsed(node: c_ast.For, pragma: str) -> list[c_ast.For]:
@@ -82,7 +97,10 @@ def counted(f: Statements, node: c_ast.For, head: Head, pragma: str) -> None:
         rounds = f"parallel({rounds}, {block}, ({arrays}))"
         own = [variable, *combined, *(v for word, _, found in clauses(f, pragma) if word in OWN for v in found)]
         once = [known for name in of_one_iteration(node.stmt, head.name) if (known := f.find(name)) is not None]
-        f.pragmas.append(Pragma(f.declared, frozenset(v.code for v in (*own, *once))))
+        f.emit("pass")
+        seen, line = f.fresh("w"), len(f.module.lines) - 1
+        owned = frozenset(v.code for v in (*own, *once))
+        f.pragmas.append(Pragma(f.declared, owned, node.stmt, variable.code, seen, line))
     f.emit(f"for {variable.code} in {rounds}:")
     body(f, node.stmt, block)
     if pragma:

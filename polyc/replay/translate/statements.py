@@ -129,11 +129,17 @@ class Statements(Declarations):
         self.emit_one(f"for lane in range({lanes}): {target.code}[{target.key}] = {name}[lane]")
 
     def written(self, variable: Variable) -> None:
-        """A variable is written: no other iteration of a loop with a pragma may have it."""
+        """A variable is written: no other iteration of a loop with a pragma may have it. Where nothing else uses it, a
+        run shows whether it is one iteration alone that has something to add to it."""
         for pragma in self.pragmas:
             if variable.number <= pragma.start and variable.code not in pragma.own:
                 name = variable.code.split("_", 1)[1].rsplit("_", 1)[0]
-                self.module.shared.append((self.line, f"iterations of a parallel loop share '{name}'"))
+                if pragma.changes_only(name):
+                    begin = self.module.lines[pragma.line]
+                    self.module.lines[pragma.line] = begin.replace("pass", f"{pragma.seen} = {{}}")
+                    self.emit(f"alone({pragma.seen}, {name!r}, {pragma.counter})")
+                else:
+                    self.module.shared.append((self.line, f"iterations of a parallel loop share '{name}'"))
 
     def branch(self, node: c_ast.If) -> None:
         condition = self.arithmetic.condition(self.value(node.cond))

@@ -84,11 +84,15 @@ class Webs:
     def _block(self, node: c.Block, own: str, live: bool) -> c.Block:
         """A block inside of the region. `own`: what the variable is called there, if it has another name already."""
         key = self.symbol.key
-        uses = [first_use(item, key) for item in node.body]
+        empty = [isinstance(item, c.Decl) and item.name == key and item.init is None for item in node.body]
+        live = live and not any(empty)
+        uses = [Use.NONE if hole else first_use(item, key) for item, hole in zip(node.body, empty, strict=True)]
         begin = next((n for n, use in enumerate(uses) if use is not Use.NONE), len(uses))
         apart = not live and begin < len(uses) and uses[begin] is Use.KILL and not declares(node.body[begin], key)
         parts: list[c.Stmt] = []
         for position, (item, after) in enumerate(zip(node.body, self._live_behind(node.body, live), strict=True)):
+            if apart and empty[position]:
+                continue
             value = assigned(item, key) if apart else None
             if value is not None and (self.symbol.is_integer or key not in mentions(value)):
                 value = self._renamed(value, own)
@@ -153,8 +157,9 @@ def declared_as(node: c.N, old: str, new: str) -> c.N:
     return c.rewrite(c.renamed(node, {old: new}), change)
 
 
-def declares(item: c.Stmt, key: str) -> bool:
-    return isinstance(item, c.Decl) and item.name == key
+def declares(node: c.Stmt, key: str) -> bool:
+    """Whether a statement declares a variable, or one inside of it does."""
+    return any(isinstance(item, c.Decl) and item.name == key for item in c.walk(node))
 
 
 def assigned(item: c.Stmt, key: str) -> c.Expr | None:

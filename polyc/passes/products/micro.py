@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
+from math import prod
 
 import islpy as isl
 
@@ -14,7 +15,7 @@ from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import LEAF, Band, Extension, Filter, Mark, Member, Node, Role, Sequence, restrict
 from polyc.nests.boxes import Box
-from polyc.nests.contractions import Contraction, varies
+from polyc.nests.contractions import Contraction, extent_of, varies
 from polyc.nests.nest import Outer
 from polyc.nests.samples import sample_parameters
 from polyc.nests.tiling import tile_members
@@ -111,6 +112,7 @@ class MicroNest(RegisterNest):
         self.made = ()
         self.band = band
         self.above = above
+        self.around_tiles = above[: -len(band.members)]
         self.contraction = contraction
         self.micro = size
         self.numbers = numbers
@@ -146,7 +148,7 @@ class MicroNest(RegisterNest):
         if not whole.is_disjoint(super().domain(name).subtract(self.parts[name])):
             raise NoRegisterTile("whole tiles would reach into what runs elsewhere")
         depth = self.depth_of(size.block_k)
-        panels = () if self.is_short(depth) else (self.step(whole, c.chain[0], depth),)
+        panels = () if self.is_short(depth) else self.panel_loops(whole, depth)
         columns = self.step(whole, self.band.members[c.columns], size.columns, True)
         if size.shared:  # a strip takes long enough to be asked for, and threads need not be equally fast
             columns = replace(columns, uneven=True)
@@ -192,11 +194,11 @@ class MicroNest(RegisterNest):
         """
         name = self.contraction.statement
         self.parts[name] = every
-        at = self.places(name, self.band.members + self.contraction.chain)
+        at = self.places(name, self.outside + self.band.members + self.contraction.chain)
         tile_of = self.tile_of(self.blocks)
         if not all(self.band.members[p].coincident for p in self.pair):  # rows read each other
             tile_of = self.tile_of((self.micro.block_m, self.blocks[1]))
-        points, chain = len(self.band.members), len(self.contraction.chain)
+        points, chain = len(self.outside) + len(self.band.members), len(self.contraction.chain)
         here = every.apply(at)
         tiles = here.apply(tile_of)
         of_sum = here.drop_constraints_not_involving_dims(isl.dim_type.set, points, chain)
@@ -208,8 +210,8 @@ class MicroNest(RegisterNest):
 
     def tile_of(self, blocks: tuple[int, int]) -> isl.Map:
         """`{ [p, c] -> [t, c] }`: the numbers of the tiles of rows and columns, the values of all other loops."""
-        size = len(self.band.members) + len(self.contraction.chain)
-        block = dict(zip(self.pair, blocks, strict=True))
+        size = len(self.outside) + len(self.band.members) + len(self.contraction.chain)
+        block = dict(zip((len(self.outside) + k for k in self.pair), blocks, strict=True))
         one = [f"p{k}" for k in range(size)]
         tiles = [f"floor({v}/{block[k]})" if k in block else v for k, v in enumerate(one)]
         return isl.Map.read_from_str(self.typical.get_ctx(), f"{{ [{', '.join(one)}] -> [{', '.join(tiles)}] }}")
@@ -261,15 +263,29 @@ class MicroNest(RegisterNest):
     def value(self, member: Member) -> isl.PwAff:
         return isl.PwMultiAff.from_map(self.values(self.contraction.statement, (member,))).get_pw_aff(0)
 
+    def panel_loops(self, whole: isl.Set, depth: int) -> tuple[Member, ...]:
+        """The loops over the panels of a tile: of `depth` values of the summing loop outside of which no extent has to
+        be known; in the loops around it a panel has one value, `for dy for dx for c` with a window of any size."""
+        *around, along = self.contraction.chain[: self.first_whole()]
+        return (*(self.step(whole, member, 1) for member in around), self.step(whole, along, depth))
+
+    def first_whole(self) -> int:
+        """The first of the summing loops, behind the outermost one, from which on a panel has all values."""
+        chain, name = self.contraction.chain, self.contraction.statement
+        unknown = [k for k in range(1, len(chain)) if extent_of(self.program, chain[k], name) is None]
+        return max(unknown, default=0) + 1
+
     def depth_of(self, most: int) -> int:
-        """How many values of the outermost summing loop a panel has."""
-        inner = self.steps_inside()
-        return max(1, most // inner)
+        """How many values a panel has of the summing loop that its loop goes along."""
+        name = self.contraction.statement
+        inner = (extent_of(self.program, m, name) or 1 for m in self.contraction.chain[self.first_whole() :])
+        return max(1, most // prod(inner))
 
     def is_short(self, depth: int) -> bool:
-        """Whether one tile has no more steps of the outermost summing loop than a panel."""
+        """Whether one tile has no more steps of that loop than a panel."""
         name = self.contraction.statement
-        steps = self.values(name, self.contraction.chain[:1]).intersect_domain(self.domain(name))
+        along = self.first_whole()
+        steps = self.values(name, self.contraction.chain[along - 1 : along]).intersect_domain(self.domain(name))
         in_tile = self.values(name, self.above).reverse().apply_range(steps)
         low, high = in_tile.dim_min(0), in_tile.dim_max(0)
         extent = high.sub(low).intersect_params(self.program.scop.known).max_val()

@@ -70,6 +70,7 @@ class RegisterNest:
         """Statements that run for each panel now, and nowhere else."""
         self.band = band
         self.above = above
+        self.around_tiles = above[: -len(band.members)]
         self.contraction = contraction
         self.size = size
         self.numbers = numbers
@@ -108,6 +109,11 @@ class RegisterNest:
             raise NoRegisterTile(f"a loop of {name} is not affine")
         return affine_map(space, [f for f in found if f is not None])
 
+    @property
+    def outside(self) -> tuple[Member, ...]:
+        """The loops around the tiles, such as one over time, whose iterations follow each other."""
+        return tuple(m for m in self.around_tiles if m.role is Role.LOOP)
+
     def places(self, name: str, members: tuple[Member, ...]) -> isl.Map:
         """The same, for all loops of a statement: each of its instances has a place of its own. Loops that have one
         iteration stand in no band."""
@@ -119,8 +125,8 @@ class RegisterNest:
 
     def same_tile(self, more: int) -> isl.Map:
         """`{ [p, c] -> [p', c'] }`: the same tile in rows and columns, the same values in all other loops."""
-        size = len(self.band.members) + more
-        block = dict(zip(self.pair, self.blocks, strict=True))
+        size = len(self.outside) + len(self.band.members) + more
+        block = dict(zip((len(self.outside) + k for k in self.pair), self.blocks, strict=True))
         one, two = [[f"{v}{k}" for k in range(size)] for v in "pq"]
         same = [
             f"floor({a}/{block[k]}) = floor({b}/{block[k]})" if k in block else f"{a} = {b}"
@@ -132,7 +138,7 @@ class RegisterNest:
     def whole(self, name: str) -> isl.Set:
         """What the tiles run of a statement, without a border."""
         chain = self.contraction.chain if name == self.contraction.statement else ()
-        at = self.places(name, self.band.members + chain)
+        at = self.places(name, self.outside + self.band.members + chain)
         domain = self.domain(name)
         moved = domain.apply(at).apply(self.same_tile(len(chain))).apply(at.reverse())
         return moved.coalesce()

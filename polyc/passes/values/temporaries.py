@@ -349,7 +349,7 @@ class _LiveRange:
             return Hindrance(
                 "data-dependent", "whether one of the two is written depends on data, or on more than an assignment"
             )
-        if not self.write.relation.is_injective():
+        if not self.has_cells():
             stores = isl.UnionSet.from_set(self.store.domain)
             twice = overwriting(self.program, stores, stores, self.place)
             return Hindrance("stored-together", "several of its values are stored to one element", twice)
@@ -366,6 +366,20 @@ class _LiveRange:
             both = [overwriting(self.program, *pair, self.place) for pair in ((user, store), (store, user))]
             return Hindrance("place-in-use", why, first_of(both))
         return None
+
+    def has_cells(self) -> bool:
+        """Whether each of its values has an element, in an iteration of the outer loops that do not choose it: these
+        compute them again, as the iterations of a time loop.
+
+        math: with p = (r, q), r the outermost loops that M does not depend on: { store[r, q] -> [r, A[g(q)]] } is
+              injective
+        """
+        write, count = self.write.relation, 0
+        depth, cell = write.dim(isl.dim_type.in_), write.gist_domain(write.domain())
+        while count < depth and not cell.involves_dims(isl.dim_type.in_, count, 1):
+            count += 1
+        around = write.domain().identity().project_out(isl.dim_type.out, count, depth - count)
+        return bool(write.range_product(around).is_injective())
 
     def is_plain(self, statement: Statement) -> bool:
         exact = all(a.exact and a.kind is not AccessKind.MAY_WRITE for a in statement.accesses if a.array == self.array)

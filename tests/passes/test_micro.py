@@ -35,6 +35,59 @@ void f(int n, int m, int l, {t} alpha, {t} beta, {t} A[n][l], {t} B[l][m], {t} C
 """
 
 NESTS = {
+    "window of any size": """
+void f(int n, int c, int k, float in[n + 4][n + 4][c], float w[20][k][k][c], float out[n][n][20])
+{
+#pragma scop
+    for (int y = 0; y < n; y++)
+        for (int x = 0; x < n; x++)
+            for (int o = 0; o < 20; o++) {
+                float sum = 0.5f;
+                for (int u = 0; u < (k < 5 ? k : 5); u++)
+                    for (int v = 0; v < (k < 5 ? k : 5); v++)
+                        for (int i = 0; i < c; i++)
+                            sum += in[y + u][x + v][i] * w[o][u][v][i];
+                out[y][x][o] = sum > 0 ? sum : 0;
+            }
+#pragma endscop
+}
+""",
+    "planes of any number": """
+void f(int n, int c, int k, float in[c][n + 4][n + 4], float w[c][5][5][20], float out[20][n][n])
+{
+#pragma scop
+    for (int o = 0; o < 20; o++)
+        for (int y = 0; y < n; y++)
+            for (int x = 0; x < n; x++) {
+                float sum = 0.5f;
+                for (int i = 0; i < c; i++)
+                    for (int u = 0; u < (k < 5 ? k : 5); u++)
+                        for (int v = 0; v < (k < 5 ? k : 5); v++)
+                            sum += in[i][y + u][x + v] * w[i][u][v][o];
+                out[o][y][x] = sum;
+            }
+#pragma endscop
+}
+""",
+    "over time": """
+void f(int n, int m, int l, float in[n][n][l], float w[20][l], float out[n][n][20], float d[2])
+{
+#pragma scop
+    for (int t = 0; t < 3; t++) {
+        for (int y = 0; y < n; y++)
+            for (int x = 0; x < n; x++)
+                for (int o = 0; o < 20; o++) {
+                    float sum = 0.5f;
+                    for (int i = 0; i < l; i++)
+                        sum += in[y][x][i] * w[o][i];
+                    out[y][x][o] = sum * d[1];
+                }
+        d[0] = 0.5f * out[0][0][0] + d[1];
+        d[1] = d[0] * d[0];
+    }
+#pragma endscop
+}
+""",
     "product": PRODUCT.format(t="double"),
     "single precision": PRODUCT.format(t="float"),
     "transposed": """

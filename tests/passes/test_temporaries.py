@@ -21,8 +21,12 @@ def region(body: str, type_: str = "double") -> str:
     return f"{HEADER}{{\n    {type_} w;\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
 
 
+def nest_of(body: str) -> str:
+    return f"for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {{ {body} }}"
+
+
 def nest(body: str) -> str:
-    return region(f"for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {{ {body} }}")
+    return region(nest_of(body))
 
 
 def relocated(text: str, folder: Path, **options: object) -> Program:
@@ -47,6 +51,14 @@ def test_copies_go(tmp_path: Path) -> None:
     program = relocated(nest(f"w = 0.0; {PRODUCT} C[i][j] = w;"), tmp_path)
     assert remarks(program) == [("relocated", "C")]
     assert texts(program) == ["C[i][j] = 0.0", "C[i][j] += A[i][k] * B[k][j]"]
+    assert check(program) == []
+
+
+def test_a_product_that_is_computed_again(tmp_path: Path) -> None:
+    """Each iteration of a loop around has its values in the same elements, one after the other."""
+    program = relocated(region(f"for (int t = 0; t < n; t++) {nest_of(f'w = t; {PRODUCT} C[i][j] = w;')}"), tmp_path)
+    assert remarks(program) == [("relocated", "C")]
+    assert texts(program) == ["C[i][j] = t", "C[i][j] += A[i][k] * B[k][j]"]
     assert check(program) == []
 
 

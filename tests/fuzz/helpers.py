@@ -21,8 +21,7 @@ _INTEGER = {
     "mixedi": f"static int mixedi(int a, int b)\n{{\n    return {_WHOLE.format(3)};\n}}\n",
     "blendi": f"static inline int blendi(int a, int b) {{ return {_WHOLE.format(5)}; }}\n",
     "rampi": "static inline int rampi(int a, int b)\n{\n    if (a < b)\n        return a % 100;\n    return b;\n}\n",
-    "benti": "static int benti(int a, int b)\n{\n    int c;
-    c = a % 100;\n    if (b > c)\n        c = b % 50;\n"
+    "benti": "static int benti(int a, int b)\n{\n    int c;\n    c = a % 100;\n    if (b > c)\n        c = b % 50;\n"
     "    return c;\n}\n",
 }
 TEXTS = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -185,3 +186,18 @@ def test_what_binds() -> None:
     assert predict(copy, Resources(128, 0, 0), machine).occupancy == 0.25
     copy.grid = (1, 1, 1)
     assert predict(copy, Resources(32, 0, 0), machine).bound == "parallelism"
+
+
+@pytest.mark.skipif(NO_NVCC, reason="nvcc is not there")
+def test_loads_are_those_that_nvcc_makes(polyc: Polyc, tmp_path: Path) -> None:
+    """Loads from shared memory for each multiply-add of a product: 16 bytes at once where nvcc has them so, too."""
+    (tmp_path / "matmul.c").write_text(MATMUL)
+    words = ("matmul.c", "--target", "cuda", "--machine", "h200", "--param", "n=1024")
+    assert polyc("compile", *words, "-o", "matmul.polyc.c").exit_code == 0
+    subprocess.run(["nvcc", "-ptx", "-arch=sm_90", "matmul.polyc.cu", "-o", "matmul.ptx"], check=True)
+    ptx = (tmp_path / "matmul.ptx").read_text()
+    loads, sums = len(re.findall(r"ld\.shared", ptx)), len(re.findall(r"fma\.rn\.f32", ptx))
+    (kernel,) = kernels(polyc("profile", *words, "--format", "json", "--blocks", "1"))
+    inner = max(kernel["lines"], key=lambda line: line["shared"]["requests"])
+    assert inner["active_lanes"] == 1
+    assert inner["shared"]["requests"] * 32 * sums == 1024**3 * loads

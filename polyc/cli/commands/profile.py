@@ -93,18 +93,22 @@ def wanted_target(target: str) -> str:
 
 def profiles(run: Run, size: int, blocks: int) -> tuple[list[tuple[str, Profile]], list[Diagnostic]]:
     """The profile of each region with the region's place, and why there is none of others."""
+    from polyc.cli.progress import Progress
     from polyc.profile import NotProfiled, profile
 
     found: list[tuple[str, Profile]] = []
     problems: list[Diagnostic] = []
-    for region, compiled in zip(run.source.regions, run.compiled, strict=True):
-        scop = region.scop
-        try:
+    regions = list(zip(run.source.regions, run.compiled, strict=True))
+    with Progress("profiling", len(regions), lines=False) as progress:
+        for region, compiled in regions:
+            scop = region.scop
             place = f"{scop.span.file}:{scop.span.line}: region in {scop.function}()"
-            found.append((place, profile(region, compiled, size, blocks, run.input.cc)))
-        except NotProfiled as problem:
-            hint = "'polyc explain --target cuda' says why nests stay on the CPU" if not compiled.device else ""
-            problems.append(Diagnostic("not-profiled", str(problem), scop.span, hint))
+            try:
+                with progress.step(f"{scop.function}()"):
+                    found.append((place, profile(region, compiled, size, blocks, run.input.cc)))
+            except NotProfiled as problem:
+                hint = "" if compiled.device else "'polyc explain --target cuda' says why nests stay on the CPU"
+                problems.append(Diagnostic("not-profiled", str(problem), scop.span, hint))
     return found, problems
 
 

@@ -87,13 +87,12 @@ bool counting, marking, marking_before;
 bool written;  // a launch, to the file
 uintptr_t base;
 
-struct OfRegion {
-    const Region *region;
+struct Touched {
     uintptr_t begin;
     Marks marks;
 };
-OfRegion *of_regions;
-unsigned of_region_count;
+Touched *touched;  // the arrays that the launch has touched
+unsigned touched_count;
 
 Site &site_of(uint32_t place, Kind kind)
 {
@@ -117,17 +116,17 @@ Site &site_of(uint32_t place, Kind kind)
 Marks &marks_of(uintptr_t address, uintptr_t *begin)
 {
     static unsigned last;
-    for (unsigned tried = 0; tried < of_region_count; ++tried, last = (last + 1) % of_region_count)
-        if (address - of_regions[last].begin < of_regions[last].marks.count * kSectorBytes) {
-            *begin = of_regions[last].begin;
-            return of_regions[last].marks;
+    for (unsigned tried = 0; tried < touched_count; ++tried, last = (last + 1) % touched_count)
+        if (address - touched[last].begin < touched[last].marks.count * kSectorBytes) {
+            *begin = touched[last].begin;
+            return touched[last].marks;
         }
     const Region *region = find(address);
-    of_regions = static_cast<OfRegion *>(realloc(of_regions, (of_region_count + 1) * sizeof(OfRegion)));
-    if (!of_regions || !region)
+    touched = static_cast<Touched *>(realloc(touched, (touched_count + 1) * sizeof(Touched)));
+    if (!touched || !region)
         abort();
-    OfRegion &made = of_regions[last = of_region_count++];
-    made = OfRegion{region, region->begin, Marks{}};
+    Touched &made = touched[last = touched_count++];
+    made = Touched{region->begin, Marks{}};
     made.marks.count = (region->size_bytes + kSectorBytes - 1) / kSectorBytes;
     made.marks.bytes = static_cast<uint8_t *>(calloc(made.marks.count, 1));
     made.marks.own = static_cast<uint32_t *>(malloc(2 * made.marks.count * sizeof(uint32_t)));
@@ -163,8 +162,8 @@ void touch_sector(uintptr_t address, bool stores)
 // Ends a block of a whole run: what it has touched, the next one finds touched before.
 void hand_on_marks()
 {
-    for (unsigned k = 0; k < of_region_count; ++k) {
-        Marks &marks = of_regions[k].marks;
+    for (unsigned k = 0; k < touched_count; ++k) {
+        Marks &marks = touched[k].marks;
         for (size_t i = 0; i < marks.before_count; ++i)
             marks.bytes[marks.before[i] >> 1] &= ~(kBefore << (marks.before[i] & 1 ? 4 : 0));
         for (size_t i = 0; i < marks.own_count; ++i) {
@@ -182,8 +181,8 @@ void hand_on_marks()
 
 void clear_marks()
 {
-    for (unsigned k = 0; k < of_region_count; ++k) {
-        Marks &marks = of_regions[k].marks;
+    for (unsigned k = 0; k < touched_count; ++k) {
+        Marks &marks = touched[k].marks;
         memset(marks.bytes, 0, marks.count);
         marks.own_count = marks.before_count = 0;
     }
@@ -191,12 +190,12 @@ void clear_marks()
 
 void free_marks()
 {
-    for (unsigned k = 0; k < of_region_count; ++k) {
-        free(of_regions[k].marks.bytes);
-        free(of_regions[k].marks.own);
-        free(of_regions[k].marks.before);
+    for (unsigned k = 0; k < touched_count; ++k) {
+        free(touched[k].marks.bytes);
+        free(touched[k].marks.own);
+        free(touched[k].marks.before);
     }
-    of_region_count = 0;
+    touched_count = 0;
 }
 
 // --- requests --------------------------------------------------------------------------------------------------------
@@ -205,15 +204,15 @@ void free_marks()
 void count_sectors(const Request &request, Site &site)
 {
     const bool stores = request.kind == kStore || request.kind == kUpdate;
-    uint64_t sectors[2 * kWarp];
-    uint32_t bytes[2 * kWarp];
+    uint64_t sectors[kWarp];
+    uint32_t bytes[kWarp];
     unsigned count = 0, last = 0;
     for (unsigned lane = 0; lane < kWarp; ++lane) {
         if (!(request.mask >> lane & 1))
             continue;
         // An access is aligned to its size, so that it lies in one sector.
         const uint64_t sector = request.addresses[lane] / kSectorBytes;
-        const uint32_t own = ((request.size == 32 ? 0 : 1u << request.size) - 1) << request.addresses[lane] % kSectorBytes;
+        const uint32_t own = ((1u << request.size) - 1) << request.addresses[lane] % kSectorBytes;
         if (count == 0 || sectors[last] != sector) {
             for (last = 0; last < count && sectors[last] != sector; ++last)
                 ;
@@ -637,6 +636,9 @@ bool count_launch(const char *kernel, Index grid, Index block, size_t shared_byt
     if (sites)
         memset(static_cast<void *>(sites), 0, site_count * sizeof(Site));
     memset(depths, 0, sizeof depths);
+    for (Lane &lane : lanes)
+        lane.next = lane.count = 0;
+    pending_count = 0;
     free_marks();
     uint64_t counted = blocks;
     bool well;

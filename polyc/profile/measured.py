@@ -129,4 +129,5 @@ def run(setting: Setting, values: dict[str, int], most_blocks: int, seed: int) -
     _, fault = child_output(setting.folder, job, setting.limit_seconds, environment)
     faults = device_faults(setting.library)
     if faults or fault:
-        raise NotProfiled(f"the kernels go wrong on this input: {faults[0] if faults else fault}")
+        hint = "; only some blocks were run, --blocks all runs all of them" if most_blocks and faults else ""
+        raise NotProfiled(f"the kernels go wrong on this input: {faults[0] if faults else fault}{hint}")

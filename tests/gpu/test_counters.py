@@ -182,6 +182,20 @@ def test_some_blocks_stand_for_all(
     assert part == whole
 
 
+def test_some_launches_stand_for_all(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a hundred launches: 32, 16 up to the 64th, and nine of the rest. Every eighth begins at a sector's start."""
+    whole = one(library, "steps")
+    assert (whole.launches, whole.blocks_run) == (100, 100)
+    assert stores(whole) == (100, 100 * 5 - 13, 400)
+    monkeypatch.setitem(os.environ, BLOCKS, "24")
+    part = one(library, "steps")
+    assert (part.launches, part.blocks_run) == (100, 32 + 16 + 9)
+    assert part.sampled
+    requests, sectors, least = stores(part)
+    assert (requests, least) == (100, 400)
+    assert sectors == pytest.approx(487, rel=0.03)
+
+
 def test_the_same_counts_each_time(library: Path) -> None:
     assert counted(library, "stencil") == counted(library, "stencil")
 

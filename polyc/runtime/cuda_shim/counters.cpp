@@ -456,7 +456,6 @@ void count_access(const Region &region, uintptr_t address, size_t size, Access a
     }
 }
 
-void forget_counts() { written = false; }
 void count_barrier() { totals.barriers += counting ? weight : 0; }
 void count_tensor(unsigned operations, bool half)
 {
@@ -595,7 +594,48 @@ void write_site(FILE *file, const Site &s, bool first)
             (unsigned long long)s.wavefronts, (unsigned long long)s.wavefronts_least);
 }
 
-void write_launch(const char *kernel, Index grid, Index block, size_t shared_bytes, uint64_t counted)
+// What tells launches of one kernel from each other.
+struct Shape {
+    const char *kernel;
+    Index grid, block;
+    size_t shared_bytes;
+    uint64_t launches;
+};
+Shape *shapes;
+unsigned shape_count;
+
+// How many launches there were of this shape before.
+uint64_t number_of(const char *kernel, Index grid, Index block, size_t shared_bytes)
+{
+    const Shape wanted{kernel, grid, block, shared_bytes, 0};
+    const auto same = [](Index a, Index b) { return a.x == b.x && a.y == b.y && a.z == b.z; };
+    for (unsigned k = 0; k < shape_count; ++k)
+        if (!strcmp(shapes[k].kernel, kernel) && same(shapes[k].grid, grid) && same(shapes[k].block, block) &&
+            shapes[k].shared_bytes == shared_bytes)
+            return ++shapes[k].launches;
+    shapes = static_cast<Shape *>(realloc(shapes, (shape_count + 1) * sizeof(Shape)));
+    if (!shapes)
+        abort();
+    shapes[shape_count++] = wanted;
+    return 0;
+}
+
+// Of many launches some stand for others: of the first 32 each, then one in each sixteenth of a power of two. Which
+// one is not the same in all of them: launches may differ by alignment, in steps that are powers of two, too.
+struct Stratum {
+    uint64_t first, counted;
+};
+
+Stratum stratum_of(uint64_t number)
+{
+    unsigned halvings = 0;
+    while (number >> halvings >= 32)
+        ++halvings;
+    const uint64_t first = number >> halvings << halvings, length = 1ull << halvings;
+    return {first, first + (first * 0x9e3779b97f4a7c15u >> 32) % length};
+}
+
+FILE *begin_launch(const char *kernel, Index grid, Index block, size_t shared_bytes, uint64_t stratum)
 {
     char name[4200];
     snprintf(name, sizeof name, "%s.profile", library_file());
@@ -604,9 +644,23 @@ void write_launch(const char *kernel, Index grid, Index block, size_t shared_byt
     if (!file)
         abort();
     fprintf(file, "{\"kernel\": \"%s\", \"grid\": [%u, %u, %u], \"block\": [%u, %u, %u], \"shared_bytes\": %zu, "
-            "\"blocks_run\": %llu, \"barriers\": %llu, \"tensor_operations\": [%llu, %llu], ",
-            kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes, (unsigned long long)counted,
-            (unsigned long long)totals.barriers, (unsigned long long)totals.tensor_half,
+            "\"stratum\": %llu", kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes,
+            (unsigned long long)stratum);
+    return file;
+}
+
+void write_skipped(const char *kernel, Index grid, Index block, size_t shared_bytes, uint64_t stratum)
+{
+    FILE *file = begin_launch(kernel, grid, block, shared_bytes, stratum);
+    fprintf(file, "}\n");
+    fclose(file);
+}
+
+void write_launch(const char *kernel, Index grid, Index block, size_t shared_bytes, uint64_t stratum, uint64_t counted)
+{
+    FILE *file = begin_launch(kernel, grid, block, shared_bytes, stratum);
+    fprintf(file, ", \"blocks_run\": %llu, \"barriers\": %llu, \"tensor_operations\": [%llu, %llu], ",
+            (unsigned long long)counted, (unsigned long long)totals.barriers, (unsigned long long)totals.tensor_half,
             (unsigned long long)totals.tensor_tf32);
     const struct { const char *name; const uint64_t *counts; } kinds[] = {
         {"compulsory", totals.compulsory}, {"of_rows", totals.of_rows}, {"of_blocks", totals.of_blocks}};
@@ -630,7 +684,13 @@ bool count_launch(const char *kernel, Index grid, Index block, size_t shared_byt
 {
     const char *given = getenv("POLYC_SHIM_BLOCKS");
     const uint64_t most = given ? strtoull(given, nullptr, 10) : 0;
-    uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z;
+    const uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z;
+    const uint64_t number = number_of(kernel, grid, block, shared_bytes);
+    const Stratum stratum = most ? stratum_of(number) : Stratum{number, number};
+    if (stratum.counted != number) {
+        write_skipped(kernel, grid, block, shared_bytes, stratum.first);
+        return true;
+    }
     base = library_begin();
     totals = Totals{};
     if (sites)
@@ -649,8 +709,14 @@ bool count_launch(const char *kernel, Index grid, Index block, size_t shared_byt
         choose_blocks(grid, most);
         well = run_sampled(grid, run, &counted);
     }
-    write_launch(kernel, grid, block, shared_bytes, counted);
+    write_launch(kernel, grid, block, shared_bytes, stratum.first, counted);
     return well;
+}
+
+void forget_counts()
+{
+    written = false;
+    shape_count = 0;
 }
 
 }  // namespace shim

@@ -10,13 +10,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from polyc.records import dataclass, field
+from polyc.records import dataclass, field, replace
 from polyc.runtime.cuda_shim.library import SOURCE
 from polyc.runtime.cuda_shim.operations import Operations, operations_of_blocks
 
 BLOCKS = "POLYC_SHIM_BLOCKS"
-"""In the environment of a run: how many blocks of a launch it may run, those that are needed for the others' accesses
-too; 0 or nothing for all."""
+"""In the environment of a run: about how many blocks of a launch it counts, at most; 0 or nothing for all. Otherwise it
+leaves out launches, too, where a kernel has many of the same grid."""
 LOADS, STORES, COPIES = ("load", "copy load"), ("store", "update", "copy store"), ("copy load", "copy store")
 UPDATE, BLOCK = "update", "block"
 
@@ -115,18 +115,37 @@ def read_counters(library: Path) -> list[Launch]:
     if not file.exists():
         return []
     written = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    places = sorted({site["place"] for launch in written for site in launch["sites"]})
+    places = sorted({site["place"] for launch in written for site in launch.get("sites", ())})
     lines = kernel_lines(library, places)
     of_blocks = operations_of_blocks(library)
-    found: dict[tuple[Any, ...], Launch] = {}
+    found: dict[tuple[Any, ...], dict[int, Stratum]] = {}
     for one in written:
-        launch = launch_of(one, lines, of_blocks)
-        key = (launch.kernel, launch.grid, launch.block, launch.shared_bytes)
-        if key in found:
-            found[key].add(launch)
-        else:
-            found[key] = launch
-    return list(found.values())
+        strata = found.setdefault((one["kernel"], *one["grid"], *one["block"], one["shared_bytes"]), {})
+        stratum = strata.setdefault(one["stratum"], Stratum())
+        stratum.launches += 1
+        if "sites" in one:
+            stratum.counted = launch_of(one, lines, of_blocks)
+    return [added_up(list(strata.values())) for strata in found.values()]
+
+
+@dataclass(slots=True)
+class Stratum:
+    """Launches of one kernel, grid and block that follow each other, of which one was counted."""
+
+    launches: int = 0
+    counted: Launch | None = None
+
+
+def added_up(strata: list[Stratum]) -> Launch:
+    """All launches: those that were not counted are as the one that was; the last stratum may have none."""
+    total = strata[0].counted
+    assert total is not None
+    last = total
+    for stratum in strata[1:]:
+        last = stratum.counted or last
+        for k in range(stratum.launches):
+            total.add(last if k == 0 and stratum.counted else replace(last, blocks_run=0))
+    return total
 
 
 def launch_of(written: dict[str, Any], lines: dict[int, int], of_blocks: dict[int, Operations] | None) -> Launch:

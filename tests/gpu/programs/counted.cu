@@ -269,3 +269,16 @@ extern "C" int run_stencil(void)
   stencil<<<dim3(20, 20), dim3(32, 8)>>>(m.a, m.b);
   return m.end();
 }
+
+/* Started for one row after the other: as many times as there are rows. */
+__global__ void steps(const float *a, float *b)
+{
+  b[threadIdx.x] = a[threadIdx.x];
+}
+extern "C" int run_steps(void)
+{
+  Arrays m(4096, 4096);
+  for (int row = 0; row < 100; row++)
+    steps<<<1, 32>>>(m.a + row, m.b + row);
+  return m.end();
+}

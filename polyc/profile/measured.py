@@ -24,6 +24,8 @@ from polyc.runtime.inputs import random_array
 from polyc.runtime.layout import Layout, Unsafe
 from polyc.runtime.process.build import BuildError
 
+NOT_MAPPED = "not-mapped"
+"""The remark that says why a region has no kernels."""
 MOST_BLOCKS = 24
 """Blocks of a launch that are counted, about."""
 SIZE = 1024
@@ -67,7 +69,8 @@ def profile(
     most_blocks: of a launch; 0: all of them
     """
     if not compiled.device:
-        raise NotProfiled("the region has no kernels: nothing of it runs on a GPU")
+        reasons = [remark.message for remark in compiled.program.remarks if remark.code == NOT_MAPPED]
+        raise NotProfiled(f"the region has no kernels: {reasons[0] if reasons else 'nothing of it runs on a GPU'}")
     if CALLS in region.scop.arrays:
         raise NotProfiled("the region calls functions that may do more than compute")
     machine = load_gpu(compiled.program.options.machine)

@@ -125,6 +125,23 @@ def test_some_blocks_stand_for_all(polyc: Polyc, tmp_path: Path, without_nvcc: N
     assert whole["copies"] > 0
 
 
+@pytest.mark.parametrize(
+    ("file", "size"),
+    [("docs/example/blur.c", 300), ("polybench/kernels/trmm.c", 250), ("polybench/kernels/gemm.c", 333)],
+)
+def test_requests_of_some_blocks_are_those_of_all(polyc: Polyc, file: str, size: int, without_nvcc: None) -> None:
+    """Rows that are no multiple of a sector. Sectors that the end of a row shares with the beginning of
+    the next one are of blocks that are no neighbours: compulsory bytes are a bit more."""
+    words = ("profile", ROOT / file, "-I", ROOT / "polybench" / "harness", "-D", "MINI_DATASET", "--format", "json")
+    some, every = (kernels(polyc(*words, "--size", size, "--blocks", blocks)) for blocks in (24, "all"))
+    assert any(one["blocks_run"] < two["blocks_run"] for one, two in zip(some, every, strict=True))
+    for one, two in zip(some, every, strict=True):
+        compulsory = [kernel["global"].pop("bytes_compulsory") for kernel in (one, two)]
+        assert compulsory[0] == pytest.approx(compulsory[1], rel=0.03)
+        for name in ("name", "grid", "global", "shared", "requests", "active_lanes", "divergent_requests", "barriers"):
+            assert one[name] == two[name]
+
+
 def test_writes_a_file(polyc: Polyc, tmp_path: Path, without_nvcc: None) -> None:
     (tmp_path / "turn.c").write_text(TURN)
     result = polyc("profile", "turn.c", "--size", "64", "-o", ".")
@@ -154,7 +171,9 @@ def test_regions_without_kernels(polyc: Polyc, tmp_path: Path, without_nvcc: Non
                                   "    a[i] = 1;\n#pragma endscop\n}\n")  # fmt: skip
     result = polyc("profile", "t.c")
     assert result.exit_code == 1
-    assert "t.c:3:1: error: the region has no kernels: nothing of it runs on a GPU [not-profiled]" in result.output
+    assert "t.c:3:1: error: the region has no kernels: " in result.output
+    assert "long double" in result.output
+    assert "[not-profiled]" in result.output
 
 
 @pytest.mark.skipif(NO_NVCC, reason="nvcc is not there")

@@ -92,7 +92,7 @@ struct Touched {
     Marks marks;
 };
 Touched *touched;  // the arrays that the launch has touched
-unsigned touched_count;
+unsigned touched_count, last_touched;
 
 Site &site_of(uint32_t place, Kind kind)
 {
@@ -115,17 +115,18 @@ Site &site_of(uint32_t place, Kind kind)
 
 Marks &marks_of(uintptr_t address, uintptr_t *begin)
 {
-    static unsigned last;
-    for (unsigned tried = 0; tried < touched_count; ++tried, last = (last + 1) % touched_count)
-        if (address - touched[last].begin < touched[last].marks.count * kSectorBytes) {
-            *begin = touched[last].begin;
-            return touched[last].marks;
+    for (unsigned tried = 0; tried < touched_count; ++tried, last_touched = (last_touched + 1) % touched_count) {
+        Touched &one = touched[last_touched];
+        if (address - one.begin < one.marks.count * kSectorBytes) {
+            *begin = one.begin;
+            return one.marks;
         }
+    }
     const Region *region = find(address);
     touched = static_cast<Touched *>(realloc(touched, (touched_count + 1) * sizeof(Touched)));
     if (!touched || !region)
         abort();
-    Touched &made = touched[last = touched_count++];
+    Touched &made = touched[last_touched = touched_count++];
     made = Touched{region->begin, Marks{}};
     made.marks.count = (region->size_bytes + kSectorBytes - 1) / kSectorBytes;
     made.marks.bytes = static_cast<uint8_t *>(calloc(made.marks.count, 1));
@@ -195,7 +196,7 @@ void free_marks()
         free(touched[k].marks.own);
         free(touched[k].marks.before);
     }
-    touched_count = 0;
+    touched_count = last_touched = 0;
 }
 
 // --- requests --------------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ ORDER = (
     *("passes/order", "passes/blocks", "passes/timetiles", "passes/fusion", "passes/scatter", "passes"),
     *("verify/flow", "verify/order", "verify/gpu", "verify/places", "verify/region", "verify"),
     *("codegen/text", "codegen/loops", "codegen/gpu", "codegen/blocks", "codegen", "reread/blocks", "reread"),
-    *("runtime/process", "runtime/cuda_shim", "runtime/opencl", "runtime"),
+    *("runtime/process", "runtime/cuda_shim", "runtime/opencl", "runtime", "profile"),
     *("replay/machine", "replay/translate", "replay"),
     *("fallback", "relaxations", "attempt", "inspecting", "pipeline"),
     *("explain/codes", "explain/facts", "explain/words", "explain/pictures", "explain/html", "explain"),

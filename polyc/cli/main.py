@@ -13,7 +13,7 @@ import click
 
 from polyc import __version__
 
-COMMANDS = ("compile", "explain", "verify", "cc", "report", "machine", "doctor", "completion", "man")
+COMMANDS = ("compile", "explain", "verify", "profile", "cc", "report", "machine", "doctor", "completion", "man")
 
 
 class Commands(click.Group):
@@ -61,6 +61,7 @@ def cli() -> None:
     polyc compile blur.c -o blur.polyc.c     write the transformed file
     polyc explain blur.c                     what was done, what was not, and why
     polyc verify blur.c                      run the original against the result
+    polyc profile blur.c --target cuda       what the kernels ask of a GPU's memory
     make CC="polyc cc"                       build a project with polyc before its C compiler
     polyc machine list                       the machines that code can be made for
     polyc machine detect                     measure this machine

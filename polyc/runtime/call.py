@@ -44,8 +44,10 @@ class Ended:
     result_fault: str = ""
 
 
-def run_child(setting: Setting, arrays: dict[str, Data], shapes: dict[str, Shape], values: dict[str, int]) -> Ended:
-    """Call both functions in a process of its own; their arrays come back as files."""
+def arguments_of(
+    setting: Setting, arrays: dict[str, Data], shapes: dict[str, Shape], values: dict[str, int]
+) -> list[dict[str, Any]]:
+    """What both functions take, each in a file: parameters, arrays, and the extents of arrays of rows."""
     folder = setting.folder
     arguments = []
     for parameter in setting.scop.parameters:
@@ -59,6 +61,13 @@ def run_child(setting: Setting, arrays: dict[str, Data], shapes: dict[str, Shape
     for name in setting.source.rows:
         data = np.array(shapes[name].extents, dtype=np.int64).tobytes()
         arguments.append(argument(folder, f"extents-{name}", data))
+    return arguments
+
+
+def run_child(setting: Setting, arrays: dict[str, Data], shapes: dict[str, Shape], values: dict[str, int]) -> Ended:
+    """Call both functions in a process of its own; their arrays come back as files."""
+    folder = setting.folder
+    arguments = arguments_of(setting, arrays, shapes, values)
     calls = []
     for function in (csource.ORIGINAL, csource.RESULT):
         own = [{**a, "result": f"{a['file']}.{function}"} for a in arguments]

@@ -13,15 +13,18 @@ from polyc.runtime.process.build import BuildError, build
 
 
 def build_for_device(
-    text: str, region: Region, compiled: Compiled, folder: Path, cc: str
+    text: str, region: Region, compiled: Compiled, folder: Path, cc: str, count: bool = False
 ) -> tuple[Path, dict[str, str]]:
-    """The library of a region's two forms, and what its process needs in the environment. Raises BuildError."""
+    """The library of a region's two forms, and what its process needs in the environment. Raises BuildError.
+
+    count: a library that counts what its CUDA kernels do, instead of checking it
+    """
     target = compiled.program.options.target
     files = render_device_files(region.scop.span.file, [compiled.device], target)
     if target == "cuda":
         host = folder / "host.c"
         host.write_text(text, encoding="utf-8", errors="surrogateescape")
-        return cuda_shim.build(files[".cu"], [host], folder, cc=cc), {}
+        return cuda_shim.build(files[".cu"], [host], folder, cc=cc, count=count), {}
     found = support(cc)
     if found is None:
         raise BuildError(f"no OpenCL device: {missing(cc)}")

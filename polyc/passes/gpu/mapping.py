@@ -32,10 +32,12 @@ from polyc.model.tree import (
 from polyc.nests.points import SEVERAL_TIMES, is_elementwise, points_of
 from polyc.nests.strides import gain_of
 from polyc.passes.gpu.map_reductions import Reductions
-from polyc.poly import set_name, sets
+from polyc.poly import greatest_of, maps, set_name, sets
 from polyc.records import dataclass, replace
 
 STAGE = "mapping"
+MANY = 64
+"""Iterations of a loop from which on it has work for as many threads as a block has along an axis."""
 
 
 def map_to_kernels(program: Program) -> Program:
@@ -68,6 +70,16 @@ class _Block:
         """Whether the loop has one iteration in each tile."""
         value = isl.UnionMap.from_union_pw_aff(member.schedule)
         return all(tile.apply_range(value).is_single_valued() for tile in self.tiles)
+
+    def iterations(self, member: Member) -> int:
+        """At most so many iterations the loop has in a tile; MANY where nothing bounds them, or that is too much to
+        find out."""
+        value = isl.UnionMap.from_union_pw_aff(member.schedule)
+        most = 1
+        for reached in (m for tile in self.tiles for m in maps(tile.apply_range(value))):
+            distance = greatest_of(reached.reverse().apply_range(reached).deltas(), 0)
+            most = max(most, distance.to_python() + 1 if distance.is_int() else MANY)
+        return min(most, MANY)
 
 
 class _Mapper:
@@ -211,7 +223,10 @@ class _Mapper:
         """A band whose points are dealt out: two of its parallel loops, or one over all threads."""
         parallel = band.members[: band.coincident_prefix]
         moving = [k for k, member in enumerate(parallel) if not block.fixes(member)] or [0]
-        positions = tuple(moving[k] for k in self.fastest(tuple(parallel[k] for k in moving)))
+        first, *others = (moving[k] for k in self.fastest(tuple(parallel[k] for k in moving)))
+        if block.wide and len(moving) > 2:  # the longest of the others keeps the most threads busy
+            others = sorted((k for k in reversed(moving) if k != first), key=lambda k: -block.iterations(parallel[k]))
+        positions = (first, *others[:1])
         axes = THREAD_AXES if block.wide and len(positions) > 1 else (ALL_THREADS,)
         return replace(band, members=_mapped(band.members, positions, axes))
 

@@ -183,6 +183,10 @@ bool pass_barrier()
         ++differs;
     if (differs == thread_count && fibers[0].stage != kAtWarpBarrier) {
         bool more = fibers[0].stage == kAtBarrier;
+#ifdef POLYC_SHIM_COUNT
+        if (more)
+            count_barrier();
+#endif
         for (unsigned t = 0; more && t < thread_count; ++t)
             fibers[t].stage = kReady;
         return more;
@@ -205,6 +209,35 @@ bool pass_barrier()
     return false;
 }
 
+// Runs the threads that are ready until each has ended or waits.
+#ifdef POLYC_SHIM_COUNT
+void run_ready(const uint16_t *)
+{
+    for (unsigned first = 0; first < thread_count && !abandoned; first += kWarp) {
+        const unsigned count = thread_count - first < kWarp ? thread_count - first : kWarp;
+        uint32_t waiting;
+        begin_warp(count == kWarp ? 0xffffffffu : (1u << count) - 1);
+        do {
+            waiting = 0;
+            for (unsigned lane = 0; lane < count && !abandoned; ++lane) {
+                const Fiber &fiber = fibers[first + lane];
+                if (fiber.stage == kReady && has_room(lane))
+                    resume(first + lane);
+                waiting |= (uint32_t)(fiber.stage == kReady) << lane;
+            }
+            merge_warp(waiting);
+        } while (waiting && !abandoned);
+    }
+}
+#else
+void run_ready(const uint16_t *order)
+{
+    for (unsigned k = 0; k < thread_count && !abandoned; ++k)
+        if (fibers[order[k]].stage == kReady)
+            resume(order[k]);
+}
+#endif
+
 void run_block()
 {
     uint16_t order[kMostThreads];
@@ -213,11 +246,9 @@ void run_block()
     do {
         begin_interval();
         order_threads(order, intervals++);
-        do {
-            for (unsigned k = 0; k < thread_count && !abandoned; ++k)
-                if (fibers[order[k]].stage == kReady)
-                    resume(order[k]);
-        } while (!abandoned && release_warps());
+        do
+            run_ready(order);
+        while (!abandoned && release_warps());
     } while (!abandoned && pass_barrier());
 }
 
@@ -280,6 +311,39 @@ bool start_block(Index index)
     return true;
 }
 
+Region *shared[256];
+unsigned shared_count;
+
+// One block, whose shared memory holds nothing; false where the launch has come to its end.
+bool run_one(Index index)
+{
+    if (abandoned)
+        return false;
+    if (!start_block(index)) {
+        fail(kOutOfResources, false);
+        return false;
+    }
+    for (unsigned s = 0; s < shared_count; ++s)
+        memset(reinterpret_cast<void *>(shared[s]->begin), 0xff, shared[s]->size_bytes);
+    run_block();
+    return !abandoned;
+}
+
+void run_blocks(Index grid, [[maybe_unused]] Index block, [[maybe_unused]] size_t shared_bytes)
+{
+#ifdef POLYC_SHIM_COUNT
+    count_launch(state.kernel, grid, block, shared_bytes, run_one);
+#else
+    const bool backward = launches++ % 2 == 1;
+    const uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z;
+    for (uint64_t k = 0; k < blocks; ++k) {
+        const uint64_t b = backward ? blocks - 1 - k : k;
+        if (!run_one({(unsigned)(b % grid.x), (unsigned)(b / grid.x % grid.y), (unsigned)(b / grid.x / grid.y)}))
+            return;
+    }
+#endif
+}
+
 }  // namespace
 
 void abandon()
@@ -288,6 +352,10 @@ void abandon()
     fibers[state.thread].started = false;
     _longjmp(scheduler, 1);
 }
+
+#ifdef POLYC_SHIM_COUNT
+void pause_thread() { wait_at(kReady, 0, 0, 0); }
+#endif
 
 void meet_in_warp(uintptr_t site, int line) { wait_at(kAtWarpBarrier, static_cast<int>(site), line, 0xffffffffu, false); }
 
@@ -325,12 +393,11 @@ extern "C" void *polyc_shim_dynamic_shared(void) { return reinterpret_cast<void 
 extern "C" void polyc_shim_launch(const char *kernel, Index grid, Index block, size_t shared_bytes,
                                   void (*body)(void *), void *data)
 {
-    static Region *shared[256];
     if (failed_for_good())
         return;
     state.kernel = kernel;
     set_dynamic_shared(0);
-    unsigned shared_count = shared_regions(kernel, shared, 256);
+    shared_count = shared_regions(kernel, shared, 256);
     size_t static_bytes = 0;
     for (unsigned k = 0; k < shared_count; ++k)
         static_bytes += shared[k]->size_bytes;
@@ -351,16 +418,7 @@ extern "C" void polyc_shim_launch(const char *kernel, Index grid, Index block, s
     state.launch_first = epoch + 1;
     start_count = 0;
     abandoned = false;
-    const bool backward = launches++ % 2 == 1;
-    uint64_t blocks = (uint64_t)grid.x * grid.y * grid.z;
-    for (uint64_t k = 0; k < blocks && !abandoned; ++k) {
-        uint64_t b = backward ? blocks - 1 - k : k;
-        if (!start_block({(unsigned)(b % grid.x), (unsigned)(b / grid.x % grid.y), (unsigned)(b / grid.x / grid.y)}))
-            return fail(kOutOfResources, false);
-        for (unsigned s = 0; s < shared_count; ++s)
-            memset(reinterpret_cast<void *>(shared[s]->begin), 0xff, shared[s]->size_bytes);
-        run_block();
-    }
+    run_blocks(grid, block, static_bytes + shared_bytes);
     if (abandoned)
         for (Fiber &fiber : fibers)
             fiber.started = fiber.started && fiber.stage == kEnded;

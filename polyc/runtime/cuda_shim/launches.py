@@ -13,6 +13,7 @@ BOUNDS = re.compile(r"__launch_bounds__\s*\(\s*(\d+)")
 ASM = re.compile(r"\basm\b(?:\s+volatile\b)?\s*\(")
 INSTRUCTION = re.compile(r"\s*([\w.]+)\s([^;]*);?\s*")
 TEXT = re.compile(r'"((?:\\.|[^"\\\n])*)"')
+UNROLLED = re.compile(r"^([ \t]*#[ \t]*pragma[ \t]+)unroll[ \t]*$", re.MULTILINE)
 DYNAMIC_SHARED = re.compile(r"\bextern\s+__shared__\s+([\w\s]+?)\s*\b(\w+)\s*\[\s*\]\s*;")
 
 
@@ -54,6 +55,14 @@ def kernels(text: str) -> list[Kernel]:
         name = match[1].split()[-1].lstrip("*&")
         found[name] = max(found.get(name, 0), int(bounds[1]) if bounds else 0)
     return [Kernel(name, most_threads) for name, most_threads in found.items()]
+
+
+def rewrite_unrolled(text: str) -> str:
+    """Let the C++ compiler unroll what nvcc unrolls as a whole, so that both keep loaded values in registers.
+
+    rewrite:   #pragma unroll -> #pragma GCC unroll 65534
+    """
+    return UNROLLED.sub(r"\1GCC unroll 65534", text)
 
 
 def rewrite_dynamic_shared(text: str) -> str:

@@ -9,11 +9,12 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from polyc.runtime.cuda_shim.launches import rewrite
+from polyc.runtime.cuda_shim.launches import rewrite, rewrite_unrolled
 from polyc.runtime.process.build import FLAGS, run_compiler
 
 HERE = Path(__file__).parent
 PARTS = ("memory.cpp", "fibers.cpp", "shadow.cpp", "tensor.cpp")
+COUNTERS = "counters.cpp"
 COMPILE = [flag for flag in FLAGS if flag not in ("-shared", "-std=gnu11") and not flag.startswith("-Wl,")]
 CXX = ["-std=gnu++17", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"]
 SHIM = ["-O2", "-fvisibility=hidden", "-U_FORTIFY_SOURCE"]
@@ -27,29 +28,57 @@ CHECKED = [
 ]
 """The compiler's calls for each access; the shim has the functions, and no sanitizer's library is linked. No access is
 moved out of a loop or a condition: a thread that would not have made it would seem to."""
+COUNTED = [
+    "-DPOLYC_SHIM_COUNT",
+    "-O2",
+    "-fsanitize=thread",
+    "-fsanitize-coverage=trace-pc",
+    *(
+        "-fno-reorder-blocks",
+        "-fno-reorder-blocks-and-partition",
+        "-fno-thread-jumps",
+        "-fno-crossjumping",
+        "-fno-tree-tail-merge",
+        "-fno-ipa-icf",
+    ),
+    *("-fno-optimize-sibling-calls", "-fno-shrink-wrap"),
+    *("-fno-tree-vectorize", "-fno-store-merging", "-fno-tree-sra", "-fno-tree-pre", "-fno-code-hoisting"),
+]
+"""The compiler's calls for each access and each basic block. Loops are unrolled and what is loaded twice is kept, as by
+nvcc; but blocks stay in the order of the source, each with its own accesses, and a copy of a struct stays one access.
+"""
 SOURCE = "region.cu"
 PLACE = re.compile(r"\[(0x[0-9a-f]+)\] ")
 
 
 def build(
-    cuda_text: str, host_c: list[Path], folder: Path, check: bool = True, cxx: str = "g++", cc: str = "gcc"
+    cuda_text: str,
+    host_c: list[Path],
+    folder: Path,
+    check: bool = True,
+    cxx: str = "g++",
+    cc: str = "gcc",
+    count: bool = False,
 ) -> Path:
     """Compile a CUDA text and C files to `folder/region.so`, which runs on a CPU.
 
     With `check`, launches find races and accesses out of bounds, too; without, only divergent barriers, and what no
-    device can launch. Raises BuildError with a compiler's message, RewriteError for text that is no CUDA.
+    device can launch. With `count`, launches count what a profiler does instead, and find accesses out of bounds
+    (`read_counters`). Raises BuildError with a compiler's message, RewriteError for text that is no CUDA.
     """
     library = folder / "region.so"
     objects = [folder / "region.o"]
     source = folder / SOURCE
-    source.write_text(rewrite(cuda_text), encoding="utf-8", errors="surrogateescape")
-    language = ["-x", "c++", "-g1", "-I", str(HERE / "include"), *(CHECKED if check else [])]
+    text = rewrite_unrolled(cuda_text) if count else cuda_text
+    source.write_text(rewrite(text), encoding="utf-8", errors="surrogateescape")
+    calls = COUNTED if count else CHECKED if check else []
+    language = ["-x", "c++", "-g1", "-I", str(HERE / "include"), *calls]
     run_compiler([cxx, *COMPILE, *CXX, *language, "-c", str(source), "-o", str(objects[0])], folder)
     for position, file in enumerate(host_c):
         target = folder / f"host{position}.o"
         run_compiler([cc, *COMPILE, "-std=gnu11", "-c", str(file), "-o", str(target)], folder)
         objects.append(target)
-    for name, content in shim_objects(cxx).items():
+    for name, content in shim_objects(cxx, count).items():
         target = folder / name
         target.write_bytes(content)
         objects.append(target)
@@ -58,14 +87,15 @@ def build(
 
 
 @cache
-def shim_objects(cxx: str) -> dict[str, bytes]:
+def shim_objects(cxx: str, count: bool = False) -> dict[str, bytes]:
     """The shim's object files, compiled once a process. Raises BuildError."""
     with tempfile.TemporaryDirectory(prefix="polyc-shim-") as name:
         folder = Path(name)
         objects = {}
-        for part in PARTS:
+        for part in (*PARTS, COUNTERS) if count else PARTS:
             target = folder / f"{Path(part).stem}.o"
-            run_compiler([cxx, *COMPILE, *CXX, *SHIM, "-c", str(HERE / part), "-o", str(target)], folder)
+            counted = ["-DPOLYC_SHIM_COUNT"] if count else []
+            run_compiler([cxx, *COMPILE, *CXX, *SHIM, *counted, "-c", str(HERE / part), "-o", str(target)], folder)
             objects[target.name] = target.read_bytes()
         return objects
 

@@ -31,7 +31,7 @@ size_t report_length;
 unsigned fault_count;
 uintptr_t fault_places[kMostFaults];
 const char *fault_kinds[kMostFaults];
-char report_file[4096];
+char report_file[4096], own_file[4080];
 uintptr_t library_base;
 
 int last_error, fatal_error;
@@ -87,7 +87,8 @@ void add_variables(const char *file, const char *base)
             const char *section = section_names + sections[symbol.st_shndx].sh_name;
             const char *name = names + symbol.st_name;
             bool shared = !strcmp(section, "polyc_shared"), constant = !strcmp(section, "polyc_constant");
-            if ((!shared && !constant) || strstr(name, "polyc_shim_gap_"))
+            // The linker's own symbols have no size: __TMC_END__ lies where the data end, and this may be here.
+            if ((!shared && !constant) || symbol.st_size == 0 || strstr(name, "polyc_shim_gap_"))
                 continue;
             auto *region = static_cast<Region *>(calloc(1, sizeof(Region)));
             region->begin = reinterpret_cast<uintptr_t>(base) + symbol.st_value;
@@ -106,7 +107,8 @@ __attribute__((constructor)) void load()
     if (!dladdr(reinterpret_cast<void *>(&load), &info))
         return;
     library_base = reinterpret_cast<uintptr_t>(info.dli_fbase);
-    snprintf(report_file, sizeof report_file, "%s.report", info.dli_fname);
+    snprintf(own_file, sizeof own_file, "%s", info.dli_fname);
+    snprintf(report_file, sizeof report_file, "%s.report", own_file);
     unlink(report_file);
     int file = open(info.dli_fname, O_RDONLY | O_CLOEXEC);
     struct stat status;
@@ -181,6 +183,9 @@ void fail(int error, bool for_good)
         fatal_error = error;
 }
 
+const char *library_file() { return own_file; }
+uintptr_t library_begin() { return library_base; }
+
 bool failed_for_good() { return fatal_error != 0; }
 
 // Adds a line to the report, once for a kind and a place of the program. False where it was there already.
@@ -229,6 +234,9 @@ __attribute__((visibility("default"))) void polyc_shim_clear(void)
     report[0] = 0;
     last_error = fatal_error = 0;
     restart_orders();
+#ifdef POLYC_SHIM_COUNT
+    forget_counts();
+#endif
     unlink(report_file);
 }
 

@@ -173,12 +173,9 @@ __attribute__((noinline)) void touch_host(uintptr_t address, size_t size, Access
     fail(kIllegalAddress, true);
 }
 
-inline __attribute__((always_inline)) void touch(uintptr_t address, size_t size, Access access, uintptr_t pc)
+// The array that the bytes lie in; the launch ends where they lie in none.
+inline __attribute__((always_inline)) Region &region_of(uintptr_t address, size_t size, Access access, uintptr_t pc)
 {
-    if (!state.device)
-        return touch_host(address, size, access, pc);
-    if (address - state.stack < kStackBytes)
-        return;
     Region *&last = last_regions[(pc ^ pc >> 8) % kSites];
     if (!last || address - last->begin >= last->size_bytes) {
         Region *found = find(address);
@@ -186,15 +183,27 @@ inline __attribute__((always_inline)) void touch(uintptr_t address, size_t size,
             tell_bounds(address, size, access, pc);
         last = found;
     }
-    Region &r = *last;
-    size_t offset = address - r.begin;
-    if (size > r.size_bytes - offset)
+    if (size > last->size_bytes - (address - last->begin))
         tell_bounds(address, size, access, pc);
+    return *last;
+}
+
+inline __attribute__((always_inline)) void touch(uintptr_t address, size_t size, Access access, uintptr_t pc)
+{
+    if (!state.device)
+        return touch_host(address, size, access, pc);
+    if (address - state.stack < kStackBytes)
+        return;
+    Region &r = region_of(address, size, access, pc);
+    size_t offset = address - r.begin;
     if (r.space == kConstant) {
         if (access != kRead)
             tell_constant(r, pc);
         return;
     }
+#ifdef POLYC_SHIM_COUNT
+    return count_access(r, address, size, access, pc);
+#endif
     if (((offset | size) & r.mask) != 0)
         refine(r, offset | size);
     if (access == kAtomic && !r.atomics)
@@ -210,6 +219,14 @@ __attribute__((noinline)) void touch_range(uintptr_t address, size_t size, Acces
 }
 
 }  // namespace
+
+#ifdef POLYC_SHIM_COUNT
+const Region &check_bounds(uintptr_t address, size_t size, Access access, uintptr_t pc)
+{
+    return region_of(address, size, access, pc);
+}
+#endif
+
 }  // namespace shim
 
 using namespace shim;
@@ -235,8 +252,10 @@ HOOK void __tsan_read_range(uintptr_t address, size_t size) { touch_range(addres
 HOOK void __tsan_write_range(uintptr_t address, size_t size) { touch_range(address, size, kWrite, PC); }
 HOOK void polyc_shim_atomic(uintptr_t address, size_t size) { touch_range(address, size, kAtomic, PC); }
 HOOK void __tsan_init(void) {}
+#ifndef POLYC_SHIM_COUNT
 HOOK void __tsan_func_entry(void *) {}
 HOOK void __tsan_func_exit(void) {}
+#endif
 HOOK void __tsan_vptr_update(void **, void *) {}
 HOOK void __tsan_vptr_read(void **) {}
 HOOK void __tsan_atomic_thread_fence(int) {}

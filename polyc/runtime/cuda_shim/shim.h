@@ -1,5 +1,6 @@
 // What the parts of the shim share: memory.cpp (allocations, the API), fibers.cpp (launches, barriers),
-// shadow.cpp (the check of each access), tensor.cpp (what a warp computes together).
+// shadow.cpp (the check of each access), tensor.cpp (what a warp computes together), and, where POLYC_SHIM_COUNT is
+// defined, counters.cpp (what a profiler counts; then blocks and threads run in order, and races are not looked for).
 //
 // Time is a count of epochs. Each launch, block and barrier interval begins a new one, and a warp's barrier gives this
 // warp a new one: so one number says in which launch, block and interval an access was. Blocks run one after another.
@@ -68,6 +69,8 @@ void set_dynamic_shared(size_t size_bytes);
 Region *dynamic_shared();
 void fail(int error, bool for_good);  // for good: all later calls fail too, as after a fault of a real device
 bool failed_for_good();
+const char *library_file();
+uintptr_t library_begin();
 bool tell(const char *kind, uintptr_t where, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 // fibers.cpp
@@ -75,5 +78,23 @@ bool tell(const char *kind, uintptr_t where, const char *format, ...) __attribut
 void meet_in_warp(uintptr_t site, int line);  // all 32 threads of a warp, at one place; orders no accesses to memory
 void restart_orders();        // blocks and threads run in the orders of a program's start
 const char *who(uint32_t epoch, unsigned thread, char *text, size_t size);
+
+#ifdef POLYC_SHIM_COUNT
+// fibers.cpp
+void pause_thread();  // until its warp's traces are merged
+
+// shadow.cpp: ends the launch where the bytes are not those of one array
+const Region &check_bounds(uintptr_t address, size_t size_bytes, Access access, uintptr_t pc);
+
+// counters.cpp
+void begin_warp(uint32_t existing);
+bool has_room(unsigned lane);
+void merge_warp(uint32_t waiting);
+void count_access(const Region &region, uintptr_t address, size_t size_bytes, Access access, uintptr_t pc);
+void forget_counts();
+void count_barrier();
+void count_tensor(unsigned operations, bool half);  // of one lane
+bool count_launch(const char *kernel, Index grid, Index block, size_t shared_bytes, bool (*run)(Index));
+#endif
 
 }  // namespace shim

@@ -35,6 +35,12 @@ double half_of(uint32_t bits, unsigned which)
 
 }  // namespace
 
+#ifndef POLYC_SHIM_COUNT
+static void count_tensor(unsigned, bool) {}
+#else
+using shim::count_tensor;
+#endif
+
 extern "C" uint32_t polyc_shim_shuffle(uint32_t value, int lane, int line)
 {
     if (!shim::state.device)
@@ -51,6 +57,7 @@ extern "C" void polyc_shim_mma_tf32(float *d, const uint32_t *a, const uint32_t 
 {
     if (!shim::state.device)
         return;
+    count_tensor(2 * 4 * 8, false);
     Left &own = left[shim::state.thread];
     __builtin_memcpy(own.a, a, 4 * sizeof *a);
     __builtin_memcpy(own.b, b, 2 * sizeof *b);
@@ -72,6 +79,7 @@ extern "C" void polyc_shim_mma_half(float *d, const uint32_t *a, const uint32_t 
 {
     if (!shim::state.device)
         return;
+    count_tensor(2 * 4 * static_cast<unsigned>(depth), true);
     Left &own = left[shim::state.thread];
     __builtin_memcpy(own.a, a, 4 * sizeof *a);
     __builtin_memcpy(own.b, b, 2 * sizeof *b);

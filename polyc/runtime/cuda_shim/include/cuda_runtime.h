@@ -98,6 +98,7 @@ unsigned polyc_shim_shuffle(unsigned value, int lane, int line);
 void polyc_shim_mma_tf32(float *d, const unsigned *a, const unsigned *b, const float *c, int line);
 void polyc_shim_mma_half(float *d, const unsigned *a, const unsigned *b, const float *c, int depth, int line);
 void polyc_shim_atomic(const void *address, size_t size_bytes);
+void polyc_shim_copy(void *to, const void *from, size_t size_bytes, bool zero);
 cudaError_t polyc_shim_malloc(void **address, size_t size_bytes);
 
 cudaError_t cudaFree(void *address);

@@ -446,11 +446,11 @@ def machine_options(values: dict[str, Any]) -> tuple[str, tuple[int, ...] | None
 
     Raises click.UsageError, and UserError for a machine's file that is wrong.
     """
-    from polyc.machine import DEFAULTS, load_cpu, load_gpu
+    from polyc.machine import DEFAULTS, load_cpu, load_gpu, spelled
 
     named, grid, block, target = values["machine"], values["grid"], values["block"], values["target"]
     kind = "gpu" if target in ("cuda", "opencl") else "cpu"
-    machine = DEFAULTS[kind] if named is None else str(named)
+    machine = DEFAULTS[kind] if named is None else spelled(str(named))
     known_name(machine, target)
     if kind == "cpu":
         for option in ("grid", "block"):

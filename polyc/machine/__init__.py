@@ -7,7 +7,7 @@ from polyc.machine.cpu import Cpu, Level, Memory
 from polyc.machine.description import Machine
 from polyc.machine.gpu import Gpu
 from polyc.machine.load import load, load_cpu, load_gpu
-from polyc.machine.shipped import DEFAULTS, GENERIC, HOST, is_file, known, shipped
+from polyc.machine.shipped import DEFAULTS, GENERIC, HOST, is_file, known, shipped, spelled
 
 __all__ = [
     "DEFAULTS",
@@ -24,4 +24,5 @@ __all__ = [
     "load_cpu",
     "load_gpu",
     "shipped",
+    "spelled",
 ]

@@ -41,6 +41,11 @@ def known(kind: str | None) -> list[str]:
     return sorted({*shipped(kind), GENERIC, *(() if kind == "gpu" else (HOST,))})
 
 
+def spelled(name: str) -> str:
+    """A machine's name as polyc has it: `H200` is `h200`."""
+    return name.lower() if not is_file(name) and name.lower() in known(None) else name
+
+
 def is_file(name: str) -> bool:
     """Whether the user means a file: a name that polyc ships has no dot and no slash."""
     return name.endswith(".toml") or "/" in name or "\\" in name

@@ -97,7 +97,7 @@ def test_a_file_of_the_other_kind_is_shown_with_its_line(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize("machine", ["generic", "x86-64-v4", "graviton3", "host"])
+@pytest.mark.parametrize("machine", ["generic", "x86-64-v4", "Graviton3", "host"])
 def test_code_for_another_machine(machine: str) -> None:
     result = polyc("compile", "t.c", "-o", "-", "--machine", machine)
     assert result.exit_code == 0, result.stderr

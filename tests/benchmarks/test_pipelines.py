@@ -32,8 +32,8 @@ TODAY: dict[tuple[str, str], tuple[int, set[str]]] = {
     ("harris", "flat"): (1, {"delinearised"}),
     ("bilateral", "arrays"): (3, DATA | {"not-time-tiled"}),
     ("bilateral", "flat"): (6, DATA | {"assumed", "delinearised", "not-time-tiled", "turned"}),
-    ("camera", "arrays"): (3, DATA | {"not-tiled"}),
-    ("camera", "flat"): (2, DATA | {"assumed", "delinearised", "not-looked-up", "not-tiled"}),
+    ("camera", "arrays"): (4, DATA | {"not-tiled"}),
+    ("camera", "flat"): (3, DATA | {"assumed", "delinearised", "not-looked-up", "not-tiled"}),
     ("multiscale", "arrays"): (5, {"not-fused", "not-inlined", "not-tiled", "turned"}),
     ("multiscale", "flat"): (9, {"assumed", "delinearised", "not-fused", "not-inlined", "not-tiled", "turned"}),
     ("laplacian", "arrays"): (

@@ -45,12 +45,28 @@ def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
             asked = [_part(worth) for worth in asked]
         elif len(asked) == 1:
             body = tuple(c.rewrite(item, _without) for item in body)
-        enough.append(c.Call(THREADS, (reduce(lambda one, two: c.Binary("||", one, two), asked),)))
+        enough.append(c.Call(THREADS, (reduce(lambda one, two: c.Binary("||", one, two), _weakest(asked)),)))
     in_vectors = any(isinstance(node, c.For) and _is_vector(node) for item in body for node in c.walk(item))
     asked_anyway = program.scop.search is not None  # how many threads a search needs (`ranges.py`)
     if started and not (in_vectors or asked_anyway) and _is_for_threads(program) and is_as_written(program):
         enough.append(c.Call(SEVERAL, ()))
     return body, enough
+
+
+def _weakest(asked: list[c.Expr]) -> list[c.Expr]:
+    """The conditions without those that others follow from: `n > 2000` for `n > 2000 || n > 16250`."""
+    least: dict[c.Expr, int] = {}
+    for worth in asked:
+        match worth:
+            case c.Binary(op=">", left=left, right=c.Literal(text=text)) if text.isdigit():
+                least[left] = min(least.get(left, int(text)), int(text))
+    found = [
+        c.Binary(">", one.left, c.Literal(str(least[one.left])))
+        if isinstance(one, c.Binary) and one.op == ">" and one.left in least
+        else one
+        for one in asked
+    ]
+    return list(dict.fromkeys(found))
 
 
 def _part(worth: c.Expr) -> c.Expr:

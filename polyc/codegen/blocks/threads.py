@@ -55,26 +55,31 @@ def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
 
 def _weakest(asked: list[c.Expr]) -> list[c.Expr]:
     """The conditions without those that others follow from: `n > 2000` for `n > 2000 || n > 16250`."""
-    least: dict[c.Expr, int] = {}
+    found: dict[c.Expr, c.Expr] = {}
     for worth in asked:
-        match worth:
-            case c.Binary(op=">", left=left, right=c.Literal(text=text)) if text.isdigit():
-                least[left] = min(least.get(left, int(text)), int(text))
-    found = [
-        c.Binary(">", one.left, c.Literal(str(least[one.left])))
-        if isinstance(one, c.Binary) and one.op == ">" and one.left in least
-        else one
-        for one in asked
-    ]
-    return list(dict.fromkeys(found))
+        limit, of = _limit(worth), worth.left if isinstance(worth, c.Binary) else worth
+        known = _limit(found.get(of, worth))
+        if limit is None or known is None:
+            found[worth] = worth
+        elif limit <= known:
+            found[of] = worth
+    return list(found.values())
+
+
+def _limit(worth: c.Expr) -> int | None:
+    """24000 of `n > 24000`."""
+    match worth:
+        case c.Binary(op=">", right=c.Literal(text=text)) if text.isdigit():
+            return int(text)
+    return None
 
 
 def _part(worth: c.Expr) -> c.Expr:
     """A condition that holds for a part of the work: `n > 750` for `n > 12000`."""
-    match worth:
-        case c.Binary(op=">", right=c.Literal(text=text)) if text.isdigit():
-            return replace(worth, right=c.Literal(str(int(text) // PART)))
-    return worth
+    limit = _limit(worth)
+    if limit is None or not isinstance(worth, c.Binary):
+        return worth
+    return replace(worth, right=c.Literal(str(limit // PART)))
 
 
 def _is_parallel(node: c.For | c.ExprStmt) -> bool:

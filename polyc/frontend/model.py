@@ -19,7 +19,14 @@ from polyc.frontend.c.checks import Checker
 from polyc.frontend.c.convert import Converter
 from polyc.frontend.c.ctype import Types
 from polyc.frontend.c.effects import Effects
-from polyc.frontend.c.liveness import Path, declared_on_the_way, given_before, is_like_local, read_after
+from polyc.frontend.c.liveness import (
+    Path,
+    addresses_taken,
+    declared_on_the_way,
+    given_before,
+    is_like_local,
+    read_after,
+)
 from polyc.frontend.c.parse import CALLED, IDENTIFIER, Parsed, clean, without_own_loops
 from polyc.frontend.c.references import place_of
 from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, number, restore, saved, variable
@@ -193,13 +200,9 @@ class Modeller:
         return read_after(name, self.path, function)
 
     @property
-    def taken(self) -> set[str]:
+    def taken(self) -> frozenset[str]:
         """The names of which the function takes the address."""
-        return {
-            node.expr.name
-            for node in walk(self.parsed.function.body)
-            if isinstance(node, c_ast.UnaryOp) and node.op == "&" and isinstance(node.expr, c_ast.ID)
-        }
+        return addresses_taken(self.parsed.function.body)
 
     @property
     def used_behind(self) -> set[str]:

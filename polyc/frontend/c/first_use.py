@@ -24,7 +24,8 @@ def joined(uses: list[Use]) -> Use:
     return Use.KILL if uses and all(u is Use.KILL for u in uses) else Use.NONE
 
 
-def in_sequence(uses: list[Use]) -> Use:
+def in_sequence(uses: Iterable[Use]) -> Use:
+    """What follows the first of them is not looked at."""
     return next((u for u in uses if u is not Use.NONE), Use.NONE)
 
 
@@ -40,13 +41,14 @@ def first_use(node: c.Node | None, key: str) -> Use:
         case c.Decl(name=name, init=init) if name == key:
             return in_sequence([first_use(init, key), Use.KILL])
         case c.Block(body=items):
-            return in_sequence([first_use(item, key) for item in items])
+            return in_sequence(first_use(item, key) for item in items)
         case c.If(condition=condition, then=then, otherwise=otherwise):
             paths = [first_use(then, key), first_use(otherwise, key)]
             return in_sequence([first_use(condition, key), joined(paths)])
         case c.For(init=init, condition=condition, step=step, body=body):
-            around = [maybe(first_use(part, key)) for part in (body, step)]
-            return in_sequence([first_use(init, key), first_use(condition, key), *around])
+            always = in_sequence(first_use(part, key) for part in (init, condition))
+            around = (maybe(first_use(part, key)) for part in (body, step))
+            return always if always is not Use.NONE else in_sequence(around)
         case c.While(condition=condition, body=body, do_first=do_first):
             inside = maybe(first_use(body, key))
             return in_sequence([inside, first_use(condition, key)] if do_first else [first_use(condition, key), inside])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from pycparser import c_ast
 
 from polyc.frontend.c.first_use import Use, in_sequence, joined, maybe
@@ -20,9 +22,22 @@ def jumped_to(body: c_ast.Node) -> frozenset[str]:
     return frozenset(node.name for node in walk(body) if isinstance(node, c_ast.Goto))
 
 
+@lru_cache(maxsize=32)
+def has_jumps(body: c_ast.Node) -> bool:
+    """Whether a function has a goto or a switch: what follows one of its statements is not told by its place."""
+    return any(isinstance(node, (c_ast.Goto, c_ast.Switch)) for node in walk(body))
+
+
+@lru_cache(maxsize=32)
+def addresses_taken(body: c_ast.Node) -> frozenset[str]:
+    """The names of which a function takes the address: `&x`."""
+    taken = (node.expr for node in walk(body) if isinstance(node, c_ast.UnaryOp) and node.op == "&")
+    return frozenset(one.name for one in taken if isinstance(one, c_ast.ID))
+
+
 def read_after(name: str, path: Path, function: c_ast.FuncDef) -> bool:
     """Whether a variable's value may be read after the region that ends at the end of `path`."""
-    if any(isinstance(n, (c_ast.Goto, c_ast.Switch)) for n in walk(function.body)):
+    if has_jumps(function.body):
         return True
     for node, position in reversed(path):
         if isinstance(node, c_ast.Compound):
@@ -80,7 +95,7 @@ def kept_for_calls(declaration: c_ast.Decl, function: c_ast.FuncDef) -> bool:
 
 def declared_on_the_way(name: str, path: Path, function: c_ast.FuncDef) -> bool:
     """Whether a path runs once each time that the declaration of a name is met: no loop around, no goto."""
-    if any(isinstance(n, (c_ast.Goto, c_ast.Switch)) for n in walk(function.body)):
+    if has_jumps(function.body):
         return False
     for node, position in reversed(path):
         if isinstance(node, c_ast.Compound):
@@ -93,7 +108,7 @@ def declared_on_the_way(name: str, path: Path, function: c_ast.FuncDef) -> bool:
 
 def given_before(name: str, path: Path, function: c_ast.FuncDef) -> c_ast.Node | None:
     """What a variable was given last before a place, on each way to it: in one statement of the blocks around it."""
-    if any(isinstance(n, (c_ast.Goto, c_ast.Switch)) for n in walk(function.body)):
+    if has_jumps(function.body):
         return None
     for node, position in reversed(path):
         if isinstance(node, c_ast.Compound):

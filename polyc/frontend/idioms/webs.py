@@ -28,17 +28,16 @@ def with_webs(
     is_live: whether the value of a variable may be read behind the region; None where others may see the variable
     """
     found: list[Symbol] = []
+    names = Names()
     changed = frozenset(key for item in body.body if not isinstance(item, c.ExprStmt) for key in writes(item))
-    for key in sorted(changed):
+    for key in sorted(changed - counters(body)):
         symbol = scope.symbols.get(key)
         if symbol is None or symbol.rank or symbol.volatile or symbol.shape.element.kind not in ("int", "float"):
             continue
-        if symbol.node is None or is_counter(key, body):
-            continue
-        live = is_live(symbol)
+        live = None if symbol.node is None else is_live(symbol)
         if live is None:
             continue
-        webs = Webs(symbol, scope)
+        webs = Webs(symbol, scope, names)
         apart = webs.region(body, live)
         if len(webs.fresh) == 1 and not symbol.is_integer and key not in mentions(apart):
             del scope.symbols[webs.fresh[0]]  # it has been one all along
@@ -48,9 +47,24 @@ def with_webs(
     return body, tuple(found)
 
 
-def is_counter(key: str, body: c.Block) -> bool:
+def counters(body: c.Block) -> set[str]:
     heads = [induction(node) for node in c.walk(body) if isinstance(node, c.For)]
-    return any(head is not None and head.key == key for head in heads)
+    return {head.key for head in heads if head is not None}
+
+
+class Names:
+    """The names in each part of a tree, which are asked for many times."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, tuple[c.Node, frozenset[str]]] = {}
+
+    def of(self, node: c.Node) -> frozenset[str]:
+        """What is mentioned or declared."""
+        found = self.known.get(id(node))
+        if found is None:
+            own = {node.name} if isinstance(node, c.Name | c.Decl) else set()
+            found = self.known[id(node)] = node, frozenset(own).union(*map(self.of, c.children(node)))
+        return found[1]
 
 
 @dataclass(slots=True)
@@ -59,8 +73,11 @@ class Webs:
 
     symbol: Symbol
     scope: Scope
+    names: Names
     fresh: list[str] = field(default_factory=list)
     """The variables of the region in its place."""
+    uses: dict[int, tuple[c.Stmt, Use]] = field(default_factory=dict)
+    """What is known of statements, by their identity."""
 
     def region(self, body: c.Block, live: bool) -> c.Block:
         """The region with the webs of its inner blocks apart.
@@ -69,7 +86,7 @@ class Webs:
         """
         behind = self._live_behind(body.body, live)
         items = tuple(self._inside(item, "", after) for item, after in zip(body.body, behind, strict=True))
-        return body if items == body.body else replace(body, body=items)
+        return replace(body, body=items) if self.fresh else body
 
     def with_plain_names(self, body: c.Block) -> c.Block:
         """The region, of which nothing uses the variable itself, with its name for the first of its webs."""
@@ -86,7 +103,7 @@ class Webs:
         key = self.symbol.key
         empty = [isinstance(item, c.Decl) and item.name == key and item.init is None for item in node.body]
         live = live and not any(empty)
-        uses = [Use.NONE if hole else first_use(item, key) for item, hole in zip(node.body, empty, strict=True)]
+        uses = [Use.NONE if hole else self._use(item) for item, hole in zip(node.body, empty, strict=True)]
         begin = next((n for n, use in enumerate(uses) if use is not Use.NONE), len(uses))
         apart = not live and begin < len(uses) and uses[begin] is Use.KILL and not declares(node.body[begin], key)
         parts: list[c.Stmt] = []
@@ -108,7 +125,7 @@ class Webs:
     def _inside(self, node: c.Stmt, own: str, live: bool) -> c.Stmt:
         """A statement with the webs of its blocks apart."""
         key = self.symbol.key
-        if key not in mentions(node) and key not in writes(node):
+        if key not in self.names.of(node):
             return node
         match node:
             case c.Block():
@@ -129,9 +146,18 @@ class Webs:
         found: list[bool] = []
         for item in reversed(items):
             found.append(live)
-            use = first_use(item, self.symbol.key)
+            use = self._use(item)
             live = use is Use.READ or (use is Use.NONE and live)
         return found[::-1]
+
+    def _use(self, node: c.Stmt) -> Use:
+        """What happens to the variable first."""
+        if self.symbol.key not in self.names.of(node):
+            return Use.NONE
+        known = self.uses.get(id(node))
+        if known is None:
+            known = self.uses[id(node)] = node, first_use(node, self.symbol.key)
+        return known[1]
 
     def _declared(self) -> str:
         """The key of a new variable of the region."""

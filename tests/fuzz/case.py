@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from polyc.cli.options import enough
 from polyc.codegen import render_file
 from polyc.errors import UserError
 from polyc.frontend import read
@@ -184,7 +185,7 @@ def compiled(
     start = time.process_time()
     try:
         with limited():
-            source = read(str(file), inputs_of(case))
+            source = read(str(file), replace(inputs_of(case), budget=enough(case.options.budget)))
             regions = [compile_region(region, case.options) for region in source.regions]
             text = render_file(source, regions)
     except UserError as error:

@@ -112,9 +112,11 @@ def in_child(step: Callable[[], T], seconds: int, known: tuple[type[Exception], 
     return Started([step], seconds, known).answer()
 
 
-def isl_started(*steps: Callable[[], T], known: tuple[type[Exception], ...] = ()) -> Started[T]:
-    """Steps of isl in a child process, for `isl_answer`."""
-    return Started(steps, MOST_SECONDS, (OverBudget, *known))
+def isl_started(
+    *steps: Callable[[], T], known: tuple[type[Exception], ...] = (), seconds: int | None = None
+) -> Started[T]:
+    """Steps of isl in a child process, for `isl_answer`. `seconds`: of processor time, MOST_SECONDS unless told."""
+    return Started(steps, MOST_SECONDS if seconds is None else seconds, (OverBudget, *known))
 
 
 def isl_answer(started: Started[T]) -> T:
@@ -129,9 +131,9 @@ def isl_answer(started: Started[T]) -> T:
         raise isl.Error(str(error)) from None
 
 
-def isl_in_child(step: Callable[[], T], known: tuple[type[Exception], ...] = ()) -> T:
+def isl_in_child(step: Callable[[], T], known: tuple[type[Exception], ...] = (), seconds: int | None = None) -> T:
     """A step of isl in a child process. Raises as `isl_answer`."""
-    return isl_answer(isl_started(step, known=known))
+    return isl_answer(isl_started(step, known=known, seconds=seconds))
 
 
 def survived(step: Callable[[], object]) -> bool:
@@ -155,16 +157,16 @@ def processor_seconds() -> float:
     return sum(os.times()[:4])
 
 
-def within_time(context: isl.Context, operations: int, step: Callable[[], T], quick: int = QUICK) -> T:
+def within_time(context: isl.Context, operations: int, step: Callable[[], T]) -> T:
     """What a step answers under a budget, for an answer that cannot come from a copy of this process.
 
-    A step of more than `quick` operations is done by a copy first, which has a limit of processor time: of linear forms
+    A step of more than QUICK operations is done by a copy first, which has a limit of processor time: of linear forms
     with large coefficients, `E[3060 * l + 204 * k + 17 * j + i]`, an operation takes ever longer. Raises OverBudget.
     """
-    if operations <= quick:
+    if operations <= QUICK:
         return within(context, operations, step)()
     try:
-        return within(context, quick, step)()
+        return within(context, QUICK, step)()
     except OverBudget:
         pass
     bounded = within(context, operations, step)

@@ -8,6 +8,7 @@ from functools import lru_cache
 import islpy as isl
 
 from polyc.analysis.coincident import within_iteration
+from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Member, walk
@@ -47,16 +48,29 @@ def unrolled_below(band: Band, program: Program) -> bool:
     total = 1
     for inner in (n for n in walk(band.child) if isinstance(n, Band)):
         for member in inner.members:
-            count = iterations(member, program)
+            count = iterations(member, program, usual_sizes(program))
             if count is None:
                 return False
             total *= max(count, 1)
     return total <= UNROLLED and band.members[-1].coincident
 
 
-def iterations(member: Member, program: Program) -> int | None:
-    """The number of iterations of a loop whose bounds are constants."""
+def usual_sizes(program: Program) -> isl.Set:
+    """The sizes that all calls of a file have: the text has a version for them (`Scop.always`)."""
+    scop, sizes = program.scop, program.scop.known
+    for one in scop.always:
+        place = sizes.find_dim_by_name(isl.dim_type.param, one.name)
+        if place >= 0 and any(p.name == one.name and p.expr == c.Name(one.name) for p in scop.parameters):
+            value = isl.Val.int_from_si(sizes.get_ctx(), one.value)
+            sizes = sizes.fix_val(isl.dim_type.param, place, value)
+    return sizes
+
+
+def iterations(member: Member, program: Program, sizes: isl.Set | None = None) -> int | None:
+    """The number of iterations of a loop whose bounds are constants, at some sizes."""
     values = isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(program.scop.domain).range()
+    if sizes is not None:
+        values = values.intersect_params(sizes)
     if values.is_empty():
         return 0
     one = isl.Set.from_union_set(values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -81,6 +82,29 @@ def worth_tiling(program: Program, band: Band) -> bool:
         if any(len(relations) > 2 for relations in by_array.values()):
             return True
     return False
+
+
+def meets_along_last(program: Program, band: Band) -> bool:
+    """Whether data are met again along the innermost loop of a band only, which carries a dependence: that needs no
+    tiles, which would cut up what a recurrence keeps in registers, as the state of a filter.
+
+    What several loops do not move counts for the innermost of these: it is there again in its next iteration.
+    """
+    *around, last = band.members
+    if last.coincident or not around:
+        return False
+    for piece in sets(last.schedule.domain()):
+        statement = program.statements[set_name(piece)]
+        for access in statement.accesses:
+            if access.relation.dim(isl.dim_type.out) == 0 or not access.placed:
+                continue
+            still = [not moves(access.relation, member) for member in band.members]
+            if any(one and not all(still[k:]) for k, one in enumerate(still)):
+                return False
+        arrays = Counter(access.array for access in statement.accesses)
+        if max(arrays.values(), default=0) > 2:
+            return False
+    return True
 
 
 def moves(relation: isl.Map, member: Member) -> bool:

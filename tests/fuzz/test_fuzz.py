@@ -41,7 +41,6 @@ SHARES = {
     "flat rows at data": 0.02,
     "rows that subscripts leave": 0.08,
     "scalar accumulators": 0.1,
-    "variables used again": 0.05,
     "index temporaries": 0.15,
     "borders that are joined": 0.02,
     "functions for subscripts": 0.02,

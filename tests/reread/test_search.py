@@ -23,8 +23,8 @@ void f(int n, int m, const int *row, const int *col, const double *v, const doub
         double sum = 0;
         if (on[i] > 2)
             for (int j = row[i]; j < row[i + 1]; j++) {
-                int k;
-                k = col[j] - m;
+                int k = m;
+                k = col[j] - k;
                 sum += v[j] * x[k + 1];
             }
         y[i] = sum;

@@ -180,11 +180,14 @@ def needed_declarations(chunks: Chunks, index: int) -> list[int]:
     return sorted(chosen)
 
 
+_OPENED = re.compile(r"=\s*\{")
+
+
 def short(text: str) -> str:
     """A declaration without the values of its table, if it has a long one: nobody asks for them."""
-    opening = re.search(r"=\s*\{", text) if len(text) > LONG_TABLE and "typedef" not in text else None
+    opening = _OPENED.search(text) if len(text) > LONG_TABLE and "typedef" not in text else None
     closing = text.rfind("}")
-    if opening is None or closing < opening.end():
+    if opening is None or closing < opening.end() or _OPENED.search(text, opening.end()):
         return text
     return text[: opening.end()] + "0" + re.sub(r"[^\n]", " ", text[opening.end() + 1 : closing]) + text[closing:]
 

@@ -16,8 +16,9 @@ from polyc.model.program import Program
 from polyc.model.tree import Band
 from polyc.nests.nest import Nest, Outer
 from polyc.nests.samples import sample_parameters
+from polyc.nests.strides import strides_of
 from polyc.nests.sums import streams, sum_nest, tile_of_sums
-from polyc.nests.tiling import WHOLE, sizes_for, told_sizes, worth_tiling
+from polyc.nests.tiling import WHOLE, meets_along_last, sizes_for, told_sizes, worth_tiling
 from polyc.nests.wishes import options_of
 from polyc.passes.fusion.cluster import Cluster
 from polyc.passes.products.registers import contraction_size, contraction_sizes, tile_of
@@ -161,7 +162,11 @@ class Sizes:
         """Why tiles of a band save nothing; None where they are expected to save time."""
         found = self.construction(program, band, outer)
         if found is None or not found.best:
-            return None if worth_tiling(program, band) else NotTiled("no-reuse", "no tile would meet its data again")
+            if not worth_tiling(program, band):
+                return NotTiled("no-reuse", "no tile would meet its data again")
+            if meets_along_last(program, band) and not strides_of(band.members[-1], program).far:
+                return NotTiled("no-reuse", "its innermost loop meets its data again without tiles")
+            return None
         best, machine = found.best[0], program.options.machine
         if best.seconds < GAIN * found.plain.seconds:
             return None

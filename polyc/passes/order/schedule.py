@@ -12,12 +12,12 @@ import islpy as isl
 from polyc.analysis.coincident import with_coincident_loops
 from polyc.analysis.dependences import accesses_of
 from polyc.analysis.order import order_map, runs
-from polyc.bounded import isl_in_child, within, within_time
+from polyc.bounded import isl_in_child, within
 from polyc.flow import compute_flow
 from polyc.model.from_isl import from_isl
 from polyc.model.program import Program
 from polyc.model.relations import pw_affs_of
-from polyc.model.scop import AccessKind
+from polyc.model.scop import AccessKind, Scop
 from polyc.model.tree import Band, Domain, Filter, Member, Node, Sequence, restrict, rewrite, walk
 from polyc.nests.naming import name_members
 from polyc.nests.nest import Outer
@@ -59,8 +59,11 @@ MOST_FREE = 6
 MOST_DISTANCES = 32
 MOST_TRIES = 4
 """Schedules that are found anew, each with what the live ranges between the steps of the one before hold back."""
-MOST_IN_BLOCK = 1024
-"""Instances of a statement in an iteration of the common loops, up to which its loops stay as they were written."""
+LEAST_IN_BLOCK, MOST_IN_BLOCK = 16, 1024
+"""Instances of a statement in an iteration of the common loops, with which its loops stay as they were written: at
+least of the largest, where what they hand on is no array of their own, and at most of each."""
+MOST_SECONDS = 6
+"""Of processor time, after which the original order stays."""
 QUICK = 20_000
 """isl operations that are over soon; of more, each may take milliseconds (50,000 in 45 s, of 100,000 in 0.02 s)."""
 MOST_FACTOR = 32
@@ -79,7 +82,7 @@ def schedule_nests(program: Program) -> Program:
 
     tree:     any -> domain - sequence(filter - band …), one child a strongly connected component (serialised)
     requires: dependences of the original order
-    but for:  small nests that hand on an array of their own in a parallel iteration, which stay in their order
+    but for:  small nests that hand on arrays or cells of their own in a parallel iteration, which stay in their order
     ensures:  the new order respects `flow` and `false`; `private_false` wherever a live range is not local
     source:   Zhao et al. 2024, Algorithm 1, line 1; the scheduler is Verdoolaege and Janssens, CW 706
     """
@@ -88,7 +91,7 @@ def schedule_nests(program: Program) -> Program:
         marked = with_coincident_loops(program, kept)
         if isinstance(marked.tree.child, Band) and marked.tree.child.members[0].coincident:
             message = (
-                "its inner loops have few iterations, which hand on an array of their own: they stay in their order"
+                "its inner loops have few iterations, which hand on arrays or cells of their own: they stay in their order"
             )
             return marked.remark("not-scheduled", STAGE, message, tuple(program.scop.statements))
     scop, dependences = program.scop, program.dependences
@@ -135,16 +138,19 @@ def schedule_nests(program: Program) -> Program:
 
 def has_small_blocks(program: Program) -> bool:
     """Whether all statements are small nests in an iteration of common loops, and hand on an array that each iteration
-    has for itself: `for (b) { double t[8][8]; … }`. Such an array fits in the first cache, so that isl's loops, which
-    have fewer cells of it at a time, gain nothing, and may lose the order along rows.
+    has for itself, `for (b) { double t[8][8]; … }`, or its own cells of one, `t[b][8][8]`. These fit in the first
+    cache, so that isl's loops, which have fewer of them at a time or all of them in each of several nests, gain
+    nothing, and may lose the order along rows.
     """
     scop = program.scop
     around, inside = common_loops(scop.tree.child)
     written = {a.array for s in scop.statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
     if not around or not isinstance(inside, Sequence):
         return False
-    if not any(scop.arrays[array].rank for array in written & scop.privatizable):
+    own = any(scop.arrays[array].rank for array in written & scop.privatizable)
+    if not own and not hands_on(inside, scop):
         return False
+    largest = 1
     for statement in scop.statements.values():
         size = 1
         for position in range(around, len(statement.loops)):
@@ -154,7 +160,21 @@ def has_small_blocks(program: Program) -> bool:
             size *= high.to_python() - low.to_python() + 1
         if size > MOST_IN_BLOCK:
             return False
-    return True
+        largest = max(largest, size)
+    return own or largest >= LEAST_IN_BLOCK
+
+
+def hands_on(inside: Sequence, scop: Scop) -> bool:
+    """Whether a step of a sequence reads an array that another one writes."""
+    written: list[set[str]] = []
+    read: list[set[str]] = []
+    for step in inside.children:
+        accesses = [
+            a for name in names(step.filter) for a in scop.statements[name].accesses if scop.arrays[a.array].rank
+        ]
+        written.append({a.array for a in accesses if a.kind is not AccessKind.READ})
+        read.append({a.array for a in accesses if a.kind is AccessKind.READ})
+    return any(one & other for k, one in enumerate(written) for n, other in enumerate(read) if k != n)
 
 
 def common_loops(node: Node) -> tuple[int, Node]:
@@ -178,9 +198,14 @@ def scheduled(constraints: isl.ScheduleConstraints, program: Program) -> Domain:
     if options.budget == 0:
         return from_isl(bounded())
     if options.fuse in ("basteln", "min"):
-        return from_isl(within_time(context, program.operations, schedule, QUICK))
-    # Where isl schedules several nests as one, no budget of operations may end it.
-    return from_isl(isl.Schedule.read_from_str(context, isl_in_child(lambda: str(bounded()))))
+        try:
+            return from_isl(within(context, min(QUICK, program.operations), schedule)())
+        except isl.Error as error:
+            if not is_over_budget(error) or program.operations <= QUICK:
+                raise
+    # Neither a budget of operations may end it, where isl schedules several nests as one, nor is each of them short.
+    found = isl_in_child(lambda: str(bounded()), seconds=MOST_SECONDS)
+    return from_isl(isl.Schedule.read_from_str(context, found))
 
 
 def with_plain_loops(tree: Domain, program: Program) -> tuple[Domain, tuple[str, ...]]:

@@ -1,0 +1,107 @@
+"""Nests to which tiles, strips or nests apart would do no good: they stay as they were written, in parallel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polyc.model.program import Options
+from polyc.pipeline import compile_region
+from polyc.runtime.check import check
+from tests.programs import compiled_file, region_of
+
+BLOCKS = """
+void f(int n, double t[n][6][6], double s[n][6][6], double j[n][6][6])
+{
+#pragma scop
+    for (int b = 0; b < n; b++) {
+        for (int i = 0; i < 6; i++)
+            for (int k = 0; k < 6; k++) {
+                t[b][i][k] = 0;
+                for (int l = 0; l < 6; l++)
+                    t[b][i][k] += j[b][i][l] * s[b][l][k];
+            }
+        for (int i = 0; i < 6; i++)
+            for (int k = 0; k < 6; k++) {
+                s[b][i][k] = 0;
+                for (int l = 0; l < 6; l++)
+                    s[b][i][k] += t[b][i][l] * j[b][k][l];
+            }
+    }
+#pragma endscop
+}
+"""
+"""Two small products, of which the second one needs just what the first one makes in the same iteration."""
+FILTERS = """
+void f(int n, int m, double st[n][8], double in[n][m], double out[n][m], double a)
+{
+#pragma scop
+    for (int c = 0; c < n; c++)
+        for (int t = 0; t < m; t++) {
+            double x = in[c][t];
+            for (int b = 0; b < 6; b++) {
+                x = a * x + st[c][b];
+                st[c][b] = x;
+            }
+            out[c][t] = x;
+        }
+#pragma endscop
+}
+"""
+"""A recurrence along a row, whose state nothing else meets."""
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"), [(BLOCKS, "parallel-as-it-is"), (FILTERS, "no-reuse")], ids=["small blocks", "filters"]
+)
+def test_they_stay(text: str, reason: str, tmp_path: Path) -> None:
+    region = region_of(text, tmp_path)
+    result = compile_region(region, Options(threads="always"))
+    assert result.verified
+    told = {r.data.get("reason") for r in result.program.remarks if r.code == "not-tiled"}
+    assert told == {reason}
+    assert result.text.count("omp parallel for") == 1
+    assert check(region, result, sizes=(1, 5)) == []
+
+
+def test_blocks_of_a_few_values_are_no_blocks(tmp_path: Path) -> None:
+    """Of three channels the loops around are what vectors run along."""
+    text = BLOCKS.replace("< 6", "< 2").replace("[6][6]", "[2][2]")
+    result = compile_region(region_of(text, tmp_path), Options())
+    assert "not-scheduled" not in {r.code for r in result.program.remarks}
+
+
+DILATION = """
+static void dilate(unsigned char *img, const unsigned char *in, int w, int h, int radius)
+{
+    int x, y, k;
+    unsigned char m;
+    for (y = radius; y < h - radius; y++)
+        for (x = radius; x < w - radius; x++) {
+            m = 0;
+            for (k = -radius; k <= radius; k++)
+                if (in[(y + k) * w + x] > m)
+                    m = in[(y + k) * w + x];
+            img[y * w + x] = m;
+        }
+}
+unsigned char a[768 * 1024], b[768 * 1024];
+void all(void) { dilate(a, b, 1024, 768, RADIUS); }
+"""
+
+
+@pytest.mark.parametrize(("radius", "strips"), [("2", False), ("40", True)])
+def test_a_window_that_the_file_knows_is_unrolled(radius: str, strips: bool, tmp_path: Path) -> None:
+    """A C compiler keeps the largest of five in a register; of 81 it would not."""
+    _, text = compiled_file(DILATION.replace("RADIUS", radius), tmp_path)
+    assert ("m_of[" in text) == strips
+
+
+def test_several_tables_in_one_declaration(tmp_path: Path) -> None:
+    table = ", ".join(str(k % 7) for k in range(900))
+    text = f"static const int ex[900] = {{{table}}}, ey[900] = {{{table}}};\nint a[900][1000];\n"
+    text += "void f(void)\n{\n    for (int k = 0; k < 900; k++)\n        for (int x = 0; x < 1000; x++)\n"
+    text += "            a[k][x] = ex[k] * x + ey[k];\n}\n"
+    found, _ = compiled_file(text, tmp_path)
+    assert len(found) == 1

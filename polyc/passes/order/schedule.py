@@ -90,7 +90,7 @@ def schedule_nests(program: Program) -> Program:
         kept = kept_by_others(with_coincident_loops(program).tree, program)
         marked = with_coincident_loops(program, kept)
         if isinstance(marked.tree.child, Band) and marked.tree.child.members[0].coincident:
-            message = "its inner loops have few iterations, which hand on arrays or cells of their own: they stay in their order"
+            message = "its inner loops have few iterations, and hand on arrays or cells of their own: their order stays"
             return marked.remark("not-scheduled", STAGE, message, tuple(program.scop.statements))
     scop, dependences = program.scop, program.dependences
     # Inside the context: isl crashes on a dependence that contradicts it.

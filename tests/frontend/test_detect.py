@@ -349,3 +349,16 @@ def test_what_shares_lines_computes_the_same(tmp_path: Path) -> None:
         ctypes.CDLL(str(library)).mix(3000, *arrays)
         seen.append([list(array) for array in arrays])
     assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ('"ACGT"[i % 4]', 'polyc does not follow elements of a string without a name: "ACGT"'),
+        ("table()[i % 4]", "polyc cannot tell what the result of 'table' refers to"),
+    ],
+)
+def test_what_has_no_name_is_told(value: str, reason: str, tmp_path: Path) -> None:
+    text = "__attribute__((const)) const char *table(void);\n#pragma polyc pure(table)\n"
+    text += f"void f(int n, char *restrict a)\n{{\n    for (int i = 0; i < n; i++)\n        a[i] = {value};\n}}\n"
+    assert any(reason in one for one in reasons(found_in(text, tmp_path)))

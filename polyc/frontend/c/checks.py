@@ -167,7 +167,7 @@ class Checker:
             return
         if symbol is None or chain is None:
             hint = "write it as an element of an array, 'A[i][j]'"
-            self.region.refuse("unsupported-expression", "polyc cannot tell what this refers to", whole.span, hint)
+            self.region.refuse("unsupported-expression", not_followed(expr), whole.span, hint)
             return
         if symbol.shape.is_function:
             self.region.refuse("unsupported-expression", "a function is used as a value", whole.span)
@@ -253,3 +253,16 @@ class Checker:
             self.region.refuse("array-argument", message, argument.span, hint)
             return
         self.expr(argument)
+
+
+def not_followed(reference: c.Expr) -> str:
+    """What is said of a reference that begins with no name."""
+    base = reference
+    while isinstance(base, c.Subscript | c.Member | c.Cast | c.Unary):
+        base = base.base if isinstance(base, c.Subscript | c.Member) else base.operand
+    match base:
+        case c.Literal(text=text) if text.startswith('"'):
+            return f"polyc does not follow elements of a string without a name: {text}"
+        case c.Call(function=function):
+            return f"polyc cannot tell what the result of '{function}' refers to"
+    return "polyc cannot tell what this refers to"

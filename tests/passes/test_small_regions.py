@@ -82,3 +82,19 @@ def test_a_check_by_running_starts_all_threads() -> None:
         "#pragma omp parallel for\nfor\n#define polyc_threads(worth) 1\nif (polyc_threads(n > 9))\n"
     )
     assert with_all_threads(text) == wanted
+
+
+def test_a_row_that_a_variable_chooses_is_one_row(tmp_path: Path) -> None:
+    """All rows that `now` may mean, there is no bound to their number, would take threads for longer than they cost."""
+    text = """
+short a[2][1282];
+void f(int now)
+{
+#pragma scop
+    for (int x = 0; x < 1282; x++)
+        a[now][x] = 0;
+#pragma endscop
+}
+"""
+    result = compiled(text, tmp_path)
+    assert "omp parallel" not in result.text

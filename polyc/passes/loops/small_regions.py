@@ -94,8 +94,10 @@ def _vectors(program: Program, instances: isl.Set, at: isl.Set, within: float) -
     cells: dict[str, float] = {}
     for access in statement.accesses:
         if access.relation.dim(isl.dim_type.out):
-            touched = box_volume(access.relation.intersect_domain(there).range())
-            cells[access.array] = max(cells.get(access.array, 0.0), touched)
+            touched = access.relation.intersect_domain(there).range()
+            if box_volume(touched) == float("inf"):  # of `a[now][x]` the row that is touched, whichever it is
+                touched = touched.intersect_params(isl.Set.from_point(touched.params().sample_point()))
+            cells[access.array] = max(cells.get(access.array, 0.0), box_volume(touched))
     if written_cells(program, there) < within:
         return 0.0, 0.0  # a sum
     sizes = {name: max(1, program.scop.arrays[name].element.size_bytes) for name in cells}

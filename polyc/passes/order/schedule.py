@@ -167,9 +167,8 @@ def hands_on(inside: Sequence, scop: Scop) -> bool:
     written: list[set[str]] = []
     read: list[set[str]] = []
     for step in inside.children:
-        accesses = [
-            a for name in names(step.filter) for a in scop.statements[name].accesses if scop.arrays[a.array].rank
-        ]
+        own = [scop.statements[name] for name in names(step.filter) if name in scop.statements]  # others are inlined
+        accesses = [a for statement in own for a in statement.accesses if scop.arrays[a.array].rank]
         written.append({a.array for a in accesses if a.kind is not AccessKind.READ})
         read.append({a.array for a in accesses if a.kind is AccessKind.READ})
     return any(one & other for k, one in enumerate(written) for n, other in enumerate(read) if k != n)

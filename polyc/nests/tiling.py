@@ -97,8 +97,10 @@ def meets_along_last(program: Program, band: Band) -> bool:
         statement = program.statements[set_name(piece)]
         moved: Counter[str] = Counter()
         for access in statement.accesses:
-            if access.relation.dim(isl.dim_type.out) == 0 or not access.placed:
+            if access.relation.dim(isl.dim_type.out) == 0:
                 continue
+            if not access.placed:
+                return False
             still = [not moves(access.relation, member) for member in band.members]
             if any(one and not all(still[k:]) for k, one in enumerate(still)):
                 return False

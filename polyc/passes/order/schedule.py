@@ -146,7 +146,7 @@ def has_small_blocks(program: Program) -> bool:
     if not around or not isinstance(inside, Sequence):
         return False
     own = any(scop.arrays[array].rank for array in written & scop.privatizable)
-    if not own and not hands_on(inside, scop):
+    if not own and (program.options.gpu or not hands_on(inside, scop, around)):
         return False
     largest = 1
     for statement in scop.statements.values():
@@ -162,15 +162,20 @@ def has_small_blocks(program: Program) -> bool:
     return own or largest >= LEAST_IN_BLOCK
 
 
-def hands_on(inside: Sequence, scop: Scop) -> bool:
-    """Whether a step of a sequence reads an array that another one writes."""
+def hands_on(inside: Sequence, scop: Scop, around: int) -> bool:
+    """Whether a step of a sequence reads what another one writes of an array, several cells in an iteration."""
     written: list[set[str]] = []
     read: list[set[str]] = []
     for step in inside.children:
         own = [scop.statements[name] for name in names(step.filter) if name in scop.statements]  # others are inlined
-        accesses = [a for statement in own for a in statement.accesses if scop.arrays[a.array].rank]
-        written.append({a.array for a in accesses if a.kind is not AccessKind.READ})
-        read.append({a.array for a in accesses if a.kind is AccessKind.READ})
+        inner = [
+            a
+            for statement in own
+            for a in statement.accesses
+            if a.relation.involves_dims(isl.dim_type.in_, around, len(statement.loops) - around)
+        ]
+        written.append({a.array for a in inner if a.kind is not AccessKind.READ})
+        read.append({a.array for a in inner if a.kind is AccessKind.READ})
     return any(one & other for k, one in enumerate(written) for n, other in enumerate(read) if k != n)
 
 

@@ -99,8 +99,8 @@ def meets_along_last(program: Program, band: Band) -> bool:
         for access in statement.accesses:
             if access.relation.dim(isl.dim_type.out) == 0:
                 continue
-            if not access.placed:
-                return False
+            if not (access.placed and access.exact):
+                return False  # the data choose the cell
             still = [not moves(access.relation, member) for member in band.members]
             if any(one and not all(still[k:]) for k, one in enumerate(still)):
                 return False

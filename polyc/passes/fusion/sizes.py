@@ -164,8 +164,8 @@ class Sizes:
         if found is None or not found.best:
             if not worth_tiling(program, band):
                 return NotTiled("no-reuse", "no tile would meet its data again")
-            streams_along = not program.options.gpu and meets_along_last(program, band)
-            if streams_along and not strides_of(band.members[-1], program).far:
+            plain = not program.options.gpu and program.scop.inspection is None
+            if plain and meets_along_last(program, band) and not strides_of(band.members[-1], program).far:
                 return NotTiled("no-reuse", "its innermost loop meets its data again without tiles")
             return None
         best, machine = found.best[0], program.options.machine

@@ -97,6 +97,14 @@ class Scope:
         self.blocks[-1][node.name] = symbol
         return symbol
 
+    def fresh(self, node: c_ast.Decl) -> Symbol:
+        """Enter a new variable of the region that no block sees: also of a loop, since one around it may have its
+        name."""
+        self.blocks.append({})
+        found = self.declare(node, Storage.REGION)
+        self.blocks.pop()
+        return found
+
     def free_key(self, name: str, symbol: Symbol) -> str:
         """A key that nothing else has; loops side by side may share the one of their variable."""
         base = f"{name}_" if name in ISL_WORDS or (name[0] == "S" and name[1:].isdigit()) else name

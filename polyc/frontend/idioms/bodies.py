@@ -243,7 +243,7 @@ class Place:
                 body = self.bodies.of(node.function)
                 if body is None or body.result is None:
                     return None
-                symbol = self.declared(named(body.type.type, f"{node.function}_result"))
+                symbol = self.scope.fresh(named(body.type.type, f"{node.function}_result"))
                 inlined = self.expanded(node, symbol)
                 if inlined is None:
                     return None
@@ -304,7 +304,7 @@ class Place:
             return c.Name(self.scope.blocks[0][symbol.c_name].key)
         if symbol.node is None or any(dim.size is None for dim in symbol.shape.dims if not dim.pointer):
             raise Unclear
-        return c.Name(self.declared(symbol.node).key)
+        return c.Name(self.scope.fresh(symbol.node).key)
 
     def argument(self, symbol: Symbol, argument: c.Expr, written: bool, statements: list[c.Stmt]) -> c.Expr:
         """What a parameter is called here; its declaration is added."""
@@ -321,21 +321,14 @@ class Place:
             if any(dim.size is None for dim in shape.dims[1:] if not dim.pointer):
                 raise Unclear
             kind = c_ast.PtrDecl([], node.type.type) if isinstance(node.type, c_ast.ArrayDecl) else node.type
-            new = self.declared(c_ast.Decl(node.name, [], [], [], [], kind, None, None, node.coord))
+            new = self.scope.fresh(c_ast.Decl(node.name, [], [], [], [], kind, None, None, node.coord))
             Values(self.scope, set(), {}).pointer(new, argument)
         elif is_arithmetic(shape.element, self.scope.types):
-            new = self.declared(symbol.node)
+            new = self.scope.fresh(symbol.node)
         else:
             raise Unclear
         statements.append(c.Decl(shape.element.text, new.key, (), argument, self.node.span))
         return c.Name(new.key)
-
-    def declared(self, node: c_ast.Decl) -> Symbol:
-        """A new variable: also of a loop, since one around it may have its name."""
-        self.scope.blocks.append({})
-        found = self.scope.declare(node, Storage.REGION)
-        self.scope.blocks.pop()
-        return found
 
 
 def changed(body: Body) -> set[str]:

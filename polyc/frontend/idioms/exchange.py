@@ -104,9 +104,7 @@ class Exchanges:
         for node in c.walk(item) if again else ():
             symbol = self.scope.symbols.get(node.name) if isinstance(node, c.Decl) else None
             if symbol is not None and not symbol.is_loop and symbol.node is not None:
-                self.scope.blocks.append({})
-                renamed[symbol.key] = self.scope.declare(symbol.node, Storage.REGION).key
-                self.scope.blocks.pop()
+                renamed[symbol.key] = self.scope.fresh(symbol.node).key
 
         def change(node: c.Node) -> c.Node | None:
             match node:

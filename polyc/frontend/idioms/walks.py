@@ -635,13 +635,10 @@ class Loops:
         if any(scope.symbols[key].c_name == name for key in mentions(start) if key in scope.symbols):
             name = f"{name}_left"
         assert symbol.node is not None
-        scope.blocks.append({})
         declaration = type(symbol.node)(
             name, symbol.node.quals, [], [], [], symbol.node.type, None, None, symbol.node.coord
         )
-        found = scope.declare(declaration, Storage.REGION)  # no loop's key: another one around may have this name
-        scope.blocks.pop()
-        return found
+        return scope.fresh(declaration)
 
     def unknown(self) -> c.Stmt:
         """A loop of which nobody knows how often it runs."""

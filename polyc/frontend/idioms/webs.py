@@ -16,7 +16,6 @@ from polyc.analysis.expressions.facts import induction, mentions, writes
 from polyc.frontend.c.first_use import Use, first_use, in_sequence
 from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.model import ctree as c
-from polyc.model.scop import Storage
 from polyc.records import dataclass, field, replace
 
 
@@ -30,7 +29,7 @@ def with_webs(
     found: list[Symbol] = []
     names = Names()
     changed = frozenset(key for item in body.body if not isinstance(item, c.ExprStmt) for key in writes(item))
-    for key in sorted(changed - counters(body)):
+    for key in sorted(changed - loop_variables(body)):
         symbol = scope.symbols.get(key)
         if symbol is None or symbol.rank or symbol.volatile or symbol.shape.element.kind not in ("int", "float"):
             continue
@@ -47,7 +46,8 @@ def with_webs(
     return body, tuple(found)
 
 
-def counters(body: c.Block) -> set[str]:
+def loop_variables(body: c.Block) -> set[str]:
+    """The variables that the head of a loop counts in, whatever else changes them."""
     heads = [induction(node) for node in c.walk(body) if isinstance(node, c.For)]
     return {head.key for head in heads if head is not None}
 
@@ -136,7 +136,8 @@ class Webs:
                 return replace(node, condition=self._renamed(node.condition, own), then=then, otherwise=other)
             case c.For() | c.While():
                 step = node.step if isinstance(node, c.For) else None
-                again = in_sequence([first_use(part, key) for part in (step, node.condition, node.body)])
+                head = (first_use(part, key) for part in (step, node.condition))
+                again = in_sequence([*head, self._use(node.body)])
                 body = self._inside(node.body, own, live or again is Use.READ)
                 return replace(self._renamed(replace(node, body=c.Block(())), own), body=body)
         return self._renamed(node, own)
@@ -162,9 +163,7 @@ class Webs:
     def _declared(self) -> str:
         """The key of a new variable of the region."""
         assert self.symbol.node is not None
-        self.scope.blocks.append({})
-        key = self.scope.declare(self.symbol.node, Storage.REGION).key
-        self.scope.blocks.pop()
+        key = self.scope.fresh(self.symbol.node).key
         self.fresh.append(key)
         return key
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import count
-from math import prod
 
 import islpy as isl
 
@@ -277,9 +276,7 @@ class MicroNest(RegisterNest):
 
     def depth_of(self, most: int) -> int:
         """How many values a panel has of the summing loop that its loop goes along."""
-        name = self.contraction.statement
-        inner = (extent_of(self.program, m, name) or 1 for m in self.contraction.chain[self.first_whole() :])
-        return max(1, most // prod(inner))
+        return max(1, most // self.steps_inside())
 
     def is_short(self, depth: int) -> bool:
         """Whether one tile has no more steps of that loop than a panel."""

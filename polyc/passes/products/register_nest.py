@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
+from math import prod
 
 import islpy as isl
 
@@ -441,12 +442,14 @@ class RegisterNest:
             depth //= 2
         return depth
 
+    def first_whole(self) -> int:
+        """The first of the summing loops of which a panel has all values, or as many as are known."""
+        return 1
+
     def steps_inside(self) -> int:
-        """Iterations of the summing loops inside of the outermost one, where they are known."""
-        inner = 1
-        for member in self.contraction.chain[1:]:
-            inner *= extent_of(self.program, member, self.contraction.statement) or 1
-        return inner
+        """Iterations of these loops, where they are known."""
+        inner = self.contraction.chain[self.first_whole() :]
+        return prod(extent_of(self.program, member, self.contraction.statement) or 1 for member in inner)
 
     def panels(self, whole: isl.Set, panel: Member) -> list[Panel]:
         """A copy for each operand that many threads read, as far as shared memory goes."""

@@ -35,12 +35,12 @@ void conv(const float image[6][6], const float window[3][3], float C[4][4])
 }
 """
 ROWS = """
-void f(int n, int m, double a[n][m], double b[n][m])
+void f(int n, int m, double a[m], double b[n][m])
 {
 #pragma scop
     for (int i = 0; i < n; i++)
         for (int j = 1; j < m; j++)
-            b[i][j] = b[i][j - 1] + a[i][j];
+            b[i][j] = b[i][j - 1] + a[j];
 #pragma endscop
 }
 """

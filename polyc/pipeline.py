@@ -38,7 +38,7 @@ from polyc.passes.gpu.mapping import map_to_kernels
 from polyc.passes.loops.interleave import interleave_rows
 from polyc.passes.loops.parallel import mark_loops
 from polyc.passes.loops.reductions import mark_reductions
-from polyc.passes.loops.spread import spread_scalars
+from polyc.passes.loops.spread import spread_iterations
 from polyc.passes.loops.unroll import unroll_loops
 from polyc.passes.loops.vectorize import sink_vector_loops
 from polyc.passes.memory.ahead import ask_ahead
@@ -125,7 +125,7 @@ def steps_for(options: Options) -> list[Step]:
         # Sums that stream through an array: several at once, before their loops are sunk.
         Step("jam", jam_sums),
         # Recurrences of neighbouring columns: what would keep their loop outside gets a place for each of them.
-        Step("spread", spread_scalars),
+        Step("spread", spread_iterations),
         # Recurrences along the rows: several rows at once. Before the next pass, which likes memory only.
         Step("interleave", interleave_rows),
         # Inside a tile, after fusion has fixed what is there: the loop along consecutive memory goes innermost.

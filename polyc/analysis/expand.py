@@ -8,7 +8,7 @@ from polyc.analysis.order import Run, order_map, runs
 from polyc.flow import Accesses
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind
-from polyc.poly import empty_map, maps
+from polyc.poly import empty_map, in_name, maps
 from polyc.records import dataclass
 
 
@@ -44,8 +44,9 @@ def expand(program: Program) -> Expanded:
             relation = run.contraction.apply_range(access.relation)
             buffer = buffer_of(program, run, access)
             if buffer is not None:
-                place = places_of(run, buffer)
-                relation = through_buffer(relation if place is None else place, run, buffer)
+                if buffer.places is not None:
+                    relation = run.contraction.apply_range(in_places(buffer, run.statement, access.relation))
+                relation = through_buffer(relation, run, buffer)
             by_kind[access.kind] = by_kind[access.kind].union(isl.UnionMap.from_map(relation))
             one.append((access, relation))
         per_run.append((run, tuple(one)))
@@ -78,15 +79,16 @@ def through_buffer(relation: isl.Map, run: Run, buffer: Buffer) -> isl.Map:
     return run.in_tile(relation, buffer.depth).flatten_range().set_tuple_id(isl.dim_type.out, name)
 
 
-def places_of(run: Run, buffer: Buffer) -> isl.Map | None:
-    """`instance -> t[v]` for a buffer that has a place for each iteration of a loop."""
-    if buffer.places is None:
-        return None
-    own = isl.UnionSet.from_set(isl.Set.universe(run.contraction.get_space().range()))
-    found = maps(buffer.places.intersect_domain(own))
-    if not found:  # `wellformed.py` tells of it
-        found = [maps(own.identity())[0].subtract(maps(own.identity())[0])]
-    return run.contraction.apply_range(found[0])
+def in_places(buffer: Buffer, statement: str, relation: isl.Map) -> isl.Map:
+    """`S[i] -> t[x]` as `S[i] -> t[x, v]`, for a buffer with a place for each iteration of a loop; none for a statement
+    that has no place."""
+    assert buffer.places is not None
+    own = isl.Id.read_from_str(relation.get_ctx(), buffer.array)
+    found = next((m for m in maps(buffer.places) if in_name(m) == statement), None)
+    if found is None:  # `wellformed.py` tells of it
+        found = relation.subtract(relation).insert_dims(isl.dim_type.out, 0, 1)
+        return found.set_tuple_id(isl.dim_type.out, own)
+    return relation.flat_range_product(found).set_tuple_id(isl.dim_type.out, own)
 
 
 def place_in_buffer(buffer: Buffer) -> isl.Map:

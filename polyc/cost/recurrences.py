@@ -70,7 +70,7 @@ def rows_of(program: Program, band: Band) -> Rows | None:
 
 
 def _moves(statement: Statement, along: Member, inner: Member, program: Program) -> bool:
-    """Whether what a statement writes moves in both loops, so that it is no sum; a private scalar may be anything."""
+    """Whether what a statement writes moves in both loops, so that it is no sum; what is private may be anything."""
     if statement.opaque or not all(a.exact and a.kind is not AccessKind.MAY_WRITE for a in statement.accesses):
         return False
     space = statement.domain.get_space()
@@ -78,7 +78,7 @@ def _moves(statement: Statement, along: Member, inner: Member, program: Program)
     if row is None or column is None:
         return False
     written = [a for a in statement.accesses if a.kind is not AccessKind.READ]
-    if any(a.array in program.scop.privatizable and not a.relation.dim(isl.dim_type.out) for a in written):
+    if any(a.array in program.scop.privatizable for a in written):
         return True
     return all(step_of(a, column) and step_of(a, row) for a in written)
 

@@ -12,7 +12,7 @@ from polyc.frontend.c.state import Env, Region, number
 from polyc.frontend.reaching import note_reads
 from polyc.frontend.sets.accesses import READ, WRITE, Collector, Raw
 from polyc.frontend.sets.affine import Affine
-from polyc.frontend.sets.choice import as_choice
+from polyc.frontend.sets.choice import as_choice, as_choices, as_exchange
 from polyc.frontend.sets.exits import exit_value, substituted
 from polyc.frontend.sets.loops import Loop, NotAffine, analyse, overflowing
 from polyc.frontend.sets.opaque import Opaque
@@ -56,6 +56,8 @@ class Extractor:
     region: Region
     needed: frozenset[str]
     """Loop variables whose values are read outside of their loops."""
+    given: set[str] = field(default_factory=set)
+    """Scalars that an assignment in what came before gives a value."""
     affine: Affine = field(init=False)
 
     def __post_init__(self) -> None:
@@ -129,13 +131,15 @@ class Extractor:
         return found
 
     def choice(self, node: c.If, env: Env) -> list[Item] | None:
-        """A maximum or minimum that is written as a condition, as an ordinary statement where all of it is affine."""
-        chosen = as_choice(node, self.region)
+        """A maximum or minimum that is written as a condition, or two elements that are put in order, as ordinary
+        statements where all of it is affine."""
+        region = self.region
+        chosen = as_choice(node, region) or as_choices(node, region, self.given) or as_exchange(node, region)
         if chosen is None:
             return None
         notes, self.region.notes = self.region.notes, list(self.region.notes)
         assumed = self.region.assumed
-        items = self.expression(chosen, env)
+        items = self.statement(chosen, env)[0]
         if all(isinstance(item, Draft) and not item.opaque for item in items):
             return items
         self.region.notes, self.region.assumed = notes, assumed
@@ -145,6 +149,8 @@ class Extractor:
         collector = Collector(self.region, env)
         note_reads(self.region, node.expr, env)
         body = c.ExprStmt(collector.read(node.expr, env), node.span)
+        if isinstance(node.expr, c.Assign) and isinstance(node.expr.target, c.Name):
+            self.given.add(node.expr.target.name)
         accesses = tuple(collector.accesses)
         return [Draft(env, accesses, body, node.span, collector.inexact)] if has_writes(accesses) else []
 

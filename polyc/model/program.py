@@ -202,8 +202,9 @@ class Buffer:
     """Sizes, affine in the parameters (constants where possible)."""
     storage: str
     """`tile` for a tile-local array, `private` for a privatised scalar or small array, `register` for one whose cells
-    are dealt out to the threads of a block with the iterations that touch them, `spread` for a private scalar with a
-    place for each iteration of a loop, `heap` for a second array beside a whole one, which no stack holds."""
+    are dealt out to the threads of a block with the iterations that touch them, `spread` for a private scalar or
+    array with a place for each iteration of a loop, `heap` for a second array beside a whole one, too large for stacks.
+    """
     accesses: frozenset[tuple[str, str]]
     """(statement, ref) of the accesses that use it instead of the array."""
     registers: tuple[int, ...] = ()
@@ -213,7 +214,8 @@ class Buffer:
     pad: int = 0
     """Elements that each innermost row has beyond what is used, so that a column's cells lie in different banks."""
     places: isl.UnionMap | None = None
-    """For storage `spread`: `{ S[i] -> t[v] }`, the place of the scalar t that an instance uses, as `corner` counts."""
+    """For storage `spread`: `{ S[i] -> t[v] }`, the place of the scalar t that an instance uses, as `corner` counts; of
+    the element t[x] it is the last subscript, t[x, v]."""
     window: int | None = None
     """The dimension in which the buffer is circular, with as many places as its extent: the first loop below its
     declaration slides along it."""

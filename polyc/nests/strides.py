@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from functools import lru_cache
+from math import prod
 
 import islpy as isl
 
@@ -11,8 +12,8 @@ from polyc.analysis.coincident import within_iteration
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Statement
-from polyc.model.tree import Band, Member, walk
-from polyc.poly import among, greatest_of, least_of, set_name, sets
+from polyc.model.tree import Band, Extension, Mark, Member, Node, Sequence, walk
+from polyc.poly import among, constant_of, greatest_of, least_of, set_name, sets
 from polyc.records import dataclass
 
 GATHERED = 3
@@ -23,6 +24,8 @@ FAR = 1000
 """Elements between neighbours of which each has a line of its own."""
 LINE = 64
 """Bytes of a line of the caches."""
+GAPS = 16
+"""Elements between neighbours up to which all that lies between them may be loaded as well."""
 UNROLLED = 32
 """Iterations up to which inner loops with constant bounds are left to be unrolled."""
 
@@ -45,14 +48,29 @@ def unrolled_below(band: Band, program: Program) -> bool:
 
     A 3 x 3 window stays inside: its sum then lives in a register, while each pass over a row would load and store it.
     """
-    total = 1
-    for inner in (n for n in walk(band.child) if isinstance(n, Band)):
-        for member in inner.members:
-            count = iterations(member, program, usual_sizes(program))
-            if count is None:
-                return False
-            total *= max(count, 1)
-    return total <= UNROLLED and band.members[-1].coincident
+    sizes = usual_sizes(program)
+    return band.members[-1].coincident and iterations_below(band.child, program, sizes) <= UNROLLED
+
+
+def iterations_below(node: Node, program: Program, sizes: isl.Set | None = None) -> int:
+    """How many iterations the innermost loops of a subtree have in one of the loops around, if these are few."""
+    match node:
+        case Band(members=members, child=child):
+            counts = [iterations(m, program, sizes) for m in members]
+            return prod(UNROLLED + 1 if n is None else n for n in counts) * iterations_below(child, program, sizes)
+        case Sequence(children=steps):
+            return max(
+                1,
+                sum(
+                    iterations_below(s.child, program, sizes)
+                    for s in steps
+                    if any(isinstance(n, Band) for n in walk(s.child))
+                ),
+            )
+        case Mark(child=child) | Extension(child=child):
+            return iterations_below(child, program, sizes)
+        case _:
+            return 1
 
 
 def usual_sizes(program: Program) -> isl.Set:
@@ -191,10 +209,12 @@ def _subscripts(access: Access, position: int) -> list[int]:
     ]
 
 
-def strides_of(member: Member, program: Program) -> Strides:
+def strides_of(member: Member, program: Program, spread: Set[str] = frozenset()) -> Strides:
     """How the accesses of the statements below move with a loop; on a CPU, of those in the most loops alone.
 
     What runs before and after a sum would outvote it otherwise, though it runs once for all its steps.
+
+    spread: private arrays of which each iteration of the loop has its own, beside its neighbours'
     """
     consecutive = still = far = 0
     for statement, position in _deepest(_below(member, program), program):
@@ -205,6 +225,7 @@ def strides_of(member: Member, program: Program) -> Strides:
                 continue
             step = step_of(access, position, _last_stored(program, statement.name, access))
             step = 2 if step == 1 and _is_wide(access, program) else step
+            step = 1 if access.array in spread else step
             consecutive += step == 1
             still += step == 0
             far += step == 2
@@ -229,6 +250,35 @@ def goes_far(member: Member, program: Program) -> bool:
                 return False
             far = far or apart > SHUFFLED
     return far
+
+
+def leaps(member: Member, program: Program) -> bool:
+    """Whether an access moves by a power of two of elements that is known in advance, to another line, in each step of
+    a loop.
+
+    Where a pragma asks for vectors of such elements, gcc loads all that lies between them, and throws it away: with
+    512 doubles between them a loop takes ten times as long. With its own model of costs it does not.
+    """
+    held = {one for buffer in program.buffers.values() for one in buffer.accesses}
+    for statement, position in _below(member, program):
+        for access in statement.accesses:
+            if access.exact and not access.loose and (statement.name, access.ref) not in held:
+                apart = _elements_apart(access, position, program)
+                if apart > GAPS and apart & (apart - 1) == 0:
+                    return True
+    return False
+
+
+def _elements_apart(access: Access, position: int, program: Program) -> int:
+    """How many elements an access moves by along a dimension of the statement; 0 where that is not known in advance."""
+    extents = program.scop.arrays[access.array].extents
+    total = 0
+    for d, rank, step in _moved(access, position):
+        inner = [None if e is None else constant_of(e) for e in extents[d + 1 : rank]]
+        if not step.is_int() or None in inner:
+            return 0
+        total += abs(step.to_python()) * prod(n for n in inner if n is not None)
+    return total
 
 
 def _is_wide(access: Access, program: Program) -> bool:

@@ -126,6 +126,8 @@ class _Body:
             return self.same_reference(then, now)
         if type(then) is not type(now):
             return False
+        if isinstance(then, c.Assign) and isinstance(now, c.Assign) and (then.op, now.op) == ("=", "+="):
+            now = self.unmasked(then, now)
         if isinstance(then, c.Block) and isinstance(now, c.Block):
             mine, other = _flat(then), _flat(now)
             return len(mine) == len(other) and all(self.same(a, b) for a, b in zip(mine, other, strict=True))
@@ -135,6 +137,31 @@ class _Body:
             if not self.same_field(getattr(then, one.name), getattr(now, one.name)):
                 return False
         return True
+
+    def unmasked(self, then: c.Assign, now: c.Assign) -> c.Assign:
+        """`at += (x > m) * ((unsigned)i - at)` as `at = x > m ? i : at`, which is the same of whole numbers without a
+        sign, and of those that fit into an int: a comparison is 0 or 1."""
+        match then.target, now:
+            case (
+                c.ArrayRef(array=array),
+                c.Assign(
+                    target=c.ArrayRef() as place,
+                    value=c.Binary(
+                        op="*",
+                        left=c.Binary(op=op) as test,
+                        right=c.Binary(op="-", left=value, right=c.ArrayRef() as kept),
+                    ),
+                ),
+            ) if op in c.COMPARISONS and (place.array, place.subscripts) == (kept.array, kept.subscripts):
+                element = self.program.scop.arrays[array].element
+                wide = {4: "unsigned", 8: "unsigned long long"}.get(element.size_bytes or 0)
+                if element.kind == "int" and wide is not None:
+                    if not isinstance(value, c.Cast) or value.type != wide:
+                        return now
+                    value = value.operand
+                if element.kind == "int":
+                    return c.Assign("=", place, c.Ternary(test, value, kept))
+        return now
 
     def same_field(self, then: object, now: object) -> bool:
         if isinstance(then, tuple) and isinstance(now, tuple):
@@ -257,12 +284,12 @@ class _Body:
         """The subscripts of the place, in the order of the array's dimensions."""
         decided = self.decided()
         function = self.whole.function(access)
+        found = [decided.of(_piece(function, k)) for k in range(function.dim(isl.dim_type.out))]
         if buffer is not None and buffer.places is not None:
             mine = [m for m in maps(buffer.places) if in_name(m) == self.statement.name]
             if not mine:
                 raise Refused(f"{self.statement.name} has no place in {buffer.name}")
-            function = isl.PwMultiAff.from_map(mine[0])
-        found = [decided.of(_piece(function, k)) for k in range(function.dim(isl.dim_type.out))]
+            found.append(decided.of(_piece(isl.PwMultiAff.from_map(mine[0]), 0)))
         if buffer is None or buffer.corner is None:
             return found
         corner = self.corner(buffer)

@@ -19,7 +19,6 @@ from polyc.model.scop import Scop
 from polyc.records import fields, replace
 
 Body = tuple[c.Stmt, ...]
-_COMPARE = ("<", "<=", ">", ">=", "==", "!=")
 
 
 class _Other(Exception):
@@ -172,7 +171,9 @@ def _strictly(one: c.Expr, other: c.Expr, place: Place) -> None:
             _strictly(base, other_base, place)
             _freely(index, now, place)
             return
-        case c.Binary(op=op, left=left, right=right), c.Binary(op=same, left=first, right=second) if op in _COMPARE:
+        case c.Binary(op=op, left=left, right=right), c.Binary(op=same, left=first, right=second) if (
+            op in c.COMPARISONS
+        ):
             if op != same:
                 raise _Other("a comparison became another one")
             try:

@@ -36,6 +36,66 @@ def test_a_choice(body: str, printed: str, tmp_path: Path) -> None:
     assert [a.kind for a in only.accesses if a.kind is not AccessKind.READ] == [AccessKind.WRITE]
 
 
+def test_where_the_largest_was(tmp_path: Path) -> None:
+    body = "{ int at = 0; double m = a[0]; for (int j = 1; j < n; j++) if (a[j] > m) { m = a[j]; at = j; } k[i] = at; }"
+    found = list(scop_of(body, tmp_path).statements.values())
+    assert not any(one.opaque for one in found)
+    printed = ["".join(statement(one.body, 0)) for one in found]
+    assert printed[2:4] == ["at = a[j] > m ? j : at;", "m = a[j] > m ? a[j] : m;"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "{ int at; if (a[i] > c[0]) { c[0] = a[i]; at = i; } k[i] = at; }",  # it may have no value
+        "{ int at = 0; if (a[i] > c[0]) { c[0] = a[i]; at += i; } k[i] = at; }",
+        "{ int at = 0; if (a[i] > c[0]) { c[0] = a[i]; at = k[i]; } k[i] = at; }",  # an element that may not be there
+        "{ double at = 0; if (a[i] > c[0]) { c[0] = a[i]; at = c[0]; } b[i] = at; }",
+        "{ int at = 0; if (a[i] > c[0]) { c[0] = a[i]; at = i; } else at = 1; k[i] = at; }",
+        "{ int at = 0; if (a[i] > c[0]) { c[0] = a[i]; k[0] = i; } }",
+        "{ int at = 0; if (a[i] > c[0]) { c[0] = a[i]; at = z; } k[i] = at; }",  # rounded to a whole number
+    ],
+)
+def test_not_where_the_largest_was(body: str, tmp_path: Path) -> None:
+    found = scop_of(body, tmp_path).statements.values()
+    assert any(one.opaque for one in found)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if (a[i + 1] < a[i]) { double kept = a[i]; a[i] = a[i + 1]; a[i + 1] = kept; }",
+        "if (a[i + 1] < a[i]) { t = a[i]; a[i] = a[i + 1]; a[i + 1] = t; }",
+        "if (h[i + 1] < h[i]) { int kept = h[i]; h[i] = h[i + 1]; h[i + 1] = kept; }",
+    ],
+)
+def test_elements_put_in_order(body: str, tmp_path: Path) -> None:
+    found = scop_of(f"{{ double t; {body} }}", tmp_path).statements.values()
+    assert not any(one.opaque for one in found)
+    assert not any(a.kind is AccessKind.MAY_WRITE for one in found for a in one.accesses)
+    first, second, third = ("".join(statement(one.body, 0)) for one in found)
+    kept, array = first.split(" = ")[0], "h" if "h[" in body else "a"
+    assert second == f"{array}[i] = {array}[i + 1] < {array}[i] ? {array}[i + 1] : {array}[i];"
+    assert third == f"{array}[i + 1] = {array}[i + 1] < {kept} ? {kept} : {array}[i + 1];"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if (a[i + 1] < a[i]) { float kept = a[i]; a[i] = a[i + 1]; a[i + 1] = kept; }",  # rounded
+        "if (a[i + 1] < c[i]) { double kept = a[i]; a[i] = a[i + 1]; a[i + 1] = kept; }",
+        "if (a[i + 1] != a[i]) { double kept = a[i]; a[i] = a[i + 1]; a[i + 1] = kept; }",
+        "if (a[i + 1] < a[i]) { double kept = a[i]; a[i] = a[i + 1]; a[i + 1] = kept; h[i] = 1; }",
+        "if (a[i + 1] < a[i]) { double kept = a[i]; a[i] = a[i + 1]; a[i + 1] = kept; } else a[i] = 0;",
+        "if (a[i + 1] < a[i]) { t = a[i]; a[i] = a[i + 1]; a[i + 1] = t; } c[i] = t;",  # it is read behind it
+        "if (h[h[i]] < h[i]) { int kept = h[h[i]]; h[h[i]] = h[i]; h[i] = kept; }",  # it moves where the other one is
+    ],
+)
+def test_not_put_in_order(body: str, tmp_path: Path) -> None:
+    found = scop_of(f"{{ double t = 0; {body} }}", tmp_path).statements.values()
+    assert any(one.opaque for one in found)
+
+
 @pytest.mark.parametrize(
     "body",
     [

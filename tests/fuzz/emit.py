@@ -25,6 +25,7 @@ from tests.fuzz.model import (
     Cover,
     Data,
     Declare,
+    Exchange,
     Extreme,
     If,
     Index,
@@ -252,6 +253,13 @@ class _Writer:
                 self.put(f"assert({self.condition(item.condition)});")
             case Assert():
                 self.put(f"if (!({self.condition(item.condition)})) abort();")
+            case Exchange(first=first, op=op, second=second):
+                one, other = self.element(first), self.element(second)
+                self.put(f"if ({one} {op} {other}) {{")
+                self.put(f"    {self.arrays[first.array].type} kept = {one};")
+                self.put(f"    {one} = {other};")
+                self.put(f"    {other} = kept;")
+                self.put("}")
             case If():
                 self.put(f"if ({self.condition(item.condition)}) {{")
                 self.body(item.then)

@@ -259,7 +259,16 @@ class Repeat:
     body: tuple[Item, ...]
 
 
-Item = Assign | Declare | Update | Assert | Let | Loop | If | Repeat
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """`if (first op second) { T t = first; first = second; second = t; }`"""
+
+    first: Access
+    op: str
+    second: Access
+
+
+Item = Assign | Declare | Update | Assert | Let | Loop | If | Repeat | Exchange
 
 
 @dataclass(frozen=True, slots=True)

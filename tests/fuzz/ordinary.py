@@ -18,6 +18,7 @@ from tests.fuzz.model import (
     Data,
     DataTest,
     Declare,
+    Exchange,
     Extreme,
     If,
     Index,
@@ -245,7 +246,21 @@ class Ordinary(Nests):
         value = Op(self.pick(("+", "-", "*")), Read(beside), self.value(inside, [], 1))
         target = self.target(len(inside))
         second = replace(use, body=(self.assign(target, self.place(target, inside), value),))
-        return self.around(loops, (first, second))
+        return self.around(loops, (first, *self.along_row(row, make, names), second))
+
+    def along_row(self, row: Array, make: Loop, names: list[str]) -> tuple[Item, ...]:
+        """A loop that goes on along a row: each element is made of the one before, or put in order with it."""
+        if not isinstance(make.low, Linear) or not self.chance(60):
+            return ()
+        loop = Loop(self.fresh("w"), replace(make.low, constant=make.low.constant + 1), make.high, 1, ())
+        own = Access(row.name, (Linear(((loop.name, 1),)),))
+        before = Access(row.name, (Linear(((loop.name, 1),), -1),))
+        if self.chance(40):
+            step: Item = Exchange(own, self.pick(("<", ">", "<=", ">=")), before)
+        else:
+            value = Op(self.pick(("+", "-", "*")), Read(before), self.value([*names, loop.name], [], 1))
+            step = Assign(own, "=", value)
+        return (replace(loop, body=(step,)),)
 
     def rows_nest(self) -> Item:
         """An element of one array from that of another one, in rows of a constant length that a size may exceed."""

@@ -12,6 +12,7 @@ from tests.fuzz.model import (
     Data,
     DataTest,
     Declare,
+    Exchange,
     Let,
     Program,
     Read,
@@ -54,6 +55,7 @@ def traits(program: Program) -> list[str]:
             isinstance(part, DataTest) and isinstance(part.left, Read) and not part.left.access.subscripts
             for part in parts
         ),
+        "elements put in order": any(isinstance(part, Exchange) for part in parts),
         "float beside double": types >= set(FLOATS),
         "integers beside floats": bool(types & set(FLOATS)) and bool(types - set(FLOATS)),
         "state between calls": any(array.kind == "static" for array in program.arrays),

@@ -27,7 +27,14 @@ from polyc.runtime import compare
 FOLDER = Path(__file__).parent / "programs"
 PROGRAMS = tuple(file.stem for file in sorted(FOLDER.glob("*.c")))
 SIZES, LARGE_SIZES = (1, 4, 9, 23, 40), (1, 9, 23, 137, 300)
-MORE_ROWS = {"streams": (1, 9, 67, 135), "solve": (1, 9, 67, 135), "filter": (1, 9, 67), "columns": (1, 9, 67)}
+MORE_ROWS = {
+    "streams": (1, 9, 67, 135),
+    "solve": (1, 9, 67, 135),
+    "filter": (1, 9, 67),
+    "columns": (1, 9, 67),
+    "own_rows": (1, 9, 67),
+    "where_largest": (1, 9, 67),
+}
 """Sizes around those of their blocks."""
 SEEDS = (0, 1)
 REPLAY_FUEL = 200_000
@@ -44,7 +51,9 @@ TILES: dict[str, tuple[int, ...] | str | None] = {
     "chain": None,
     **dict.fromkeys(("product", "made_panel", "short_rows", "not_short_rows", "sums", "begun", "ordered"), "auto"),
     **dict.fromkeys(("accumulated", "not_accumulated", "expanded", "rows"), "auto"),
-    **dict.fromkeys(("streams", "solve", "filter", "columns", "counted", "blocks"), "auto"),
+    **dict.fromkeys(
+        ("streams", "solve", "filter", "columns", "own_rows", "where_largest", "counted", "blocks"), "auto"
+    ),
     **dict.fromkeys(("tensor", *LARGE), "auto"),
     **dict.fromkeys(("looked_up", "not_looked_up", "histogram", "grid", "interleaved", "computed_twice"), "auto"),
     **dict.fromkeys(("sliding_rows", "any_rows"), "auto"),
@@ -89,7 +98,7 @@ WHERE = {
     "blocks": ("looked_up", "scattered", "past_caches", "pieces"),
     "rowblocks": ("streams", "solve"),
     "jam": ("streams", "solve"),
-    "spread": ("filter", "columns"),
+    "spread": ("filter", "columns", "own_rows", "where_largest"),
     "feed": ("counted",),
     "ahead": ("scattered",),
     "prefetch": ("blocks",),
@@ -114,9 +123,10 @@ WHERE = {
     "unroll": ("sliding_rows", "any_rows"),
     "inspection": ("bins",),
     "webs": ("webs",),
+    "choice": ("exchanged",),
 }
 """Programs that each pass has something to do for."""
-FRONTEND = frozenset({"webs"})
+FRONTEND = frozenset({"webs", "choice"})
 """Their faults are looked for in regions that are read with them."""
 GPU_STAGES = frozenset({"registers", "tensor-cores", "coalesce", "gpu-reductions", "mapping", "barriers"})
 """Their faults are looked for in CUDA, which runs in the shim: what it reports is a difference."""

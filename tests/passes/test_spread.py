@@ -138,6 +138,66 @@ void f(int n, double A[n + 3], double B[n])
 #pragma endscop
 }
 """,
+    "rows of their own, along which compilers make vectors": """
+void f(int n, const double A[n][64], double B[n][64])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        double row[64];
+        for (int j = 0; j < 64; j++)
+            row[j] = 2 * A[i][j];
+        for (int j = 1; j < 64; j++)
+            B[i][j] = row[j] - row[j - 1];
+    }
+#pragma endscop
+}
+""",
+    "rows of their own in loops that are unrolled": """
+void f(int n, const double A[9][n], double B[9][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        double own[9], sum = 0;
+        for (int q = 0; q < 9; q++) {
+            own[q] = A[q][i];
+            sum += own[q];
+        }
+        for (int q = 0; q < 9; q++)
+            B[q][i] = own[q] / sum;
+    }
+#pragma endscop
+}
+""",
+    "columns of blocks, eight apart": """
+void f(int n, const float A[8][8 * n], float B[8][8 * n])
+{
+#pragma scop
+    for (int b = 0; b < 8 * n; b += 8) {
+        float own[8][8];
+        for (int u = 0; u < 8; u++)
+            for (int x = 0; x < 8; x++)
+                own[u][x] = u ? own[u - 1][x] * 0.5f + A[u][b + x] : A[u][b + x];
+        for (int u = 0; u < 8; u++)
+            for (int x = 0; x < 8; x++)
+                B[u][b + x] = own[x][u];
+    }
+#pragma endscop
+}
+""",
+    "rows of their own that no cache holds for a line of columns": """
+void f(int n, const double A[8000][n], double B[n])
+{
+#pragma scop
+    for (int j = 0; j < n; j++) {
+        double own[8000];
+        own[0] = A[0][j];
+        for (int i = 1; i < 8000; i++)
+            own[i] = 0.5 * own[i - 1] + A[i][j];
+        B[j] = own[7999] + own[17];
+    }
+#pragma endscop
+}
+""",
     "sums of small windows, which start again in each column": """
 void f(int n, int m, const unsigned char rgb[2 * n][2 * m][2], int A[n][m], int B[n][m])
 {

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import islpy as isl
 
-from polyc.analysis.expand import shift
+from polyc.analysis.expand import in_places, shift
 from polyc.codegen.loops.exprs import ExprPrinter, condition, expression
 from polyc.codegen.loops.iterations import Visit, iterations_of, tiles_of
 from polyc.codegen.text.tidy import simpler
@@ -16,7 +16,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, AccessKind, Array, CType, Statement, Value
 from polyc.model.tree import Domain, Member, partial_schedule
-from polyc.poly import at_sizes, constant_of, everywhere, in_name, maps, pinned
+from polyc.poly import at_sizes, constant_of, everywhere, pinned
 from polyc.records import dataclass, field, replace
 
 
@@ -94,7 +94,28 @@ class InstancePrinter:
         body = self.statement.body
         for hoist in self.program.hoisted:
             body = self._filled(body, hoist) if self._fills(hoist) else self._without(body, hoist)
-        return c.rewrite(body, self._change)
+        return c.rewrite(self._masked(body), self._change)
+
+    def _masked(self, body: c.Stmt) -> c.Stmt:
+        """`at = x > m ? i : at` as `at += (x > m) * ((unsigned)i - at)`, where each iteration of a vector loop has a
+        place: gcc stores the former below a branch, which is mispredicted wherever one of a vector is chosen. Without a
+        sign, no difference overflows."""
+        match body:
+            case c.ExprStmt(
+                expr=c.Assign(
+                    op="=",
+                    target=c.ArrayRef() as place,
+                    value=c.Ternary(condition=c.Binary(op=op) as test, then=value, otherwise=c.ArrayRef() as kept),
+                )
+            ) if op in c.COMPARISONS and (kept.array, kept.subscripts) == (place.array, place.subscripts):
+                element = self.program.scop.arrays[place.array].element
+                buffer, extremum = self._buffer(place), value in (test.left, test.right)
+                if element.kind == "int" and not extremum and buffer is not None and buffer.places is not None:
+                    if element.size_bytes in (4, 8):
+                        value = c.Cast("unsigned" if element.size_bytes == 4 else "unsigned long long", value)
+                    change = c.Binary("*", test, c.Binary("-", value, kept))
+                    return replace(body, expr=c.Assign("+=", place, change))
+        return body
 
     def _fills(self, hoist: Hoist) -> bool:
         """Whether this copies into a panel of values of an expression."""
@@ -234,7 +255,7 @@ class InstancePrinter:
         if access is not None and access.exact and len(node.subscripts) == array.rank:
             if buffer is not None and buffer.is_single:
                 return self.cell(array, buffer, name, (), node.ref)
-            place = self._place(buffer)
+            place = self._place(buffer, access)
             if array.rank == 0 and (buffer is None or buffer.places is None):
                 return self.cell(array, buffer, name, (), node.ref)
             divided = buffer is not None and buffer.corner is not None and _has_divisions(buffer.corner)
@@ -367,12 +388,11 @@ class InstancePrinter:
             subscripts = tuple(subscripts[d] for d in buffer.order)
         return c.ArrayRef(name, subscripts, ref)
 
-    def _place(self, buffer: Buffer | None) -> isl.Map | None:
-        """`{ S[i] -> t[v] }` for a scalar that has a place for each iteration of a loop."""
+    def _place(self, buffer: Buffer | None, access: Access) -> isl.Map | None:
+        """`{ S[i] -> t[x, v] }` for what has a place for each iteration of a loop."""
         if buffer is None or buffer.places is None:
             return None
-        found = [m for m in maps(buffer.places) if in_name(m) == self.statement.name]
-        return found[0] if found else None
+        return in_places(buffer, self.statement.name, access.relation)
 
     def _buffer(self, node: c.ArrayRef) -> Buffer | None:
         for buffer in reversed(self.buffers):

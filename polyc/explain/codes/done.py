@@ -208,8 +208,8 @@ DONE: dict[str, Code] = {
     ),
     "spread": Code(
         "Recurrences run beside each other",
-        "Recurrences of neighbouring columns, or rows, run beside each other in strips: each private scalar of "
-        "theirs is an array with a place for each column of a strip, and the loop over these is the innermost one.",
+        "Recurrences of neighbouring columns, or rows, run beside each other in strips: what is private "
+        "to one of them has a place for each column of a strip, and the loop over these is the innermost one.",
         NOTHING,
         "cpu.md#filters",
         gain=True,

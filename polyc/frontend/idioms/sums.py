@@ -366,4 +366,7 @@ def trips(start: c.Expr, op: str, bound: c.Expr, step: int, key: str) -> Trips |
 def difference(one: c.Expr, other: c.Expr) -> c.Expr:
     if constant(other) == 0:
         return one
+    first, second = constant(one), constant(other)
+    if first is not None and second is not None:
+        return literal(first - second)
     return c.Binary("-", long(one), other)

@@ -534,8 +534,9 @@ class Loops:
         """Whether a bound is compared with a variable as the numbers that they are."""
         symbol = self.walk.scope.symbols.get(key)
         value, type_ = constant(expr), type_of(expr, self.walk.scope)
+        signed = symbol is not None and symbol.is_integer and symbol.shape.element.signed
         if value is not None:
-            return 0 <= value < 1 << 31
+            return (-(1 << 31) + 1 if signed else 0) <= value < 1 << 31
         if symbol is None or not symbol.is_integer or type_ is None or type_.kind != "int":
             return False
         element = symbol.shape.element

@@ -38,7 +38,8 @@ def with_webs(
             continue
         webs = Webs(symbol, scope, names)
         apart = webs.region(body, live)
-        if len(webs.fresh) == 1 and not symbol.is_integer and key not in mentions(apart):
+        alone = len(webs.fresh) == 1 and not symbol.is_integer and not webs.exchanges
+        if alone and key not in mentions(apart):
             del scope.symbols[webs.fresh[0]]  # it has been one all along
         elif webs.fresh:
             body = apart if key in mentions(apart) else webs.with_plain_names(apart)
@@ -78,6 +79,8 @@ class Webs:
     """The variables of the region in its place."""
     uses: dict[int, tuple[c.Stmt, Use]] = field(default_factory=dict)
     """What is known of statements, by their identity."""
+    exchanges: bool = False
+    """Whether one of the variables is the third one of an exchange (`choice.py`), for which it has to be alone."""
 
     def region(self, body: c.Block, live: bool) -> c.Block:
         """The region with the webs of its inner blocks apart.
@@ -131,6 +134,7 @@ class Webs:
             case c.Block():
                 return self._block(node, own, live)
             case c.If(then=then, otherwise=otherwise):
+                self.exchanges = self.exchanges or is_exchange(then, key)
                 then = self._inside(then, own, live)
                 other = None if otherwise is None else self._inside(otherwise, own, live)
                 return replace(node, condition=self._renamed(node.condition, own), then=then, otherwise=other)
@@ -185,6 +189,14 @@ def declared_as(node: c.N, old: str, new: str) -> c.N:
 def declares(node: c.Stmt, key: str) -> bool:
     """Whether a statement declares a variable, or one inside of it does."""
     return any(isinstance(item, c.Decl) and item.name == key for item in c.walk(node))
+
+
+def is_exchange(node: c.Stmt, key: str) -> bool:
+    """Whether a branch is `{ t = a; a = b; b = t; }`, with a variable for t."""
+    match node:
+        case c.Block(body=(first, _, c.ExprStmt(expr=c.Assign(op="=", value=c.Name(name=name))))):
+            return name == key and assigned(first, key) is not None
+    return False
 
 
 def assigned(item: c.Stmt, key: str) -> c.Expr | None:

@@ -116,6 +116,8 @@ def _rows_read(
                 continue
             if statement.opaque or not access.exact or step_of(access, position) != 2:
                 continue
+            if access.array in program.scop.privatizable:
+                continue  # each iteration outside has its own: no copy of it may hide that
             subscript = subscript_of(access, position)
             if subscript is not None and _is_reused(access, statement, loops, program):
                 found.setdefault((access.array, subscript), []).append((statement, access))

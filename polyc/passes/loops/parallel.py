@@ -13,7 +13,7 @@ from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Member, Node, Role, Sequence, child_nodes, walk
 from polyc.nests.nest import has_loops, has_parallel
 from polyc.nests.samples import sample_parameters
-from polyc.nests.strides import goes_far, iterations
+from polyc.nests.strides import goes_far, iterations, leaps
 from polyc.nests.wishes import sequential, stays_sequential, without_parallel
 from polyc.passes.loops.balance import is_uneven, saved_seconds
 from polyc.passes.loops.small_regions import worth_of
@@ -223,7 +223,7 @@ def _vector(node: Node, program: Program, inside: bool = False) -> Node:
                 return node
             if last.role is not Role.POINT and _is_short(iterations(last, program)):
                 return node
-            if inside and goes_far(last, program) and not _divides(last, program):
+            if leaps(last, program) or (inside and goes_far(last, program) and not _divides(last, program)):
                 return node
             return replace(node, members=(*members[:-1], replace(last, vector=True)))
         case _:

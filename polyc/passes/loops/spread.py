@@ -1,4 +1,4 @@
-"""Recurrences beside each other: private scalars with a place for each iteration of a loop, which goes innermost."""
+"""Recurrences beside each other: what is private, with a place for each iteration of a loop, which goes innermost."""
 
 from __future__ import annotations
 
@@ -10,22 +10,24 @@ import islpy as isl
 from polyc.cost.recurrences import rows_of
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
-from polyc.model.scop import Access, AccessKind, Statement
+from polyc.model.scop import Access, AccessKind, Array, Statement
 from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Role, Sequence, walk
 from polyc.nests.naming import fresh
 from polyc.nests.nest import Outer, has_loops, unrolled
-from polyc.nests.strides import UNROLLED, dimension_of, iterations, strides_of, unrolled_below
+from polyc.nests.strides import UNROLLED, dimension_of, iterations, iterations_below, strides_of, unrolled_below
 from polyc.nests.sums import LINE_BYTES, streams
 from polyc.nests.tiling import tile_members
 from polyc.passes.loops.columns import Column, below_columns, columns_of, with_columns
 from polyc.passes.loops.siblings import Siblings
 from polyc.passes.loops.vectorize import sink
-from polyc.poly import affine_of, among, maps, names, sets, value_on
+from polyc.poly import affine_of, among, constant_of, maps, names, sets, value_on
 from polyc.records import dataclass, replace
 
 STAGE = "spread"
 LINES = 4
 """Of a cache, that a row of a strip has: one vector operation after the other does not wait for its own recurrence."""
+KEPT = 1 << 18
+"""Bytes of the private arrays of a strip: they stay in a second-level cache."""
 WIDEST = 512
 """Of a strip that the nest has already: its scalars stay in the nearest cache."""
 OVERLAPPED = 128
@@ -33,34 +35,43 @@ OVERLAPPED = 128
 hundreds that a core keeps."""
 
 
-def spread_scalars(program: Program) -> Program:
+def spread_iterations(program: Program) -> Program:
     """Run the sums and recurrences of neighbouring columns at once, each with scalars of its own.
 
     rewrite:  for j { t = 0; for i { A[i][j] = f(B[i][j], t); t = A[i][j]; } }
               -> for jt by 64 { double t_of[64]; for j in jt t_of[j - jt] = 0;
                                 for i for j in jt { A[i][j] = f(B[i][j], t_of[j - jt]); t_of[j - jt] = A[i][j]; } }
+              for j { double r[n]; for i r[i] = f(r[i - 1], B[i][j]); … }
+              -> for jt by 64 { double r_of[n][64]; for i for j in jt r_of[i][j - jt] = f(r_of[i - 1][j - jt], …); … }
     tree:     band(i, j) - x  ->  band(i, j by 64) - mark(allocate t_of) - x with band(j) below all else
-    math:     j is coincident, and all flow through t stays in one iteration of j; its place is p(x) = j(x), so that no
-              two iterations share one. Then no dependence is left between them, and j may go inside
+    math:     j is coincident, and all flow through t or r stays in one iteration of j; the place of t is p(x) = j(x),
+              that of an element r[y] is (y, j(x)), so that no two iterations share one. Then no dependence is left
+              between them, and j may go inside
     requires: j runs along consecutive memory, and the loops inside do not; or j goes from row to row, and what runs
               along the rows waits for itself (`interleave.py`); rows that each j reads again and again are copied into
               columns, along which j does run (`columns.py`)
     ensures:  each sum has its order; sums that read the same array share their loops (`siblings.py`), spread or not;
               scalars that live in one iteration of i have no place for each j, and so have those of short loops,
               which are unrolled inside of j
-    source:   scalar expansion (Kuck et al., POPL 1981) in strips
+    source:   scalar expansion (Kuck et al., POPL 1981), and array expansion (Feautrier, ICS 1988), in strips
     """
-    if not streams(program.options) or not _scalars(program):
+    if not streams(program.options) or not _carriers(program):
         return program
     spreader = _Spreader(program, Siblings.of(program))
     child = spreader.at(program.tree.child, ())
     return replace(spreader.program, tree=Domain(program.tree.domain, child)) if spreader.made else program
 
 
-def _scalars(program: Program) -> frozenset[str]:
-    """Private scalars that carry values."""
+def _carriers(program: Program) -> frozenset[str]:
+    """Private scalars, and small private arrays, that carry values."""
     arrays, flow = program.scop.arrays, program.dependences.flow_by_array
-    return frozenset(a for a in program.scop.privatizable if arrays[a].rank == 0 and a in flow)
+    return frozenset(a for a in program.scop.privatizable if a in flow and elements_of(arrays[a]) is not None)
+
+
+def elements_of(array: Array) -> int | None:
+    """How many elements an array has; None where that is no constant."""
+    counts = [None if e is None else constant_of(e) for e in array.extents]
+    return None if None in counts else prod(n for n in counts if n is not None)
 
 
 def _short_unrolled(node: Node, program: Program) -> Node:
@@ -69,22 +80,10 @@ def _short_unrolled(node: Node, program: Program) -> Node:
         case Sequence(children=steps):
             return Sequence(tuple(replace(s, child=_short_unrolled(s.child, program)) for s in steps))
         case Band(child=child):
-            short = _instances_of(node, program) <= UNROLLED
+            short = iterations_below(node, program) <= UNROLLED
             return unrolled(node) if short else replace(node, child=_short_unrolled(child, program))
         case _:
             return node
-
-
-def _instances_of(node: Node, program: Program) -> int:
-    """How many statements a subtree runs in one iteration of the loops around, if these are few."""
-    match node:
-        case Band(members=members, child=child):
-            counts = [iterations(m, program) for m in members]
-            return prod(UNROLLED + 1 if n is None else n for n in counts) * _instances_of(child, program)
-        case Sequence(children=steps):
-            return sum(_instances_of(s.child, program) for s in steps)
-        case _:
-            return 1
 
 
 def _has_own_loops(statement: Statement) -> bool:
@@ -134,7 +133,7 @@ class _Spreader:
     def at(self, node: Node, above: tuple[Member, ...]) -> Node:
         match node:
             case Sequence():
-                joined = self.siblings.nests(node, above) if self.has_scalars(node) else node
+                joined = self.siblings.nests(node, above) if self.carries_values(node) else node
                 return Sequence(tuple(replace(s, child=self.at(s.child, above)) for s in joined.children))
             case Mark(kind="tiles"):
                 return node  # tiles over time have an order of their own
@@ -147,9 +146,9 @@ class _Spreader:
             case _:
                 return node
 
-    def has_scalars(self, steps: Sequence) -> bool:
-        """Whether all steps carry values in private scalars."""
-        scalars = _scalars(self.program)
+    def carries_values(self, steps: Sequence) -> bool:
+        """Whether all steps carry values in what is private."""
+        scalars = _carriers(self.program)
         inside = ([self.program.statements[name] for name in names(s.filter)] for s in steps.children)
         return all(any(a.array in scalars for s in statements for a in s.accesses) for statements in inside)
 
@@ -162,21 +161,20 @@ class _Spreader:
         if not inner or any(isinstance(n, Mark | Extension) for n in below):
             return None
         instances = band.members[0].schedule.domain()
-        written = self.private_scalars(instances, (*above, *band.members))
+        written = self.private_values(instances, (*above, *band.members))
         if not self.across(written, band, band.child, above):
             return None
-        widest = max(self.program.scop.arrays[name].element.size_bytes for name in written)
-        size = LINES * LINE_BYTES // (widest or LINE_BYTES)
+        size = self.width(written)
         columns: dict[int, tuple[Column, ...]] = {}
         member, rows = None, 0
-        if widest and (not unrolled_below(band, self.program) or self.calls(inner)):
+        if size and (not unrolled_below(band, self.program) or self.calls(inner)):
             candidates = [m for m in band.members if m.coincident]
             columns = {id(m): columns_of(self.program, band, m, above, size) for m in candidates}
-            member, rows = self.chosen(band, inner, columns)
+            member, rows = self.chosen(band, inner, columns, frozenset(written))
         steps = self.siblings.loops(band.child, (*above, *band.members))
         if member is None:
             self.made = self.made or steps is not band.child
-            return replace(band, child=steps)
+            return replace(band, child=self.at(steps, (*above, *band.members)))
         others = tuple(m for m in band.members if m is not member)
         filled = () if rows else columns[id(member)]
         if not rows:
@@ -202,12 +200,25 @@ class _Spreader:
         inside = Band(others, band.permutable, inside) if others else inside
         return Band(tiles, band.permutable, below_columns(filled, instances, inside))
 
+    def width(self, written: tuple[str, ...]) -> int:
+        """How many iterations a strip has, so that what it keeps for them stays in a cache; 0 where one line of each
+        does not."""
+        arrays = [self.program.scop.arrays[name] for name in written]
+        widest = max(a.element.size_bytes or 0 for a in arrays)
+        if not widest:
+            return 0
+        kept = sum((elements_of(a) or 0) * (a.element.size_bytes or widest) for a in arrays if a.rank)
+        lines = next((n for n in (LINES, 2, 1) if kept * n * LINE_BYTES // widest <= KEPT), 0)
+        return lines * LINE_BYTES // widest
+
     def tell(
         self, instances: isl.UnionSet, member: Member, size: int, scalars: tuple[str, ...], filled: tuple[Column, ...]
     ) -> None:
         arrays, statements = self.program.scop.arrays, tuple(names(instances))
         what = ", ".join(arrays[name].c_name for name in scalars)
-        message = f"{', '.join(statements)} in strips of {size} iterations of {member.name}"
+        message = f"{', '.join(statements)}: {member.name} innermost, around loops that are unrolled"
+        if what or filled:
+            message = f"{', '.join(statements)} in strips of {size} iterations of {member.name}"
         if what:
             message += f", each with its own {what}"
         data: dict[str, object] = {"scalars": list(scalars), "size": size}
@@ -218,34 +229,45 @@ class _Spreader:
         self.program = self.program.remark("spread", STAGE, message, statements, **data)
 
     def chosen(
-        self, band: Band, inner: list[Member], columns: dict[int, tuple[Column, ...]]
+        self, band: Band, inner: list[Member], columns: dict[int, tuple[Column, ...]], spread: frozenset[str]
     ) -> tuple[Member | None, int]:
         """The loop that goes innermost, and how many rows at once it makes where it goes from row to row; None where
         the loops inside are as good.
 
         columns: for each loop that might, the rows that would be copied
         """
-        candidates = [m for m in band.members if m.coincident]
+        candidates = [m for m in band.members if m.coincident and self.steps_by_one(m)]
         if all(
             self.sums_in_vectors(n.members[-1])
             for n in walk(band.child)
             if isinstance(n, Band) and not has_loops(n.child)
         ):
             return None, 0
-        strides = {
-            id(m): strides_of(m, with_columns(self.program, columns.get(id(m), ()))) for m in (*candidates, *inner)
-        }
+        arrays = frozenset(name for name in spread if self.program.scop.arrays[name].rank)
+        strides = {id(m): strides_of(m, self.program, arrays if self.keeps(m, arrays) else frozenset()) for m in inner}
+        for m in candidates:
+            strides[id(m)] = strides_of(m, with_columns(self.program, columns.get(id(m), ())), arrays)
         best = max(reversed(candidates), key=lambda m: strides[id(m)].gain, default=None)
         if best is None:
             return None, 0
-        if strides[id(best)].gain <= 0:
+        better = (m.coincident and strides[id(m)].gain >= strides[id(best)].gain for m in inner)
+        along_lines = all(strides[id(m)].far < strides[id(best)].far for m in inner)
+        if strides[id(best)].gain <= 0 or along_lines:
             rows = rows_of(self.program, band)
             if rows is None or self.overlaps(inner) or self.only_sums(inner):
                 return None, 0
             return rows.along, rows.count
-        better = (m.coincident and strides[id(m)].gain >= strides[id(best)].gain for m in inner)
-        along_lines = all(strides[id(m)].far < strides[id(best)].far for m in inner)
-        return (None, 0) if any(better) or along_lines else (best, 0)
+        return (None, 0) if any(better) else (best, 0)
+
+    def steps_by_one(self, member: Member) -> bool:
+        """Whether neighbouring iterations of a loop are neighbours in memory: a block's corner is no column."""
+        values = isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(self.program.scop.domain).range()
+        return not values.is_empty() and int(isl.Set.from_union_set(values).get_stride(0).to_python()) == 1
+
+    def keeps(self, member: Member, arrays: frozenset[str]) -> bool:
+        """Whether what a loop's iterations leave in some private arrays is read in the same iteration only."""
+        inside = (among(self.program.dependences.flow_by_array[a], member.schedule.domain()) for a in arrays)
+        return all(flow.is_subset(Outer((member,)).same_iteration(flow)) for flow in inside)
 
     def calls(self, inner: list[Member]) -> bool:
         """Whether loops call functions, so that compilers make no vectors of the loop around them either."""
@@ -281,11 +303,13 @@ class _Spreader:
     def sums_in_vectors(self, inner: Member) -> bool:
         """Whether C compilers make vectors of a loop that sums up: of whole numbers, in any order, along a row."""
         arrays, strides = self.program.scop.arrays, strides_of(inner, self.program)
-        written = (a.array for name in names(inner.schedule.domain()) for a in self.written(name))
-        return strides.consecutive > 0 and not strides.far and all(arrays[a].element.kind == "int" for a in written)
+        written = [arrays[a.array] for name in names(inner.schedule.domain()) for a in self.written(name)]
+        if not inner.coincident and any(a.rank and a.name in self.program.scop.privatizable for a in written):
+            return False  # no sum: what one iteration leaves in a private array is read by the next ones
+        return strides.consecutive > 0 and not strides.far and all(a.element.kind == "int" for a in written)
 
-    def private_scalars(self, instances: isl.UnionSet, around: tuple[Member, ...]) -> tuple[str, ...]:
-        """The private scalars that the nest writes; none where it has others that keep the loop in its place."""
+    def private_values(self, instances: isl.UnionSet, around: tuple[Member, ...]) -> tuple[str, ...]:
+        """What is private and written in the nest; nothing where some of it keeps the loop in its place."""
         statements = [self.program.scop.statements.get(name) for name in names(instances)]
         if any(s is None or _has_own_loops(s) for s in statements):
             return ()
@@ -297,7 +321,7 @@ class _Spreader:
         taken = {
             b.array for b in self.program.buffers.values() if b.places is None or mine & {n for n, _ in b.accesses}
         }
-        if not written <= _scalars(self.program) or written & taken:
+        if not written <= _carriers(self.program) or written & taken:
             return ()
         if not all(a.exact for a in accesses if a.array in written):
             return ()
@@ -308,8 +332,8 @@ class _Spreader:
         return tuple(sorted(written))
 
     def across(self, scalars: tuple[str, ...], band: Band, steps: Node, above: tuple[Member, ...]) -> tuple[str, ...]:
-        """The scalars that live across loops below a band, with some steps in it: the others need no place of their
-        own in a strip."""
+        """What lives across loops below a band, with some steps in it: the rest needs no place of its own in a
+        strip."""
         instances = band.members[0].schedule.domain()
         straight = list(_straight(sink(band.members[0], steps), (*above, *band.members)))
         found = []
@@ -326,7 +350,7 @@ class _Spreader:
         return flow.intersect_domain(instances).union(flow.intersect_range(instances))
 
     def buffer(self, array: str, instances: isl.UnionSet, member: Member, depth: int, strip: int, size: int) -> str:
-        """A place of the scalar for each iteration of a strip."""
+        """A place of a scalar, or of each element of an array, for each iteration of a strip."""
         program = self.program
         used = program.scop.used_names | set(program.buffers) | {b.name for b in program.buffers.values()}
         name = fresh(f"{program.scop.arrays[array].c_name}_of", used | set(program.scop.arrays))
@@ -334,6 +358,7 @@ class _Spreader:
             (s, a.ref) for s in names(instances) for a in program.statements[s].accesses if a.array == array
         )
         context = instances.get_ctx()
+        shape = program.scop.arrays[array]
         own = isl.Id.read_from_str(context, array)
         places = isl.UnionMap.empty(instances.get_space())
         for piece in maps(instances.identity()):
@@ -342,10 +367,15 @@ class _Spreader:
                 value = isl.Map.from_pw_aff(value_on(member.schedule, space)).set_tuple_id(isl.dim_type.out, own)
                 places = places.union(isl.UnionMap.from_map(value))
         tile = instances.get_space().params().add_unnamed_tuple_ui(depth)
-        last = isl.Aff.var_on_domain(isl.LocalSpace.from_space(tile), isl.dim_type.set, strip)
-        corner = isl.MultiAff.from_aff(last).set_tuple_id(isl.dim_type.out, own)
+        local = isl.LocalSpace.from_space(tile)
+        first = isl.MultiAff.from_aff(isl.Aff.zero_on_domain(local))
+        corner = isl.MultiAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, strip))
+        for _ in range(shape.rank):
+            corner = first.flat_range_product(corner)
+        corner = corner.set_tuple_id(isl.dim_type.out, own)
         params = isl.Set.universe(instances.get_space().params())
         extent = isl.PwAff.val_on_domain(params, isl.Val.int_from_si(context, size))
-        buffer = Buffer(name, name, array, corner, depth, (extent,), "spread", refs, (), (), 0, places)
+        extents = (*(e.project_domain_on_params() for e in shape.extents if e is not None), extent)
+        buffer = Buffer(name, name, array, corner, depth, extents, "spread", refs, (), (), 0, places)
         self.program = replace(program, buffers=program.buffers | {name: buffer})
         return name

@@ -89,6 +89,7 @@ def schedule_nests(program: Program) -> Program:
     if has_small_blocks(program):
         kept = kept_by_others(with_coincident_loops(program).tree, program)
         marked = with_coincident_loops(program, kept)
+        marked = replace(marked, tree=with_private_loops(marked.tree, program))
         if isinstance(marked.tree.child, Band) and marked.tree.child.members[0].coincident:
             message = "its inner loops have few iterations, and hand on arrays or cells of their own: their order stays"
             return marked.remark("not-scheduled", STAGE, message, tuple(program.scop.statements))

@@ -265,7 +265,7 @@ def _declaration_faults(program: Program, now: Expanded) -> list[Fault]:
         if buffer.depth != depth:
             faults.append(Fault("form", f"{buffer.name} is declared inside {depth} loops, not {buffer.depth}", ""))
         if buffer.places is not None:
-            rank = 1  # a scalar's place
+            rank += 1  # the place
             faults += _place_faults(program, buffer)
         if len(buffer.extents) != rank:
             faults.append(Fault("form", f"{buffer.name} has {len(buffer.extents)} dimensions, not {rank}", ""))
@@ -277,14 +277,13 @@ def _declaration_faults(program: Program, now: Expanded) -> list[Fault]:
 
 
 def _place_faults(program: Program, buffer: Buffer) -> list[Fault]:
-    """A scalar with places has one for each instance that uses it."""
+    """A scalar or array with places has one for each instance that uses it."""
     assert buffer.places is not None
     users = {name for name, _ in buffer.accesses}
     whole = empty_set(program.scop.domain)
     for name in users:
         whole = whole.union(isl.UnionSet.from_set(program.statements[name].domain))
-    scalar = program.scop.arrays[buffer.array].rank == 0 and buffer.storage == "spread"
-    if scalar and buffer.places.is_single_valued() and whole.is_subset(buffer.places.domain()):
+    if buffer.storage == "spread" and buffer.places.is_single_valued() and whole.is_subset(buffer.places.domain()):
         return []
     return [Fault("form", f"{buffer.name} has no place for some of what uses it, or several", "")]
 

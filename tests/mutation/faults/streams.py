@@ -8,12 +8,14 @@ from typing import Any
 
 import islpy as isl
 
+import polyc.codegen.loops.instances as instances
 import polyc.nests.sums as sums
 import polyc.passes.blocks.one_pass as one_pass
 import polyc.passes.blocks.solves as solves
 import polyc.passes.loops.columns as columns
 import polyc.passes.loops.spread as spread
 import polyc.passes.products.jam as jam
+from polyc.model import ctree as c
 from polyc.model.program import Buffer
 from polyc.model.tree import Band, Filter, Member, Node, Role, Sequence
 from polyc.poly import maps
@@ -152,6 +154,38 @@ def of_places(change: Callable[[Buffer], Buffer | None]) -> Install:
     return after_pass("spread", e.buffer_edit(change, "spread"))
 
 
+def of_choices(change: Callable[[c.Assign], c.Assign]) -> Install:
+    """What is printed for a value that stays or not."""
+
+    def masked(original: Any) -> Any:
+        def choice(self: Any, body: c.Stmt) -> c.Stmt:
+            found = original(self, body)
+            return found if found is body else replace(found, expr=change(found.expr))
+
+        return choice
+
+    return patched(instances.InstancePrinter, "_masked", masked)
+
+
+def difference_of(change: Callable[[c.Expr], c.Expr]) -> Callable[[c.Assign], c.Assign]:
+    def at(store: c.Assign) -> c.Assign:
+        assert isinstance(store.value, c.Binary)
+        assert isinstance(store.value.right, c.Binary)
+        return replace(
+            store, value=replace(store.value, right=replace(store.value.right, left=change(store.value.right.left)))
+        )
+
+    return at
+
+
+def without_cast(value: c.Expr) -> c.Expr:
+    assert isinstance(value, c.Cast)
+    return value.operand
+
+
+add("spread", "choice taken away", "", of_choices(lambda store: replace(store, op="-=")))
+add("spread", "choice of the next value", "", of_choices(difference_of(lambda v: c.Binary("+", v, c.Literal("1")))))
+add("spread", "choice that may overflow", "", of_choices(difference_of(without_cast)))
 add("spread", "one place for two", "", of_places(places_divided(2)))
 add("spread", "one place for all", "", of_places(places_divided(32)))
 add("spread", "no places", "the scalar itself", of_places(lambda b: replace(b, places=None)))

@@ -1,12 +1,15 @@
-"""Faults of live ranges: values that somebody reads take another variable."""
+"""Faults of the front end: of live ranges, whose values take another variable, and of elements put in order."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import polyc.frontend.c.first_use as first_use
+import polyc.frontend.extract as extract
 import polyc.frontend.idioms.webs as webs
 from polyc.frontend.c.first_use import Use
+from polyc.model import ctree as c
+from polyc.records import replace
 from tests.mutation.install import adding_to, patched
 from tests.mutation.runner import Fault
 
@@ -28,6 +31,34 @@ def old_names(original: Any) -> Any:
     return lambda self, node, own: node if own and self.fresh else original(self, node, own)
 
 
+def new_value_compared(original: Any) -> Any:
+    """The second element is compared with what is in the place of the first one by now."""
+
+    def exchange(node: c.If, region: Any) -> c.Block | None:
+        found = original(node, region)
+        if found is None:
+            return None
+        *first, last = found.body
+        value = replace(last.expr.value, condition=node.condition)
+        return replace(found, body=(*first, replace(last, expr=replace(last.expr, value=value))))
+
+    return exchange
+
+
+def turned_around(original: Any) -> Any:
+    """The elements get the other order."""
+
+    def exchange(node: c.If, region: Any) -> c.Block | None:
+        match node.then:
+            case c.Block(body=(_, c.ExprStmt(expr=c.Assign(target=first, value=second)), _)):
+                return original(replace(node, condition=replace(node.condition, left=first, right=second)), region)
+        return None
+
+    return exchange
+
+
 add("webs", "nothing is read behind", "", patched(webs.Webs, "_live_behind", all_dead))
 add("webs", "a branch kills", "", patched(first_use, "joined", one_branch_kills))
 add("webs", "uses keep the old name", "", patched(webs.Webs, "_renamed", old_names))
+add("choice", "compared with the new value", "", patched(extract, "as_exchange", new_value_compared))
+add("choice", "turned around", "", patched(extract, "as_exchange", turned_around))

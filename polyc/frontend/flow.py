@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import islpy as isl
 
+from polyc.analysis.expressions.straight import unconditional
+from polyc.analysis.extents import elements
 from polyc.flow import Accesses, Flow, compute_flow
 from polyc.frontend.build import Placed, drafts, lifted_set, order_map, place, without_empty
 from polyc.frontend.c.state import CTX, EVERYTHING, Region
 from polyc.frontend.extract import Draft, Item
 from polyc.frontend.sets.accesses import READ, WRITE
+from polyc.model.scop import Array
 from polyc.poly import project, set_name, sets
 
 
@@ -36,6 +40,22 @@ def written_first(placed: list[Placed], arrays: frozenset[str], context: isl.Set
     writes = accesses_of(placed, arrays, reads=False)
     exposed = flow_of(reads, writes, order_map(placed)).live_in.range()
     return arrays - {set_name(piece) for piece in sets(exposed) if not piece.is_empty()}
+
+
+def inside_rows(placed: list[Placed], arrays: Iterable[Array]) -> isl.Set:
+    """`[n] -> { : … }`: the parameters for which what is accessed in any case stays inside of some rows.
+
+    C gives no meaning to any other access of an array with one subscript and a known length.
+    """
+    rows = {array.name: array for array in arrays}
+    found = EVERYTHING.params()
+    for one in placed:
+        certain = set() if one.draft.opaque else {node.ref for node in unconditional(one.draft.body)}
+        for raw in one.draft.accesses:
+            if raw.array in rows and raw.exact and raw.ref in certain:
+                cells = one.access(raw).range()
+                found = found.subtract(cells.subtract(elements(rows[raw.array], cells.get_space())).params())
+    return found.coalesce()
 
 
 def is_made_again(array: str, placed: list[Placed]) -> bool:

@@ -32,7 +32,7 @@ from polyc.frontend.c.references import place_of
 from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, number, restore, saved, variable
 from polyc.frontend.c.symbols import FEW_BYTES, PRIVATE_BYTES, Scope, Symbol, scope_before
 from polyc.frontend.extract import Extractor, Item, ends_program
-from polyc.frontend.flow import is_made_again, needed_exits, without_dead, without_unread, written_first
+from polyc.frontend.flow import inside_rows, is_made_again, needed_exits, without_dead, without_unread, written_first
 from polyc.frontend.idioms.bodies import Bodies, with_bodies
 from polyc.frontend.idioms.exchange import Exchanges
 from polyc.frontend.idioms.fixed import with_fixed_places
@@ -561,6 +561,9 @@ class Modeller:
         first = reached(region, pairs, context.intersect(assumed).params()) if asked else ()
         plain = [one for one in first if one.n_basic_set() == 1]  # others say too little for what they would cost
         assumed = reduce(lambda one, two: one.intersect_params(two), plain, assumed)
+        own = self.own_memory(region, arrays, placed, live, after)
+        inside = inside_rows(placed, (arrays[key] for key in own if arrays[key].rank == 1))
+        context = context.intersect_params(inside) if inside.n_basic_set() <= FEW_PIECES else context
         orphans = self.orphans(region)
         # Also of statements that run for no iteration: those are no part of the model.
         called = set(CALLED.findall(self.chunks.text[self.marked.body : self.marked.end])) - KEYWORDS
@@ -580,7 +583,7 @@ class Modeller:
             statements,
             build_tree(items, placed, region),
             live,
-            self.privatizable(region, arrays, placed, live, context, after),
+            written_first(placed, own, context),
             self.file_names | self.function_names(),
             tuple(dict.fromkeys(symbol.c_name for symbol in orphans)),
             frozenset(symbol.c_name for symbol in orphans if symbol.key in region.read),
@@ -623,16 +626,10 @@ class Modeller:
         )
         return Inspection(inner, asked.answer, scop)
 
-    def privatizable(
-        self,
-        region: Region,
-        arrays: dict[str, Array],
-        placed: list[Placed],
-        live: frozenset[str],
-        context: isl.Set,
-        after: After,
+    def own_memory(
+        self, region: Region, arrays: dict[str, Array], placed: list[Placed], live: frozenset[str], after: After
     ) -> frozenset[str]:
-        """Small local arrays that each thread may have for itself."""
+        """Small local arrays that each thread may have for itself, if it writes them first."""
         candidates: set[str] = set()
         for key in arrays:
             symbol = region.scope.symbols[key]
@@ -649,7 +646,7 @@ class Modeller:
         sizes = {key: region.scope.symbols[key].shape.size_bytes if arrays[key].rank else 0 for key in candidates}
         while sum(sizes.values()) > PRIVATE_BYTES:  # a thread's stack is as large as the function's, and not larger
             del sizes[max(sorted(sizes), key=lambda key: sizes[key])]
-        return written_first(placed, frozenset(sizes), context)
+        return frozenset(sizes)
 
     def is_unset(self, symbol: Symbol) -> bool:
         """Whether a local array has no values yet: before the region stand its declaration and `(void)name;` only."""

@@ -34,6 +34,31 @@ def test_rows_that_each_iteration_makes_again(loops: str, size: int, own: set[st
     assert scop(ROWS.format(loops=loops, size=size)).privatizable == own
 
 
+LAST = (
+    "for (int i = 0; i < n; i++) {{ row[0] = a[i][0];"
+    " for (int j = 1; j < n; j++) row[j] = row[j - 1] + a[i][j]; b[i][0] = {last}; }}"
+)
+
+
+@pytest.mark.parametrize(
+    ("last", "own"),
+    [
+        ("row[m - 1]", True),  # there is such an element
+        ("a[i][0] > 0 ? row[m - 1] : 0", False),  # where data say so
+        ("m > 0 ? row[m - 1] : 0", True),
+        ("row[m - 1] + row[k[i]]", False),
+    ],
+)
+def test_elements_that_there_have_to_be(last: str, own: bool, scop: Modeller) -> None:
+    """A program that accesses others has no meaning, so that `m` is at least 1, and at most as large as the row."""
+    text = ROWS.format(loops=LAST.format(last=last), size=100).replace("int n", "int n, int m, int k[n]")
+    found = scop(text.replace("j < n", "j < m"))
+    assert ("row" in found.privatizable) == own
+    if own:
+        some = type(found.known)("[n, m] -> { : n > 0 and m > 100 }")
+        assert found.known.intersect(some).is_empty()
+
+
 USED = """void f(int n, int m, const float *restrict a, float *restrict b)
 {{
 #pragma scop

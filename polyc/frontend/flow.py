@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import reduce
 
 import islpy as isl
 
@@ -43,9 +44,10 @@ def written_first(placed: list[Placed], arrays: frozenset[str], context: isl.Set
 
 
 def inside_rows(placed: list[Placed], arrays: Iterable[Array]) -> isl.Set:
-    """`[n] -> { : … }`: the parameters for which what is accessed in any case stays inside of some rows.
+    """`[n] -> { : … }`: the parameters for which what is accessed in any case stays inside of some rows: local arrays
+    with one subscript, or memory that the function has from malloc.
 
-    C gives no meaning to any other access of an array with one subscript and a known length.
+    C gives no meaning to an access before the first element, or behind the last one where the length is known.
     """
     rows = {array.name: array for array in arrays}
     found = EVERYTHING.params()
@@ -54,8 +56,27 @@ def inside_rows(placed: list[Placed], arrays: Iterable[Array]) -> isl.Set:
         for raw in one.draft.accesses:
             if raw.array in rows and raw.exact and raw.ref in certain:
                 cells = one.access(raw).range()
-                found = found.subtract(cells.subtract(elements(rows[raw.array], cells.get_space())).params())
+                there = elements(rows[raw.array], cells.get_space()).lower_bound_val(
+                    isl.dim_type.set, 0, isl.Val.zero(CTX)
+                )
+                found = found.subtract(cells.subtract(there).params())
     return found.coalesce()
+
+
+def length_of(array: str, placed: list[Placed], known: isl.Set) -> isl.PwAff | None:
+    """`[n] -> { [(x)] }`: one more than the last element of a row that is accessed, wherever there is one; None where
+    that is not one of the ends of loops, where the first may be before the begin of the row, and where data decide."""
+    raws = [(one, raw) for one in placed for raw in one.draft.accesses if raw.array == array]
+    if not all(raw.exact for _, raw in raws):
+        return None
+    cells = reduce(isl.Set.union, (one.access(raw).range() for one, raw in raws)).intersect_params(known.params())
+    if cells.is_empty() or not cells.lower_bound_val(isl.dim_type.set, 0, isl.Val.zero(CTX)).is_equal(cells):
+        return None
+    last = cells.dim_max(0)
+    ends: list[isl.PwAff] = []
+    last.foreach_piece(lambda _domain, aff: ends.append(isl.PwAff.from_aff(aff)))
+    covering = (end for end in ends if last.domain().is_subset(end.ge_set(last)))
+    return next((end.add_constant_val(isl.Val.int_from_si(CTX, 1)) for end in covering), None)
 
 
 def is_made_again(array: str, placed: list[Placed]) -> bool:

@@ -6,12 +6,15 @@ from pycparser import c_ast
 
 from polyc.analysis.expressions.facts import induction, read_outside_loops
 from polyc.errors import Span
-from polyc.frontend.c.liveness import Escapes, Path, escapes, is_like_local, read_after, unknown_call_after
+from polyc.frontend.c.liveness import Escapes, Path, Pointee, escapes, is_like_local, read_after, unknown_call_after
 from polyc.frontend.c.state import Region
 from polyc.frontend.c.symbols import Symbol
+from polyc.frontend.text.trees import walk
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
 from polyc.records import dataclass, field
+
+ALLOCATORS = frozenset(["malloc", "calloc", "aligned_alloc", "valloc", "__builtin_malloc", "__builtin_calloc"])
 
 
 @dataclass(slots=True)
@@ -60,6 +63,8 @@ class After:
         """Whether the value of something declared outside of the region may be read after it."""
         if is_like_local(symbol, self.function):
             return read_after(symbol.c_name, self.path, self.function)
+        if self.is_fresh(symbol):
+            return read_after(Pointee(symbol.c_name), self.path, self.function)
         if symbol.storage is Storage.GLOBAL or (symbol.rank and symbol.shape.dims[0].pointer):
             return True
         if symbol.storage is Storage.ARGUMENT and symbol.rank:
@@ -76,7 +81,7 @@ class After:
         if symbol.storage is Storage.GLOBAL:
             return not (symbol.constant and not any(d.pointer for d in symbol.shape.dims))
         if symbol.rank and (symbol.shape.dims[0].pointer or symbol.storage is Storage.ARGUMENT):
-            return True
+            return not self.is_fresh(symbol)
         gone = self.escaped(symbol)
         return symbol.c_name in gone.to_pointer or symbol.c_name in gone.to_call
 
@@ -92,3 +97,28 @@ class After:
         if symbol.rank not in self.gone:
             self.gone[symbol.rank] = escapes(self.function, symbol.rank)
         return self.gone[symbol.rank]
+
+    def is_fresh(self, symbol: Symbol) -> bool:
+        """Whether a local pointer always has memory from malloc, and hands it to nobody: no other name leads there."""
+        if symbol.storage is not Storage.LOCAL or not symbol.rank or not symbol.shape.dims[0].pointer:
+            return False
+        gone = self.escaped(symbol)
+        if symbol.c_name in gone.to_call or symbol.c_name in gone.to_pointer:
+            return False
+        values: list[c_ast.Node | None] = []
+        for node in walk(self.function.body):
+            match node:
+                case c_ast.Decl(name=symbol.c_name):
+                    values += [node.init] if node.init is not None else []
+                case c_ast.Assignment(lvalue=c_ast.ID(name=symbol.c_name)):
+                    values.append(node.rvalue if node.op == "=" else None)
+                case c_ast.UnaryOp(expr=c_ast.ID(name=symbol.c_name)) if node.op in ("&", "++", "--", "p++", "p--"):
+                    values.append(None)
+        return bool(values) and all(_allocates(value) for value in values)
+
+
+def _allocates(value: c_ast.Node | None) -> bool:
+    while isinstance(value, c_ast.Cast):
+        value = value.expr
+    called = isinstance(value, c_ast.FuncCall) and isinstance(value.name, c_ast.ID)
+    return called and value.name.name in ALLOCATORS  # type: ignore[union-attr]

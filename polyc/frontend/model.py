@@ -32,7 +32,15 @@ from polyc.frontend.c.references import place_of
 from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, number, restore, saved, variable
 from polyc.frontend.c.symbols import FEW_BYTES, PRIVATE_BYTES, Scope, Symbol, scope_before
 from polyc.frontend.extract import Extractor, Item, ends_program
-from polyc.frontend.flow import inside_rows, is_made_again, needed_exits, without_dead, without_unread, written_first
+from polyc.frontend.flow import (
+    inside_rows,
+    is_made_again,
+    length_of,
+    needed_exits,
+    without_dead,
+    without_unread,
+    written_first,
+)
 from polyc.frontend.idioms.bodies import Bodies, with_bodies
 from polyc.frontend.idioms.exchange import Exchanges
 from polyc.frontend.idioms.fixed import with_fixed_places
@@ -67,6 +75,8 @@ from polyc.records import dataclass, field, replace
 ROWS = 16
 """The share of the budget, one in so many, that the question takes whether subscripts stay in their rows."""
 FEW_PIECES = 30
+LONG_BYTES = 1 << 16
+"""Of the rows of any length of which each thread has one; longer ones run as written."""
 """Pieces of a set of sizes with which operations of isl take little time."""
 WORD = re.compile(r"\w+")
 _PRAGMA = re.compile(r"^#pragma (?!polyc\b|scop\b)[^\n]*$", re.MULTILINE)
@@ -561,9 +571,19 @@ class Modeller:
         first = reached(region, pairs, context.intersect(assumed).params()) if asked else ()
         plain = [one for one in first if one.n_basic_set() == 1]  # others say too little for what they would cost
         assumed = reduce(lambda one, two: one.intersect_params(two), plain, assumed)
+        live -= written_first(placed, self.alone(region, arrays) & live, context)
         own = self.own_memory(region, arrays, placed, live, after)
-        inside = inside_rows(placed, (arrays[key] for key in own if arrays[key].rank == 1))
+        long = self.rows_of_any_length(region, arrays, placed, live)
+        inside = inside_rows(placed, [arrays[key] for key in sorted(own | long) if arrays[key].rank == 1])
         context = context.intersect_params(inside) if inside.n_basic_set() <= FEW_PIECES else context
+        for key in sorted(long):
+            length = length_of(key, placed, context.intersect(assumed))
+            if length is not None:
+                most = isl.Val.int_from_si(CTX, LONG_BYTES // len(long) // arrays[key].element.size_bytes)
+                held = length.le_set(isl.PwAff.val_on_domain(length.domain(), most))
+                held = held.intersect(length.gt_set(isl.PwAff.val_on_domain(length.domain(), isl.Val.zero(CTX))))
+                arrays[key] = replace(arrays[key], extents=(length,))
+                assumed, own = assumed.intersect_params(held), own | {key}
         orphans = self.orphans(region)
         # Also of statements that run for no iteration: those are no part of the model.
         called = set(CALLED.findall(self.chunks.text[self.marked.body : self.marked.end])) - KEYWORDS
@@ -635,7 +655,7 @@ class Modeller:
             symbol = region.scope.symbols[key]
             local = symbol.storage in (Storage.LOCAL, Storage.REGION)
             local = local or (symbol.storage is Storage.ARGUMENT and not symbol.rank)
-            local = local or is_like_local(symbol, after.function)
+            local = local or is_like_local(symbol, after.function) or symbol.storage is Storage.GLOBAL
             pointer = any(d.pointer for d in symbol.shape.dims)
             small = symbol.rank == 0 or 0 < symbol.shape.size_bytes <= PRIVATE_BYTES
             written = key in region.written
@@ -647,6 +667,35 @@ class Modeller:
         while sum(sizes.values()) > PRIVATE_BYTES:  # a thread's stack is as large as the function's, and not larger
             del sizes[max(sorted(sizes), key=lambda key: sizes[key])]
         return frozenset(sizes)
+
+    def alone(self, region: Region, arrays: dict[str, Array]) -> frozenset[str]:
+        """Static arrays that nothing in the file mentions but their declarations and this region: if it writes them
+        first, no value of theirs is ever read by anybody else."""
+        symbols = {key: region.scope.symbols[key] for key in arrays}
+        static = {
+            k: s for k, s in symbols.items() if s.rank and s.node is not None and "static" in (s.node.storage or ())
+        }
+        if not static:
+            return frozenset()
+        text = self.chunks.text[: self.marked.body] + self.chunks.text[self.marked.end :]
+        mentions = Counter(IDENTIFIER.findall(COMMENT_OR_STRING.sub(" ", text)))
+        return frozenset(key for key, symbol in static.items() if mentions[symbol.c_name] == 1)
+
+    def rows_of_any_length(
+        self, region: Region, arrays: dict[str, Array], placed: list[Placed], live: frozenset[str]
+    ) -> frozenset[str]:
+        """Local arrays with one subscript, of lengths that the parameters decide, that each iteration of an outermost
+        loop makes again: each thread may have one, if it is not too long."""
+        found: set[str] = set()
+        for key, array in arrays.items():
+            symbol = region.scope.symbols[key]
+            constant = symbol.shape.size_bytes > 0 and not any(d.pointer for d in symbol.shape.dims)
+            if array.rank != 1 or symbol.storage is not Storage.LOCAL or symbol.static or constant:
+                continue
+            hidden = live | region.exposed | set(region.flat)
+            if key in region.written - hidden and array.element.size_bytes and is_made_again(key, placed):
+                found.add(key)
+        return frozenset(found)
 
     def is_unset(self, symbol: Symbol) -> bool:
         """Whether a local array has no values yet: before the region stand its declaration and `(void)name;` only."""

@@ -21,13 +21,11 @@ from polyc.frontend.c.state import Region
 from polyc.frontend.c.symbols import Symbol
 from polyc.frontend.live_out import After
 from polyc.frontend.search import NotFound
-from polyc.frontend.text.trees import walk
 from polyc.model import ctree as c
 from polyc.model.scop import AccessKind, Apart, Array, Memory, Search, Statement, Storage
 from polyc.records import dataclass, replace
 
 CODE = "may-overlap"
-ALLOCATORS = frozenset(["malloc", "calloc", "aligned_alloc", "valloc", "__builtin_malloc", "__builtin_calloc"])
 MOST_MEMORIES = 100
 """Pieces of memory that the printed code compares before a region."""
 
@@ -145,7 +143,7 @@ def _touched(
     region: Region, after: After, symbol: Symbol | None, array: Array, statements: dict[str, Statement], known: isl.Set
 ) -> _Object | None:
     """An array of the region; None where nobody else can reach it."""
-    if symbol is None or not _is_exposed(symbol, region, after) or is_fresh(symbol, after):
+    if symbol is None or not _is_exposed(symbol, region, after) or after.is_fresh(symbol):
         return None
     if symbol.storage is Storage.REGION and not _is_pointer(symbol):
         return None  # it begins inside: no pointer from before leads there, and its name means nothing outside
@@ -395,32 +393,6 @@ def _places(expr: c.Expr) -> list[c.Expr]:
 
 def _is_pointer(symbol: Symbol) -> bool:
     return bool(symbol.rank) and (symbol.shape.dims[0].pointer or symbol.storage is Storage.ARGUMENT)
-
-
-def is_fresh(symbol: Symbol, after: After) -> bool:
-    """Whether a local pointer always has memory from malloc, and hands it to nobody: no other name leads there."""
-    if symbol.storage is not Storage.LOCAL or not symbol.rank or not symbol.shape.dims[0].pointer:
-        return False
-    gone = after.escaped(symbol)
-    if symbol.c_name in gone.to_call or symbol.c_name in gone.to_pointer:
-        return False
-    values: list[c_ast.Node | None] = []
-    for node in walk(after.function.body):
-        match node:
-            case c_ast.Decl(name=symbol.c_name):
-                values += [node.init] if node.init is not None else []
-            case c_ast.Assignment(lvalue=c_ast.ID(name=symbol.c_name)):
-                values.append(node.rvalue if node.op == "=" else None)
-            case c_ast.UnaryOp(expr=c_ast.ID(name=symbol.c_name)) if node.op in ("&", "++", "--", "p++", "p--"):
-                values.append(None)
-    return bool(values) and all(_allocates(value) for value in values)
-
-
-def _allocates(value: c_ast.Node | None) -> bool:
-    while isinstance(value, c_ast.Cast):
-        value = value.expr
-    called = isinstance(value, c_ast.FuncCall) and isinstance(value.name, c_ast.ID)
-    return called and value.name.name in ALLOCATORS  # type: ignore[union-attr]
 
 
 def is_restricted(symbol: Symbol) -> bool:

@@ -56,7 +56,7 @@ def _declaration_faults(program: Program, buffer: Buffer, declared: Declared) ->
     node, array = declared.node, program.scop.arrays[buffer.array]
     if node.type != array.element.text:
         return [Fault("text", f"{node.name} is of another type", node.type)]
-    if buffer.storage == "private":
+    if buffer.storage == "private" and None not in array.extents_c:
         if node.extents != tuple(e for e in array.extents_c if e is not None):
             return [Fault("text", f"{node.name} has other extents than its array", "")]
         return []

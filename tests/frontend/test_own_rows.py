@@ -59,6 +59,58 @@ def test_elements_that_there_have_to_be(last: str, own: bool, scop: Modeller) ->
         assert found.known.intersect(some).is_empty()
 
 
+LENGTHS = """#include <stdlib.h>
+{outside}
+void f(int n, int m, double a[n][m], double b[n][m])
+{{
+    {before}
+#pragma scop
+    for (int i = 0; i < n; i++) {{
+        for (int j = 0; j < m; j++)
+            row[j] = a[i][j];
+        for (int j = 1; j < m; j++)
+            b[i][j] = row[j - 1];
+        b[i][0] = row[m - 1];
+    }}
+#pragma endscop
+    {after}
+}}
+{others}
+"""
+MALLOC = "double *row = malloc(m * sizeof *row);"
+
+
+@pytest.mark.parametrize(
+    ("parts", "own"),
+    [
+        ({"before": "double row[m];"}, True),
+        ({"before": MALLOC, "after": "free(row);"}, True),
+        (
+            {"before": f"{MALLOC} if (row == NULL) return; if (!row) return;", "after": "if (row == NULL) exit(1);"},
+            True,
+        ),
+        ({"before": MALLOC, "after": "b[0][0] = row[1]; free(row);"}, False),
+        ({"before": f"{MALLOC} double *other = row;", "after": "b[0][0] = other[1];"}, False),
+        ({"before": MALLOC, "after": "use(row);", "outside": "void use(double *);"}, False),
+        ({"outside": "static double row[4000];"}, True),
+        ({"before": "static double row[4000];"}, True),
+        ({"outside": "static double row[4000];", "others": "double g(void) { return row[1]; }"}, False),
+        ({"outside": "double row[4000];"}, False),
+        ({"before": "static double row[4000]; b[0][0] = row[1];"}, False),
+    ],
+)
+def test_rows_of_any_length(parts: dict[str, str], own: bool, scop: Modeller) -> None:
+    """Each thread may have one if nobody reads it behind the region, which a free does not."""
+    found = scop(LENGTHS.format(**{"outside": "", "before": "", "after": "", "others": "", **parts}))
+    assert (found.privatizable == {"row"}) == own
+    assert ("row" in found.live_out) != own
+    if own:
+        (extent,) = found.arrays["row"].extents
+        assert extent is not None
+        assert found.known.intersect(type(found.known)("[n, m] -> { : n > 0 and m <= 0 }")).is_empty()
+        assert found.known.is_subset(type(found.known)("[n, m] -> { : n <= 0 or m <= 8192 }"))
+
+
 USED = """void f(int n, int m, const float *restrict a, float *restrict b)
 {{
 #pragma scop

@@ -184,20 +184,6 @@ void f(int n, const float A[8][8 * n], float B[8][8 * n])
 #pragma endscop
 }
 """,
-    "rows of their own that no cache holds for a line of columns": """
-void f(int n, const double A[8000][n], double B[n])
-{
-#pragma scop
-    for (int j = 0; j < n; j++) {
-        double own[8000];
-        own[0] = A[0][j];
-        for (int i = 1; i < 8000; i++)
-            own[i] = 0.5 * own[i - 1] + A[i][j];
-        B[j] = own[7999] + own[17];
-    }
-#pragma endscop
-}
-""",
     "sums of small windows, which start again in each column": """
 void f(int n, int m, const unsigned char rgb[2 * n][2 * m][2], int A[n][m], int B[n][m])
 {

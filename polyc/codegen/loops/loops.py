@@ -253,8 +253,9 @@ class LoopPrinter:
         return self.program.scop.arrays[buffer.array].element.text
 
     def extents(self, buffer: Buffer) -> tuple[c.Expr, ...]:
-        if buffer.storage == "private":
-            return tuple(e for e in self.program.scop.arrays[buffer.array].extents_c if e is not None)
+        written = self.program.scop.arrays[buffer.array].extents_c
+        if buffer.storage == "private" and None not in written:
+            return tuple(e for e in written if e is not None)
         if buffer.is_single:
             return ()
         printer = ExprPrinter(self.program.scop.parameters, {})

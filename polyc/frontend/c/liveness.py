@@ -17,6 +17,12 @@ Path = list[tuple[c_ast.Node, int]]
 _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 
 
+class Pointee(str):
+    """The name of a pointer, for the memory that it points to: `free(p)` ends it, and `if (p)` does not read it."""
+
+    __slots__ = ()
+
+
 def jumped_to(body: c_ast.Node) -> frozenset[str]:
     """The labels that a goto in some statements names."""
     return frozenset(node.name for node in walk(body) if isinstance(node, c_ast.Goto))
@@ -149,6 +155,12 @@ def use_in(node: c_ast.Node | None, name: str) -> Use:
             return Use.NONE
         case c_ast.ID():
             return Use.READ if node.name == name else Use.NONE
+        case c_ast.FuncCall(name=c_ast.ID(name="free"), args=c_ast.ExprList(exprs=[c_ast.ID(name=freed)])):
+            return (Use.KILL if isinstance(name, Pointee) else Use.READ) if freed == name else Use.NONE
+        case c_ast.UnaryOp(op="!", expr=c_ast.ID()) | c_ast.BinaryOp(op="==" | "!=", left=c_ast.ID()) if isinstance(
+            name, Pointee
+        ):
+            return Use.NONE
         case c_ast.Assignment() if node.op == "=" and isinstance(node.lvalue, c_ast.ID) and node.lvalue.name == name:
             return in_sequence([use_in(node.rvalue, name), Use.KILL])
         case c_ast.Compound():

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 
 import islpy as isl
 
+from polyc.analysis.extents import on_parameters
 from polyc.cost.recurrences import rows_of
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
@@ -20,14 +20,14 @@ from polyc.nests.tiling import tile_members
 from polyc.passes.loops.columns import Column, below_columns, columns_of, with_columns
 from polyc.passes.loops.siblings import Siblings
 from polyc.passes.loops.vectorize import sink
-from polyc.poly import affine_of, among, constant_of, maps, names, sets, value_on
+from polyc.poly import affine_of, among, maps, names, sets, value_on
 from polyc.records import dataclass, replace
 
 STAGE = "spread"
 LINES = 4
 """Of a cache, that a row of a strip has: one vector operation after the other does not wait for its own recurrence."""
 KEPT = 1 << 18
-"""Bytes of the private arrays of a strip: they stay in a second-level cache."""
+"""Bytes of the private arrays of a strip: they stay in a second-level cache. Of the narrowest strips twice as many."""
 WIDEST = 512
 """Of a strip that the nest has already: its scalars stay in the nearest cache."""
 OVERLAPPED = 128
@@ -65,13 +65,18 @@ def spread_iterations(program: Program) -> Program:
 def _carriers(program: Program) -> frozenset[str]:
     """Private scalars, and small private arrays, that carry values."""
     arrays, flow = program.scop.arrays, program.dependences.flow_by_array
-    return frozenset(a for a in program.scop.privatizable if a in flow and elements_of(arrays[a]) is not None)
+    return frozenset(a for a in program.scop.privatizable if a in flow and elements_of(arrays[a], program) is not None)
 
 
-def elements_of(array: Array) -> int | None:
-    """How many elements an array has; None where that is no constant."""
-    counts = [None if e is None else constant_of(e) for e in array.extents]
-    return None if None in counts else prod(n for n in counts if n is not None)
+def elements_of(array: Array, program: Program) -> int | None:
+    """How many elements an array has at most; None where the sizes do not bound that."""
+    total = 1
+    for extent in array.extents:
+        most = None if extent is None else on_parameters(extent).intersect_domain(program.scop.known).max_val()
+        if most is None or not most.is_int():
+            return None
+        total *= most.to_python()
+    return total
 
 
 def _short_unrolled(node: Node, program: Program) -> Node:
@@ -207,8 +212,9 @@ class _Spreader:
         widest = max(a.element.size_bytes or 0 for a in arrays)
         if not widest:
             return 0
-        kept = sum((elements_of(a) or 0) * (a.element.size_bytes or widest) for a in arrays if a.rank)
-        lines = next((n for n in (LINES, 2, 1) if kept * n * LINE_BYTES // widest <= KEPT), 0)
+        kept = sum((elements_of(a, self.program) or 0) * (a.element.size_bytes or widest) for a in arrays if a.rank)
+        most = {LINES: KEPT, 2: KEPT, 1: 2 * KEPT}
+        lines = next((n for n in most if kept * n * LINE_BYTES // widest <= most[n]), 0)
         return lines * LINE_BYTES // widest
 
     def tell(
@@ -375,7 +381,7 @@ class _Spreader:
         corner = corner.set_tuple_id(isl.dim_type.out, own)
         params = isl.Set.universe(instances.get_space().params())
         extent = isl.PwAff.val_on_domain(params, isl.Val.int_from_si(context, size))
-        extents = (*(e.project_domain_on_params() for e in shape.extents if e is not None), extent)
+        extents = (*(on_parameters(e) for e in shape.extents if e is not None), extent)
         buffer = Buffer(name, name, array, corner, depth, extents, "spread", refs, (), (), 0, places)
         self.program = replace(program, buffers=program.buffers | {name: buffer})
         return name

@@ -571,11 +571,13 @@ class Modeller:
         first = reached(region, pairs, context.intersect(assumed).params()) if asked else ()
         plain = [one for one in first if one.n_basic_set() == 1]  # others say too little for what they would cost
         assumed = reduce(lambda one, two: one.intersect_params(two), plain, assumed)
-        live -= written_first(placed, self.alone(region, arrays) & live, context)
-        own = self.own_memory(region, arrays, placed, live, after)
+        alone = self.alone(region, arrays) & live
+        own = self.own_memory(region, arrays, placed, live - alone, after)
         long = self.rows_of_any_length(region, arrays, placed, live)
         inside = inside_rows(placed, [arrays[key] for key in sorted(own | long) if arrays[key].rank == 1])
         context = context.intersect_params(inside) if inside.n_basic_set() <= FEW_PIECES else context
+        live -= written_first(placed, alone, context)
+        own -= live
         for key in sorted(long):
             length = length_of(key, placed, context.intersect(assumed))
             if length is not None:

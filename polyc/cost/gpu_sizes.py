@@ -22,6 +22,8 @@ PAD_BYTES = 16
 """Behind each row of a panel in shared memory, against bank conflicts; 16 keep rows aligned for vectors."""
 VECTOR_BYTES = 16
 """What a thread loads or stores at once at most."""
+WARP = (4, 8)
+"""Lanes of a warp along m and n, where no fragment says it: eight lanes that load 16 bytes each take all banks once."""
 MEMORY_CYCLES, SHARED_CYCLES, BARRIER_CYCLES = 500, 25, 40
 """Latencies, in cycles: of a load from memory, of one from shared memory, of a barrier of a block. Orders of magnitude
 that hold from 7.0 to 9.0 (Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018)."""
@@ -67,7 +69,7 @@ class ContractionSize:
     fragment: Fragment | None = None
     """What tensor cores multiply; None where each thread does it by itself."""
     warps: tuple[int, int] = (0, 0)
-    """With a fragment: warps along m and n; a warp lies along x."""
+    """Along m and n, where a block is dealt out by its warps; a warp lies along x."""
 
     @property
     def told(self) -> str:
@@ -80,11 +82,16 @@ class ContractionSize:
 
     @property
     def threads_x(self) -> int:
-        return LANES if self.fragment is not None else self.block_n // self.thread_n
+        return self.block_n // self.thread_n
 
     @property
     def threads_y(self) -> int:
         return self.threads // self.threads_x
+
+    @property
+    def block(self) -> tuple[int, int]:
+        """Threads along x and y."""
+        return (self.threads_x, self.threads_y) if self.warps == (0, 0) else (LANES, self.threads // LANES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +105,7 @@ class _Problem:
     batch: int
     element_bytes: int
     fragment: Fragment | None = None
+    vectors: tuple[bool, bool] = (True, True)
 
     @property
     def rate(self) -> float:
@@ -117,6 +125,7 @@ def contraction_candidates(
     shared_limit: int | None = None,
     fragment: Fragment | None = None,
     granule: int = 1,
+    vectors: tuple[bool, bool] = (True, True),
 ) -> list[ContractionSize]:
     """Shapes for a matrix product, or a batch of them, the best first; fewer than 200, and always one.
 
@@ -126,6 +135,7 @@ def contraction_candidates(
     shared_limit:   bytes of shared memory that a block may take; None: what needs no opt-in.
     fragment:       what tensor cores multiply, None for shapes without them; then there may be none that fits.
     granule:        the depth of panels is a multiple of it (with a fragment).
+    vectors:        whether a thread loads what it needs for its rows, and for its columns, 16 bytes at once.
     source:         the hardware-centred space of Hidet (Ding et al. 2023, Section 5.3): sizes come from the machine
                     and not from divisors of the extents. The order is ours: a count of cycles. It is no measurement.
     """
@@ -137,6 +147,7 @@ def contraction_candidates(
         LARGE_BATCH if batch is None else max(batch, 1),
         element_bytes,
         fragment,
+        vectors,
     )
     limit = machine.shared_bytes_per_block if shared_limit is None else shared_limit
     shapes = _shapes(problem, limit) if fragment is None else _fragment_shapes(problem, fragment, limit, granule)
@@ -188,8 +199,9 @@ def _shapes(problem: _Problem, limit: int) -> Iterator[ContractionSize]:
         tile = _Tile(problem, bm, bn, bk, tm, tn, threads, stages, resident.blocks)
         share, bound = tile.predicted()
         reason = f"bound by {bound}; {resident.blocks} blocks a multiprocessor, which {resident.bound} limit"
+        warps = bm // tm // WARP[0], x // WARP[1]
         yield ContractionSize(
-            bm, bn, bk, tm, tn, threads, stages, shared_bytes, registers, resident.blocks, share, reason
+            *(bm, bn, bk, tm, tn, threads, stages, shared_bytes, registers, resident.blocks, share, reason), warps=warps
         )
 
 
@@ -304,10 +316,11 @@ class _Tile:
             each = (self.thread_m // 2 * ROWS + self.thread_n // 2 * COLUMNS) / LANES
             return each, each  # panels are laid out so that lanes read different banks
         wide = machine.shared_banks * machine.shared_bank_bytes
-        x = min(self.n // self.thread_n, machine.warp_size)
         loads = cycles = 0
-        for length, distinct in ((self.thread_m, machine.warp_size // x), (self.thread_n, x)):
-            count = _parts(length * size, VECTOR_BYTES)
+        for length, distinct, wide_loads in zip(
+            (self.thread_m, self.thread_n), WARP, self.problem.vectors, strict=True
+        ):
+            count = _parts(length * size, VECTOR_BYTES) if wide_loads else length
             loads += count
             cycles += max(count, _parts(distinct * length * size, wide))
         return loads, cycles

@@ -18,8 +18,6 @@ from polyc.model.tasks import TaskMapping, repeat, spatial
 from polyc.records import dataclass
 
 LANES = 32
-LANE_SIZES = (8, 4)
-"""Of g and t."""
 ROWS, COLUMNS = 16, 8
 """Of the sums."""
 SUMS = repeat(2, 1) * spatial(8, 4) * repeat(1, 2)

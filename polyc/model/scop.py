@@ -88,6 +88,17 @@ class Array:
         """The first subscript of each dimension in C."""
         return (0, *self.origins) if self.origins else (0,) * self.rank
 
+    def aligned(self, size: int, known: isl.Set) -> isl.Set:
+        """The sizes, of those that are known, at which all rows begin at multiples of `size` elements."""
+        none = known.subtract(known)
+        found = none if self.begins[-1] % size else known
+        for apart in self.strides or self.extents[-1:] if self.rank > 1 else ():
+            if apart is None:
+                return none
+            rest = apart.project_domain_on_params().mod_val(isl.Val.int_from_si(known.get_ctx(), size))
+            found = found.intersect_params(rest.zero_set().params())
+        return found
+
     @property
     def printed_name(self) -> str:
         """The name in the printed code: those of the region's own arrays are unique there."""

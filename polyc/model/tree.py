@@ -24,11 +24,11 @@ GLOBAL_AXES = ("global.x", "global.y")
 ALL_THREADS = "thread"
 """The threads of a block as one row."""
 WARP_AXES = ("warp.y", "warp.x", "lane.y", "lane.x")
-"""The threads of a block as warps of 32 along x, and the lanes of a warp: a row of `size` warps along warp.x, and of 4
-lanes along lane.x."""
+"""The threads of a block as warps of 32 along x, and the lanes of a warp: a row of `size` warps along warp.x, and of as
+many lanes along lane.x."""
 LINEAR = "linear"
 """A loop of constant length without an index of its own: it is counted in the index of the member before it, which is
-the first of GLOBAL_AXES or such a loop too."""
+ALL_THREADS, the first of GLOBAL_AXES, or such a loop too."""
 
 
 class Role(Enum):

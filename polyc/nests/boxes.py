@@ -7,7 +7,7 @@ from functools import cache
 
 import islpy as isl
 
-from polyc.poly import at_sizes, constant_of
+from polyc.poly import at_sizes, constant_of, maps
 from polyc.records import dataclass
 
 MOST_LARGER = 4
@@ -220,3 +220,48 @@ def _smaller(a: isl.PwAff, b: isl.PwAff, typical: isl.Set) -> bool:
     if sure[0] != sure[1] and max(first, second) <= MOST_LARGER * min(first, second):
         return sure[0]
     return first < second
+
+
+def extents_of_box(order: isl.UnionMap, known: isl.Set) -> tuple[int | None, ...] | None:
+    """The extents of the box that `{ S[i] -> [v] }` reaches, None where the sizes decide.
+
+    None for all where the values are no box, or not the same one for each statement.
+    """
+    found: isl.Set | None = None
+    for relation in maps(order):
+        reached = relation.range().intersect_params(known)
+        if found is not None and not found.is_equal(reached):
+            return None
+        found = reached
+    if found is None or found.is_empty():
+        return None
+    box = isl.Set.universe(found.get_space()).intersect_params(found.params())
+    extents: list[int | None] = []
+    loops = range(found.dim(isl.dim_type.set))
+    for d in loops:
+        others = found
+        for other in reversed([k for k in loops if k != d]):
+            others = others.project_out(isl.dim_type.set, other, 1)
+        one = isl.Val.one(found.get_ctx())
+        extents.append(constant_of(others.dim_max(0).sub(others.dim_min(0)).add_constant_val(one).gist(found.params())))
+        spread = others
+        for k in loops:
+            if k != d:
+                spread = spread.insert_dims(isl.dim_type.set, k, 1)
+        box = box.intersect(spread)
+    return tuple(extents) if box.is_equal(found) else None
+
+
+def extents_in_each(reached: isl.UnionMap, known: isl.Set) -> tuple[int, ...] | None:
+    """The extents of the box that `{ [o] -> [v] }` reaches, if they are the same for each o."""
+    fixed = isl.UnionMap.empty(reached.get_space())
+    for relation in maps(reached):
+        sizes, outer = relation.dim(isl.dim_type.param), relation.dim(isl.dim_type.in_)
+        fixed_one = relation.move_dims(isl.dim_type.param, sizes, isl.dim_type.in_, 0, outer)
+        for k in range(outer):  # no name of C's
+            fixed_one = fixed_one.set_dim_name(isl.dim_type.param, sizes + k, f"outer {k}")
+        fixed = fixed.union(isl.UnionMap.from_map(fixed_one))
+    extents = extents_of_box(fixed, known)
+    if extents is None or None in extents:
+        return None
+    return tuple(extent for extent in extents if extent is not None)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from itertools import combinations, permutations
 
 import islpy as isl
 
-from polyc.model.program import Program
+from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Leaf, Member, Node, Sequence
 from polyc.nests.tiling import moves
-from polyc.poly import affine_of, names, value_on
+from polyc.poly import affine_of, everywhere, names, value_on
 from polyc.records import dataclass, replace
 
 WIDEST = 128
@@ -180,7 +181,8 @@ def _pair(
     program: Program, members: tuple[Member, ...], name: str, target: Access, operands: list[Access]
 ) -> tuple[int, int] | None:
     """Rows and columns: the pair of loops with the largest tiles such that each operand stays with one of them; the
-    innermost one among equals."""
+    innermost one among equals. On GPUs a loop along the last subscript of the result makes up for a fifth less: what
+    the threads of a warp store lies together then."""
     domain = program.statements[name].domain
     moving = [k for k, m in enumerate(members) if moves(target.relation, m)]
     along = {k: [varies(a, members[k], domain) for a in operands] for k in moving}
@@ -189,6 +191,8 @@ def _pair(
     for rows, columns in combinations(moving, 2):
         kinds = set(zip(along[rows], along[columns], strict=True))
         area = widths[rows] * widths[columns]
+        if program.options.gpu and any(_is_last(target, members[k], domain) for k in (rows, columns)):
+            area += area // 4
         if (True, True) not in kinds and {(True, False), (False, True)} <= kinds and (best is None or area >= best[0]):
             best = area, (rows, columns)
     if best is None:
@@ -250,6 +254,41 @@ def _moves_with_others(access: Access, chain: tuple[Member, ...], domain: isl.Se
         if value is not None:
             own |= {d for d in range(domain.dim(isl.dim_type.set)) if value.involves_dims(isl.dim_type.in_, d, 1)}
     return any(cell.involves_dims(isl.dim_type.in_, d, 1) for d in range(domain.dim(isl.dim_type.set)) if d not in own)
+
+
+def panel_order(contraction: Contraction, band: Band, access: Access, domain: isl.Set) -> tuple[int, ...]:
+    """The dimensions of an operand's panel, innermost the one along which a thread reads neighbours."""
+    rank = access.relation.dim(isl.dim_type.out)
+    pair = [band.members[k] for k in (contraction.rows, contraction.columns)]
+    along = [m for m in pair if varies(access, m, domain)]
+    inner = max(
+        (d for d in range(rank) if any(varies(_subscript(access, d), m, domain) for m in along)), default=rank - 1
+    )
+    return (*(d for d in range(rank) if d != inner), inner)
+
+
+def loads_neighbours(
+    program: Program, band: Band, contraction: Contraction, position: int, made: Iterable[Buffer] = ()
+) -> bool:
+    """Whether an operand has cells for consecutive iterations of a loop next to each other in shared memory, from a
+    multiple of 16 bytes on.
+
+    made: buffers that hold operands already
+    """
+    statement, member = program.statements[contraction.statement], band.members[position]
+    value = value_on(member.schedule, statement.domain.get_space())
+    for access in contraction.operands:
+        function = everywhere(access.relation)
+        if function is None or not varies(access, member, statement.domain):
+            continue
+        home = next((b for b in made if (statement.name, access.ref) in b.accesses), None)
+        order = panel_order(contraction, band, access, statement.domain)
+        if home is not None:
+            order = home.order or tuple(range(len(order)))
+        rest = affine_of(isl.PwMultiAff.from_map(function).get_pw_aff(order[-1]).sub(value))
+        if rest is not None and not rest.involves_dims(isl.dim_type.in_, 0, rest.dim(isl.dim_type.in_)):
+            return True
+    return False
 
 
 def _is_last(target: Access, member: Member, domain: isl.Set) -> bool:

@@ -1,4 +1,4 @@
-"""How panels in shared memory are filled: by as many threads as there are rows for."""
+"""How panels in shared memory are filled, and results stored: by all threads of a block, 16 bytes at once."""
 
 from __future__ import annotations
 
@@ -27,17 +27,66 @@ void conv(float in[32][5][9][9], float w[65][5][3][3], float out[32][65][7][7])
 #pragma endscop
 }
 """
+PRODUCT = """
+void product(int n, float A[n][48], float B[48][{columns}], float C[n][{columns}])
+{{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < {columns}; j++) {{
+            C[i][j] = 0;
+            for (int k = 0; k < 48; k++)
+                C[i][j] += A[i][k] * B[k][j];
+        }}
+#pragma endscop
+}}
+"""
 
 
 @pytest.mark.slow
-def test_long_loops_are_dealt_out(tmp_path: Path) -> None:
-    """A window of 3 x 3 for each filter: filters and columns go to threads; nine would do for rows and columns."""
+def test_boxes_are_dealt_out_by_one_index(tmp_path: Path) -> None:
+    """A window of 3 x 3 for each filter: no two loops have work for a block of 32 x 4 threads, all together have."""
     compiled = assert_same(region_of(CONV, tmp_path), Options(target="cuda", machine="h200"))
     lines = [line.strip() for line in compiled.device[0].splitlines()]
     first = next(k for k, line in enumerate(lines) if line.startswith("polyc_fetch(&w_panel[0]"))
-    assert lines[first - 4 : first] == [
-        "for (long x0 = ft + ty; x0 < ft + 16; x0 += 16)",
-        "for (long x1 = 0; x1 < 2; x1++)",
-        "for (long x2 = 0; x2 < 3; x2++)",
-        "for (long x3 = tx; x3 < 3; x3 += 8)",
+    assert lines[first - 5 : first] == [
+        "for (int c = 32 * ty + tx; c < 288; c += 128) {",
+        "const long x0 = c / 18 + ft;",
+        "const long x1 = c / 9 % 2;",
+        "const long x2 = c / 3 % 3;",
+        "const long x3 = c % 3;",
     ]
+
+
+@pytest.mark.slow
+def test_results_are_stored_16_bytes_at_once(tmp_path: Path) -> None:
+    """Four cells are stored together, or left out together where the last tile ends."""
+    compiled = assert_same(region_of(PRODUCT.format(columns=52), tmp_path), Options(target="cuda", machine="h200"))
+    lines = [line.strip() for line in compiled.device[0].splitlines()]
+    first = next(k for k, line in enumerate(lines) if line.startswith("polyc_store16"))
+    assert lines[first - 6 : first + 1] == [
+        "for (int i = 0; i < 2; i++) {",
+        "if (it + 8 * ty + 2 * ly + i < n && jt + 4 * lx <= 51) {",
+        "float C_row[4] __attribute__((aligned(16)));",
+        "#pragma unroll",
+        "for (int j = 0; j < 4; j++)",
+        "C_row[j] = C_sum[i][j];",
+        "polyc_store16(&C[it + 8 * ty + 2 * ly + i][jt + 4 * lx], &C_row[0]);",
+    ]
+
+
+@pytest.mark.slow
+def test_rows_that_begin_anywhere_are_stored_one_by_one(tmp_path: Path) -> None:
+    compiled = assert_same(region_of(PRODUCT.format(columns=50), tmp_path), Options(target="cuda", machine="h200"))
+    assert "polyc_store16" not in compiled.device[0]
+
+
+@pytest.mark.slow
+def test_rows_of_any_length_are_asked_for_it(tmp_path: Path) -> None:
+    text = PRODUCT.format(columns="m").replace("int n,", "int n, int m,")
+    compiled = assert_same(region_of(text, tmp_path), Options(target="cuda", machine="h200"))
+    lines = [line.strip() for line in compiled.device[0].splitlines()]
+    first = next(k for k, line in enumerate(lines) if line == "if (m % 4 == 0) {")
+    (other,) = [k for k, line in enumerate(lines) if line == "} else {" and k > first]
+    stores = [k for k, line in enumerate(lines) if line.startswith("polyc_store16")]
+    assert [first < k < other for k in stores] == [True]
+    assert next(line for line in lines[other:] if "] = C_sum" in line).startswith("C[(long)(it + ")

@@ -23,6 +23,24 @@ def register_edit(change: Callable[[Member], Member]) -> Change:
     return members_edit(lambda m: change(m) if is_register(m) else None)
 
 
+def stored_at_once(change: Callable[[Member], Member]) -> Change:
+    """Change the loops whose iterations are stored at once."""
+    return members_edit(lambda m: change(m) if is_register(m) and m.vector else None)
+
+
+def shifted_by_one(member: Member) -> Member:
+    """Each vector begins one place further on."""
+    one = isl.Val.one(member.schedule.get_ctx())
+    pieces = [member.schedule.get_pw_aff_list().get_at(k) for k in range(member.schedule.get_pw_aff_list().n_pw_aff())]
+    schedule: isl.UnionPwAff | None = None
+    for piece in pieces:
+        lanes = isl.Val.int_from_si(piece.get_ctx(), member.lanes)
+        moved = isl.UnionPwAff.from_pw_aff(piece.add_constant_val(one).mod_val(lanes))
+        schedule = moved if schedule is None else schedule.union_add(moved)
+    assert schedule is not None
+    return replace(member, schedule=schedule)
+
+
 def digit_turned(member: Member) -> Member:
     """Rows are counted as columns."""
     assert member.digit is not None

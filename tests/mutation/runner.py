@@ -49,7 +49,9 @@ LARGE = ("triangle_sums", "sums_in_place", "two_products", "made_operand", "fact
 TILES: dict[str, tuple[int, ...] | str | None] = {
     "partly_defined": (5, 7, 3),
     "chain": None,
-    **dict.fromkeys(("product", "made_panel", "short_rows", "not_short_rows", "sums", "begun", "ordered"), "auto"),
+    **dict.fromkeys(
+        ("product", "any_columns", "made_panel", "short_rows", "not_short_rows", "sums", "begun", "ordered"), "auto"
+    ),
     **dict.fromkeys(("accumulated", "not_accumulated", "expanded", "rows"), "auto"),
     **dict.fromkeys(
         ("streams", "solve", "filter", "columns", "own_rows", "where_largest", "counted", "blocks"), "auto"

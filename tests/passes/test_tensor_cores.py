@@ -151,7 +151,7 @@ def test_shapes(machine: str, fragment: Fragment) -> None:
     assert 0 < len(found) < 200
     for size in found:
         assert size.fragment is fragment
-        assert size.threads_x == 32
+        assert size.block[0] == 32
         assert size.threads == 32 * size.warps[0] * size.warps[1]
         assert (size.block_m, size.block_n) == (8 * size.thread_m * size.warps[0], 4 * size.thread_n * size.warps[1])
         assert size.block_k % fragment.depth == 0

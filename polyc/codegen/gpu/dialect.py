@@ -34,6 +34,8 @@ class Dialect:
     host_half: str
     """The type of half precision in the functions of the host."""
 
+    stores: bool = False
+    """A thread can store 16 bytes at once."""
     fetches: bool = False
     """Copies into shared memory can go on while the thread does other things."""
     commits: tuple[c.Stmt, ...] = ()
@@ -58,6 +60,7 @@ CUDA = Dialect(
     "gridDim.{axis}",
     HalfWords("__half", "__half2float", "__float2half", "__double2half"),
     "__half",
+    True,
     True,
     (c.ExprStmt(c.Call("__pipeline_commit", ())),),
     (c.ExprStmt(c.Call("__pipeline_wait_prior", (c.Literal("0"),))),),

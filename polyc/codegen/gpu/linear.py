@@ -7,16 +7,21 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyc.analysis.expressions.linear import linear
 from polyc.codegen.gpu.words import NotMappable
 from polyc.codegen.loops.instances import Scope, block_of
 from polyc.codegen.text.arith import ZERO, divided, plus, product_of, trips_of
 from polyc.model import ctree as c
-from polyc.model.tree import LINEAR, Member
+from polyc.model.tree import ALL_THREADS, LINEAR, Member
 from polyc.poly import kind_of
 from polyc.records import dataclass, replace
 
 if TYPE_CHECKING:
     from polyc.codegen.gpu.printer import KernelPrinter
+
+
+MOST_IN_32_BITS = 1 << 30
+"""Iterations of an index that has 32 bits: it goes up to one step further."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,9 @@ def linear_loop(printer: KernelPrinter, node: isl.AstNode, member: Member, scope
         raise NotMappable(f"how often the loop {member.name} runs depends on another one of its kernel")
     printer.count(member, trips_of(ZERO, total, printer.together(member)), scope)
     name = printer.namer.fresh("c", below.names)
+    # The box of one tile is small, and 32 bits are divided faster than 64.
+    small = member.mapped == ALL_THREADS and isinstance(total, c.Literal) and int(total.text) <= MOST_IN_32_BITS
+    kind = "int" if small else "long"
     body = printer.body(inner, replace(below, names=below.names | {name}))
     used = {n.name for item in body for n in c.walk(item) if isinstance(n, c.Name)}
     places = []
@@ -64,7 +72,7 @@ def linear_loop(printer: KernelPrinter, node: isl.AstNode, member: Member, scope
         if one.name in used:
             places.append(c.Decl("const long", one.name, (), plus(value, one.start)))
     return c.For(
-        c.Decl("long", name, (), index),
+        c.Decl(kind, name, (), index),
         c.Binary("<", c.Name(name), total),
         c.Assign("+=", c.Name(name), step),
         block_of((*places, *(body[0].body if len(body) == 1 and isinstance(body[0], c.Block) else body))),
@@ -97,15 +105,16 @@ def _chain(printer: KernelPrinter, node: isl.AstNode, scope: Scope) -> tuple[lis
 
 def _width(loop: _Counted) -> int:
     """How many iterations a loop of constant length has. Raises NotMappable for others."""
-    match loop.start, loop.end:
-        case c.Literal(text=start), c.Literal(text=end):
-            return int(end.rstrip("L")) - int(start.rstrip("L"))
-        case _:
-            raise NotMappable(f"the loop {loop.name} shares an index with others, and has no constant length")
+    width = _difference(loop)
+    if isinstance(width, c.Literal):
+        return int(width.text)
+    raise NotMappable(f"the loop {loop.name} shares an index with others, and has no constant length")
 
 
 def _difference(loop: _Counted) -> c.Expr:
-    return trips_of(loop.start, loop.end, 1)
+    """How many iterations a loop has: a number for `for (j = 2 * jt; j < 2 * jt + 7; j++)`."""
+    width = linear(loop.end).plus(linear(loop.start), -1)
+    return trips_of(loop.start, loop.end, 1) if width.terms else c.Literal(str(max(0, width.constant)))
 
 
 def _next(iterator: str) -> str:

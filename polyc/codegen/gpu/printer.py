@@ -17,16 +17,16 @@ from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.pieces import share_from, statements_below, steps_of_pieces
 from polyc.codegen.gpu.reduce import blocks_within, first_step, is_shared_out, last_step, reduction
 from polyc.codegen.gpu.stages import SMALLEST_FETCH, Stages
-from polyc.codegen.gpu.words import HALF, NotMappable, Words, element_type, function
+from polyc.codegen.gpu.words import HALF, STORE_16, STORED_BYTES, NotMappable, Words, element_type, function
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.codegen.loops.generated import Generated
 from polyc.codegen.loops.instances import InstancePrinter, Scope, block_of
 from polyc.codegen.loops.loops import LoopPrinter
 from polyc.codegen.loops.to_isl import BARRIER
-from polyc.codegen.text.arith import at_most, divided, most_of, plus, product_of, times, trips_of
+from polyc.codegen.text.arith import ZERO, at_most, divided, most_of, plus, product_of, times, trips_of
 from polyc.codegen.text.macros import MAX
 from polyc.codegen.text.printer import UNROLL
-from polyc.codegen.text.tidy import tidied
+from polyc.codegen.text.tidy import N, simpler, tidied
 from polyc.errors import InternalError
 from polyc.machine.gpu import STATIC_SHARED_BYTES
 from polyc.model import ctree as c
@@ -210,13 +210,12 @@ class KernelPrinter(LoopPrinter):
             sizes = tuple(c.Literal(str(r)) for r in buffer.registers)
             self.open.shared[buffer.key] = c.Decl(self.element(buffer), buffer.name, sizes)
             return
-        aligned = f"{self.dialect.aligned} " if buffer.order else ""
+        aligned = f"{self.dialect.aligned} " if buffer.order or buffer.pad else ""
         extents = self.extents(buffer)
         if buffer.order:
             extents = tuple(extents[d] for d in buffer.order)
-            innermost = extents[-1]
-            assert isinstance(innermost, c.Literal)
-            extents = (*extents[:-1], c.Literal(str(int(innermost.text) + buffer.pad)))
+        if buffer.pad and isinstance(extents[-1], c.Literal):
+            extents = (*extents[:-1], c.Literal(str(int(extents[-1].text) + buffer.pad)))
         if not all(isinstance(e, c.Literal) for e in extents):
             raise NotMappable(f"{buffer.name} has no constant size")
         declaration = c.Decl(f"{aligned}{self.element(buffer)}", buffer.name, extents)
@@ -327,6 +326,8 @@ class KernelPrinter(LoopPrinter):
             nodes = list(c.walk(item))
             targets = {id(n.target) for n in nodes if isinstance(n, c.Assign)}
             targets |= {id(n.operand) for n in nodes if isinstance(n, c.Unary | c.Postfix) and n.op in ("++", "--")}
+            stored = [n.arguments[0] for n in nodes if isinstance(n, c.Call) and n.function == STORE_16]
+            targets |= {id(n.operand) for n in stored if isinstance(n, c.Unary)}
             declared |= {n.name for n in nodes if isinstance(n, c.Decl)}
             for node in nodes:
                 if isinstance(node, c.ArrayRef):
@@ -425,14 +426,54 @@ class KernelPrinter(LoopPrinter):
 
     def unrolled(self, node: isl.AstNode, member: Member, scope: Scope) -> c.Stmt:
         """A loop over places in registers. Raises InternalError where its length is no constant."""
-        loop = super().loop(node, scope)
+        iterator = str(node.for_get_iterator().get_id().get_name())
+        plain = replace(member, vector=False, lanes=0)
+        loop = super().loop(node, replace(scope, members=scope.members | {iterator: plain}))
         if not isinstance(loop, c.For):
             return loop
         match loop:
             case c.For(init=c.Decl(init=c.Literal()) as init, condition=c.Binary(right=c.Literal())):
-                return replace(loop, init=replace(init, type="int"), pragmas=(UNROLL,))
+                unrolled = replace(loop, init=replace(init, type="int"), pragmas=(UNROLL,))
+                return self.stored_at_once(unrolled, scope) if member.vector and self.dialect.stores else unrolled
             case _:
                 raise InternalError(f"the loop {member.name} over registers has no constant length")
+
+    def stored_at_once(self, loop: c.For, scope: Scope) -> c.Stmt:
+        """A loop that stores 16 bytes of an array, through registers; unchanged where it has another form.
+
+        rewrite:  for (j < 4) if (4 * tx + j < n) C[i][4 * tx + j] = e(j);
+                  -> if (4 * tx < n) { float row[4]; for (j < 4) row[j] = e(j); polyc_store16(&C[i][4 * tx], &row[0]); }
+                  if (m % 4 == 0) this; else that, where rows have m elements
+        requires: all iterations store or none (`verify/gpu/layout.py`): the condition of the first one is that of all
+        """
+        start, condition, step = loop.init, loop.condition, _only(loop.body)
+        if not (isinstance(start, c.Decl) and start.init == ZERO and isinstance(condition, c.Binary)):
+            return loop
+        lanes = condition.right
+
+        def first(node: N) -> N:
+            return simpler(c.rewrite(node, lambda n: ZERO if n == c.Name(start.name) else None))
+
+        guard = None
+        if isinstance(step, c.If) and step.otherwise is None:
+            guard, step = first(step.condition), _only(step.then)
+        match step:
+            case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef() as target, value=value)):
+                row = self.namer.fresh(f"{target.array}_row", scope.names)
+                declared = c.Decl(self.types[target.array], row, (lanes,), aligned=STORED_BYTES)
+                kept = c.ExprStmt(c.Assign("=", c.ArrayRef(row, (c.Name(start.name),)), value))
+                store = c.ExprStmt(
+                    c.Call(STORE_16, (c.Unary("&", first(target)), c.Unary("&", c.ArrayRef(row, (ZERO,)))))
+                )
+                stored: c.Stmt = c.Block((declared, replace(loop, body=block_of((kept,))), store))
+                stored = stored if guard is None else c.If(guard, stored)
+                array = next(a for a in self.arrays.values() if a.name == target.array)
+                rows = [row for row in array.strides or array.inner[-1:] if not isinstance(row, c.Literal)]
+                for size in rows:  # whether rows begin at multiples of 16 bytes
+                    stored = c.If(c.Binary("==", c.Binary("%", size, lanes), ZERO), stored, loop)
+                return stored
+            case _:
+                return loop
 
     def staged(self, node: isl.AstNode, iterator: str, scope: Scope) -> c.Stmt:
         """A loop over panels, with two places for each. Raises InternalError, NotMappable."""
@@ -558,6 +599,12 @@ class KernelPrinter(LoopPrinter):
         trips = steps.add_constant_val(isl.Val.one(one.get_ctx()))
         printer = ExprPrinter(self.program.scop.parameters, {})
         return printer.convert(expression(build_for(self.program.scop, self.program.scop.known), trips))
+
+
+def _only(body: c.Stmt) -> c.Stmt:
+    """The one statement of a body, without notes; the body where there are several."""
+    items = [item for item in (body.body if isinstance(body, c.Block) else (body,)) if not isinstance(item, c.Note)]
+    return items[0] if len(items) == 1 else body
 
 
 _FENCES = {"CLK_LOCAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE"}

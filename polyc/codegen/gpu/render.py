@@ -13,7 +13,7 @@ from polyc.codegen.gpu.memory import DeviceArray, device_arrays
 from polyc.codegen.gpu.printer import Kernel, KernelPrinter, Parameter
 from polyc.codegen.gpu.stages import FETCH, FETCH_16
 from polyc.codegen.gpu.templating import environment, opencl_runtime
-from polyc.codegen.gpu.words import HALF, Words
+from polyc.codegen.gpu.words import HALF, STORE_16, Words
 from polyc.codegen.loops.instances import Scope
 from polyc.codegen.loops.loops import generate
 from polyc.codegen.loops.naming import IDENTIFIER
@@ -185,6 +185,7 @@ def render_device_files(path: str, devices: list[tuple[str, ...]], target: str) 
                 double="double" in mentioned,
                 fetch=bool({FETCH, FETCH_16, "__pipeline_commit"} & mentioned),
                 fetch16=FETCH_16 in mentioned,
+                store16=STORE_16 in mentioned,
                 half="__half" in mentioned or "ushort" in mentioned,
                 half_of_double="polyc_double_to_half" in mentioned,
                 mma=MMA["tf32"] in mentioned,

@@ -6,6 +6,9 @@ from polyc.codegen.text.macros import MACROS
 from polyc.model import ctree as c
 from polyc.model.scop import Array, CType, Scop
 
+STORE_16 = "polyc_store16"
+"""Stores 16 bytes at once: `polyc_store16(&to, &row[0])`."""
+STORED_BYTES = 16
 HALF = "_Float16"
 """Half precision: a type of memory (`float16.py`). Each dialect spells it in its own way."""
 _WORDS = {"unsigned", "signed", "char", "short", "int", "long", "float", "double"}

@@ -9,10 +9,10 @@ import islpy as isl
 from polyc.machine import load_gpu
 from polyc.model.program import Group, Program
 from polyc.model.tree import BLOCK_AXES, GLOBAL_AXES, LINEAR, Band, Domain, Mark, Member, Node, Role, Sequence
+from polyc.nests.boxes import extents_of_box
 from polyc.nests.nest import values
 from polyc.nests.points import is_elementwise, points_of, statements_of
 from polyc.nests.strides import gain_of, subscript_from_right
-from polyc.poly import constant_of, maps
 from polyc.records import dataclass, replace
 
 STAGE = "coalesce"
@@ -108,7 +108,7 @@ class _Coalescer:
 
     def plan(self, members: tuple[Member, ...], instances: isl.UnionSet) -> _Plan | None:
         """Which loops share an index: the innermost ones, as far as their extents are constant, and one more."""
-        extents = _box(values(members, instances), self.program.scop.known)
+        extents = extents_of_box(values(members, instances), self.program.scop.known)
         if extents is None:
             return None
         *slower, fastest = _in_memory_order(members, self.program)
@@ -147,34 +147,6 @@ def _in_memory_order(members: tuple[Member, ...], program: Program) -> list[int]
     gains = [gain_of(member, program) for member in members]
     fastest = max(range(len(members)), key=lambda k: (gains[k], k))
     return [*sorted((k for k in range(len(members)) if k != fastest), key=lambda k: -far[k]), fastest]
-
-
-def _box(order: isl.UnionMap, known: isl.Set) -> tuple[int | None, ...] | None:
-    """The extent of each loop, None where the sizes decide; None in all where the values are no box, or not the same
-    one for each statement."""
-    found: isl.Set | None = None
-    for relation in maps(order):
-        reached = relation.range().intersect_params(known)
-        if found is not None and not found.is_equal(reached):
-            return None
-        found = reached
-    if found is None or found.is_empty():
-        return None
-    box = isl.Set.universe(found.get_space()).intersect_params(found.params())
-    extents: list[int | None] = []
-    loops = range(found.dim(isl.dim_type.set))
-    for d in loops:
-        others = found
-        for other in reversed([k for k in loops if k != d]):
-            others = others.project_out(isl.dim_type.set, other, 1)
-        one = isl.Val.one(found.get_ctx())
-        extents.append(constant_of(others.dim_max(0).sub(others.dim_min(0)).add_constant_val(one).gist(found.params())))
-        spread = others
-        for k in loops:
-            if k != d:
-                spread = spread.insert_dims(isl.dim_type.set, k, 1)
-        box = box.intersect(spread)
-    return tuple(extents) if box.is_equal(found) else None
 
 
 def without_tiles(program: Program, names: tuple[str, ...], kept: tuple[str, ...]) -> Program:

@@ -15,6 +15,7 @@ from polyc.model.tree import (
     BLOCK_AXES,
     FOLDED,
     GLOBAL_AXES,
+    LINEAR,
     THREAD_AXES,
     Band,
     Domain,
@@ -29,6 +30,7 @@ from polyc.model.tree import (
     partial_schedule,
     walk,
 )
+from polyc.nests.boxes import extents_in_each
 from polyc.nests.points import SEVERAL_TIMES, is_elementwise, points_of
 from polyc.nests.strides import gain_of
 from polyc.passes.gpu.map_reductions import Reductions
@@ -65,6 +67,11 @@ class _Block:
     """Its threads are a square, not a row."""
     tiles: tuple[isl.UnionMap, ...]
     """`{ [tile] -> S[i] }`: what a block runs, the extension's instances apart."""
+    sizes: tuple[int, ...] = ()
+    """Its threads along x, y; () where a tile is not shared."""
+    copied: isl.UnionMap | None = None
+    """`{ [outer] -> copy[x] }`: what the steps below run in each iteration of the loops around them; None where no
+    extension says it."""
 
     def fixes(self, member: Member) -> bool:
         """Whether the loop has one iteration in each tile."""
@@ -147,21 +154,22 @@ class _Mapper:
     def kernel(self, band: Band, block: tuple[int, ...] = ()) -> Mark:
         """A nest whose outermost loop is parallel; `block` is what its tile was made for."""
         count = band.coincident_prefix
-        wide = count > 1
+        by_one_index = any(member.mapped for member in band.members)
+        wide = count > 1 and not by_one_index
         chosen = next((n.sizes for n in walk(band) if isinstance(n, Mark) and n.kind == "threads"), None)
-        if any(member.mapped for member in band.members):  # by one index
-            wide, inside = False, band
+        sizes = chosen or block or default_block(self.machine, wide, self.program.options.block)
+        if by_one_index:
+            inside = band
             if not any(deals_to_threads(member) for member in band.members):
                 inside = replace(band, child=self.block(band.child, _Block(wide, ())))
         elif band.members[0].role is Role.TILE:
             members = _mapped(band.members, tuple(reversed(range(count)))[: len(BLOCK_AXES)], BLOCK_AXES)
             tiles = isl.UnionMap.from_multi_union_pw_aff(partial_schedule(members)).reverse()
-            inside = replace(band, members=members, child=self.block(band.child, _Block(wide, (tiles,))))
+            inside = replace(band, members=members, child=self.block(band.child, _Block(wide, (tiles,), sizes)))
         else:
             inside = replace(band, members=_mapped(band.members, self.fastest(band.members[:count]), GLOBAL_AXES))
         if self.program.options.grid is not None and any(m.mapped in FOLDED for m in inside.members):
             self.round_grid(band)
-        sizes = chosen or block or default_block(self.machine, wide, self.program.options.block)
         return Mark("kernel", inside, sizes=sizes, blocks=self.most_blocks(band, prod(sizes)))
 
     def most_blocks(self, band: Band, threads: int) -> int:
@@ -204,7 +212,8 @@ class _Mapper:
             case Sequence(children=steps):
                 return Sequence(tuple(replace(s, child=self.block(s.child, block)) for s in steps))
             case Extension(relation=relation):
-                return replace(node, child=self.block(node.child, replace(block, tiles=(*block.tiles, relation))))
+                inside = replace(block, tiles=(*block.tiles, relation), copied=relation)
+                return replace(node, child=self.block(node.child, inside))
             case Mark(kind="threads"):
                 return self.block(node.child, block)
             case Mark():
@@ -214,7 +223,9 @@ class _Mapper:
             case Band() as band:
                 outer, inner = _split(band)
                 if inner is None:
-                    return replace(band, child=self.block(band.child, block))
+                    return replace(band, child=self.block(band.child, replace(block, copied=None)))
+                if outer:
+                    block = replace(block, copied=None)
                 dealt = self.threads(inner, block)
                 return replace(band, members=outer, child=dealt) if outer else dealt
         raise AssertionError(node)
@@ -228,7 +239,35 @@ class _Mapper:
             others = sorted((k for k in reversed(moving) if k != first), key=lambda k: -block.iterations(parallel[k]))
         positions = (first, *others[:1])
         axes = THREAD_AXES if block.wide and len(positions) > 1 else (ALL_THREADS,)
-        return replace(band, members=_mapped(band.members, positions, axes))
+        widths = block.sizes if len(axes) > 1 else (prod(block.sizes),)
+        by_one = self.by_one_index(band, block, dict(zip(positions, widths, strict=False)))
+        return by_one or replace(band, members=_mapped(band.members, positions, axes))
+
+    def by_one_index(self, band: Band, block: _Block, widths: dict[int, int]) -> Band | None:
+        """A band that fills a box of constant size, all its loops dealt out by the index of the thread in its block;
+        None where an axis for some of them leaves no thread without work.
+
+        widths: threads along these axes, by the position of the loop, the one along consecutive memory first
+
+        rewrite:  for i = ty; j; k = tx  (64 x 3 x 3 by 8 x 16 threads) -> for c = 16 * ty + tx: i = c / 9, j, k = c % 3
+        math:     repeat(ceil(e / t)) * spatial(t) over the e iterations in the order of memory
+        source:   Ding et al. 2023 (Hidet), Section 4.1: task mappings
+        """
+        parallel = band.members[: band.coincident_prefix]
+        if block.copied is None or len(parallel) < len(band.members) or not band.permutable:
+            return None
+        value = isl.UnionMap.from_multi_union_pw_aff(partial_schedule(parallel))
+        extents = extents_in_each(block.copied.apply_range(value), self.program.scop.known)
+        if extents is None:
+            return None
+        first = next(iter(widths))
+        moving = [*(k for k, extent in enumerate(extents) if extent > 1 and k != first), first]
+        if len(moving) < 2 or all(extents[k] % width == 0 for k, width in widths.items()):
+            return None
+        axes = (ALL_THREADS, *(LINEAR for _ in moving[1:]))
+        members = _mapped(band.members, tuple(moving), axes)
+        fixed = [k for k in range(len(members)) if k not in moving]
+        return replace(band, members=tuple(members[k] for k in (*fixed, *moving)))
 
     def fastest(self, members: tuple[Member, ...]) -> tuple[int, ...]:
         """Positions of the loops for the axes x, y: first the one that runs along consecutive memory."""

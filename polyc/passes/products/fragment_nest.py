@@ -12,7 +12,7 @@ from polyc.model.fragments import SUMS, Fragment
 from polyc.model.program import Buffer
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tasks import TaskMapping, repeat, spatial
-from polyc.model.tree import LEAF, WARP_AXES, Band, Mark, Member, Node, Role
+from polyc.model.tree import LEAF, Band, Mark, Member, Node, Role
 from polyc.nests.contractions import extent_of
 from polyc.passes.products.fragment_loads import chain_weights, fragment_operands
 from polyc.passes.products.panels import mention_one_index
@@ -58,29 +58,13 @@ class FragmentNest(RegisterNest):
         self.factors: tuple[Access, Access] = operands
         return super().node()
 
-    def threads(self, whole: isl.Set, point: isl.Map, below: Node) -> Band:
-        """Warps, and the lanes of a warp."""
-        spatial_parts = [k for k, p in enumerate(self.tasks.parts) if p.spatial]
-        places = [(part, d) for part in spatial_parts for d in range(2)]
-        members = [
-            Member(
-                self.digit(whole, point, part, d),
-                True,
-                self.band.members[self.pair[d]].name,
-                Role.POINT,
-                self.tasks.parts[part].sizes[d],
-                parallel=True,
-                mapped=axis,
-            )
-            for (part, d), axis in zip(places, WARP_AXES, strict=True)
-            if self.tasks.parts[part].sizes[d] > 1
-        ]
-        return Band(tuple(members), True, below)
-
     # --- the sum -----------------------------------------------------------------------------------------------------
 
     def depth(self) -> int:
         return self.size.block_k // self.weights[0]
+
+    def shallowest(self) -> int:
+        return self.depth()
 
     def same_tile(self, more: int) -> isl.Map:
         """With the loops of the sum: whole fragments of them."""

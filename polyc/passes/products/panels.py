@@ -11,7 +11,7 @@ from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Array, Statement
 from polyc.model.tree import LEAF, Band, Filter, Member, Node, Role
 from polyc.nests.boxes import Box
-from polyc.poly import affine_of, constant_of, maps, out_name
+from polyc.poly import affine_of, maps, out_name
 from polyc.records import dataclass, replace
 
 
@@ -47,7 +47,9 @@ def _index(space: isl.Space, position: int) -> isl.UnionPwAff:
     return isl.UnionPwAff.from_pw_aff(isl.PwAff.from_aff(value))
 
 
-def vector_of(array: Array, box: Box, extents: tuple[int, ...], tiles: isl.Set, cells: isl.Set, inner: int) -> int:
+def vector_of(
+    array: Array, box: Box, extents: tuple[int, ...], tiles: isl.Set, cells: isl.Set, inner: int, known: isl.Set
+) -> int:
     """How many elements of a panel's row a thread may copy at once: as many as 16 bytes have, where rows lie alike in
     the array and in the panel, and everything begins and ends at multiples of 16 bytes.
 
@@ -56,20 +58,22 @@ def vector_of(array: Array, box: Box, extents: tuple[int, ...], tiles: isl.Set, 
     """
     size = VECTOR_BYTES // (array.element.size_bytes or VECTOR_BYTES)
     last = array.rank - 1
-    if size < 2 or inner != last or extents[last] % size:
-        return 1
-    rows = [constant_of(e) if e is not None else None for e in array.extents[1:]]
-    if None in rows or (rows and (rows[-1] or 0) % size):
+    if size < 2 or inner != last or extents[last] % size or not known.is_subset(array.aligned(size, known)):
         return 1
     corner = isl.PwAff.from_aff(box.corner.get_aff(last)).mod_val(isl.Val.int_from_si(cells.get_ctx(), size))
     if not tiles.is_subset(corner.zero_set()):
         return 1
-    names = [f"x{d}" for d in range(array.rank)]
+    return size if in_whole_blocks(cells, size) else 1
+
+
+def in_whole_blocks(cells: isl.Set, size: int) -> bool:
+    """Whether of `size` cells in a row, from a multiple of it on, all are there or none."""
+    names = [f"x{d}" for d in range(cells.dim(isl.dim_type.set))]
     moved = [*names[:-1], "y"]
     text = f"{{ [{', '.join(names)}] -> [{', '.join(moved)}] : floor({names[-1]}/{size}) = floor(y/{size}) }}"
     together = isl.Map.read_from_str(cells.get_ctx(), text)
     plain = cells.reset_tuple_id()
-    return size if plain.apply(together).is_subset(plain) else 1
+    return bool(plain.apply(together).is_subset(plain))
 
 
 MOST_OPERATIONS, MOST_READS = 16.0, 2
@@ -151,7 +155,8 @@ def mention_one_index(cell: isl.PwAff, value: isl.Map) -> bool:
 def buffer_bytes(program: Program, buffer: Buffer, limit: int) -> int:
     """What a buffer takes; `limit` elements for one without a constant size."""
     size = program.scop.arrays[buffer.array].element.size_bytes or 8
-    for extent in buffer.extents:
+    inner = buffer.order[-1] if buffer.order else len(buffer.extents) - 1
+    for d, extent in enumerate(buffer.extents):
         most = extent.max_val()
-        size *= int(most.to_python()) if most.is_int() else limit
+        size *= (int(most.to_python()) if most.is_int() else limit) + (buffer.pad if d == inner else 0)
     return size

@@ -8,15 +8,15 @@ from math import prod
 import islpy as isl
 
 from polyc.analysis.witness import between
-from polyc.cost.gpu_sizes import PAD_BYTES, VECTOR_BYTES, ContractionSize
+from polyc.cost.gpu_sizes import PAD_BYTES, VECTOR_BYTES, WARP, ContractionSize
 from polyc.machine.gpu import STATIC_SHARED_BYTES
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tasks import TaskMapping, repeat, spatial
-from polyc.model.tree import LEAF, THREAD_AXES, Band, Extension, Filter, Mark, Member, Node, Role, Sequence
+from polyc.model.tree import LEAF, THREAD_AXES, WARP_AXES, Band, Extension, Filter, Mark, Member, Node, Role, Sequence
 from polyc.model.witness import Finder
 from polyc.nests.boxes import Box, bounding_box
-from polyc.nests.contractions import Contraction, extent_of, varies
+from polyc.nests.contractions import Contraction, extent_of, loads_neighbours, panel_order
 from polyc.nests.naming import fresh
 from polyc.nests.nest import Nest
 from polyc.nests.samples import sample_parameters
@@ -26,18 +26,23 @@ from polyc.passes.products.panels import (
     buffer_bytes,
     copying,
     filled_box,
+    in_whole_blocks,
     mention_one_index,
     producer_of,
     vector_of,
 )
 from polyc.passes.products.widen import Widening
-from polyc.poly import affine_map, affine_of, empty_map, empty_set, everywhere, union_of, value_on
+from polyc.poly import affine_map, affine_of, constant_of, empty_map, empty_set, everywhere, union_of, value_on
 from polyc.records import dataclass, replace
 
 STAGE = "registers"
 
 AHEAD_BYTES = 64
 """What a thread may load ahead, an element of each operand a step: more would be spilled."""
+
+
+SHALLOWEST = 8
+"""Steps of a sum between barriers, at least."""
 
 
 class NoRegisterTile(Exception):
@@ -78,6 +83,8 @@ class RegisterNest:
         self.widening = Widening()
         self.result = ""
         """The key of the tile of the result."""
+        self.crowded = False
+        """Whether shared memory had no room for a panel."""
         self.typical = sample_parameters(program)
         self.pair = (contraction.rows, contraction.columns)
         self.blocks = (size.block_m, size.block_n)
@@ -88,9 +95,14 @@ class RegisterNest:
         size = self.size
         element = self.program.scop.arrays[self.contraction.array].element.size_bytes or 4
         vector = max(VECTOR_BYTES // element, 1)
-        inner = tuple(min(vector, t) for t in (size.thread_m, size.thread_n))
-        outer = tuple(t // c for t, c in zip((size.thread_m, size.thread_n), inner, strict=True))
-        return repeat(*outer) * spatial(size.threads_y, size.threads_x) * repeat(*inner)
+        own = (size.thread_m, size.thread_n)
+        made = list(self.program.buffers.values())
+        along = [loads_neighbours(self.program, self.band, self.contraction, k, made) for k in self.pair]
+        inner = tuple(min(vector, t) if found else 1 for found, t in zip(along, own, strict=True))
+        outer = tuple(t // c for t, c in zip(own, inner, strict=True))
+        if size.warps == (0, 0):
+            return repeat(*outer) * spatial(size.threads_y, size.threads_x) * repeat(*inner)
+        return spatial(*size.warps) * repeat(*outer) * spatial(*WARP) * repeat(*inner)
 
     @property
     def statements(self) -> set[str]:
@@ -173,7 +185,7 @@ class RegisterNest:
             node = Extension(union_of(relations, empty_map(relations[0])), node)
         node = Mark("allocate", node, names=(accumulator.key,))
         self.say()
-        return Mark("threads", node, sizes=(self.size.threads_x, self.size.threads_y))
+        return Mark("threads", node, sizes=self.size.block)
 
     def say(self) -> None:
         c, s = self.contraction, self.size
@@ -199,26 +211,56 @@ class RegisterNest:
     def around(self, whole: isl.Set) -> Filter:
         name = str(whole.get_tuple_name())
         point = self.values(name, self.band.members)
-        return Filter(isl.UnionSet.from_set(whole), self.threads(whole, point, self.registers(whole, point, LEAF)))
+        below = self.registers(whole, point, LEAF, self.stored_at_once(whole, point))
+        return Filter(isl.UnionSet.from_set(whole), self.threads(whole, point, below))
+
+    def stored_at_once(self, whole: isl.Set, point: isl.Map) -> int | None:
+        """The dimension whose innermost digit runs along cells in memory that fill 16 bytes, from a multiple of these
+        on at some sizes, so that a thread may store them at once then; None where there is none."""
+        name = str(whole.get_tuple_name())
+        written = [a for a in self.program.statements[name].accesses if a.kind is not AccessKind.READ]
+        buffered = any((name, a.ref) in b.accesses for b in self.program.buffers.values() for a in written)
+        if len(written) != 1 or buffered or not written[0].exact or written[0].kind is not AccessKind.WRITE:
+            return None
+        array = self.program.scop.arrays[written[0].array]
+        lanes, left = divmod(VECTOR_BYTES, array.element.size_bytes or VECTOR_BYTES)
+        if left or lanes < 2 or not array.rank:
+            return None
+        aligned = array.aligned(lanes, self.program.scop.known)
+        cells = self.program.statements[name].domain.intersect_params(aligned).apply(written[0].relation)
+        if aligned.is_empty() or not in_whole_blocks(cells, lanes):
+            return None
+        last, part = array.rank - 1, len(self.tasks.parts) - 1
+        cell = isl.PwMultiAff.from_map(self.everywhere(written[0].relation))
+        for d in (1, 0):
+            value = isl.PwMultiAff.from_map(point).get_pw_aff(self.pair[d])
+            apart = cell.get_pw_aff(last).sub(value).mod_val(isl.Val.int_from_si(value.get_ctx(), lanes))
+            elsewhere = any(mention_one_index(cell.get_pw_aff(k), isl.Map.from_pw_aff(value)) for k in range(last))
+            if self.tasks.parts[part].sizes[d] == lanes and not elsewhere and whole.is_subset(apart.zero_set()):
+                return d
+        return None
 
     def threads(self, whole: isl.Set, point: isl.Map, below: Node) -> Band:
-        """The digits of rows and columns that are dealt out to the threads of a block."""
-        (part,) = [k for k, p in enumerate(self.tasks.parts) if p.spatial]
+        """The digits of rows and columns that are dealt out: to warps and the lanes of a warp, or to threads."""
+        places = [(part, d) for part, p in enumerate(self.tasks.parts) if p.spatial for d in range(2)]
+        axes = WARP_AXES if len(places) == len(WARP_AXES) else tuple(reversed(THREAD_AXES))
         members = [
             Member(
                 self.digit(whole, point, part, d),
                 True,
                 self.band.members[self.pair[d]].name,
                 Role.POINT,
+                self.tasks.parts[part].sizes[d],
                 parallel=True,
-                mapped=THREAD_AXES[1 - d],
+                mapped=axis,
             )
-            for d in range(2)
+            for (part, d), axis in zip(places, axes, strict=True)
+            if axis in THREAD_AXES or self.tasks.parts[part].sizes[d] > 1
         ]
         return Band(tuple(members), True, below)
 
-    def registers(self, whole: isl.Set, point: isl.Map, below: Node) -> Node:
-        """The digits that a thread runs."""
+    def registers(self, whole: isl.Set, point: isl.Map, below: Node, at_once: int | None = None) -> Node:
+        """The digits that a thread runs; of the dimension that it stores at once the innermost one comes last."""
         members = [
             Member(
                 self.digit(whole, point, part, d),
@@ -231,6 +273,10 @@ class RegisterNest:
             for part, p in enumerate(self.tasks.parts)
             if not p.spatial and p.sizes[d] > 1
         ]
+        if at_once is not None:
+            last = max(k for k, m in enumerate(members) if m.digit is not None and m.digit[0] == at_once)
+            vector = replace(members.pop(last), vector=True, lanes=self.tasks.parts[-1].sizes[at_once])
+            members.append(vector)
         return Band(tuple(members), True, below) if members else below
 
     def digit(self, whole: isl.Set, point: isl.Map, part: int, d: int) -> isl.UnionPwAff:
@@ -386,31 +432,37 @@ class RegisterNest:
 
     def copy_step(self, copy: _Copy) -> Filter:
         whole = copy.relation.range()
-        below = self.registers(whole, copy.point, LEAF)
+        below = self.registers(whole, copy.point, LEAF, self.stored_at_once(whole, copy.point))
         return Filter(isl.UnionSet.from_set(whole), self.threads(whole, copy.point, below))
 
     # --- the sum -----------------------------------------------------------------------------------------------------
 
     def sum(self, whole: isl.Set) -> Node:
         """The loop over panels: copies, and the products of what they brought."""
-        c = self.contraction
-        name = c.statement
-        first = self.values(name, c.chain[:1])
-        depth = self.depth()
-        value = isl.PwMultiAff.from_map(first).get_pw_aff(0)
-        step = isl.Val.int_from_si(value.get_ctx(), depth)
-        corner = isl.UnionPwAff.from_pw_aff(value.scale_down_val(step).floor().scale_val(step).intersect_domain(whole))
-        panel = Member(corner, False, c.chain[0].name, Role.TILE, depth)
-        copies = self.panels(whole, panel)
-        if copies:
-            panel = replace(panel, stages=self.size.stages)
+        start, wanted = (self.program, self.made), self.depth()
+        depths = [wanted >> k for k in range(wanted.bit_length()) if k == 0 or wanted >> k >= self.shallowest()]
+        for depth in (*depths, wanted):  # where less deep ones have no room either, as deep as the shape wants
+            self.program, self.made = start
+            panel, copies = self.filled(whole, depth)
+            if not self.crowded:
+                break
         body = self.products(whole, depth)
         if copies:
+            panel = replace(panel, stages=self.size.stages)
             every = union_of((one.relation for one in copies), empty_map(whole))
             steps = [copying(one) for one in copies]
             steps.append(Filter(isl.UnionSet.from_set(whole), body))
             body = Mark("allocate", Extension(every, Sequence(tuple(steps))), names=tuple(p.buffer for p in copies))
         return Band((panel,), False, body)
+
+    def filled(self, whole: isl.Set, depth: int) -> tuple[Member, list[Panel]]:
+        """The loop over panels of a depth, and what fills them."""
+        first = self.contraction.chain[0]
+        value = isl.PwMultiAff.from_map(self.values(self.contraction.statement, (first,))).get_pw_aff(0)
+        step = isl.Val.int_from_si(value.get_ctx(), depth)
+        corner = isl.UnionPwAff.from_pw_aff(value.scale_down_val(step).floor().scale_val(step).intersect_domain(whole))
+        panel = Member(corner, False, first.name, Role.TILE, depth)
+        return panel, self.panels(whole, panel)
 
     def products(self, whole: isl.Set, depth: int) -> Node:
         """What the threads do with one iteration of the loop over panels."""
@@ -442,6 +494,10 @@ class RegisterNest:
             depth //= 2
         return depth
 
+    def shallowest(self) -> int:
+        """Down to how many values a panel is made less deep where shared memory has no room for it."""
+        return max(1, SHALLOWEST // self.steps_inside())
+
     def first_whole(self) -> int:
         """The first of the summing loops of which a panel has all values, or as many as are known."""
         return 1
@@ -456,11 +512,17 @@ class RegisterNest:
         statement = self.program.statements[self.contraction.statement]
         found: list[Panel] = []
         there = [b for b in self.program.buffers.values() if b.storage == "tile" and b.key not in self.elsewhere]
-        left = STATIC_SHARED_BYTES - sum(buffer_bytes(self.program, b, STATIC_SHARED_BYTES) for b in there)
         around = (*self.above, panel)
+        left = STATIC_SHARED_BYTES
+        for one in there:
+            places = self.size.stages if one.depth == len(around) else 1
+            left -= places * buffer_bytes(self.program, one, STATIC_SHARED_BYTES)
+        self.crowded = False
         staged: list[tuple[Access, str]] = []
         for access in self.contraction.operands:
-            if any((statement.name, access.ref) in b.accesses for b in self.program.buffers.values()):
+            home = self.home(access)
+            if home is not None:
+                left -= self.pad_rows(home, left)
                 continue
             same = [key for other, key in staged if other.relation.is_equal(access.relation)]
             if same:
@@ -486,6 +548,7 @@ class RegisterNest:
                 size *= extents[d] + (pad if position == len(order) - 1 else 0)
             size *= self.size.stages
             if size > left:
+                self.crowded = True
                 continue
             left -= size
             buffer = self.new_buffer(
@@ -500,22 +563,37 @@ class RegisterNest:
                 found.append(self.panel(access, box, extents, buffer, tiles))
         return found
 
+    def home(self, access: Access) -> Buffer | None:
+        """Where an operand is that the tile makes itself, or that has been copied already."""
+        use = (self.contraction.statement, access.ref)
+        return next((b for b in self.program.buffers.values() if use in b.accesses), None)
+
+    def pad_rows(self, buffer: Buffer, left: int) -> int:
+        """Put so much behind the rows of an operand that a tile makes that lanes read different banks, which read the
+        same column of rows that follow each other. Returns the bytes that this takes of those that are left.
+
+        math: rows of 4 (2 k + 1) words begin in different groups of four banks, eight of them in all
+        """
+        extents = [constant_of(extent) for extent in buffer.extents]
+        element = self.program.scop.arrays[buffer.array].element.size_bytes or 8
+        known = [extent for extent in extents if extent is not None]
+        if len(known) < len(extents) or known[-1] * element % (2 * PAD_BYTES):
+            return 0
+        if buffer.storage != "tile" or buffer.order or buffer.pad:
+            return 0
+        taken = prod(known[:-1]) * PAD_BYTES
+        if taken > left:
+            return 0
+        padded = replace(buffer, pad=PAD_BYTES // element)
+        self.program = replace(self.program, buffers=self.program.buffers | {buffer.key: padded})
+        return taken
+
     def layout(
         self, statement: Statement, access: Access, extents: tuple[int, ...], element: int
     ) -> tuple[tuple[int, ...], int]:
-        """The order of a panel's dimensions: innermost the one along which a thread reads neighbours."""
-        rank = access.relation.dim(isl.dim_type.out)
-        along = [k for k in self.pair if varies(access, self.band.members[k], statement.domain)]
-        cell = isl.PwMultiAff.from_map(self.everywhere(access.relation))
-        moved = [
-            d
-            for d in range(rank)
-            for k in along
-            if mention_one_index(cell.get_pw_aff(d), self.values(statement.name, (self.band.members[k],)))
-        ]
-        if not moved or moved[-1] == rank - 1:
-            return tuple(range(rank)), 0
-        return (*(d for d in range(rank) if d != moved[-1]), moved[-1]), PAD_BYTES // element
+        """The order of a panel's dimensions, and how many elements more a row has."""
+        order = panel_order(self.contraction, self.band, access, statement.domain)
+        return order, PAD_BYTES // element if order[-1] != len(order) - 1 else 0
 
     def panel(self, access: Access, box: Box, extents: tuple[int, ...], buffer: Buffer, tiles: isl.Set) -> Panel:
         array = self.program.scop.arrays[access.array]
@@ -524,7 +602,9 @@ class RegisterNest:
         relation = filled_box(box, extents).set_tuple_id(isl.dim_type.out, name)
         cells = access.relation.range().set_tuple_id(name)
         self.add_copy(replace(statement, domain=cells), relation, buffer, True)
-        vector = vector_of(array, box, extents, tiles, cells, buffer.order[-1])
+        vector = vector_of(array, box, extents, tiles, cells, buffer.order[-1], self.program.scop.known)
+        if vector > 1:  # where corners are multiples of it
+            relation = relation.intersect_domain(tiles)
         return Panel(statement.name, relation, buffer.key, vector)
 
     def made_panel(self, producer: Statement, box: Box, extents: tuple[int, ...], buffer: Buffer) -> Panel:

@@ -21,6 +21,7 @@ from polyc.nests.contractions import (
     Contraction,
     contraction_of,
     extent_of,
+    loads_neighbours,
     result_first,
     tile_members_of,
     varies,
@@ -147,7 +148,8 @@ def contraction_sizes(
         own = names(band.members[0].schedule.domain())
         return found, [resized(size, given_tile(program, REGISTER_TILES, size.tile, own)) for size in sizes]
     machine = load_gpu(options.machine)
-    shapes = contraction_candidates(machine, m, n, depth, batch, element.size_bytes)
+    rows, columns = (loads_neighbours(program, band, found, k) for k in pair)
+    shapes = contraction_candidates(machine, m, n, depth, batch, element.size_bytes, vectors=(rows, columns))
     fragment = fragment_of(program, band, found)
     weights = chain_weights(program, found)
     if isinstance(fragment, Fragment) and weights is not None:
@@ -157,7 +159,8 @@ def contraction_sizes(
         )
         shapes = on_cores + shapes
     if options.block is not None:
-        shapes = [s for s in shapes if (s.threads_x, s.threads_y) == options.block[:2]]
+        plain = [s if s.fragment is not None else replace(s, warps=(0, 0)) for s in shapes]
+        shapes = [s for s in plain if s.block == options.block[:2]]
     return found, shapes
 
 
@@ -309,8 +312,8 @@ class Tiler:
         fragment = fragment_of(self.program, band, contraction)
         why_not = fragment if isinstance(fragment, str) else ""
         kernel = next(id(m) for m in above if m.role is Role.TILE)
-        threads = self.blocks.get(kernel, (shapes[0].threads_x, shapes[0].threads_y))
-        alike = [s for s in shapes if kernel not in self.blocks or (s.threads_x, s.threads_y) == threads]
+        threads = self.blocks.get(kernel, shapes[0].block)
+        alike = [s for s in shapes if kernel not in self.blocks or s.block == threads]
         on_cores = [s for s in alike if s.fragment is not None][:1]
         if isinstance(fragment, Fragment) and not on_cores:
             why_not = (
@@ -361,7 +364,7 @@ class Tiler:
         if nest.statements & added:
             raise NoRegisterTile("it is computed in the tiles of another nest")
         node = nest.node()
-        self.blocks[kernel] = (size.threads_x, size.threads_y)
+        self.blocks[kernel] = size.block
         made = frozenset(nest.program.buffers) - frozenset(self.program.buffers)
         self.panels[kernel] = self.panels.get(kernel, frozenset()) | made
         self.run_for(nest.made, contraction.statement)

@@ -13,6 +13,15 @@ math:   (1) the loop runs the w cells that lie together in the array: it counts 
         (3) they lie together in the panel, too: e is innermost there;
         (4) and begin at multiples of 16 bytes: rows of the array, rows of the panel, and its corners have multiples
             of w elements.
+
+A vector loop over registers is printed as one store of 16 bytes to an array in memory (`codegen/gpu/printer.py`). It
+has w iterations 0 <= v < w (`order/lanes.py`), which depend on each other in nothing (`order/races.py`). With
+{ o, v -> x } the cells that it stores, that is right if
+math:   (5) v = x_e mod w, and floor(x_e / w) and all other subscripts are functions of o;
+        (6) rows of the array begin at multiples of w elements;
+        (7) what lies outside of the statement's domain, and is left out there, is all w of them or none.
+Where (6) does not hold at all sizes, the text has a condition for it, and stores one by one otherwise: (5) and (7) are
+checked for the sizes at which it holds.
 """
 
 from __future__ import annotations
@@ -29,7 +38,7 @@ from polyc.model.scop import AccessKind
 from polyc.model.tree import Band, Member, Role, walk
 
 BYTES = 16
-"""Of one copy."""
+"""Of one copy, or one store."""
 
 
 def layout_faults(program: Program) -> Iterator[Fault]:
@@ -44,9 +53,13 @@ def layout_faults(program: Program) -> Iterator[Fault]:
             good = False
             yield Fault("layout", f"{buffer.name} is stored in a way in which several cells share a place", "")
     ahead = any(isinstance(n, Band) and any(m.stages > 1 for m in n.members) for n in walk(program.tree.child))
-    for run in runs(program.tree) if good and ahead else ():
+    for run in runs(program.tree) if good and program.options.gpu else ():
         last = run.path.steps[-1] if run.path.steps else None
-        if isinstance(last, Member) and last.role is Role.REGISTER and last.digit is None and _is_ahead(run):
+        if not isinstance(last, Member) or last.role is not Role.REGISTER:
+            continue
+        if last.vector:
+            yield from _store_faults(program, run, last)
+        elif ahead and last.digit is None and _is_ahead(run):
             yield from _vector_faults(program, run, last)
 
 
@@ -83,6 +96,51 @@ def _vector_faults(program: Program, run: Run, last: Member) -> Iterator[Fault]:
             return
 
 
+def _store_faults(program: Program, run: Run, last: Member) -> Iterator[Fault]:
+    """Where a vector loop over registers is no store of 16 bytes."""
+    written = [a for a in program.statements[run.statement].accesses if a.kind is not AccessKind.READ]
+    sure = len(written) == 1 and written[0].kind is AccessKind.WRITE and written[0].exact
+    if not sure or buffer_of(program, run, written[0]) is not None:
+        yield Fault("layout", f"{run.statement} stores 16 bytes at once, and may not write one cell in memory", "")
+        return
+    array = program.scop.arrays[written[0].array]
+    aligned = array.aligned(last.lanes, program.scop.known)
+    cells = run.contraction.apply_range(written[0].relation).intersect_domain(run.instances).intersect_params(aligned)
+    cells = cells.reset_tuple_id(isl.dim_type.out)
+    place = isl.Map.read_from_str(cells.get_ctx(), _place_text(array.rank, last.lanes))
+    outer = run.prefix(sum(isinstance(step, Member) for step in run.path.steps) - 1).intersect_domain(run.instances)
+    block = outer.reverse().apply_range(cells)
+    domain = program.statements[run.statement].domain
+    inside = outer.reverse().apply_range(cells.intersect_domain(domain.apply(run.contraction.reverse())))
+    kind = program.padded.get(run.statement, "guarded")
+    found = [
+        (last.lanes * array.element.size_bytes == BYTES, "its loop does not fill 16 bytes"),
+        (cells.apply_range(place).is_subset(run.columns[-1]), "its loop does not run neighbours"),
+        (_is_one_block(block, last.lanes), "its cells do not lie together"),
+        (not aligned.is_empty(), "rows do not begin at multiples of 16 bytes"),
+        (kind == "guarded" and _is_whole(inside, last.lanes), "a part of it lies outside of the domain"),
+    ]
+    for right, what in found:
+        if not right:
+            yield Fault("layout", f"{run.statement} cannot store 16 bytes at once: {what}", "")
+            return
+
+
+def _place_text(rank: int, width: int) -> str:
+    """`{ [x] -> [x_e mod w] }`."""
+    return f"{{ [{', '.join(f'x{d}' for d in range(rank))}] -> [x{rank - 1} mod {width}] }}"
+
+
+def _is_one_block(block: isl.Map, width: int) -> bool:
+    """Whether `{ o -> x }` stays in one block of the last dimension for each o."""
+    rank = block.dim(isl.dim_type.out)
+    names = [f"x{d}" for d in range(rank)]
+    first = isl.Map.read_from_str(
+        block.get_ctx(), f"{{ [{', '.join(names)}] -> [{', '.join([*names[:-1], f'floor({names[-1]}/{width})'])}] }}"
+    )
+    return bool(block.apply_range(first).is_single_valued())
+
+
 def _block(context: isl.Context, rank: int, width: int) -> isl.Map:
     """`{ [x] -> [y] : x and y agree but for their place in one block of the last dimension }`."""
     names = [f"x{d}" for d in range(rank)]
@@ -102,9 +160,7 @@ def _counts_neighbours(run: Run, last: Member, relation: isl.Map, width: int) ->
     cells = relation.range()
     rank = cells.dim(isl.dim_type.set)
     block = _block(cells.get_ctx(), rank, width)
-    place = isl.Map.read_from_str(
-        cells.get_ctx(), f"{{ [{', '.join(f'x{d}' for d in range(rank))}] -> [x{rank - 1} mod {width}] }}"
-    )
+    place = isl.Map.read_from_str(cells.get_ctx(), _place_text(rank, width))
     members = [step for step in run.path.steps if isinstance(step, Member)][run.path.depth_of_extension :]
     for member in members:
         values = isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(isl.UnionSet.from_set(cells))
@@ -123,16 +179,11 @@ def _is_aligned(program: Program, buffer: Buffer, relation: isl.Map, width: int)
     """Whether rows of the array and of the panel, and corners, are multiples of 16 bytes."""
     array = program.scop.arrays[buffer.array]
     last = array.rank - 1
-    row = array.extents[last] if last else None
-    inner = buffer.extents[last]
-    for extent, more in ((row, 0), (inner, buffer.pad)):
-        if extent is None:
-            if last:
-                return False
-            continue
-        most, least = extent.max_val(), extent.min_val()
-        if not most.is_int() or not most.eq(least) or (most.to_python() + more) % width:
-            return False
+    most, least = buffer.extents[last].max_val(), buffer.extents[last].min_val()
+    if not most.is_int() or not most.eq(least) or (most.to_python() + buffer.pad) % width:
+        return False
+    if not program.scop.known.is_subset(array.aligned(width, program.scop.known)):
+        return False
     assert buffer.corner is not None
     value = isl.Val.int_from_si(relation.get_ctx(), width)
     corner = isl.PwAff.from_aff(buffer.corner.get_aff(last)).mod_val(value)

@@ -22,7 +22,7 @@ import islpy as isl
 from polyc.analysis.expand import Expanded
 from polyc.analysis.order import Run, parting
 from polyc.model.fault import Fault
-from polyc.model.fragments import LANE_SIZES, LANES
+from polyc.model.fragments import LANES
 from polyc.model.program import Program
 from polyc.model.scop import Access
 from polyc.model.tree import (
@@ -44,7 +44,7 @@ from polyc.records import dataclass
 from polyc.verify.order.races import carried_by, conflicts
 from polyc.verify.order.reduced import Parts, parts_of
 
-_BLOCKS = (*BLOCK_AXES, *GLOBAL_AXES, LINEAR)
+_BLOCKS = (*BLOCK_AXES, *GLOBAL_AXES)
 Uses = tuple[Run, tuple[tuple[Access, isl.Map], ...]]
 
 
@@ -136,15 +136,14 @@ def _dealt_faults(kernel: _Kernel) -> Iterator[Fault]:
 def lanes_deal_out(members: list[Member], sizes: tuple[int, ...]) -> bool:
     """Whether loops that are mapped to warps and lanes are dealt out to all threads of blocks of these sizes."""
     widths = {m.mapped: m.size for m in members}
-    lanes = tuple(widths.get(axis) for axis in WARP_AXES[2:]) == LANE_SIZES
-    warps = prod(widths.get(axis, 1) for axis in WARP_AXES[:2])
-    return len(widths) == len(members) and lanes and sizes == (LANES, warps)
+    warps, lanes = (prod(widths.get(axis, 1) for axis in axes) for axes in (WARP_AXES[:2], WARP_AXES[2:]))
+    return len(widths) == len(members) and lanes == LANES and sizes == (LANES, warps)
 
 
 def _counted(steps: tuple[Step | Member, ...], position: int) -> bool:
     """Whether the step right outside of a loop has the index that it is counted in, or is counted in it too."""
     before = steps[position - 1] if position else None
-    return isinstance(before, Member) and before.mapped in (GLOBAL_AXES[0], LINEAR)
+    return isinstance(before, Member) and before.mapped in (ALL_THREADS, GLOBAL_AXES[0], LINEAR)
 
 
 def _once(path: Path, start: int) -> int | None:

@@ -117,12 +117,16 @@ static __global__ void __launch_bounds__(64, 8) f_4_1(const __half (*__restrict_
       {
         __syncthreads();
         if (0 < 48) {
-          for (long x0 = it + ty; x0 < it + 16; x0 += 2)
-            for (long x1 = tx; x1 < 16; x1 += 32)
-              A_panel[0][x0 - it][x1] = x0 <= 38 && x1 <= 42 ? A[x0][x1] : __float2half(0);
-          for (long x0 = ty; x0 < 16; x0 += 2)
-            for (long x1 = jt + tx; x1 < jt + 16; x1 += 32)
-              B_panel[0][x0][x1 - jt] = x0 <= 42 && x1 <= 40 ? B[x0][x1] : __float2half(0);
+          for (int c = 32 * ty + tx; c < 256; c += 64) {
+            const long x0 = c / 16 + it;
+            const long x1 = c % 16;
+            A_panel[0][x0 - it][x1] = x0 <= 38 && x1 <= 42 ? A[x0][x1] : __float2half(0);
+          }
+          for (int c = 32 * ty + tx; c < 256; c += 64) {
+            const long x0 = c / 16;
+            const long x1 = c % 16 + jt;
+            B_panel[0][x0][x1 - jt] = x0 <= 42 && x1 <= 40 ? B[x0][x1] : __float2half(0);
+          }
         }
         __pipeline_commit();
         int stage = 0;
@@ -130,12 +134,16 @@ static __global__ void __launch_bounds__(64, 8) f_4_1(const __half (*__restrict_
           __pipeline_wait_prior(0);
           __syncthreads();
           if (kt + 16 < 48) {
-            for (long x0 = it + ty; x0 < it + 16; x0 += 2)
-              for (long x1 = kt + 16 + tx; x1 < kt + 32; x1 += 32)
-                A_panel[1 - stage][x0 - it][x1 - (kt + 16)] = x0 <= 38 && x1 <= 42 ? A[x0][x1] : __float2half(0);
-            for (long x0 = kt + 16 + ty; x0 < kt + 32; x0 += 2)
-              for (long x1 = jt + tx; x1 < jt + 16; x1 += 32)
-                B_panel[1 - stage][x0 - (kt + 16)][x1 - jt] = x0 <= 42 && x1 <= 40 ? B[x0][x1] : __float2half(0);
+            for (int c = 32 * ty + tx; c < 256; c += 64) {
+              const long x0 = c / 16 + it;
+              const long x1 = c % 16 + (kt + 16);
+              A_panel[1 - stage][x0 - it][x1 - (kt + 16)] = x0 <= 38 && x1 <= 42 ? A[x0][x1] : __float2half(0);
+            }
+            for (int c = 32 * ty + tx; c < 256; c += 64) {
+              const long x0 = c / 16 + (kt + 16);
+              const long x1 = c % 16 + jt;
+              B_panel[1 - stage][x0 - (kt + 16)][x1 - jt] = x0 <= 42 && x1 <= 40 ? B[x0][x1] : __float2half(0);
+            }
           }
           __pipeline_commit();
           {

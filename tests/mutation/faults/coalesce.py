@@ -1,12 +1,15 @@
-"""Faults of `coalesce`: several loops that one index counts."""
+"""Faults of `coalesce`, and of `mapping` where it does the same: several loops that one index counts."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
 
+import islpy as isl
+
 import polyc.passes.gpu.coalesce as coalesce
 from polyc.model.tree import LINEAR, Band, Node
+from polyc.poly import maps
 from tests.mutation import edits as e
 from tests.mutation import gpu_edits as g
 from tests.mutation.install import adding_to, always, patched, together
@@ -96,6 +99,24 @@ for name_, what_, edit_ in EDITS:
     add("coalesce", name_, what_, after_pass("coalesce", edit_))
     add("coalesce", f"{name_}, at the end", what_, after_pass("barriers", edit_))
 
+COPIES: list[tuple[str, str, e.Edit]] = [
+    (
+        "no loop of copies counted",
+        "linear loops are ordinary",
+        e.everywhere(in_counted(g.axes_renamed({"linear": ""}))),
+    ),
+    ("copies counted in nothing", "the index is gone", e.everywhere(in_counted(g.axes_renamed({"thread": ""})))),
+    ("copies counted along x", "thread.x", e.everywhere(in_counted(g.axes_renamed({"thread": "thread.x"})))),
+    ("copies counted in blocks, too", "global.x", e.everywhere(in_counted(g.axes_renamed({"thread": "global.x"})))),
+    ("copies' loops turned", "the index comes last", e.everywhere(counted_turned)),
+    ("copies' first loop lost", "which has the index", e.everywhere(first_lost)),
+    ("copies' last loop lost", "order does not matter", e.everywhere(last_lost)),
+    ("copies' last loop backwards", "", e.everywhere(last_backwards)),
+    ("copies' last loop twice", "", e.everywhere(last_twice)),
+]
+for name_, what_, edit_ in COPIES:
+    add("mapping", name_, what_, after_pass("mapping", edit_), "two_products")
+
 
 # --- what the pass asks ----------------------------------------------------------------------------------------------
 
@@ -107,9 +128,9 @@ def box_whatever(original: Any) -> Any:
         found = original(order, known)
         if found is not None:
             return found
-        (first, *_) = coalesce.maps(order)
+        (first, *_) = maps(order)
         values = first.range().intersect_params(known)
-        rank = values.dim(coalesce.isl.dim_type.set)
+        rank = values.dim(isl.dim_type.set)
         return (None, *(9 for _ in range(rank - 1)))
 
     return box
@@ -146,14 +167,14 @@ def memory_reversed(original: Any) -> Any:
     return lambda *args: list(reversed(original(*args)))
 
 
-ANY_BOX = patched(coalesce, "_box", box_whatever)
+ANY_BOX = patched(coalesce, "extents_of_box", box_whatever)
 ELEMENTWISE = always(coalesce, "is_elementwise", True)
 add("coalesce", "shared data not seen", "is_elementwise says yes", ELEMENTWISE)
 add("coalesce", "any shape a box", "triangles", ANY_BOX)
 add("coalesce", "any shape, any data", "both", together(ANY_BOX, ELEMENTWISE))
-add("coalesce", "extents one less", "", patched(coalesce, "_box", extents_changed(-1)))
-add("coalesce", "extents one more", "", patched(coalesce, "_box", extents_changed(1)))
-add("coalesce", "all extents constant", "the first, too", patched(coalesce, "_box", all_constant))
+add("coalesce", "extents one less", "", patched(coalesce, "extents_of_box", extents_changed(-1)))
+add("coalesce", "extents one more", "", patched(coalesce, "extents_of_box", extents_changed(1)))
+add("coalesce", "all extents constant", "the first, too", patched(coalesce, "extents_of_box", all_constant))
 add("coalesce", "long rows, too", "", patched(coalesce, "LONG_ROW", lambda _o: 1 << 30))
 add("coalesce", "memory the other way round", "", patched(coalesce, "_in_memory_order", memory_reversed))
 add(

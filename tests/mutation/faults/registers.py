@@ -98,6 +98,11 @@ EDITS: list[tuple[str, str, e.Edit]] = [
     ("copies take the neighbour", "", e.statement_edit(e.copy_of_the_neighbour, True)),
     ("sums too long", "past the end of k", r.domain_grown(2)),
     ("tiles too many", "past the end of i", r.domain_grown(0)),
+    ("vectors of two stored", "8 bytes", e.everywhere(r.stored_at_once(lambda m: replace(m, lanes=2)))),
+    ("vectors of eight stored", "32 bytes", e.everywhere(r.stored_at_once(lambda m: replace(m, lanes=8)))),
+    ("vectors shifted", "by one place", e.everywhere(r.stored_at_once(r.shifted_by_one))),
+    ("vectors backwards", "", e.everywhere(r.stored_at_once(lambda m: replace(m, schedule=m.schedule.neg())))),
+    ("vectors everywhere", "sums, too", e.everywhere(r.register_edit(lambda m: replace(m, vector=True, lanes=4)))),
     ("steps reversed", "every sequence", e.everywhere(e.reversed_steps)),
     ("inner steps reversed", "use before copy", e.nth(e.reversed_steps)),
     ("last steps swapped", "", e.everywhere(e.swapped_last_steps)),
@@ -189,6 +194,14 @@ add("registers", "every statement alone", "producers lose their nests", ALL_STAT
 add("registers", "producers not cheap", "run for panels", patched(panels, "operations", answered(0.0)))
 add("registers", "producers read what is written", "elementwise is not asked", always(panels, "_is_elementwise", True))
 add("registers", "vectors anywhere", "16 bytes", patched(register_nest, "vector_of", vectors_anywhere))
+add("registers", "rows stored at once", "their cells lie apart", always(RegisterNest, "stored_at_once", 0))
+add(
+    "registers",
+    "columns stored at once",
+    "rows of any length",
+    always(RegisterNest, "stored_at_once", 1),
+    "any_columns",
+)
 add("registers", "rows and columns turned", "", patched(contractions, "_pair", pairs_turned))
 add("registers", "any two loops", "rows and columns", patched(contractions, "_pair", any_pair))
 add("registers", "no loop moves the result", "chains", patched(contractions, "moves", answered(False)))

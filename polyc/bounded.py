@@ -157,18 +157,25 @@ def processor_seconds() -> float:
     return sum(os.times()[:4])
 
 
-def within_time(context: isl.Context, operations: int, step: Callable[[], T]) -> T:
+def within_time(context: isl.Context, operations: int, step: Callable[[], T], done: Callable[[], int] = int) -> T:
     """What a step answers under a budget, for an answer that cannot come from a copy of this process.
 
     A step of more than QUICK operations is done by a copy first, which has a limit of processor time: of linear forms
     with large coefficients, `E[3060 * l + 204 * k + 17 * j + i]`, an operation takes ever longer. Raises OverBudget.
+    done: how many of its parts a step has done and keeps. While each try adds to them, the next one goes on from there.
     """
     if operations <= QUICK:
         return within(context, operations, step)()
-    try:
-        return within(context, QUICK, step)()
-    except OverBudget:
-        pass
+    end = time.process_time() + MOST_SECONDS
+    for _ in range(2 * operations // QUICK):  # twice as many: what a try has begun last is lost
+        before = done()
+        try:
+            return within(context, QUICK, step)()
+        except OverBudget:
+            if done() == before:
+                break
+            if time.process_time() > end:
+                raise
     bounded = within(context, operations, step)
     with careful():
         survived(bounded)  # a fault of memory is left to the step itself, which asks before what may end it

@@ -8,7 +8,7 @@ from functools import partial
 
 from polyc import fallback
 from polyc.analysis.coincident import with_coincident_loops
-from polyc.analysis.dependences import compute_dependences, no_dependences
+from polyc.analysis.dependences import Known, compute_dependences, no_dependences
 from polyc.attempt import Attempt
 from polyc.bounded import within_time
 from polyc.codegen import obstacle
@@ -193,9 +193,9 @@ def reassociates(options: Options) -> bool:
     return options.reassociate
 
 
-def initial_program(scop: Scop, options: Options) -> Program:
-    """The region as it was written, with its dependences."""
-    return Program(scop, options, compute_dependences(scop), scop.tree, dict(scop.statements))
+def initial_program(scop: Scop, options: Options, known: Known | None = None) -> Program:
+    """The region as it was written, with its dependences. known: as of `compute_dependences`."""
+    return Program(scop, options, compute_dependences(scop, known), scop.tree, dict(scop.statements))
 
 
 def compile_region(region: Region, options: Options) -> Compiled:
@@ -258,8 +258,10 @@ def _with_dependences(attempt: Attempt, untouched: Program) -> Program:
     message = "finding the dependences took more isl operations than the budget allows; the region stays as it was"
 
     def found(program: Program) -> Program:
-        step = partial(initial_program, program.scop, program.options)
-        initial = within_time(attempt.context, fallback.checking(program.scop) * program.operations, step)
+        known: Known = {}
+        step = partial(initial_program, program.scop, program.options, known)
+        operations = fallback.checking(program.scop) * program.operations
+        initial = within_time(attempt.context, operations, step, known.__len__)
         return replace(initial, remarks=program.remarks)
 
     return attempt.ran("dependences", found, untouched, message, shown="initial")

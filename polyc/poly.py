@@ -132,18 +132,18 @@ def budget(context: isl.Context, operations: int) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if is_over_budget(error) or _used_up(context):
+        if is_over_budget(error) or is_used_up(context):
             raise OverBudget("the budget of isl operations is used up") from error
         raise
     else:
-        if _used_up(context):
+        if is_used_up(context):
             raise OverBudget("the budget of isl operations is used up")
     finally:
         context.set_max_operations(before)
         context.reset_operations()
 
 
-def _used_up(context: isl.Context) -> bool:
+def is_used_up(context: isl.Context) -> bool:
     """Whether isl refuses even a small operation."""
     if not context.get_max_operations():
         return False

@@ -8,16 +8,18 @@ reordering, IMPACT 2016).
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import TypeAlias, TypeVar, cast
 
 import islpy as isl
 
 from polyc.analysis.order import order_of
 from polyc.analysis.small_flow import check_at_small_sizes
-from polyc.flow import Accesses, compute_false, compute_flow
+from polyc.flow import Accesses, Flow, compute_false, compute_flow
 from polyc.model.program import Dependences
 from polyc.model.scop import Access, AccessKind, Scop, Statement
-from polyc.poly import coalesced, empty_map, maps
+from polyc.poly import OverBudget, coalesced, empty_map, is_used_up, maps
 
 
 def last_writers(accesses: Accesses, order: isl.UnionMap) -> isl.UnionMap:
@@ -64,45 +66,63 @@ def _by_array(scop: Scop) -> dict[str, list[tuple[Statement, int, Access]]]:
     return found
 
 
-def compute_dependences(scop: Scop) -> Dependences:
+Known: TypeAlias = dict[tuple[str, str], Flow | isl.UnionMap]
+"""What was computed of each array: what is asked of it, and the answer."""
+T = TypeVar("T", bound=Flow | isl.UnionMap)
+
+
+def compute_dependences(scop: Scop, known: Known | None = None) -> Dependences:
     """All dependences of a region. Raises WrongFlow where isl has others than a run of the region at a small size.
 
+    known:   keeps what is done when isl's budget ends the computation, for the next try at the same region
     ensures: every reordering that respects `flow`, `false` and `private_false` computes the same values.
     """
-    found = _dependences(scop)
+    found = _dependences(scop, {} if known is None else known)
     check_at_small_sizes(scop, found)
     return found
 
 
-def _dependences(scop: Scop) -> Dependences:
+def _dependences(scop: Scop, known: Known) -> Dependences:
     start = empty_map(scop.domain)
     order = order_of(scop.tree)
     flow, false, private_false, live_in = start, start, start, start
     of_dead = start
     tagged_flow, tagged_false, last = start, start, start
     flow_by_array: dict[str, isl.UnionMap] = {}
+
+    def of(name: str, question: str, compute: Callable[[], T]) -> T:
+        if (name, question) not in known:
+            answer = compute()
+            if is_used_up(order.get_ctx()):  # not every call of isl says so
+                raise OverBudget("the budget of isl operations is used up")
+            known[name, question] = answer
+        return cast(T, known[name, question])
+
     for name in scop.arrays:
         one = accesses_of(scop, frozenset([name]))
         if one.all_writes.is_empty():
             live_in = live_in.union(one.reads)
             continue
-        found = compute_flow(one, order)
+        found = of(name, "flow", partial(compute_flow, one, order))
         flow_by_array[name] = found.dependence
         flow = flow.union(found.dependence)
         live_in = live_in.union(found.live_in)
         if name in scop.live_out:
-            last = last.union(last_writers(one, order))
+            last = last.union(of(name, "last", partial(last_writers, one, order)))
         if name in scop.privatizable:
-            unordered = compute_false(one, order, every_pair=True)
+            unordered = of(name, "false", partial(compute_false, one, order, every_pair=True))
             private_false = private_false.union(unordered)
             tagged, tagged_order = _tagged(scop, name, order)
-            tagged_flow = tagged_flow.union(compute_flow(tagged, tagged_order).dependence)
-            tagged_false = tagged_false.union(compute_false(tagged, tagged_order, every_pair=True))
+            tagged_flow = tagged_flow.union(
+                of(name, "tagged flow", partial(compute_flow, tagged, tagged_order)).dependence
+            )
+            false_of_tags = of(name, "tagged false", partial(compute_false, tagged, tagged_order, every_pair=True))
+            tagged_false = tagged_false.union(false_of_tags)
             dead = one.all_writes.domain().subtract(found.dependence.domain())
             # A write that nobody reads has no live range that would keep it away from the others'.
             of_dead = of_dead.union(unordered.intersect_domain(dead)).union(unordered.intersect_range(dead))
         else:
-            false = false.union(compute_false(one, order))
+            false = false.union(of(name, "false", partial(compute_false, one, order)))
     lasting = coalesced(false)
     return Dependences(
         coalesced(flow),

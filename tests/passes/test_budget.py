@@ -10,6 +10,7 @@ import islpy as isl
 import pytest
 
 from polyc import bounded
+from polyc.analysis.dependences import Known, compute_dependences
 from polyc.errors import UserError
 from polyc.frontend import read
 from polyc.frontend.c.state import CTX
@@ -195,6 +196,22 @@ def test_finding_dependences_may_take_what_a_check_may(tmp_path: Path) -> None:
     assert [remark for remark in told if remark.stage == "dependences"] == []
     told = compile_region(region, Options(budget=50_000)).program.remarks
     assert [remark.code for remark in told] == ["budget"]
+
+
+def test_a_step_goes_on_where_a_try_has_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No try has the operations for all six arrays, and no copy of the process is asked."""
+    rows = "".join(f"        {a}[i] = {a}[i - 1] + {a}[i];\n" for a in "abcdef")
+    head = f"void f(int n, {', '.join(f'double {a}[n]' for a in 'abcdef')}) {{\n#pragma scop\n"
+    scop = region_of(f"{head}    for (int i = 1; i < n; i++) {{\n{rows}    }}\n#pragma endscop\n}}\n", tmp_path).scop
+    whole = compute_dependences(scop)
+    known: Known = {}
+    monkeypatch.setattr(bounded, "QUICK", 8000)
+    monkeypatch.setattr(bounded, "survived", lambda _: pytest.fail("a copy was asked"))
+    with pytest.raises(OverBudget), budget(CTX, bounded.QUICK):
+        compute_dependences(scop)
+    found = bounded.within_time(CTX, 100_000, lambda: compute_dependences(scop, known), known.__len__)
+    assert found.flow.is_equal(whole.flow)
+    assert found.false.is_equal(whole.false)
 
 
 def test_a_pass_that_is_needed_and_comes_to_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

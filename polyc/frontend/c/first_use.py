@@ -29,35 +29,51 @@ def in_sequence(uses: Iterable[Use]) -> Use:
     return next((u for u in uses if u is not Use.NONE), Use.NONE)
 
 
-def first_use(node: c.Node | None, key: str) -> Use:
-    """The first use of a scalar in a tree of the region."""
+class Names:
+    """The names in each part of a tree, which are asked for many times."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, tuple[c.Node, frozenset[str]]] = {}
+
+    def of(self, node: c.Node) -> frozenset[str]:
+        """What is mentioned or declared."""
+        found = self.known.get(id(node))
+        if found is None:
+            own = {node.name} if isinstance(node, c.Name | c.Decl) else set()
+            found = self.known[id(node)] = node, frozenset(own).union(*map(self.of, c.children(node)))
+        return found[1]
+
+
+def first_use(node: c.Node | None, key: str, names: Names | None = None) -> Use:
+    """The first use of a scalar in a tree of the region. names: to look only into parts that have its name."""
+    if node is None or (names is not None and key not in names.of(node)):
+        return Use.NONE
+
+    def first(part: c.Node | None) -> Use:
+        return first_use(part, key, names)
+
     match node:
-        case None:
-            return Use.NONE
         case c.Name(name=name):
             return Use.READ if name == key else Use.NONE
         case c.Assign(op="=", target=c.Name(name=name), value=value) if name == key:
-            return in_sequence([first_use(value, key), Use.KILL])
+            return in_sequence([first(value), Use.KILL])
         case c.Decl(name=name, init=init) if name == key:
-            return in_sequence([first_use(init, key), Use.KILL])
+            return in_sequence([first(init), Use.KILL])
         case c.Block(body=items):
-            return in_sequence(first_use(item, key) for item in items)
+            return in_sequence(map(first, items))
         case c.If(condition=condition, then=then, otherwise=otherwise):
-            paths = [first_use(then, key), first_use(otherwise, key)]
-            return in_sequence([first_use(condition, key), joined(paths)])
+            return in_sequence([first(condition), joined([first(then), first(otherwise)])])
         case c.For(init=init, condition=condition, step=step, body=body):
-            always = in_sequence(first_use(part, key) for part in (init, condition))
-            around = (maybe(first_use(part, key)) for part in (body, step))
-            return always if always is not Use.NONE else in_sequence(around)
+            always = in_sequence(map(first, (init, condition)))
+            return always if always is not Use.NONE else in_sequence(maybe(first(part)) for part in (body, step))
         case c.While(condition=condition, body=body, do_first=do_first):
-            inside = maybe(first_use(body, key))
-            return in_sequence([inside, first_use(condition, key)] if do_first else [first_use(condition, key), inside])
+            inside = maybe(first(body))
+            return in_sequence([inside, first(condition)] if do_first else [first(condition), inside])
         case c.Ternary(condition=condition, then=then, otherwise=otherwise):
-            paths = [first_use(then, key), first_use(otherwise, key)]
-            return in_sequence([first_use(condition, key), joined(paths)])
+            return in_sequence([first(condition), joined([first(then), first(otherwise)])])
         case c.Binary(op="&&" | "||", left=left, right=right):
-            return in_sequence([first_use(left, key), maybe(first_use(right, key))])
-    uses = [first_use(child, key) for child in c.children(node)]
+            return in_sequence([first(left), maybe(first(right))])
+    uses = [first(child) for child in c.children(node)]
     return Use.READ if Use.READ in uses else in_sequence(uses)
 
 

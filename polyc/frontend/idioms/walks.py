@@ -182,6 +182,13 @@ class Walk:
     effects: Callable[[str], Effect]
     dropped: set[str] = field(default_factory=set)
     """Variables of which an assignment was left out."""
+    written: dict[int, tuple[c.Node, Changes]] = field(default_factory=dict)
+    """What parts of the region write, by their identity: it is asked again for each loop around."""
+
+    def changes(self, part: c.Node) -> Changes:
+        if id(part) not in self.written:
+            self.written[id(part)] = part, changes_of([part])
+        return self.written[id(part)][1]
 
     def region(self, body: c.Block, constants: dict[str, int]) -> c.Block:
         state: State = {key: Sum(literal(value)) for key, value in constants.items()}
@@ -449,7 +456,9 @@ class Loops:
         inside: list[c.Node | None] = [*self.body]
         if isinstance(self.node, c.For):
             inside += [self.node.init, self.node.step]
-        return changes_of([part for part in inside if part is not None])
+        found = [self.walk.changes(part) for part in inside if part is not None]
+        nothing = frozenset[str]()
+        return Changes(nothing.union(*(one.all for one in found)), nothing.union(*(one.whole for one in found)))
 
     def moving(self) -> set[str]:
         return self.walk.chosen & self.changes.whole

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from polyc.analysis.expressions.facts import induction, mentions, writes
-from polyc.frontend.c.first_use import Use, first_use, in_sequence
+from polyc.frontend.c.first_use import Names, Use, first_use, in_sequence
 from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.model import ctree as c
 from polyc.records import dataclass, field, replace
@@ -51,21 +51,6 @@ def loop_variables(body: c.Block) -> set[str]:
     """The variables that the head of a loop counts in, whatever else changes them."""
     heads = [induction(node) for node in c.walk(body) if isinstance(node, c.For)]
     return {head.key for head in heads if head is not None}
-
-
-class Names:
-    """The names in each part of a tree, which are asked for many times."""
-
-    def __init__(self) -> None:
-        self.known: dict[int, tuple[c.Node, frozenset[str]]] = {}
-
-    def of(self, node: c.Node) -> frozenset[str]:
-        """What is mentioned or declared."""
-        found = self.known.get(id(node))
-        if found is None:
-            own = {node.name} if isinstance(node, c.Name | c.Decl) else set()
-            found = self.known[id(node)] = node, frozenset(own).union(*map(self.of, c.children(node)))
-        return found[1]
 
 
 @dataclass(slots=True)
@@ -140,7 +125,7 @@ class Webs:
                 return replace(node, condition=self._renamed(node.condition, own), then=then, otherwise=other)
             case c.For() | c.While():
                 step = node.step if isinstance(node, c.For) else None
-                head = (first_use(part, key) for part in (step, node.condition))
+                head = (first_use(part, key, self.names) for part in (step, node.condition))
                 again = in_sequence([*head, self._use(node.body)])
                 body = self._inside(node.body, own, live or again is Use.READ)
                 return replace(self._renamed(replace(node, body=c.Block(())), own), body=body)
@@ -161,7 +146,7 @@ class Webs:
             return Use.NONE
         known = self.uses.get(id(node))
         if known is None:
-            known = self.uses[id(node)] = node, first_use(node, self.symbol.key)
+            known = self.uses[id(node)] = node, first_use(node, self.symbol.key, self.names)
         return known[1]
 
     def _declared(self) -> str:

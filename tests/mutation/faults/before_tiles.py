@@ -27,7 +27,9 @@ add = adding_to(FAULTS)
 
 
 def dependences(change: Callable[[Dependences, Scop], Dependences]) -> Install:
-    return patched(pipeline, "compute_dependences", lambda original: lambda scop: change(original(scop), scop))
+    return patched(
+        pipeline, "compute_dependences", lambda original: lambda scop, *known: change(original(scop, *known), scop)
+    )
 
 
 def no_flow_through(which: int) -> Callable[[Dependences, Scop], Dependences]:

@@ -230,8 +230,17 @@ LONG_RUN = 10
 """How many times longer than others a text may run that was not compared with its program."""
 
 
+def without_rows(scop: Scop) -> Scop:
+    """The region without private rows whose lengths the sizes decide, and so for all lengths."""
+    if scop.rows is None:
+        return scop
+    private = scop.privatizable - scop.rows.names
+    return replace(scop, privatizable=private, assumed=scop.rows.assumed, rows=None)
+
+
 def with_few_private(scop: Scop) -> Scop:
     """The region as GPUs run it: their threads have copies of small arrays only."""
+    scop = without_rows(scop)
 
     def size(name: str) -> int:
         extents = (None if extent is None else constant_of(extent) for extent in scop.arrays[name].extents)

@@ -9,7 +9,7 @@ from functools import partial
 from polyc import fallback
 from polyc.analysis.coincident import with_coincident_loops
 from polyc.analysis.dependences import Known, compute_dependences, no_dependences
-from polyc.attempt import Attempt
+from polyc.attempt import Attempt, without_rows
 from polyc.bounded import within_time
 from polyc.codegen import obstacle
 from polyc.cost.given_sizes import tell_unused
@@ -204,9 +204,17 @@ def compile_region(region: Region, options: Options) -> Compiled:
     Where no program was shown to be right within the budget, the region stays as it was written.
     """
     with room_for_depth():
-        if region.scop.inspection is None:
-            return _compiled(region, options)
-        return inspected(region, options, _compiled)
+        found = _asked(region, options)
+        rows = region.scop.rows
+        own = {b.array for b in found.program.buffers.values() if b.storage in ("private", "spread")}
+        if rows is None or own & rows.names:
+            return found
+        return _asked(replace(region, scop=without_rows(region.scop)), options)
+
+
+def _asked(region: Region, options: Options) -> Compiled:
+    """One region, behind questions to the data if there are some."""
+    return _compiled(region, options) if region.scop.inspection is None else inspected(region, options, _compiled)
 
 
 def _compiled(

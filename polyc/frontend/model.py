@@ -68,16 +68,29 @@ from polyc.frontend.text.source import COMMENT_OR_STRING
 from polyc.frontend.text.trees import walk
 from polyc.model import ctree as c
 from polyc.model.program import MANY, InputOptions
-from polyc.model.scop import CALLS, AccessKind, Apart, Array, Inspection, Scop, Search, Statement, Storage, Wish, tied
+from polyc.model.scop import (
+    CALLS,
+    AccessKind,
+    Apart,
+    Array,
+    Inspection,
+    Rows,
+    Scop,
+    Search,
+    Statement,
+    Storage,
+    Wish,
+    tied,
+)
 from polyc.poly import OverBudget, budget, coalesced, project, share
 from polyc.records import dataclass, field, replace
 
 ROWS = 16
 """The share of the budget, one in so many, that the question takes whether subscripts stay in their rows."""
 FEW_PIECES = 30
+"""Pieces of a set of sizes with which operations of isl take little time."""
 LONG_BYTES = 1 << 16
 """Of the rows of any length of which each thread has one; longer ones run as written."""
-"""Pieces of a set of sizes with which operations of isl take little time."""
 WORD = re.compile(r"\w+")
 _PRAGMA = re.compile(r"^#pragma (?!polyc\b|scop\b)[^\n]*$", re.MULTILINE)
 FAST = frozenset(["-ffast-math", "-Ofast", "-funsafe-math-optimizations", "-fassociative-math", "-freciprocal-math"])
@@ -583,14 +596,17 @@ class Modeller:
         context = context.intersect_params(inside) if inside.n_basic_set() <= FEW_PIECES else context
         live -= written_first(placed, alone, context)
         own -= live
-        for key in sorted(long):
-            length = length_of(key, placed, context.intersect(assumed))
-            if length is not None:
-                most = isl.Val.int_from_si(CTX, LONG_BYTES // len(long) // arrays[key].element.size_bytes)
-                held = length.le_set(isl.PwAff.val_on_domain(length.domain(), most))
-                held = held.intersect(length.gt_set(isl.PwAff.val_on_domain(length.domain(), isl.Val.zero(CTX))))
-                arrays[key] = replace(arrays[key], extents=(length,))
-                assumed, own = assumed.intersect_params(held), own | {key}
+        private, longer = written_first(placed, own | long, context), assumed.params()
+        lengths = {key: length_of(key, placed, context.intersect(assumed)) for key in sorted(private & long)}
+        for key, length in lengths.items():
+            if length is None:
+                private -= {key}
+                continue
+            most = isl.Val.int_from_si(CTX, LONG_BYTES // len(lengths) // arrays[key].element.size_bytes)
+            held = length.le_set(isl.PwAff.val_on_domain(length.domain(), most))
+            held = held.intersect(length.gt_set(isl.PwAff.val_on_domain(length.domain(), isl.Val.zero(CTX))))
+            arrays[key] = replace(arrays[key], extents=(length,))
+            assumed = assumed.intersect_params(held)
         orphans = self.orphans(region)
         # Also of statements that run for no iteration: those are no part of the model.
         called = set(CALLED.findall(self.chunks.text[self.marked.body : self.marked.end])) - KEYWORDS
@@ -610,7 +626,7 @@ class Modeller:
             statements,
             build_tree(items, placed, region),
             live,
-            written_first(placed, own, context),
+            private,
             self.file_names | self.function_names(),
             tuple(dict.fromkeys(symbol.c_name for symbol in orphans)),
             frozenset(symbol.c_name for symbol in orphans if symbol.key in region.read),
@@ -624,6 +640,7 @@ class Modeller:
             defined=only(defined, names).params(),
             unmarked=self.marked.nodes is not None,
             search=found,
+            rows=Rows(private & lengths.keys(), longer) if private & lengths.keys() else None,
         )
 
     def inspection(self, region: Region, converter: Converter, asked: Asking, scop: Scop) -> Inspection:

@@ -322,6 +322,15 @@ class Walked:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Arrays that are private if they are short."""
+
+    names: frozenset[str]
+    assumed: isl.Set
+    """`Scop.assumed` if none of them is private."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Scop:
     """A region of the program. Immutable."""
 
@@ -388,6 +397,8 @@ class Scop:
     always: tuple[Always, ...] = ()
     """What the C compiler is told of sizes, and of shapes, where they are so; the model says nothing of them."""
     shaped: tuple[Shaped, ...] = ()
+    rows: Rows | None = None
+    """What is asked only because threads may have rows whose lengths the sizes decide."""
 
     @property
     def memories(self) -> tuple[Memory, ...]:

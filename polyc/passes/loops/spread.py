@@ -172,7 +172,7 @@ class _Spreader:
         size = self.width(written)
         columns: dict[int, tuple[Column, ...]] = {}
         member, rows = None, 0
-        if size and (not unrolled_below(band, self.program) or self.calls(inner)):
+        if size and (not unrolled_below(band, self.program) or self.calls(inner) or self.branches(band.child, inner)):
             candidates = [m for m in band.members if m.coincident]
             columns = {id(m): columns_of(self.program, band, m, above, size) for m in candidates}
             member, rows = self.chosen(band, inner, columns, frozenset(written))
@@ -279,6 +279,13 @@ class _Spreader:
         """Whether loops call functions, so that compilers make no vectors of the loop around them either."""
         bodies = [self.program.statements[name].body for m in inner for name in names(m.schedule.domain())]
         return any(isinstance(node, c.Call) for body in bodies for node in c.walk(body))
+
+    def branches(self, node: Node, inner: list[Member]) -> bool:
+        """Whether short loops of constant length choose between values: once they are unrolled, there are more branches
+        than compilers make selects of, unless a pragma asks for vectors of the loop around them."""
+        bodies = [self.program.statements[name].body for m in inner for name in names(m.schedule.domain())]
+        chosen = any(isinstance(part, c.Ternary) for body in bodies for part in c.walk(body))
+        return chosen and iterations_below(node, self.program) <= UNROLLED
 
     def overlaps(self, inner: list[Member]) -> bool:
         """Whether the recurrences are so short that a core is at the next one while it waits for the last. Loops that

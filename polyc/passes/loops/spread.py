@@ -176,6 +176,8 @@ class _Spreader:
             candidates = [m for m in band.members if m.coincident]
             columns = {id(m): columns_of(self.program, band, m, above, size) for m in candidates}
             member, rows = self.chosen(band, inner, columns, frozenset(written))
+        if member is None and any(self.program.scop.arrays[name].rank for name in written):
+            return replace(band, child=self.at(band.child, (*above, *band.members)))
         steps = self.siblings.loops(band.child, (*above, *band.members))
         if member is None:
             self.made = self.made or steps is not band.child

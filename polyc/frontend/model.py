@@ -693,9 +693,11 @@ class Modeller:
         return frozenset(sizes)
 
     def alone(self, region: Region, arrays: dict[str, Array]) -> frozenset[str]:
-        """Static arrays that nothing in the file mentions but their declarations and this region: if it writes them
-        first, no value of theirs is ever read by anybody else."""
-        symbols = {key: region.scope.symbols[key] for key in arrays}
+        """Static arrays of the function that nothing in the file mentions but their declarations and this region: if it
+        writes them first, no value of theirs is ever read by anybody else. Those of the file may be read by one that
+        includes it."""
+        here = {id(node) for node in walk(self.parsed.function.body)}
+        symbols = {key: region.scope.symbols[key] for key in arrays if id(region.scope.symbols[key].node) in here}
         static = {
             k: s for k, s in symbols.items() if s.rank and s.node is not None and "static" in (s.node.storage or ())
         }

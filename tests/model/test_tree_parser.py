@@ -68,6 +68,8 @@ def difference(one: Any, other: Any, where: str = "tree") -> str:
         return next(filter(None, found), "")
     if isinstance(one, isl.UnionPwAff):
         one, other = isl.UnionMap.from_union_pw_aff(one), isl.UnionMap.from_union_pw_aff(other)
+    if isinstance(one, isl.MultiAff):  # plain equality asks for the same parameters in the same order
+        one, other = isl.Map.from_multi_aff(one), isl.Map.from_multi_aff(other)
     if hasattr(one, "is_equal") or hasattr(one, "plain_is_equal"):
         equal = one.is_equal(other) if hasattr(one, "is_equal") else one.plain_is_equal(other)
     else:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from polyc.analysis.extents import on_parameters
+from polyc.analysis.extents import elements, on_parameters
 from polyc.cost.recurrences import rows_of
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
@@ -338,13 +338,18 @@ class _Spreader:
         }
         if not written <= _carriers(self.program) or written & taken:
             return ()
-        if not all(a.exact for a in accesses if a.array in written):
+        if not all(a.exact and self.stays_inside(a) for a in accesses if a.array in written):
             return ()
         for array in written:
             here = self.flow(array, instances)
             if not here.is_subset(Outer(around).same_iteration(here)):
                 return ()
         return tuple(sorted(written))
+
+    def stays_inside(self, access: Access) -> bool:
+        """Whether what is accessed has a place in a copy of the array, at all sizes."""
+        cells = access.relation.intersect_params(self.program.scop.known).range()
+        return bool(cells.is_subset(elements(self.program.scop.arrays[access.array], cells.get_space())))
 
     def across(self, scalars: tuple[str, ...], band: Band, steps: Node, above: tuple[Member, ...]) -> tuple[str, ...]:
         """What lives across loops below a band, with some steps in it: the rest needs no place of its own in a
@@ -381,12 +386,10 @@ class _Spreader:
             if any(s == space.get_tuple_name(isl.dim_type.set) for s, _ in refs):
                 value = isl.Map.from_pw_aff(value_on(member.schedule, space)).set_tuple_id(isl.dim_type.out, own)
                 places = places.union(isl.UnionMap.from_map(value))
-        tile = instances.get_space().params().add_unnamed_tuple_ui(depth)
-        local = isl.LocalSpace.from_space(tile)
-        first = isl.MultiAff.from_aff(isl.Aff.zero_on_domain(local))
-        corner = isl.MultiAff.from_aff(isl.Aff.var_on_domain(local, isl.dim_type.set, strip))
-        for _ in range(shape.rank):
-            corner = first.flat_range_product(corner)
+        outer = instances.get_space().params()
+        tile, cell = outer.add_unnamed_tuple_ui(depth), outer.add_unnamed_tuple_ui(shape.rank + 1)
+        last = isl.Aff.var_on_domain(isl.LocalSpace.from_space(tile), isl.dim_type.set, strip)
+        corner = isl.MultiAff.zero(tile.map_from_domain_and_range(cell)).set_at(shape.rank, last)
         corner = corner.set_tuple_id(isl.dim_type.out, own)
         params = isl.Set.universe(instances.get_space().params())
         extent = isl.PwAff.val_on_domain(params, isl.Val.int_from_si(context, size))

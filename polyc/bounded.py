@@ -167,14 +167,14 @@ def within_time(context: isl.Context, operations: int, step: Callable[[], T], do
     if operations <= QUICK:
         return within(context, operations, step)()
     end = time.process_time() + MOST_SECONDS
-    for _ in range(2 * operations // QUICK):  # twice as many: what a try has begun last is lost
+    for left in range(operations // QUICK, -1, -1):  # one more: what a try has begun last is lost
         before = done()
         try:
             return within(context, QUICK, step)()
         except OverBudget:
             if done() == before:
                 break
-            if time.process_time() > end:
+            if not left or time.process_time() > end:
                 raise
     bounded = within(context, operations, step)
     with careful():

@@ -336,7 +336,6 @@ class Modeller:
     def checked_rows(self, region: Region, items: list[Item], converter: Converter) -> None:
         """As `stay_in_rows`. Raises OverBudget as well."""
         seen: dict[tuple[str, int], list[isl.Map]] = {}
-        asked: dict[tuple[int, str], list[isl.PwAff]] = {}
         for item in drafts(tuple(items)):
             for raw in item.accesses:
                 symbol = region.symbol(raw.array)
@@ -355,10 +354,6 @@ class Modeller:
                         message = f"polyc cannot tell how long the rows of '{symbol.c_name}' are"
                         raise refused(message, span=item.span)
                     value = values.get_at(position)
-                    inside = asked.setdefault((id(item.env), str(size)), [])  # arrays of one shape, and of rows alike
-                    if any(value.plain_is_equal(other) for other in inside):
-                        continue
-                    inside.append(value)
                     wrong = value.lt_set(number(0)).union(value.ge_set(size))
                     if not region.holds(wrong, item.env):
                         message = f"a subscript of '{symbol.c_name}' may leave its row"

@@ -82,8 +82,7 @@ class After:
             return not (symbol.constant and not any(d.pointer for d in symbol.shape.dims))
         if symbol.rank and (symbol.shape.dims[0].pointer or symbol.storage is Storage.ARGUMENT):
             return not self.is_fresh(symbol)
-        gone = self.escaped(symbol)
-        return symbol.c_name in gone.to_pointer or symbol.c_name in gone.to_call
+        return self.is_handed_on(symbol)
 
     def is_moved(self, pointer: Symbol) -> bool:
         """Whether somebody else might make a pointer lead somewhere else: all see it, or its address is taken."""
@@ -91,6 +90,11 @@ class After:
             self.gone[0] = escapes(self.function, 0)
         names = self.gone[0].to_pointer | self.gone[0].to_call
         return pointer.storage is Storage.GLOBAL or pointer.fixed is not None or pointer.c_name in names
+
+    def is_handed_on(self, symbol: Symbol) -> bool:
+        """Whether the address of something goes to a function that may keep it, or to another variable."""
+        gone = self.escaped(symbol)
+        return symbol.c_name in gone.to_pointer or symbol.c_name in gone.to_call
 
     def escaped(self, symbol: Symbol) -> Escapes:
         """Where addresses go in the function; walked once for all scalars, and once for each rank of arrays."""
@@ -102,8 +106,7 @@ class After:
         """Whether a local pointer always has memory from malloc, and hands it to nobody: no other name leads there."""
         if symbol.storage is not Storage.LOCAL or not symbol.rank or not symbol.shape.dims[0].pointer:
             return False
-        gone = self.escaped(symbol)
-        if symbol.c_name in gone.to_call or symbol.c_name in gone.to_pointer:
+        if self.is_handed_on(symbol):
             return False
         values: list[c_ast.Node | None] = []
         for node in walk(self.function.body):

@@ -70,7 +70,7 @@ void f(int n, int m, double a[n][m], double b[n][m])
             row[j] = a[i][j];
         for (int j = 1; j < m; j++)
             b[i][j] = row[j - 1];
-        b[i][0] = row[m - 1];
+        b[i][0] = row[m - 1];{inside}
     }}
 #pragma endscop
     {after}
@@ -90,6 +90,8 @@ MALLOC = "double *row = malloc(m * sizeof *row);"
             True,
         ),
         ({"before": MALLOC, "after": "b[0][0] = row[1]; free(row);"}, False),
+        ({"before": f"{MALLOC} double one = 1;", "after": "if (one == row[1]) b[0][0] = 2; free(row);"}, False),
+        ({"before": "static double row[4000];", "inside": " use(row);", "outside": "void use(double *);"}, False),
         ({"before": f"{MALLOC} double *other = row;", "after": "b[0][0] = other[1];"}, False),
         ({"before": MALLOC, "after": "use(row);", "outside": "void use(double *);"}, False),
         ({"outside": "static double row[4000];"}, False),  # a file that includes this one may read it
@@ -101,7 +103,7 @@ MALLOC = "double *row = malloc(m * sizeof *row);"
 )
 def test_rows_of_any_length(parts: dict[str, str], own: bool, scop: Modeller) -> None:
     """Each thread may have one if nobody reads it behind the region, which a free does not."""
-    found = scop(LENGTHS.format(**{"outside": "", "before": "", "after": "", "others": "", **parts}))
+    found = scop(LENGTHS.format(**{"outside": "", "before": "", "inside": "", "after": "", "others": "", **parts}))
     assert (found.privatizable == {"row"}) == own
     assert ("row" in found.live_out) != own
     if own:

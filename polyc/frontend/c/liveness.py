@@ -18,7 +18,8 @@ _LOOPS = (c_ast.For, c_ast.While, c_ast.DoWhile)
 
 
 class Pointee(str):
-    """The name of a pointer, for the memory that it points to: `free(p)` ends it, and `if (p)` does not read it."""
+    """The name of a pointer, for the memory that it points to: `free(p)` ends it, and `!p` or `p == NULL` does not read
+    it."""
 
     __slots__ = ()
 
@@ -66,12 +67,17 @@ def read_after(name: str, path: Path, function: c_ast.FuncDef) -> bool:
 
 def is_own_static(symbol: Symbol, function: c_ast.FuncDef) -> bool:
     """Whether it is a static scalar of a function that does not take its address: nobody else has it."""
-    if symbol.rank or symbol.node is None or "static" not in (symbol.node.storage or ()):
+    if symbol.rank or not is_static_of(symbol, function):
         return False
-    nodes = list(walk(function.body))
-    taken = (node.expr for node in nodes if isinstance(node, c_ast.UnaryOp) and node.op == "&")
-    names = {part.name for one in taken for part in walk(one) if isinstance(part, c_ast.ID)}
-    return any(node is symbol.node for node in nodes) and symbol.c_name not in names
+    taken = (node.expr for node in walk(function.body) if isinstance(node, c_ast.UnaryOp) and node.op == "&")
+    return symbol.c_name not in {part.name for one in taken for part in walk(one) if isinstance(part, c_ast.ID)}
+
+
+def is_static_of(symbol: Symbol, function: c_ast.FuncDef) -> bool:
+    """Whether it is a static variable that a function declares."""
+    if symbol.node is None or "static" not in (symbol.node.storage or ()):
+        return False
+    return any(node is symbol.node for node in walk(function.body))
 
 
 def is_like_local(symbol: Symbol, function: c_ast.FuncDef) -> bool:
@@ -157,10 +163,10 @@ def use_in(node: c_ast.Node | None, name: str) -> Use:
             return Use.READ if node.name == name else Use.NONE
         case c_ast.FuncCall(name=c_ast.ID(name="free"), args=c_ast.ExprList(exprs=[c_ast.ID(name=freed)])):
             return (Use.KILL if isinstance(name, Pointee) else Use.READ) if freed == name else Use.NONE
-        case c_ast.UnaryOp(op="!", expr=c_ast.ID()) | c_ast.BinaryOp(op="==" | "!=", left=c_ast.ID()) if isinstance(
-            name, Pointee
-        ):
+        case c_ast.UnaryOp(op="!", expr=c_ast.ID()) if isinstance(name, Pointee):
             return Use.NONE
+        case c_ast.BinaryOp(op="==" | "!=", left=c_ast.ID(), right=other) if isinstance(name, Pointee):
+            return use_in(other, name)
         case c_ast.Assignment() if node.op == "=" and isinstance(node.lvalue, c_ast.ID) and node.lvalue.name == name:
             return in_sequence([use_in(node.rvalue, name), Use.KILL])
         case c_ast.Compound():

@@ -234,8 +234,8 @@ def without_rows(scop: Scop) -> Scop:
     """The region without private rows whose lengths the sizes decide, and so for all lengths."""
     if scop.rows is None:
         return scop
-    private = scop.privatizable - scop.rows.names
-    return replace(scop, privatizable=private, assumed=scop.rows.assumed, rows=None)
+    arrays, private = {**scop.arrays, **scop.rows.arrays}, scop.privatizable - scop.rows.arrays.keys()
+    return replace(scop, arrays=arrays, privatizable=private, assumed=scop.rows.assumed, rows=None)
 
 
 def with_few_private(scop: Scop) -> Scop:

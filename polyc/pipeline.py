@@ -207,7 +207,7 @@ def compile_region(region: Region, options: Options) -> Compiled:
         found = _asked(region, options)
         rows = region.scop.rows
         own = {b.array for b in found.program.buffers.values() if b.storage in ("private", "spread")}
-        if rows is None or own & rows.names:
+        if rows is None or options.gpu or own & rows.arrays.keys():  # GPUs run it without these rows anyway
             return found
         return _asked(replace(region, scop=without_rows(region.scop)), options)
 

@@ -13,7 +13,7 @@ from pycparser import c_ast
 
 from polyc.analysis.expressions.facts import assigned_scalars, lvalues, reads, writes
 from polyc.errors import Diagnostic, Severity, Span, UserError
-from polyc.frontend.build import Placed, build_tree, drafts, finish, place
+from polyc.frontend.build import build_tree, drafts, finish, place
 from polyc.frontend.c.callers import Callers
 from polyc.frontend.c.checks import Checker
 from polyc.frontend.c.convert import Converter
@@ -25,22 +25,15 @@ from polyc.frontend.c.liveness import (
     declared_on_the_way,
     given_before,
     is_like_local,
+    is_static_of,
     read_after,
 )
 from polyc.frontend.c.parse import CALLED, IDENTIFIER, Parsed, clean, without_own_loops
 from polyc.frontend.c.references import place_of
 from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, number, restore, saved, variable
-from polyc.frontend.c.symbols import FEW_BYTES, PRIVATE_BYTES, Scope, Symbol, scope_before
+from polyc.frontend.c.symbols import Scope, Symbol, scope_before
 from polyc.frontend.extract import Extractor, Item, ends_program
-from polyc.frontend.flow import (
-    inside_rows,
-    is_made_again,
-    length_of,
-    needed_exits,
-    without_dead,
-    without_unread,
-    written_first,
-)
+from polyc.frontend.flow import needed_exits, without_dead, without_unread, written_first
 from polyc.frontend.idioms.bodies import Bodies, with_bodies
 from polyc.frontend.idioms.exchange import Exchanges
 from polyc.frontend.idioms.fixed import with_fixed_places
@@ -52,6 +45,7 @@ from polyc.frontend.idioms.webs import with_webs
 from polyc.frontend.inspection import Asking, asking
 from polyc.frontend.live_out import After
 from polyc.frontend.overlaps import apart, check_loops, refused
+from polyc.frontend.private import FEW_PIECES, private_memory
 from polyc.frontend.reaching import reached
 from polyc.frontend.search import search
 from polyc.frontend.sets.affine import Affine
@@ -68,29 +62,12 @@ from polyc.frontend.text.source import COMMENT_OR_STRING
 from polyc.frontend.text.trees import walk
 from polyc.model import ctree as c
 from polyc.model.program import MANY, InputOptions
-from polyc.model.scop import (
-    CALLS,
-    AccessKind,
-    Apart,
-    Array,
-    Inspection,
-    Rows,
-    Scop,
-    Search,
-    Statement,
-    Storage,
-    Wish,
-    tied,
-)
+from polyc.model.scop import CALLS, AccessKind, Apart, Array, Inspection, Scop, Search, Statement, Storage, Wish, tied
 from polyc.poly import OverBudget, budget, coalesced, project, share
 from polyc.records import dataclass, field, replace
 
 ROWS = 16
 """The share of the budget, one in so many, that the question takes whether subscripts stay in their rows."""
-FEW_PIECES = 30
-"""Pieces of a set of sizes with which operations of isl take little time."""
-LONG_BYTES = 1 << 16
-"""Of the rows of any length of which each thread has one; longer ones run as written."""
 WORD = re.compile(r"\w+")
 _PRAGMA = re.compile(r"^#pragma (?!polyc\b|scop\b)[^\n]*$", re.MULTILINE)
 FAST = frozenset(["-ffast-math", "-Ofast", "-funsafe-math-optimizations", "-fassociative-math", "-freciprocal-math"])
@@ -584,24 +561,8 @@ class Modeller:
         first = reached(region, pairs, context.intersect(assumed).params()) if asked else ()
         plain = [one for one in first if one.n_basic_set() == 1]  # others say too little for what they would cost
         assumed = reduce(lambda one, two: one.intersect_params(two), plain, assumed)
-        alone = self.alone(region, arrays) & live
-        own = self.own_memory(region, arrays, placed, live - alone, after)
-        long = self.rows_of_any_length(region, arrays, placed, live)
-        inside = inside_rows(placed, [arrays[key] for key in sorted(own | long) if arrays[key].rank == 1])
-        context = context.intersect_params(inside) if inside.n_basic_set() <= FEW_PIECES else context
-        live -= written_first(placed, alone, context)
-        own -= live
-        private, longer = written_first(placed, own | long, context), assumed.params()
-        lengths = {key: length_of(key, placed, context.intersect(assumed)) for key in sorted(private & long)}
-        for key, length in lengths.items():
-            if length is None:
-                private -= {key}
-                continue
-            most = isl.Val.int_from_si(CTX, LONG_BYTES // len(lengths) // arrays[key].element.size_bytes)
-            held = length.le_set(isl.PwAff.val_on_domain(length.domain(), most))
-            held = held.intersect(length.gt_set(isl.PwAff.val_on_domain(length.domain(), isl.Val.zero(CTX))))
-            arrays[key] = replace(arrays[key], extents=(length,))
-            assumed = assumed.intersect_params(held)
+        alone = self.alone(after, region, arrays) & live
+        private = private_memory(region, after, placed, arrays, live, alone, context, assumed)
         orphans = self.orphans(region)
         # Also of statements that run for no iteration: those are no part of the model.
         called = set(CALLED.findall(self.chunks.text[self.marked.body : self.marked.end])) - KEYWORDS
@@ -615,13 +576,13 @@ class Modeller:
             span,
             end_line,
             used,
-            context.params(),
-            assumed.params(),
-            arrays,
+            private.context.params(),
+            private.assumed.params(),
+            private.arrays,
             statements,
             build_tree(items, placed, region),
-            live,
-            private,
+            private.live,
+            private.names,
             self.file_names | self.function_names(),
             tuple(dict.fromkeys(symbol.c_name for symbol in orphans)),
             frozenset(symbol.c_name for symbol in orphans if symbol.key in region.read),
@@ -635,7 +596,7 @@ class Modeller:
             defined=only(defined, names).params(),
             unmarked=self.marked.nodes is not None,
             search=found,
-            rows=Rows(private & lengths.keys(), longer) if private & lengths.keys() else None,
+            rows=private.rows,
         )
 
     def inspection(self, region: Region, converter: Converter, asked: Asking, scop: Scop) -> Inspection:
@@ -665,58 +626,18 @@ class Modeller:
         )
         return Inspection(inner, asked.answer, scop)
 
-    def own_memory(
-        self, region: Region, arrays: dict[str, Array], placed: list[Placed], live: frozenset[str], after: After
-    ) -> frozenset[str]:
-        """Small local arrays that each thread may have for itself, if it writes them first."""
-        candidates: set[str] = set()
-        for key in arrays:
-            symbol = region.scope.symbols[key]
-            local = symbol.storage in (Storage.LOCAL, Storage.REGION)
-            local = local or (symbol.storage is Storage.ARGUMENT and not symbol.rank)
-            local = local or is_like_local(symbol, after.function) or symbol.storage is Storage.GLOBAL
-            pointer = any(d.pointer for d in symbol.shape.dims)
-            small = symbol.rank == 0 or 0 < symbol.shape.size_bytes <= PRIVATE_BYTES
-            written = key in region.written
-            if symbol.shape.size_bytes > FEW_BYTES and not is_made_again(key, placed):
-                continue  # an array of the whole region is memory
-            if local and small and written and not pointer and key not in live | region.exposed | set(region.flat):
-                candidates.add(key)
-        sizes = {key: region.scope.symbols[key].shape.size_bytes if arrays[key].rank else 0 for key in candidates}
-        while sum(sizes.values()) > PRIVATE_BYTES:  # a thread's stack is as large as the function's, and not larger
-            del sizes[max(sorted(sizes), key=lambda key: sizes[key])]
-        return frozenset(sizes)
-
-    def alone(self, region: Region, arrays: dict[str, Array]) -> frozenset[str]:
-        """Static arrays of the function that nothing in the file mentions but their declarations and this region: if it
-        writes them first, no value of theirs is ever read by anybody else. Those of the file may be read by one that
-        includes it."""
-        here = {id(node) for node in walk(self.parsed.function.body)}
-        symbols = {key: region.scope.symbols[key] for key in arrays if id(region.scope.symbols[key].node) in here}
-        static = {
-            k: s for k, s in symbols.items() if s.rank and s.node is not None and "static" in (s.node.storage or ())
-        }
-        if not static:
+    def alone(self, after: After, region: Region, arrays: dict[str, Array]) -> frozenset[str]:
+        """Static arrays of the function that nothing in the file mentions but their declarations and this region, which
+        hands them to nobody: if it writes them first, no value of theirs is ever read by anybody else. Those of the
+        file may be read by one that includes it."""
+        symbols = {key: region.scope.symbols[key] for key in arrays if region.scope.symbols[key].rank}
+        function = after.function
+        own = {k: s.c_name for k, s in symbols.items() if is_static_of(s, function) and not after.is_handed_on(s)}
+        if not own:
             return frozenset()
         text = self.chunks.text[: self.marked.body] + self.chunks.text[self.marked.end :]
         mentions = Counter(IDENTIFIER.findall(COMMENT_OR_STRING.sub(" ", text)))
-        return frozenset(key for key, symbol in static.items() if mentions[symbol.c_name] == 1)
-
-    def rows_of_any_length(
-        self, region: Region, arrays: dict[str, Array], placed: list[Placed], live: frozenset[str]
-    ) -> frozenset[str]:
-        """Local arrays with one subscript, of lengths that the parameters decide, that each iteration of an outermost
-        loop makes again: each thread may have one, if it is not too long."""
-        found: set[str] = set()
-        for key, array in arrays.items():
-            symbol = region.scope.symbols[key]
-            constant = symbol.shape.size_bytes > 0 and not any(d.pointer for d in symbol.shape.dims)
-            if array.rank != 1 or symbol.storage is not Storage.LOCAL or symbol.static or constant:
-                continue
-            hidden = live | region.exposed | set(region.flat)
-            if key in region.written - hidden and array.element.size_bytes and is_made_again(key, placed):
-                found.add(key)
-        return frozenset(found)
+        return frozenset(key for key, name in own.items() if mentions[name] == 1)
 
     def is_unset(self, symbol: Symbol) -> bool:
         """Whether a local array has no values yet: before the region stand its declaration and `(void)name;` only."""

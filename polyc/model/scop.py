@@ -325,7 +325,8 @@ class Walked:
 class Rows:
     """Arrays that are private if they are short."""
 
-    names: frozenset[str]
+    arrays: Mapping[str, Array]
+    """They, with no length where none is declared."""
     assumed: isl.Set
     """`Scop.assumed` if none of them is private."""
 

@@ -154,12 +154,10 @@ class _Body:
                 ),
             ) if op in c.COMPARISONS and (place.array, place.subscripts) == (kept.array, kept.subscripts):
                 element = self.program.scop.arrays[array].element
-                wide = {4: "unsigned", 8: "unsigned long long"}.get(element.size_bytes or 0)
-                if element.kind == "int" and wide is not None:
-                    if not isinstance(value, c.Cast) or value.type != wide:
-                        return now
-                    value = value.operand
-                if element.kind == "int":
+                wide = {4: "unsigned", 8: "unsigned long long"}.get(element.size_bytes)
+                if wide is not None and isinstance(value, c.Cast) and value.type == wide:
+                    value, wide = value.operand, None
+                if element.kind == "int" and wide is None:
                     return c.Assign("=", place, c.Ternary(test, value, kept))
         return now
 

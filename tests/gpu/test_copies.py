@@ -42,12 +42,17 @@ void product(int n, float A[n][48], float B[48][{columns}], float C[n][{columns}
 """
 
 
+def lines_to(text: str, start: str) -> tuple[list[str], int]:
+    """The lines of a text, and the first one that starts so."""
+    lines = [line.strip() for line in text.splitlines()]
+    return lines, next(k for k, line in enumerate(lines) if line.startswith(start))
+
+
 @pytest.mark.slow
 def test_boxes_are_dealt_out_by_one_index(tmp_path: Path) -> None:
     """A window of 3 x 3 for each filter: no two loops have work for a block of 32 x 4 threads, all together have."""
     compiled = assert_same(region_of(CONV, tmp_path), Options(target="cuda", machine="h200"))
-    lines = [line.strip() for line in compiled.device[0].splitlines()]
-    first = next(k for k, line in enumerate(lines) if line.startswith("polyc_fetch(&w_panel[0]"))
+    lines, first = lines_to(compiled.device[0], "polyc_fetch(&w_panel[0]")
     assert lines[first - 5 : first] == [
         "for (int c = 32 * ty + tx; c < 288; c += 128) {",
         "const long x0 = c / 18 + ft;",
@@ -61,8 +66,7 @@ def test_boxes_are_dealt_out_by_one_index(tmp_path: Path) -> None:
 def test_results_are_stored_16_bytes_at_once(tmp_path: Path) -> None:
     """Four cells are stored together, or left out together where the last tile ends."""
     compiled = assert_same(region_of(PRODUCT.format(columns=52), tmp_path), Options(target="cuda", machine="h200"))
-    lines = [line.strip() for line in compiled.device[0].splitlines()]
-    first = next(k for k, line in enumerate(lines) if line.startswith("polyc_store16"))
+    lines, first = lines_to(compiled.device[0], "polyc_store16")
     assert lines[first - 6 : first + 1] == [
         "for (int i = 0; i < 2; i++) {",
         "if (it + 8 * ty + 2 * ly + i < n && jt + 4 * lx <= 51) {",
@@ -84,8 +88,7 @@ def test_rows_that_begin_anywhere_are_stored_one_by_one(tmp_path: Path) -> None:
 def test_rows_of_any_length_are_asked_for_it(tmp_path: Path) -> None:
     text = PRODUCT.format(columns="m").replace("int n,", "int n, int m,")
     compiled = assert_same(region_of(text, tmp_path), Options(target="cuda", machine="h200"))
-    lines = [line.strip() for line in compiled.device[0].splitlines()]
-    first = next(k for k, line in enumerate(lines) if line == "if (m % 4 == 0) {")
+    lines, first = lines_to(compiled.device[0], "if (m % 4 == 0) {")
     (other,) = [k for k, line in enumerate(lines) if line == "} else {" and k > first]
     stores = [k for k, line in enumerate(lines) if line.startswith("polyc_store16")]
     assert [first < k < other for k in stores] == [True]

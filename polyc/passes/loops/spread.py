@@ -279,15 +279,17 @@ class _Spreader:
 
     def calls(self, inner: list[Member]) -> bool:
         """Whether loops call functions, so that compilers make no vectors of the loop around them either."""
-        bodies = [self.program.statements[name].body for m in inner for name in names(m.schedule.domain())]
-        return any(isinstance(node, c.Call) for body in bodies for node in c.walk(body))
+        return self.holds(inner, c.Call)
 
     def branches(self, node: Node, inner: list[Member]) -> bool:
         """Whether short loops of constant length choose between values: once they are unrolled, there are more branches
         than compilers make selects of, unless a pragma asks for vectors of the loop around them."""
+        return self.holds(inner, c.Ternary) and iterations_below(node, self.program) <= UNROLLED
+
+    def holds(self, inner: list[Member], kind: type[c.Call] | type[c.Ternary]) -> bool:
+        """Whether the text of a statement in some loops has a node of a kind."""
         bodies = [self.program.statements[name].body for m in inner for name in names(m.schedule.domain())]
-        chosen = any(isinstance(part, c.Ternary) for body in bodies for part in c.walk(body))
-        return chosen and iterations_below(node, self.program) <= UNROLLED
+        return any(isinstance(node, kind) for body in bodies for node in c.walk(body))
 
     def overlaps(self, inner: list[Member]) -> bool:
         """Whether the recurrences are so short that a core is at the next one while it waits for the last. Loops that

@@ -1,0 +1,106 @@
+"""Memory of which each thread may have its own: scalars, small arrays, and rows whose lengths the sizes decide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import islpy as isl
+
+from polyc.frontend.build import Placed
+from polyc.frontend.c.liveness import is_like_local
+from polyc.frontend.c.state import CTX, Region
+from polyc.frontend.c.symbols import FEW_BYTES, PRIVATE_BYTES
+from polyc.frontend.flow import inside_rows, is_made_again, length_of, written_first
+from polyc.frontend.live_out import After
+from polyc.model.scop import Array, Rows, Storage
+from polyc.records import dataclass, replace
+
+FEW_PIECES = 30
+"""Pieces of a set of sizes with which operations of isl take little time."""
+LONG_BYTES = 1 << 16
+"""Of the rows of any length of which each thread has one; longer ones run as written."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Private:
+    """What threads may have for themselves, and what is known and asked of the sizes for it."""
+
+    names: frozenset[str]
+    live: frozenset[str]
+    arrays: dict[str, Array]
+    """Those of the region, with the lengths of rows."""
+    context: isl.Set
+    assumed: isl.Set
+    rows: Rows | None
+
+
+def private_memory(
+    region: Region,
+    after: After,
+    placed: list[Placed],
+    arrays: dict[str, Array],
+    live: frozenset[str],
+    alone: frozenset[str],
+    context: isl.Set,
+    assumed: isl.Set,
+) -> Private:
+    """Which arrays each thread may have for itself.
+
+    live:  the arrays whose values are needed after the region
+    alone: those of them that only the region uses, so that they are not if it writes them first
+    """
+    own = _small(region, after, placed, arrays, live - alone)
+    long = _of_any_length(region, placed, arrays, live)
+    inside = inside_rows(placed, [arrays[key] for key in sorted(own | long) if arrays[key].rank == 1])
+    context = context.intersect_params(inside) if inside.n_basic_set() <= FEW_PIECES else context
+    live -= written_first(placed, alone, context)
+    names = written_first(placed, (own - live) | long, context)
+    lengths = {key: length_of(key, placed, context.intersect(assumed)) for key in sorted(names & long)}
+    known = {key: length for key, length in lengths.items() if length is not None}
+    rows = Rows({key: arrays[key] for key in known}, assumed.params()) if known else None
+    for key, length in known.items():
+        most = isl.Val.int_from_si(CTX, LONG_BYTES // len(lengths) // arrays[key].element.size_bytes)
+        held = length.le_set(isl.PwAff.val_on_domain(length.domain(), most))
+        held = held.intersect(length.gt_set(isl.PwAff.val_on_domain(length.domain(), isl.Val.zero(CTX))))
+        assumed = assumed.intersect_params(held)
+    arrays = arrays | {key: replace(arrays[key], extents=(length,)) for key, length in known.items()}
+    return Private(names - (lengths.keys() - known.keys()), live, arrays, context, assumed, rows)
+
+
+def _small(
+    region: Region, after: After, placed: list[Placed], arrays: Mapping[str, Array], live: frozenset[str]
+) -> frozenset[str]:
+    """Small local arrays, and static ones that are not live."""
+    hidden = live | region.exposed | set(region.flat)
+    sizes: dict[str, int] = {}
+    for key in arrays:
+        symbol = region.scope.symbols[key]
+        local = symbol.storage in (Storage.LOCAL, Storage.REGION, Storage.GLOBAL)
+        local = local or (symbol.storage is Storage.ARGUMENT and not symbol.rank)
+        local = local or is_like_local(symbol, after.function)
+        pointer = any(d.pointer for d in symbol.shape.dims)
+        small = symbol.rank == 0 or 0 < symbol.shape.size_bytes <= PRIVATE_BYTES
+        if symbol.shape.size_bytes > FEW_BYTES and not is_made_again(key, placed):
+            continue  # an array of the whole region is memory
+        if local and small and not pointer and key in region.written - hidden:
+            sizes[key] = symbol.shape.size_bytes if arrays[key].rank else 0
+    while sum(sizes.values()) > PRIVATE_BYTES:  # a thread's stack is as large as the function's, and not larger
+        del sizes[max(sorted(sizes), key=lambda key: sizes[key])]
+    return frozenset(sizes)
+
+
+def _of_any_length(
+    region: Region, placed: list[Placed], arrays: Mapping[str, Array], live: frozenset[str]
+) -> frozenset[str]:
+    """Local arrays with one subscript, of lengths that the parameters decide, that each iteration of an outermost loop
+    makes again."""
+    hidden = live | region.exposed | set(region.flat)
+    found: set[str] = set()
+    for key, array in arrays.items():
+        symbol = region.scope.symbols[key]
+        constant = symbol.shape.size_bytes > 0 and not any(d.pointer for d in symbol.shape.dims)
+        if array.rank != 1 or symbol.storage is not Storage.LOCAL or symbol.static or constant:
+            continue
+        if key in region.written - hidden and array.element.size_bytes and is_made_again(key, placed):
+            found.add(key)
+    return frozenset(found)

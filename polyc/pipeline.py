@@ -38,6 +38,7 @@ from polyc.passes.gpu.mapping import map_to_kernels
 from polyc.passes.loops.interleave import interleave_rows
 from polyc.passes.loops.parallel import mark_loops
 from polyc.passes.loops.reductions import mark_reductions
+from polyc.passes.loops.rejoin import rejoin_recurrences
 from polyc.passes.loops.spread import spread_iterations
 from polyc.passes.loops.unroll import unroll_loops
 from polyc.passes.loops.vectorize import sink_vector_loops
@@ -128,6 +129,8 @@ def steps_for(options: Options) -> list[Step]:
         Step("spread", spread_iterations),
         # Recurrences along the rows: several rows at once. Before the next pass, which likes memory only.
         Step("interleave", interleave_rows),
+        # Recurrences that none of these has taken: in one loop, if they were in one. Before scalars lose their arrays.
+        Step("rejoin", rejoin_recurrences, when=keeps_sums),
         # Inside a tile, after fusion has fixed what is there: the loop along consecutive memory goes innermost.
         Step("vectorize", sink_vector_loops, keeps=(Form.NO_THREADS,)),
         # What stays in one iteration needs no array, once the loops are where they stay.
@@ -186,6 +189,11 @@ def relocates(options: Options) -> bool:
 def slides(options: Options) -> bool:
     """Whether tiles may slide through strips."""
     return not options.gpu and options.strips not in (0, 1)
+
+
+def keeps_sums(options: Options) -> bool:
+    """Whether polyc chooses the loops, and each sum keeps its order."""
+    return constructs(options) and not options.reassociate
 
 
 def reassociates(options: Options) -> bool:

@@ -44,10 +44,11 @@ def written_first(placed: list[Placed], arrays: frozenset[str], context: isl.Set
 
 
 def inside_rows(placed: list[Placed], arrays: Iterable[Array]) -> isl.Set:
-    """`[n] -> { : … }`: the parameters for which what is accessed in any case stays inside of some rows: local arrays
-    with one subscript, or memory that the function has from malloc.
+    """`[n] -> { : … }`: the parameters for which what is accessed in any case stays inside of some local arrays, or
+    memory that the function has from malloc.
 
-    C gives no meaning to an access before the first element, or behind the last one where the length is known.
+    C gives no meaning to an access before the first element, or behind the last one where the length is known. In a
+    row of a larger array, what is behind its end may be the next row: there, only the last row has an end.
     """
     rows = {array.name: array for array in arrays}
     found = EVERYTHING.params()
@@ -56,9 +57,13 @@ def inside_rows(placed: list[Placed], arrays: Iterable[Array]) -> isl.Set:
         for raw in one.draft.accesses:
             if raw.array in rows and raw.exact and raw.ref in certain:
                 cells = one.access(raw).range()
-                there = elements(rows[raw.array], cells.get_space()).lower_bound_val(
-                    isl.dim_type.set, 0, isl.Val.zero(CTX)
+                array = rows[raw.array]
+                there = elements(
+                    replace(array, extents=(*array.extents[:1], *[None] * (array.rank - 1))), cells.get_space()
                 )
+                there = there.lower_bound_val(isl.dim_type.set, 0, isl.Val.zero(CTX))
+                for d in range(array.rank if array.rank > 1 else 0):  # else it may be in a row before
+                    cells = cells.lower_bound_val(isl.dim_type.set, d, isl.Val.zero(CTX))
                 found = found.subtract(cells.subtract(there).params())
     return found.coalesce()
 

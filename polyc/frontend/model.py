@@ -596,6 +596,7 @@ class Modeller:
             defined=only(defined, names).params(),
             unmarked=self.marked.nodes is not None,
             search=found,
+            bounds=private.bounds.params(),
             rows=private.rows,
         )
 

@@ -31,6 +31,8 @@ class Private:
     """Those of the region, with the lengths of rows."""
     context: isl.Set
     assumed: isl.Set
+    bounds: isl.Set
+    """`Scop.bounds`."""
     rows: Rows | None
 
 
@@ -64,7 +66,16 @@ def private_memory(
         held = held.intersect(length.gt_set(isl.PwAff.val_on_domain(length.domain(), isl.Val.zero(CTX))))
         assumed = assumed.intersect_params(held)
     arrays = arrays | {key: replace(arrays[key], extents=(length,)) for key, length in known.items()}
-    return Private(names - (lengths.keys() - known.keys()), live, arrays, context, assumed, rows)
+    declared = [arrays[key] for key in arrays if arrays[key].rank and _is_declared(region, key)]
+    bounds = inside_rows(placed, declared).intersect(context.params())
+    return Private(names - (lengths.keys() - known.keys()), live, arrays, context, assumed, bounds, rows)
+
+
+def _is_declared(region: Region, key: str) -> bool:
+    """Whether a declaration in the file says how long an array is, as no parameter's does."""
+    symbol = region.scope.symbols[key]
+    pointer = any(d.pointer for d in symbol.shape.dims)
+    return symbol.storage in (Storage.LOCAL, Storage.REGION, Storage.GLOBAL) and not pointer and key not in region.flat
 
 
 def _small(

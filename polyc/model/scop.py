@@ -398,6 +398,9 @@ class Scop:
     always: tuple[Always, ...] = ()
     """What the C compiler is told of sizes, and of shapes, where they are so; the model says nothing of them."""
     shaped: tuple[Shaped, ...] = ()
+    bounds: isl.Set | None = None
+    """`[n] -> { : … }`: sizes at which what is accessed in any case stays inside of the arrays that the file declares.
+    For estimates of what there is to do: isl's scheduler is slow with so many numbers. None: all."""
     rows: Rows | None = None
     """What is asked only because threads may have rows whose lengths the sizes decide."""
 
@@ -428,6 +431,11 @@ class Scop:
         for tie in self.ties:
             found = found.intersect(tied(tie))
         return found
+
+    @property
+    def bounded(self) -> isl.Set:
+        """`[n] -> { : … }`: what the parameters are wherever it runs, with what arrays bound."""
+        return self.known if self.bounds is None else self.known.intersect(self.bounds)
 
     @property
     def known(self) -> isl.Set:

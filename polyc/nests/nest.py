@@ -171,6 +171,26 @@ def has_loops(node: Node) -> bool:
     return any(isinstance(n, Band) and n.members[-1].role not in (Role.UNROLLED, Role.WRITTEN_OUT) for n in walk(node))
 
 
+def innermost_loops(tree: Domain) -> dict[str, Band]:
+    """The innermost loop around each statement in the original order."""
+    found: dict[str, Band] = {}
+
+    def visit(node: Node, instances: isl.UnionSet, loop: Band | None) -> None:
+        match node:
+            case Band():
+                visit(node.child, instances, node)
+            case Sequence(children=steps):
+                for step in steps:
+                    visit(step.child, instances.intersect(step.filter), loop)
+            case Leaf():
+                found.update((name, loop) for name in names(instances) if loop is not None)
+            case _:
+                visit(node.child, instances, loop)
+
+    visit(tree.child, tree.domain, None)
+    return found
+
+
 def unrolled(node: Node) -> Node:
     """The subtree with its loops as loops of a few iterations in a vector loop."""
 

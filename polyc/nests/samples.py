@@ -15,7 +15,8 @@ LARGE, SMALL = 2000, 5
 
 
 def sample_parameters(program: Program) -> isl.Set:
-    """One point of the parameters: sizes are large, and a parameter is small where that leaves more results.
+    """One point of the parameters: sizes are large, and a parameter is small where that leaves more results, or as many
+    of more to do.
 
     The window of a convolution is such a one: a window as large as the image leaves a single cell.
     """
@@ -23,20 +24,21 @@ def sample_parameters(program: Program) -> isl.Set:
     known = known.align_params(program.scop.domain.get_space())
     count = known.dim(isl.dim_type.param)
     most = {p.name: _largest(p) for p in program.scop.parameters}
-    large = [most.get(known.get_dim_name(isl.dim_type.param, k) or "", LARGE) for k in range(count)]
+    named = (most.get(known.get_dim_name(isl.dim_type.param, k) or "", LARGE) for k in range(count))
+    large = [_allowed(known, k, size) for k, size in enumerate(named)]
     chosen = list(large)
     for tie in program.scop.ties:  # the largest of some sizes is large, not the one that all others are multiples of
         position = known.find_dim_by_name(isl.dim_type.param, tie.base)
         if position >= 0:
             chosen[position] = min(chosen[position], max(1, round(LARGE / tie.factor)))
-    best = _score(program, _fixed(known, chosen))
+    best, runs = _score(program, _fixed(known, chosen)), _runs(program, _fixed(known, chosen))
     for position in range(count):
         if chosen[position] < large[position]:
             continue
         tried = [*chosen[:position], SMALL, *chosen[position + 1 :]]
         score = _score(program, _fixed(known, tried))
-        if score > best:
-            chosen, best = tried, score
+        if score > best or (score == best and _runs(program, _fixed(known, tried)) > runs):
+            chosen, best, runs = tried, score, _runs(program, _fixed(known, tried))
     found = _fixed(known, chosen)
     return found if not found.is_empty() else _nearest(_busy(program, known), chosen)
 
@@ -47,6 +49,13 @@ def _largest(parameter: Parameter) -> int:
     if parameter.is_answer:
         return 1
     return min(LARGE, (1 << (8 * type_.size_bytes - type_.signed)) - 1) if type_.size_bytes else LARGE
+
+
+def _allowed(known: isl.Set, position: int, size: int) -> int:
+    """A size, or the greatest below it that one parameter may have: arrays bound the loops over them."""
+    flat = known.move_dims(isl.dim_type.set, 0, isl.dim_type.param, position, 1)
+    most = greatest_of(flat, 0) if not flat.is_empty() else None
+    return size if most is None or not most.is_int() else max(min(size, most.to_python()), 1)
 
 
 def _busy(program: Program, known: isl.Set) -> isl.Set:
@@ -84,6 +93,12 @@ def _score(program: Program, at: isl.Set) -> float:
     for statement in program.scop.statements.values():
         total += math.log(1.0 + written_cells(program, statement.domain.intersect_params(at)))
     return total
+
+
+def _runs(program: Program, at: isl.Set) -> float:
+    """How often the statements run at these sizes (logarithms)."""
+    volumes = (box_volume(statement.domain.intersect_params(at)) for statement in program.scop.statements.values())
+    return sum(math.log(1.0 + volume) for volume in volumes)
 
 
 def middle_tile(tiles: isl.Set) -> isl.Set | None:

@@ -95,6 +95,8 @@ def iterations(member: Member, program: Program, sizes: isl.Set | None = None) -
     low, high = least_of(one, 0), greatest_of(one, 0)
     if not (low.is_int() and high.is_int()):
         return None
+    if not (one.dim_min(0).coalesce().is_cst() and one.dim_max(0).coalesce().is_cst()):
+        return None  # it depends on parameters, which arrays bound
     return int(high.to_python() - low.to_python() + 1)
 
 

@@ -12,7 +12,7 @@ from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Leaf, Member, Node, Role, Sequence
 from polyc.nests.contractions import contraction_of, extent_of
 from polyc.nests.nest import Outer
-from polyc.nests.strides import UNROLLED, dimension_of, step_of
+from polyc.nests.strides import UNROLLED, dimension_of, step_of, strides_of
 from polyc.nests.tiling import moves
 from polyc.poly import affine_of, names, value_on
 from polyc.records import dataclass
@@ -82,6 +82,16 @@ def sum_nest(program: Program, band: Band, outer: Outer | None = NOWHERE) -> Sum
         if one is not None:
             found[name] = one
     return SumNest(around, along, found) if found else None
+
+
+def sums_in_vectors(program: Program, inner: Member) -> bool:
+    """Whether C compilers make vectors of a loop that sums up: of whole numbers, in any order, along a row."""
+    arrays, strides = program.scop.arrays, strides_of(inner, program)
+    statements = [program.statements[name] for name in names(inner.schedule.domain())]
+    written = [arrays[a.array] for s in statements for a in s.accesses if a.kind is not AccessKind.READ]
+    if not inner.coincident and any(a.rank and a.name in program.scop.privatizable for a in written):
+        return False  # no sum: what one iteration leaves in a private array is read by the next ones
+    return strides.consecutive > 0 and not strides.far and all(a.element.kind == "int" for a in written)
 
 
 def chains(machine: Cpu) -> int:

@@ -136,6 +136,8 @@ class Walk:
                 self.block(body, place)
             case c.For():
                 self.loop(item, place)
+            case c.If() if (choices := chosen(item)) is not None:
+                self.block(choices, place)
             case c.If(condition=condition, then=then, otherwise=otherwise):
                 inside = self.condition(condition, place)
                 self.block(_items(then), self.narrowed(place, inside, 0))
@@ -205,6 +207,49 @@ class Walk:
         if name in self._taken:
             raise Refused(f"a variable of the text hides {name}")
         return name
+
+
+def chosen(node: c.If) -> tuple[c.Stmt, ...] | None:
+    """`if (x > m) { at = i; m = x; }` as `at = x > m ? i : at; m = x > m ? x : m;`; None for another statement.
+
+    requires: each but the last stores to a variable that the comparison, which has no effects, does not read: it has
+              the same value each time
+    """
+    match node:
+        case c.If(condition=c.Binary(op=op) as test, then=c.Block(body=items), otherwise=None) if op in c.COMPARISONS:
+            stores = [item for item in items if not isinstance(item, c.Note)]
+        case _:
+            return None
+    read = {name for n in c.walk(test) if isinstance(n, c.ArrayRef | c.Name) for name in _words(n)}
+    if not any(isinstance(n, c.ArrayRef) for n in c.walk(test)) or not all(map(_is_value, c.walk(test))):
+        return None
+    for store in stores:
+        match store:
+            case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(subscripts=()) as target), pragmas=()):
+                if store is not stores[-1] and set(_words(target)) & read:
+                    return None
+            case _:
+                return None
+
+    def always(store: c.Stmt) -> c.Stmt:
+        match store:
+            case c.ExprStmt(expr=c.Assign(target=target, value=value)):
+                return c.ExprStmt(c.Assign("=", target, c.Ternary(test, value, target)))
+            case _:
+                return store
+
+    return tuple(map(always, items))
+
+
+def _words(node: c.ArrayRef | c.Name) -> list[str]:
+    return c.identifiers(node.name if isinstance(node, c.Name) else node.array)
+
+
+def _is_value(node: c.Node) -> bool:
+    """Whether evaluating the node itself changes nothing."""
+    if isinstance(node, c.Unary):
+        return node.op in ("+", "-", "~", "!")
+    return isinstance(node, c.ArrayRef | c.Name | c.Literal | c.Binary | c.Cast)
 
 
 def names_of(program: Program) -> frozenset[str]:

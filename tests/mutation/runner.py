@@ -101,6 +101,7 @@ WHERE = {
     "rowblocks": ("streams", "solve"),
     "jam": ("streams", "solve"),
     "spread": ("filter", "columns", "own_rows", "where_largest"),
+    "rejoin": ("rejoined",),
     "feed": ("counted",),
     "ahead": ("scattered",),
     "prefetch": ("blocks",),

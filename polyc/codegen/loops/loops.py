@@ -9,6 +9,7 @@ from functools import reduce
 import islpy as isl
 
 from polyc.analysis.expressions.facts import mentions
+from polyc.codegen.loops.choices import with_branches
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.codegen.loops.generated import Generated, children, marks_of, visit_at, visits_below
 from polyc.codegen.loops.instances import InstancePrinter, Scope, block_of
@@ -303,6 +304,8 @@ class LoopPrinter:
             advance = c.Assign("+=", c.Name(name), c.Literal(str(step)))
         condition = self.condition(node.for_get_cond(), inner_exprs)
         block = block_of(self.body(node.for_get_body(), inner))
+        if member is not None and not member.coincident and not any(one.vector for one in scope.members.values()):
+            block = with_branches(block)
         block, together = collapsed(block, name) if member is not None and member.parallel else (block, 1)
         pragmas = self.pragmas(member, condition, block, together)
         counts = self.origins.counts(member, (self.program.statements[name] for name in set(self.ran[before:])))

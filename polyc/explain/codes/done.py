@@ -222,6 +222,14 @@ DONE: dict[str, Code] = {
         "cpu.md#filters",
         gain=True,
     ),
+    "rejoined": Code(
+        "Recurrences run in one loop, as they were written",
+        "Sums, searches for the largest element and other recurrences that need nothing of each other, were written in "
+        "one loop, and got nothing from a loop of their own: they share it again, so that a core waits for all of them "
+        "at once.",
+        NOTHING,
+        "cpu.md#filters",
+    ),
     "unrolled": Code(
         "Neighbouring iterations are written out",
         "For a CPU: neighbouring iterations are written out inside of the vector loop, since they share what they "

@@ -12,7 +12,7 @@ import islpy as isl
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
-from polyc.model.tree import Band, Domain, Filter, Leaf, Member, Node, Sequence, partial_schedule, rewrite
+from polyc.model.tree import Band, Filter, Member, Node, Sequence, partial_schedule, rewrite
 from polyc.nests.contractions import contraction_of
 from polyc.nests.graph import NestGraph
 from polyc.nests.nest import (
@@ -24,6 +24,7 @@ from polyc.nests.nest import (
     between,
     coincident_first,
     has_loops,
+    innermost_loops,
     inside,
     joined_member,
     sequence,
@@ -35,7 +36,7 @@ from polyc.nests.wishes import why_apart
 from polyc.passes.fusion.interlaced import interlaced
 from polyc.passes.fusion.planes import by_length, looks_up, with_planes_inside
 from polyc.passes.products.registers import contraction_size
-from polyc.poly import in_name, maps, names, sets
+from polyc.poly import in_name, maps, sets
 
 STAGE = "pretiling"
 WIDTH = 4
@@ -96,7 +97,7 @@ class _Merger:
         """Statements that were joined with their loops over a few planes innermost."""
         self.interlaced: list[set[str]] = []
         """Statements that were joined since each writes between the elements of the other."""
-        self.loop_of = _innermost_loops(program.scop.tree)
+        self.loop_of = innermost_loops(program.scop.tree)
 
     @cached_property
     def typical(self) -> isl.Set:
@@ -463,26 +464,6 @@ def _iterations(nests: list[Nest], count: int) -> isl.UnionSet:
         mine = values(nest.band.members[:count], nest.instances).range()
         found = mine if found is None else found.union(mine)
     assert found is not None
-    return found
-
-
-def _innermost_loops(tree: Domain) -> dict[str, Band]:
-    """The innermost loop around each statement in the original order."""
-    found: dict[str, Band] = {}
-
-    def visit(node: Node, instances: isl.UnionSet, loop: Band | None) -> None:
-        match node:
-            case Band():
-                visit(node.child, instances, node)
-            case Sequence(children=steps):
-                for step in steps:
-                    visit(step.child, instances.intersect(step.filter), loop)
-            case Leaf():
-                found.update((name, loop) for name in names(instances) if loop is not None)
-            case _:
-                visit(node.child, instances, loop)
-
-    visit(tree.child, tree.domain, None)
     return found
 
 

@@ -168,6 +168,12 @@ class Sizes:
             if plain and meets_along_last(program, band) and not strides_of(band.members[-1], program).far:
                 return NotTiled("no-reuse", "its innermost loop meets its data again without tiles")
             return None
+        if (
+            len(band.members) == 1
+            and band.members[0].coincident
+            and not strides_of(band.members[0], program).consecutive
+        ):
+            return NotTiled("no-reuse", "what an iteration of its only common loop meets again is its own")
         best, machine = found.best[0], program.options.machine
         if best.seconds < GAIN * found.plain.seconds:
             return None

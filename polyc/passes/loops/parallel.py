@@ -7,6 +7,7 @@ from functools import cached_property
 
 import islpy as isl
 
+from polyc.cost.balance import is_uneven, saved_seconds
 from polyc.machine import load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
@@ -15,7 +16,6 @@ from polyc.nests.nest import has_loops, has_parallel
 from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import goes_far, iterations, leaps
 from polyc.nests.wishes import sequential, stays_sequential, without_parallel
-from polyc.passes.loops.balance import is_uneven, saved_seconds
 from polyc.passes.loops.small_regions import worth_of
 from polyc.poly import budget, names, sets, share
 
@@ -221,7 +221,7 @@ def _vector(node: Node, program: Program, inside: bool = False) -> Node:
                 return replace(node, child=_vector(node.child, program, inside))
             if not last.coincident or last.parallel or last.role is Role.TILE:
                 return node
-            if last.role is not Role.POINT and _is_short(iterations(last, program)):
+            if last.role is not Role.POINT and _is_short(last, program):
                 return node
             if leaps(last, program) or (inside and goes_far(last, program) and not _divides(last, program)):
                 return node
@@ -230,9 +230,15 @@ def _vector(node: Node, program: Program, inside: bool = False) -> Node:
             return replace(node, child=_vector(node.child, program, inside))
 
 
-def _is_short(count: int | None) -> bool:
-    """Whether a loop is left to the compiler: shorter than a vector, or written out with a remainder."""
-    return count is not None and (0 < count <= FEW or (count <= WRITTEN_OUT and count % FEW != 0))
+def _is_short(member: Member, program: Program) -> bool:
+    """Whether a loop is left to the compiler: shorter than a vector, or written out with a remainder, or with a private
+    array of which the elements are variables then."""
+    count = iterations(member, program)
+    if count is None or not 0 < count <= WRITTEN_OUT:
+        return False
+    accesses = (a for name in names(member.schedule.domain()) for a in program.statements[name].accesses)
+    rows = any(a.array in program.scop.privatizable and program.scop.arrays[a.array].rank for a in accesses)
+    return count <= FEW or count % FEW != 0 or rows
 
 
 def _divides(member: Member, program: Program) -> bool:

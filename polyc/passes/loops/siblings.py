@@ -1,14 +1,18 @@
-"""Sums beside each other that read the same array over the same loops: as one loop, which reads it once."""
+"""Sums beside each other over the same loops, as one loop: those that read the same array, and those that were one."""
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import islpy as isl
 
+from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
-from polyc.model.tree import Band, Filter, Member, Node, Role, Sequence
+from polyc.model.tree import Band, Filter, Member, Node, Role, Sequence, walk
 from polyc.nests.nest import Outer, has_loops, values
-from polyc.poly import names
+from polyc.nests.sums import sums_in_vectors
+from polyc.poly import among, in_name, maps, names, out_name
 from polyc.records import dataclass, replace
 
 
@@ -25,10 +29,12 @@ class Siblings:
     program: Program
     pairs: isl.UnionMap
     """All dependences."""
+    sources: dict[str, Band] | None = None
+    """The loops of the source around each statement, where only what was one loop there is joined."""
 
     @staticmethod
-    def of(program: Program) -> Siblings:
-        return Siblings(program, program.dependences.all)
+    def of(program: Program, sources: dict[str, Band] | None = None) -> Siblings:
+        return Siblings(program, program.dependences.all, sources)
 
     def nests(self, node: Sequence, above: tuple[Member, ...]) -> Sequence:
         """Neighbouring nests of parallel loops over the same iterations, as one.
@@ -48,7 +54,9 @@ class Siblings:
             case _:
                 return None
         members = (*first.members, *second.members)
-        if not all(m.coincident and m.role in (Role.LOOP, Role.POINT) for m in members) or not first.permutable:
+        if not all(m.coincident and m.role in (Role.LOOP, Role.POINT) for m in members):
+            return None
+        if self.sources is None and not first.permutable:
             return None
         if not (has_loops(left) and has_loops(right) and self.alike([one, other], above)):
             return None
@@ -63,6 +71,9 @@ class Siblings:
     def loops(self, node: Node, above: tuple[Member, ...]) -> Node:
         """The steps of one iteration, with loops over the same iterations as one; the same where there are none."""
         if not isinstance(node, Sequence) or sum(has_loops(s.child) for s in node.children) < 2:
+            return node
+        looping = [s for s in node.children if has_loops(s.child)]
+        if self.sources is not None and not any(self.share(list(pair)) for pair in combinations(looping, 2)):
             return node
         left, done, joined = list(node.children), list[Filter](), False
         while left:
@@ -87,20 +98,36 @@ class Siblings:
         return done[0].child if len(done) == 1 else Sequence(tuple(done))
 
     def alike(self, steps: list[Filter], above: tuple[Member, ...]) -> bool:
-        """Whether steps have loops of one shape over the same iterations, and all read one array."""
+        """Whether steps have loops of one shape over the same iterations, and all read one array, or were one loop."""
         first, *others = steps
-        shared = self.reads(first).intersection(*(self.reads(other) for other in others))
-        if not shared or any(not _same_shape(first.child, other.child) for other in others):
+        if any(not _same_shape(first.child, other.child) for other in others) or not self.share(steps):
             return False
         known = self.program.scop.known
         ran = [values((*above, *_members(s.child)), s.filter).range().intersect_params(known) for s in steps]
         return all(one.is_equal(ran[0]) for one in ran[1:])
 
+    def share(self, steps: list[Filter]) -> bool:
+        """Whether all steps read one array; or were one loop of the source, and wait for what they compute."""
+        if self.sources is None:
+            first, *others = steps
+            return bool(self.reads(first).intersection(*(self.reads(other) for other in others)))
+        sources = {id(self.sources.get(name)) for step in steps for name in self.deepest(step)}
+        return len(sources) == 1 and all(self.waits(step.child) for step in steps)
+
+    def waits(self, node: Node) -> bool:
+        """Whether each iteration of the innermost loops waits for the one before it."""
+        inner = [n for n in walk(node) if isinstance(n, Band) and not has_loops(n.child)]
+        return all(_waits(band.members[-1], self.program) for band in inner)
+
+    def deepest(self, step: Filter) -> list[str]:
+        """The statements in the most loops of a step."""
+        own = names(step.filter)
+        most = max(len(self.program.statements[name].loops) for name in own)
+        return [name for name in own if len(self.program.statements[name].loops) == most]
+
     def reads(self, step: Filter) -> set[str]:
         """The arrays that statements in the most loops of a step read."""
-        statements = [self.program.statements[name] for name in names(step.filter)]
-        most = max(len(s.loops) for s in statements)
-        accesses = (a for s in statements if len(s.loops) == most for a in s.accesses)
+        accesses = (a for name in self.deepest(step) for a in self.program.statements[name].accesses)
         return {a.array for a in accesses if a.kind is AccessKind.READ and a.relation.dim(isl.dim_type.out)}
 
     def related(self, one: Filter, other: Filter, above: tuple[Member, ...]) -> bool:
@@ -157,6 +184,17 @@ def _same_shape(one: Node, other: Node) -> bool:
 def _members(node: Node) -> tuple[Member, ...]:
     """The loops down to the first node that is none."""
     return node.members + _members(node.child) if isinstance(node, Band) else ()
+
+
+def _waits(inner: Member, program: Program) -> bool:
+    """Whether each iteration of a loop waits for the one before, and C compilers make no vectors of that."""
+    if inner.coincident:
+        return False
+    own = inner.schedule.domain()
+    chosen = any(isinstance(n, c.If) for name in names(own) for n in c.walk(program.statements[name].body))
+    flow = [p for p in maps(among(program.dependences.flow, own)) if in_name(p) != out_name(p)]
+    carried = any(not Outer((inner,)).same_iteration(isl.UnionMap.from_map(p)).is_equal(p) for p in flow)
+    return chosen or carried or not sums_in_vectors(program, inner)
 
 
 __all__ = ["Siblings"]

@@ -66,11 +66,12 @@ def worth_of(program: Program, machine: Cpu, at: isl.Set, above: Sequence[Member
         first, last = machine.levels[0], machine.levels[-1]
         near = cycles / max(each / (Rates().operations * lanes), data / within / machine.bytes_per_cycle(first))
         least = min(near, max(least, machine.capacity(last, machine.cores) * within / data))
-    constants = [int(e.max_val().to_python()) for e in extents if e.is_cst()]
+    most = [e.intersect_domain(program.scop.bounded).max_val() for e in extents]
+    if all(m.is_int() for m in most) and least > prod(m.to_python() for m in most):
+        return Worth((), 2)
+    constants = prod(int(e.max_val().to_python()) for e in extents if e.is_cst())
     open_ones = tuple(e for e in extents if not e.is_cst())
-    if not open_ones:
-        return Worth((), 2 if least > prod(constants) else 0)
-    return Worth(open_ones, _plain(least / prod(constants)))
+    return Worth(open_ones, _plain(least / constants) if open_ones else 0)
 
 
 def _within(instances: isl.Set, at: isl.Set, fixed: set[int]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 import islpy as isl
 
@@ -14,13 +15,23 @@ from polyc.model.scop import Access, AccessKind, Array, Statement
 from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Role, Sequence, walk
 from polyc.nests.naming import fresh
 from polyc.nests.nest import Outer, has_loops, unrolled
-from polyc.nests.strides import UNROLLED, dimension_of, iterations, iterations_below, strides_of, unrolled_below
-from polyc.nests.sums import LINE_BYTES, streams
+from polyc.nests.strides import (
+    UNROLLED,
+    dimension_of,
+    distance,
+    iterations,
+    iterations_below,
+    step_of,
+    strides_of,
+    subscript_of,
+    unrolled_below,
+)
+from polyc.nests.sums import LINE_BYTES, streams, sums_in_vectors
 from polyc.nests.tiling import tile_members
 from polyc.passes.loops.columns import Column, below_columns, columns_of, with_columns
 from polyc.passes.loops.siblings import Siblings
 from polyc.passes.loops.vectorize import sink
-from polyc.poly import affine_of, among, maps, names, sets, value_on
+from polyc.poly import affine_of, among, constant_of, maps, names, set_name, sets, value_on
 from polyc.records import dataclass, replace
 
 STAGE = "spread"
@@ -28,6 +39,14 @@ LINES = 4
 """Of a cache, that a row of a strip has: one vector operation after the other does not wait for its own recurrence."""
 KEPT = 1 << 18
 """Bytes of the private arrays of a strip: they stay in a second-level cache. Of the narrowest strips twice as many."""
+NEAR = 8192
+"""Bytes of them up to which a strip gets wider: a nearest cache has room for them beside what is read."""
+WIDE = 128
+"""Iterations of such a strip."""
+APART = 8
+"""Iterations of a strip of which each has lines of its own: of rows a power of two apart, a cache keeps no more."""
+ROW = 1024
+"""Bytes from which on a row is long: of shorter ones, those of a strip fall on other places of a cache."""
 WIDEST = 512
 """Of a strip that the nest has already: its scalars stay in the nearest cache."""
 OVERLAPPED = 128
@@ -77,6 +96,15 @@ def elements_of(array: Array, program: Program) -> int | None:
             return None
         total *= most.to_python()
     return total
+
+
+def bytes_apart(access: Access, position: int, array: Array) -> int:
+    """How many bytes lie between what neighbours along a dimension of a statement access; 0 where that is not known."""
+    subscript = subscript_of(access, position)
+    if subscript is None or subscript == array.rank - 1:
+        return distance(access, position) * array.element.size_bytes
+    inner = [None if e is None else constant_of(on_parameters(e)) for e in array.extents[subscript + 1 :]]
+    return prod(e or 0 for e in inner) * array.element.size_bytes
 
 
 def _short_unrolled(node: Node, program: Program) -> Node:
@@ -182,6 +210,8 @@ class _Spreader:
         if member is None:
             self.made = self.made or steps is not band.child
             return replace(band, child=self.at(steps, (*above, *band.members)))
+        if self.goes_from_row_to_row(member, columns.get(id(member), ())):
+            size = min(size, APART)
         others = tuple(m for m in band.members if m is not member)
         filled = () if rows else columns[id(member)]
         if not rows:
@@ -217,7 +247,10 @@ class _Spreader:
         kept = sum((elements_of(a, self.program) or 0) * (a.element.size_bytes or widest) for a in arrays if a.rank)
         most = {LINES: KEPT, 2: KEPT, 1: 2 * KEPT}
         lines = next((n for n in most if kept * n * LINE_BYTES // widest <= most[n]), 0)
-        return lines * LINE_BYTES // widest
+        size = lines * LINE_BYTES // widest
+        while kept and 0 < size < WIDE and 2 * size * kept <= NEAR:
+            size *= 2
+        return size
 
     def tell(
         self, instances: isl.UnionSet, member: Member, size: int, scalars: tuple[str, ...], filled: tuple[Column, ...]
@@ -246,7 +279,7 @@ class _Spreader:
         """
         candidates = [m for m in band.members if m.coincident and self.steps_by_one(m)]
         if all(
-            self.sums_in_vectors(n.members[-1])
+            sums_in_vectors(self.program, n.members[-1])
             for n in walk(band.child)
             if isinstance(n, Band) and not has_loops(n.child)
         ):
@@ -266,6 +299,24 @@ class _Spreader:
                 return None, 0
             return rows.along, rows.count
         return (None, 0) if any(better) else (best, 0)
+
+    def goes_from_row_to_row(self, member: Member, columns: tuple[Column, ...]) -> bool:
+        """Whether a step of a loop leads to another long row of an array, in any statement."""
+        moved = {one for column in columns for one in column.buffer.accesses} | {
+            (name, a.ref)
+            for name in names(member.schedule.domain())
+            for a in self.program.statements[name].accesses
+            if a.array in self.program.scop.privatizable
+        }
+        for piece in sets(member.schedule.domain()):
+            statement = self.program.statements[set_name(piece)]
+            position = dimension_of(value_on(member.schedule, piece.get_space()))
+            for access in statement.accesses:
+                if position is None or (statement.name, access.ref) in moved or step_of(access, position) != 2:
+                    continue
+                if not 0 < bytes_apart(access, position, self.program.scop.arrays[access.array]) < ROW:
+                    return True
+        return False
 
     def steps_by_one(self, member: Member) -> bool:
         """Whether neighbouring iterations of a loop are neighbours in memory: a block's corner is no column."""
@@ -316,14 +367,6 @@ class _Spreader:
 
     def written(self, statement: str) -> list[Access]:
         return [a for a in self.program.statements[statement].accesses if a.kind is not AccessKind.READ]
-
-    def sums_in_vectors(self, inner: Member) -> bool:
-        """Whether C compilers make vectors of a loop that sums up: of whole numbers, in any order, along a row."""
-        arrays, strides = self.program.scop.arrays, strides_of(inner, self.program)
-        written = [arrays[a.array] for name in names(inner.schedule.domain()) for a in self.written(name)]
-        if not inner.coincident and any(a.rank and a.name in self.program.scop.privatizable for a in written):
-            return False  # no sum: what one iteration leaves in a private array is read by the next ones
-        return strides.consecutive > 0 and not strides.far and all(a.element.kind == "int" for a in written)
 
     def private_values(self, instances: isl.UnionSet, around: tuple[Member, ...]) -> tuple[str, ...]:
         """What is private and written in the nest; nothing where some of it keeps the loop in its place."""

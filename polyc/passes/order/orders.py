@@ -10,11 +10,14 @@ from polyc.analysis.commuting import commuting_dependences
 from polyc.analysis.dependences import accesses_of
 from polyc.analysis.order import order_map, order_of, runs
 from polyc.analysis.witness import in_loop
+from polyc.cost.balance import saved_seconds
 from polyc.flow import compute_false, compute_flow
+from polyc.machine import load_cpu
 from polyc.model.program import Group, Program
-from polyc.model.tree import LEAF, Band, Domain, Filter, Mark, Member, Node, Sequence, restrict, walk
+from polyc.model.tree import LEAF, Band, Domain, Filter, Leaf, Mark, Member, Node, Sequence, restrict, walk
 from polyc.nests.naming import name_members
 from polyc.nests.nest import has_loops, is_finished
+from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import dimension_of, gain_of
 from polyc.passes.order.splitting import Splitter
 from polyc.poly import among, empty_map, maps, names, set_name, sets
@@ -56,7 +59,7 @@ def _straightened(program: Program, instances: isl.UnionSet, node: Node) -> tupl
     skewed = _innermost(program, node)
     for order in _orders(program, instances):
         new = _innermost(program, order.node)
-        in_sequence = order.in_sequence and not _may_run_in_parallel(node)
+        in_sequence = order.in_sequence and not _pays_in_parallel(program, node)
         if all(_is_better(new.get(name), loop, in_sequence) for name, loop in skewed.items()):
             what = ", ".join(statements)
             group = Group(statements, statements, (), (), _has_parallel(order.node))
@@ -206,10 +209,29 @@ def _is_better(new: tuple[bool, float] | None, old: tuple[bool, float], in_seque
     return new[0] or (in_sequence and old[1] <= 0)
 
 
-def _may_run_in_parallel(node: Node) -> bool:
-    """Whether a loop above the innermost one of its nest carries nothing, or may go there."""
-    bands = [n for n in walk(node) if isinstance(n, Band)]
-    return any(m.coincident for n in bands if has_loops(n.child) or len(n.members) > 1 for m in n.members)
+def _pays_in_parallel(program: Program, node: Node) -> bool:
+    """Whether a loop above the innermost one of its nest carries nothing, or may go there, and threads would save more
+    in it than they take to start, as far as that is known."""
+    machine, at = load_cpu(program.options.machine), sample_parameters(program)
+
+    def pays(member: Member, above: tuple[Member, ...]) -> bool:
+        saved = saved_seconds(program, machine, at, above, member) if above else None
+        return saved is None or saved >= machine.parallel_region_us * 1e-6
+
+    def below(node: Node, above: tuple[Member, ...]) -> bool:
+        match node:
+            case Sequence(children=steps):
+                return any(below(step.child, above) for step in steps)
+            case Band(members=members, child=child):
+                alone = len(members) == 1 and not has_loops(child)
+                own = any(m.coincident and pays(m, above + members[:k]) for k, m in enumerate(members))
+                return (own and not alone) or below(child, above + members)
+            case Leaf():
+                return False
+            case _:
+                return below(node.child, above)
+
+    return below(node, ())
 
 
 def _has_parallel(node: Node) -> bool:

@@ -87,9 +87,7 @@ def schedule_nests(program: Program) -> Program:
     source:   Zhao et al. 2024, Algorithm 1, line 1; the scheduler is Verdoolaege and Janssens, CW 706
     """
     if has_small_blocks(program):
-        kept = kept_by_others(with_coincident_loops(program).tree, program)
-        marked = with_coincident_loops(program, kept)
-        marked = replace(marked, tree=with_private_loops(marked.tree, program))
+        marked = in_original_order(program)
         if isinstance(marked.tree.child, Band) and marked.tree.child.members[0].coincident:
             message = "its inner loops have few iterations, and hand on arrays or cells of their own: their order stays"
             return marked.remark("not-scheduled", STAGE, message, tuple(program.scop.statements))
@@ -124,7 +122,7 @@ def schedule_nests(program: Program) -> Program:
         else:
             raise
         message = f"isl's scheduler {why}; the original order stays, with its parallel loops"
-        return with_coincident_loops(program).remark(code, STAGE, message, tuple(scop.statements))
+        return in_original_order(program).remark(code, STAGE, message, tuple(scop.statements))
     tree, taken_back = with_plain_loops(tree, program)
     if taken_back:
         message = "isl's scheduler found loops with far more iterations than there is work; the original order stays"
@@ -133,6 +131,13 @@ def schedule_nests(program: Program) -> Program:
     if program.options.fuse == "basteln":
         tree, program = with_loops_over_cells(tree, program)
     return replace(program, tree=tree)
+
+
+def in_original_order(program: Program) -> Program:
+    """The loops as they were written, with those marked that may run in parallel, threads having copies of scalars."""
+    kept = kept_by_others(with_coincident_loops(program).tree, program)
+    marked = with_coincident_loops(program, kept)
+    return replace(marked, tree=with_private_loops(marked.tree, program))
 
 
 def has_small_blocks(program: Program) -> bool:

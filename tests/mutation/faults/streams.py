@@ -9,6 +9,7 @@ from typing import Any
 import islpy as isl
 
 import polyc.codegen.loops.instances as instances
+import polyc.codegen.loops.loops as loops
 import polyc.nests.sums as sums
 import polyc.passes.blocks.one_pass as one_pass
 import polyc.passes.blocks.solves as solves
@@ -183,6 +184,36 @@ def without_cast(value: c.Expr) -> c.Expr:
     return value.operand
 
 
+def of_branches(change: Callable[[c.If], c.Stmt]) -> Install:
+    """What is printed for values that one comparison chooses."""
+
+    def joined(original: Any) -> Any:
+        def branches(node: c.Stmt) -> c.Stmt:
+            found = original(node)
+            if not isinstance(found, c.Block):
+                return found
+            new = [i for i in found.body if isinstance(i, c.If) and i not in node.body]
+            return replace(found, body=tuple(change(i) if i in new else i for i in found.body))
+
+        return branches
+
+    return patched(loops, "with_branches", joined)
+
+
+def or_equal(node: c.If) -> c.Stmt:
+    assert isinstance(node.condition, c.Binary)
+    return replace(node, condition=replace(node.condition, op=node.condition.op.replace("=", "") + "="))
+
+
+def last_always(node: c.If) -> c.Stmt:
+    assert isinstance(node.then, c.Block)
+    return c.Block((replace(node, then=c.Block(node.then.body[:3])), *node.then.body[3:]))
+
+
+add("rejoin", "branch of equal values", "", of_branches(or_equal))
+add("rejoin", "one of two chosen", "the other always", of_branches(last_always))
+add("rejoin", "otherwise", "", of_branches(lambda node: c.If(node.condition, c.Block(()), node.then)))
+add("rejoin", "loops backwards", "", after_pass("rejoin", e.everywhere(e.band_edit(e.reversed_last))))
 add("spread", "choice taken away", "", of_choices(lambda store: replace(store, op="-=")))
 add("spread", "choice of the next value", "", of_choices(difference_of(lambda v: c.Binary("+", v, c.Literal("1")))))
 add("spread", "choice that may overflow", "", of_choices(difference_of(without_cast)))

@@ -13,7 +13,7 @@ from polyc.model.program import Program
 from polyc.model.tree import Member
 from polyc.nests.nest import values
 from polyc.nests.samples import middle_tile
-from polyc.poly import box_volume, greatest_of, least_of, set_name, sets
+from polyc.poly import box_volume, free_volume, greatest_of, least_of, set_name, sets
 
 RATIO = 1.5
 """Between a long and a short iteration, from which on threads get iterations as they come."""
@@ -32,7 +32,7 @@ def saved_seconds(
         instances = _in_the_middle(statement.domain.intersect(piece).intersect_params(at), above)
         if instances is None:
             return None
-        count += box_volume(instances) * operations(statement)
+        count += free_volume(instances) * operations(statement)
     return count / (Rates().operations * machine.clock_ghz * 1e9) * (1 - 1 / machine.cores)
 
 

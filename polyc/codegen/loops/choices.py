@@ -1,0 +1,78 @@
+"""Values that one comparison chooses: below one branch, where loops make no vectors of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from polyc.model import ctree as c
+from polyc.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """`at = x > m ? i : at`, with the notes of its statement."""
+
+    items: tuple[c.Stmt, ...]
+    test: c.Expr
+    """Without the labels of its references."""
+    store: c.Assign
+    """`at = i`."""
+
+    @property
+    def branch(self) -> tuple[c.Stmt, ...]:
+        """What it does if the comparison holds."""
+        return (self.items[0], c.ExprStmt(self.store), self.items[-1])
+
+
+def with_branches(node: c.Stmt) -> c.Stmt:
+    """Join what the same comparison chooses, one after the other.
+
+    rewrite:  at = x > m ? i : at; m = x > m ? x : m;  ->  if (x > m) { at = i; m = x; }
+    requires: scalars, of which only the last is compared; the reader (`Walk.chosen`) asks for the same
+    ensures:  one branch, which is predicted, where else the next iteration waits for the comparison and the selection
+    """
+    return c.Block(tuple(_joined(node.body)), node.span) if isinstance(node, c.Block) else node
+
+
+def _joined(items: tuple[c.Stmt, ...]) -> Iterator[c.Stmt]:
+    for test, group in groupby(_pieces(items), lambda piece: piece.test if isinstance(piece, Choice) else None):
+        pieces = list(group)
+        choices = [piece for piece in pieces if isinstance(piece, Choice)]
+        compared = {node for node in c.walk(test) if isinstance(node, c.ArrayRef)} if test is not None else set()
+        if len(choices) > 1 and not any(c.unlabelled(one.store.target) in compared for one in choices[:-1]):
+            assert test is not None
+            yield c.If(test, c.Block(tuple(item for one in choices for item in one.branch)))
+        else:
+            for piece in pieces:
+                yield from piece.items if isinstance(piece, Choice) else (piece,)
+
+
+def _pieces(items: tuple[c.Stmt, ...]) -> Iterator[Choice | c.Stmt]:
+    """The items, with each choice and its notes as one."""
+    position = 0
+    while position < len(items):
+        choice = _choice(items[position : position + 3])
+        yield items[position] if choice is None else choice
+        position += 1 if choice is None else len(choice.items)
+
+
+def _choice(items: tuple[c.Stmt, ...]) -> Choice | None:
+    match items:
+        case (
+            c.Note(kind="at"),
+            c.ExprStmt(
+                expr=c.Assign(
+                    op="=",
+                    target=c.ArrayRef(subscripts=()) as target,
+                    value=c.Ternary(condition=c.Binary(op=op) as test, then=value, otherwise=kept),
+                ),
+                pragmas=(),
+            ),
+            c.Note(kind="end"),
+        ) if op in c.COMPARISONS and c.unlabelled(kept) == c.unlabelled(target):
+            return Choice(items, c.unlabelled(test), c.Assign("=", target, value))
+    return None
+
+
+__all__ = ["with_branches"]

@@ -1,0 +1,110 @@
+"""Recurrences that the scheduler takes apart, in the one loop that was written; choices below one branch."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from polyc.codegen import render_region
+from polyc.model import ctree as c
+from polyc.model.program import Options
+from polyc.pipeline import compile_region
+from polyc.records import replace
+from polyc.reread import text_faults
+from polyc.reread.parts import NotComparable
+from polyc.runtime.check import check
+from tests.programs import region_of
+
+SEARCHES = """
+void f(int n, int m, int A[n][m], short B[n][m], int at[n], int where[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        int most = 0, x = -1, least = 0, y = -1;
+        for (int j = 0; j < m; j++) {
+            if (A[i][j] > most) { most = A[i][j]; x = j; }
+            if (B[i][j] <= least) { least = B[i][j]; y = 2 * j - i; }
+        }
+        at[i] = x;
+        where[i] = y;
+    }
+#pragma endscop
+}
+"""
+SIZES = (1, 2, 7, 8, 9, 17, 40)
+
+
+def compiled(text: str, tmp_path: Path, **options: object):  # type: ignore[no-untyped-def]
+    region = region_of(text, tmp_path)
+    return region, compile_region(region, replace(Options(), **options))
+
+
+@pytest.mark.parametrize("target", ["openmp", "c"])
+def test_values(target: str, tmp_path: Path) -> None:
+    """Bit by bit, in one loop, with a branch for each search."""
+    region, result = compiled(SEARCHES, tmp_path, target=target)
+    assert result.verified
+    assert "rejoined" in {remark.code for remark in result.program.remarks}
+    inner = result.text[result.text.index("for (int j") :]
+    assert inner.count("for (") == 1
+    assert inner.count("if (") == 2
+    assert check(region, result, sizes=SIZES) == []
+
+
+LEFT_APART = {
+    "sums of whole numbers": "int s = 0, t = 0; for (int j = 0; j < m; j++) { s += A[i][j]; t += B[i][j]; }",
+    "loops of their own": "int s = 0, t = 0; for (int j = 0; j < m; j++) if (A[i][j] > s) s = A[i][j] - 1; "
+    "for (int j = 0; j < m; j++) if (B[i][j] > t) t = B[i][j] - 2;",
+    "one needs the other": "int s = 0, t = 0; for (int j = 0; j < m; j++) { if (A[i][j] > s) s = A[i][j] - 1; "
+    "if (B[i][j] > s + t) t = B[i][j] - 2; }",
+}
+
+
+@pytest.mark.parametrize("body", LEFT_APART.values(), ids=list(LEFT_APART))
+def test_left_apart(body: str, tmp_path: Path) -> None:
+    head = "void f(int n, int m, int A[n][m], int B[n][m], int C[n], int D[n])\n{\n#pragma scop\n"
+    text = f"{head}for (int i = 0; i < n; i++) {{ {body} C[i] = s; D[i] = t; }}\n#pragma endscop\n}}\n"
+    region, result = compiled(text, tmp_path)
+    assert result.verified
+    assert "rejoined" not in {remark.code for remark in result.program.remarks}
+    assert check(region, result, sizes=SIZES) == []
+
+
+def largest_first(node: c.If) -> c.If:
+    """What is compared changes before the others are chosen by it."""
+    assert isinstance(node.then, c.Block)
+    first, second = node.then.body[:3], node.then.body[3:]
+    return replace(node, then=c.Block((*second, *first)))
+
+
+def other_test(node: c.If) -> c.If:
+    assert isinstance(node.condition, c.Binary)
+    return replace(node, condition=replace(node.condition, op=">="))
+
+
+def one_of_two(node: c.If) -> c.Block:
+    """The last one whatever is compared."""
+    assert isinstance(node.then, c.Block)
+    return c.Block((replace(node, then=c.Block(node.then.body[:3])), *node.then.body[3:]))
+
+
+def otherwise(node: c.If) -> c.If:
+    return c.If(node.condition, c.Block(()), node.then)
+
+
+@pytest.mark.parametrize("change", [largest_first, other_test, one_of_two, otherwise])
+def test_other_branches_are_refused(change, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    region, result = compiled(SEARCHES, tmp_path)
+    rendered = render_region(result.program, region, True)
+
+    def first(node: c.Node) -> c.Node | None:
+        return change(node) if isinstance(node, c.If) and isinstance(node.then, c.Block) else None
+
+    body = tuple(c.rewrite(item, first) for item in rendered.body)
+    assert body != rendered.body
+    changed = replace(rendered, body=body, steps=(("notes", body, rendered.steps[-1][2]),))
+    assert not text_faults(result.program, region, rendered)
+    with suppress(NotComparable):  # no form of a choice: the text is refused as well
+        assert text_faults(result.program, region, changed)

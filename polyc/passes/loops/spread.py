@@ -197,7 +197,7 @@ class _Spreader:
         written = self.private_values(instances, (*above, *band.members))
         if not self.across(written, band, band.child, above):
             return None
-        size = self.width(written)
+        size = 0 if self.calls_below_branches(inner) else self.width(written)
         columns: dict[int, tuple[Column, ...]] = {}
         member, rows = None, 0
         if size and (not unrolled_below(band, self.program) or self.calls(inner) or self.branches(band.child, inner)):
@@ -331,6 +331,13 @@ class _Spreader:
     def calls(self, inner: list[Member]) -> bool:
         """Whether loops call functions, so that compilers make no vectors of the loop around them either."""
         return self.holds(inner, c.Call)
+
+    def calls_below_branches(self, inner: list[Member]) -> bool:
+        """Whether inner loops call functions where the data say so: no compiler makes vectors of that, and a branch that
+        is seldom taken costs a row on its own less."""
+        bodies = [self.program.statements[name].body for m in inner for name in names(m.schedule.domain())]
+        branches = [node for body in bodies for node in c.walk(body) if isinstance(node, c.If)]
+        return any(isinstance(node, c.Call) for branch in branches for node in c.walk(branch))
 
     def branches(self, node: Node, inner: list[Member]) -> bool:
         """Whether short loops of constant length choose between values: once they are unrolled, there are more branches

@@ -333,8 +333,8 @@ class _Spreader:
         return self.holds(inner, c.Call)
 
     def calls_below_branches(self, inner: list[Member]) -> bool:
-        """Whether inner loops call functions where the data say so: no compiler makes vectors of that, and a branch that
-        is seldom taken costs a row on its own less."""
+        """Whether inner loops call functions where the data say so: no compiler makes vectors of that, and a branch
+        that is seldom taken costs a row on its own less."""
         bodies = [self.program.statements[name].body for m in inner for name in names(m.schedule.domain())]
         branches = [node for body in bodies for node in c.walk(body) if isinstance(node, c.If)]
         return any(isinstance(node, c.Call) for branch in branches for node in c.walk(branch))

@@ -402,6 +402,7 @@ def input_options(values: dict[str, Any], default_cc: str = "cc") -> InputOption
         alias=not values["no_alias"],
         openmp=values["openmp"],
         launcher=values.get("launcher", ()),
+        whole=values.get("whole", False),
         flags=values.get("flags", ()),
         cc=values["cc"] or first_compiler(default_cc),
         budget=enough(values["budget"]),

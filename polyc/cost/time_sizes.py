@@ -19,7 +19,7 @@ from polyc.machine.cpu import Level, Memory
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.witness import Finder
-from polyc.nests.samples import sample_parameters
+from polyc.nests.samples import LARGE, greatest_size, sample_parameters
 from polyc.nests.skew import Hyperplane, Steps, far_values, hyperplane, overlapped_planes
 from polyc.nests.tiling import told_sizes
 from polyc.nests.wishes import options_for
@@ -213,9 +213,10 @@ def _work(program: Program, steps: Steps, halo: tuple[int, ...]) -> _Work:
 
 
 def _unknown_sizes(program: Program) -> bool:
-    known = program.scop.known.align_params(program.scop.domain.get_space())
-    values = (known.plain_get_val_if_fixed(isl.dim_type.param, k) for k in range(known.dim(isl.dim_type.param)))
-    return any(not value.is_int() for value in values)
+    """Whether a size may be larger than the sample."""
+    known = program.scop.bounded.align_params(program.scop.domain.get_space())
+    most = (greatest_size(known, k) for k in range(known.dim(isl.dim_type.param)))
+    return any(size is None or size > LARGE for size in most)
 
 
 def _extent(piece: isl.Set, dimension: int) -> int:

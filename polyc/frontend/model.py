@@ -26,6 +26,7 @@ from polyc.frontend.c.liveness import (
     given_before,
     is_like_local,
     is_static_of,
+    is_static_of_file,
     read_after,
 )
 from polyc.frontend.c.parse import CALLED, IDENTIFIER, Parsed, clean, without_own_loops
@@ -628,16 +629,18 @@ class Modeller:
         return Inspection(inner, asked.answer, scop)
 
     def alone(self, after: After, region: Region, arrays: dict[str, Array]) -> frozenset[str]:
-        """Static arrays of the function that nothing in the file mentions but their declarations and this region, which
-        hands them to nobody: if it writes them first, no value of theirs is ever read by anybody else. Those of the
-        file may be read by one that includes it."""
+        """Static arrays that nothing in the file mentions but their declarations and this region, which hands them to
+        nobody: if it writes them first, no value of theirs is ever read by anybody else. Those that no function
+        declares may be read by a file that includes this one, where there may be such."""
         symbols = {key: region.scope.symbols[key] for key in arrays if region.scope.symbols[key].rank}
-        function = after.function
-        own = {k: s.c_name for k, s in symbols.items() if is_static_of(s, function) and not after.is_handed_on(s)}
+        of_function = {key for key, symbol in symbols.items() if is_static_of(symbol, after.function)}
+        of_file = {key for key, symbol in symbols.items() if self.options.whole and is_static_of_file(symbol)}
+        own = {key: symbols[key].c_name for key in of_function | of_file if not after.is_handed_on(symbols[key])}
         if not own:
             return frozenset()
         text = self.chunks.text[: self.marked.body] + self.chunks.text[self.marked.end :]
-        mentions = Counter(IDENTIFIER.findall(COMMENT_OR_STRING.sub(" ", text)))
+        # In strings as well for those of the file: `__attribute__((alias("t")))`.
+        mentions = Counter(IDENTIFIER.findall(text if of_file else COMMENT_OR_STRING.sub(" ", text)))
         return frozenset(key for key, name in own.items() if mentions[name] == 1)
 
     def is_unset(self, symbol: Symbol) -> bool:

@@ -112,6 +112,8 @@ class InputOptions:
     """Words that stand before `cc`: `ccache`."""
     flags: tuple[str, ...] = ()
     """Options of the C compiler, as its user gives them."""
+    whole: bool = False
+    """Whether no other file includes what is printed, so that its static variables are its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ def sample_parameters(program: Program) -> isl.Set:
 
     The window of a convolution is such a one: a window as large as the image leaves a single cell.
     """
-    known = program.scop.context.intersect(program.scop.assumed)
+    known = program.scop.bounded
     known = known.align_params(program.scop.domain.get_space())
     count = known.dim(isl.dim_type.param)
     most = {p.name: _largest(p) for p in program.scop.parameters}
@@ -53,9 +53,15 @@ def _largest(parameter: Parameter) -> int:
 
 def _allowed(known: isl.Set, position: int, size: int) -> int:
     """A size, or the greatest below it that one parameter may have: arrays bound the loops over them."""
+    most = greatest_size(known, position)
+    return size if most is None else max(min(size, most), 1)
+
+
+def greatest_size(known: isl.Set, position: int) -> int | None:
+    """The greatest value that a parameter may have; None where there is none."""
     flat = known.move_dims(isl.dim_type.set, 0, isl.dim_type.param, position, 1)
     most = greatest_of(flat, 0) if not flat.is_empty() else None
-    return size if most is None or not most.is_int() else max(min(size, most.to_python()), 1)
+    return most.to_python() if most is not None and most.is_int() else None
 
 
 def _busy(program: Program, known: isl.Set) -> isl.Set:

@@ -102,7 +102,6 @@ def test_not_put_in_order(body: str, tmp_path: Path) -> None:
         "if (a[i] > c[0]) c[0] = a[i] + 1;",  # another value
         "if (a[i] > c[0]) c[0] += a[i];",
         "if (a[i] != c[0]) c[0] = a[i];",
-        "if (a[i] > c[0]) c[0] = a[i]; else c[0] = 0;",
         "if (a[i] > h[0]) h[0] = a[i];",  # h[0] would become a double, and a whole number again
         "if (a[i] > l[0]) l[0] = a[i];",
         "if (rand() + a[i] > c[0]) c[0] = rand() + a[i];",
@@ -113,3 +112,36 @@ def test_no_choice(body: str, tmp_path: Path) -> None:
     (only,) = scop_of(body, tmp_path).statements.values()
     assert only.opaque
     assert AccessKind.MAY_WRITE in {a.kind for a in only.accesses}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if (a[i] > z) c[i] = a[i]; else c[i] = 0;",
+        "if (a[i] > z) { k[i] = 1; c[i] = a[i]; } else if (a[i] > 1) c[i] = 1; else { c[i] += 2; h[i] = 2; }",
+        "if (a[i] > z) { if (i > 3) h[i] = 1; c[i] = 2; } else { c[i] = a[i]; c[i] = c[i] + b[i]; }",
+    ],
+)
+def test_written_on_each_way(body: str, tmp_path: Path) -> None:
+    (only,) = scop_of(body, tmp_path).statements.values()
+    assert only.opaque
+    kinds = {a.array: a.kind for a in only.accesses if a.kind is not AccessKind.READ}
+    assert kinds.pop("c") is AccessKind.WRITE
+    assert set(kinds.values()) <= {AccessKind.MAY_WRITE}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if (a[i] > z) c[i] = a[i]; else c[i + 1] = 0;",
+        "if (a[i] > z) c[i] = a[i]; else if (a[i] > 1) c[i] = 0;",
+        "if (a[i] > z) c[i] = a[i]; else k[i] = c[i];",
+        "{ int t = k[i]; if (a[i] > z) c[t] = a[i]; else c[t] = 0; }",
+        "if (b[i] > 1) { if (a[i] > z) c[i] = a[i]; } else c[i] = 1;",
+        "for (int j = 0; j < k[i]; j++) { if (a[j] > z) { if (b[j] > 1) break; c[i] = 1; } else c[i] = 2; }",
+    ],
+)
+def test_not_written_on_each_way(body: str, tmp_path: Path) -> None:
+    found = scop_of(body, tmp_path).statements.values()
+    kinds = {a.kind for one in found for a in one.accesses if a.array == "c"} - {AccessKind.READ}
+    assert AccessKind.WRITE not in kinds

@@ -329,7 +329,8 @@ class _Build:
         if cache.folder() is None or params["verbose"] or params["remarks"] or values["machine"] == "host":
             return None
         parts = [source.path, text, *self.compiler, *values["flags"]]
-        parts += [f"{name}={values[name]!r}" for name in sorted(values) if name not in ("config", "cc", "launcher")]
+        others = {"config", "cc", "launcher", "whole"}
+        parts += [f"{name}={values[name]!r}" for name in sorted(values.keys() - others)]
         given = [*values["flags"], "-E", "-dD", "-w", "-x", "c", *(f"-I{one}" for one in values["include_dirs"])]
         given += [*(f"-D{one}" for one in values["defines"]), *(f"-U{one}" for one in values["undefines"])]
         try:
@@ -352,6 +353,7 @@ class _Build:
 
         values["cc"] = self.compiler[-1]
         values["launcher"] = tuple(self.compiler[:-1])
+        values["whole"] = True
         try:
             return compile_file(source.path, values)
         except UserError as problem:

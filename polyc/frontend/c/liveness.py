@@ -10,6 +10,7 @@ from polyc.frontend.c.first_use import Use, in_sequence, joined, maybe
 from polyc.frontend.c.functions import HARMLESS
 from polyc.frontend.c.symbols import Symbol
 from polyc.frontend.text.trees import walk
+from polyc.model.scop import Storage
 from polyc.records import dataclass, field
 
 Path = list[tuple[c_ast.Node, int]]
@@ -78,6 +79,11 @@ def is_static_of(symbol: Symbol, function: c_ast.FuncDef) -> bool:
     if symbol.node is None or "static" not in (symbol.node.storage or ()):
         return False
     return any(node is symbol.node for node in walk(function.body))
+
+
+def is_static_of_file(symbol: Symbol) -> bool:
+    """Whether it is a static variable that stands outside of functions."""
+    return symbol.storage is Storage.GLOBAL and symbol.node is not None and "static" in (symbol.node.storage or ())
 
 
 def is_like_local(symbol: Symbol, function: c_ast.FuncDef) -> bool:

@@ -7,7 +7,7 @@ import islpy as isl
 from polyc.analysis.expressions.facts import assigned_scalars, induction
 from polyc.frontend.c.first_use import Use, first_use
 from polyc.frontend.c.state import Env, Region, variable
-from polyc.frontend.sets.accesses import READ, Collector
+from polyc.frontend.sets.accesses import MAY, READ, WRITE, Collector, Raw
 from polyc.frontend.sets.affine import Affine
 from polyc.frontend.sets.loops import NotAffine, analyse
 from polyc.model import ctree as c
@@ -101,7 +101,17 @@ class Opaque:
         otherwise = node.otherwise
         if otherwise is not None:
             otherwise = visit(otherwise, env.within(holds.complement()) if holds is not None else env)
-        return replace(node, condition=test, then=then, otherwise=otherwise)
+        found = replace(node, condition=test, then=then, otherwise=otherwise)
+        if self.collector.certain:
+            self.promise(found)
+        return found
+
+    def promise(self, node: c.If) -> None:
+        """The cells that either branch stores to are written, whatever the condition is."""
+        raws = {raw.ref: raw for raw in self.collector.accesses if raw.kind is MAY and raw.exact}
+        sure = {ref for refs in _stored(node, raws).values() for ref in refs}
+        accesses = self.collector.accesses
+        self.collector.accesses = [replace(a, kind=WRITE) if a.kind is MAY and a.ref in sure else a for a in accesses]
 
     def for_loop(self, node: c.For, env: Env) -> c.Stmt:
         head = induction(node)
@@ -148,3 +158,26 @@ class Opaque:
         step = self.collector.read(node.step, env) if node.step is not None else None
         self.collector.certain = before
         return replace(node, init=init, condition=condition, step=step, body=body)
+
+
+def _stored(node: c.Stmt, raws: dict[str, Raw]) -> dict[tuple[str, str], set[str]]:
+    """The cells that a statement stores to on each way through it, with the references that do so.
+
+    raws: the accesses that may write one cell
+    """
+    if any(isinstance(item, c.Jump) for item in c.walk(node)):
+        return {}
+    match node:
+        case c.Block(body=items):
+            found: dict[tuple[str, str], set[str]] = {}
+            for item in items:
+                for cell, refs in _stored(item, raws).items():
+                    found.setdefault(cell, set()).update(refs)
+            return found
+        case c.If(then=then, otherwise=otherwise) if otherwise is not None:
+            one, other = _stored(then, raws), _stored(otherwise, raws)
+            return {cell: one[cell] | other[cell] for cell in one.keys() & other.keys()}
+        case c.ExprStmt(expr=c.Assign(target=c.ArrayRef(ref=ref))) if ref in raws:
+            return {(raws[ref].array, str(raws[ref].relation)): {ref}}
+        case _:
+            return {}

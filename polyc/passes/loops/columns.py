@@ -114,7 +114,7 @@ def _rows_read(
                 continue  # where data decide, there may be no such element
             if position is None or (statement.name, access.ref) in taken or _is_written(access.array, statements):
                 continue
-            if statement.opaque or not access.exact or step_of(access, position) != 2:
+            if not access.exact or step_of(access, position) != 2:
                 continue
             if access.array in program.scop.privatizable:
                 continue  # each iteration outside has its own: no copy of it may hide that

@@ -113,10 +113,17 @@ def _short_unrolled(node: Node, program: Program) -> Node:
         case Sequence(children=steps):
             return Sequence(tuple(replace(s, child=_short_unrolled(s.child, program)) for s in steps))
         case Band(child=child):
-            short = iterations_below(node, program) <= UNROLLED
+            short = iterations_below(node, program) <= UNROLLED and not _is_branched(node, program)
             return unrolled(node) if short else replace(node, child=_short_unrolled(child, program))
         case _:
             return node
+
+
+def _is_branched(node: Band, program: Program) -> bool:
+    """Whether statements in loops that carry values do what the data say: written out, that is no vector code."""
+    carrying = [m for n in walk(node) if isinstance(n, Band) for m in n.members if not m.coincident]
+    bodies = [program.statements[name].body for member in carrying for name in names(member.schedule.domain())]
+    return any(isinstance(n, c.If) for body in bodies for n in c.walk(body))
 
 
 def _has_own_loops(statement: Statement) -> bool:

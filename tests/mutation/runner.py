@@ -126,7 +126,7 @@ WHERE = {
     "unroll": ("sliding_rows", "any_rows"),
     "inspection": ("bins",),
     "webs": ("webs",),
-    "choice": ("exchanged",),
+    "choice": ("exchanged", "ways"),
 }
 """Programs that each pass has something to do for."""
 FRONTEND = frozenset({"webs", "choice"})

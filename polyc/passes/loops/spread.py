@@ -219,6 +219,7 @@ class _Spreader:
             return replace(band, child=self.at(steps, (*above, *band.members)))
         if self.goes_from_row_to_row(member, columns.get(id(member), ())):
             size = min(size, APART)
+            columns = {id(member): columns_of(self.program, band, member, above, size)}
         others = tuple(m for m in band.members if m is not member)
         filled = () if rows else columns[id(member)]
         if not rows:

@@ -7,6 +7,7 @@ from typing import Any
 import polyc.frontend.c.first_use as first_use
 import polyc.frontend.extract as extract
 import polyc.frontend.idioms.webs as webs
+import polyc.frontend.sets.opaque as opaque
 from polyc.frontend.c.first_use import Use
 from polyc.model import ctree as c
 from polyc.records import replace
@@ -57,8 +58,21 @@ def turned_around(original: Any) -> Any:
     return exchange
 
 
+def one_way(original: Any) -> Any:
+    """What one branch stores counts as stored on each way."""
+
+    def stored(node: c.Stmt, raws: Any) -> Any:
+        match node:
+            case c.If(then=then, otherwise=otherwise) if otherwise is not None:
+                return {**original(then, raws), **original(otherwise, raws)}
+        return original(node, raws)
+
+    return stored
+
+
 add("webs", "nothing is read behind", "", patched(webs.Webs, "_live_behind", all_dead))
 add("webs", "a branch kills", "", patched(first_use, "joined", one_branch_kills))
 add("webs", "uses keep the old name", "", patched(webs.Webs, "_renamed", old_names))
 add("choice", "compared with the new value", "", patched(extract, "as_exchange", new_value_compared))
 add("choice", "turned around", "", patched(extract, "as_exchange", turned_around))
+add("choice", "one way is enough", "", patched(opaque, "_stored", one_way))

@@ -12,7 +12,7 @@ import islpy as isl
 from polyc.analysis.coincident import with_coincident_loops
 from polyc.analysis.dependences import accesses_of
 from polyc.analysis.order import order_map, runs
-from polyc.bounded import isl_in_child, within
+from polyc.bounded import isl_in_child
 from polyc.flow import compute_flow
 from polyc.model.from_isl import from_isl
 from polyc.model.program import Program
@@ -23,8 +23,10 @@ from polyc.nests.naming import name_members
 from polyc.nests.nest import Outer
 from polyc.passes.order.cells import with_loops_over_cells
 from polyc.passes.order.live_ranges import kept_by_others
+from polyc.passes.order.symbolic import at_sizes, with_symbols
 from polyc.poly import (
     among,
+    budget,
     empty_map,
     greatest_of,
     in_name,
@@ -64,6 +66,8 @@ LEAST_IN_BLOCK, MOST_IN_BLOCK = 16, 1024
 least of the largest, where what they hand on is no array of their own, and at most of each."""
 MOST_SECONDS = 6
 """Of processor time, after which the original order stays."""
+SYMBOLIC_SECONDS = 2
+"""Of processor time, for a schedule with parameters in the places of sizes."""
 QUICK = 20_000
 """isl operations that are over soon; of more, each may take milliseconds (50,000 in 45 s, of 100,000 in 0.02 s)."""
 MOST_FACTOR = 32
@@ -198,21 +202,31 @@ def scheduled(constraints: isl.ScheduleConstraints, program: Program) -> Domain:
     """isl's schedule tree, as ours. Raises isl.Error, OverBudget."""
     context, options = program.scop.domain.get_ctx(), program.options
 
-    def schedule() -> isl.Schedule:
-        with _heuristic(context, options.fuse):
-            return constraints.compute_schedule()
+    def schedule_of(asked: isl.ScheduleConstraints, operations: int) -> isl.Schedule:
+        with budget(context, operations), _heuristic(context, options.fuse):
+            return asked.compute_schedule()
 
-    bounded = within(context, program.operations, schedule)
     if options.budget == 0:
-        return from_isl(bounded())
+        return from_isl(schedule_of(constraints, program.operations))
+    general = None
     if options.fuse in ("basteln", "min"):
-        try:
-            return from_isl(within(context, min(QUICK, program.operations), schedule)())
-        except isl.Error as error:
-            if not is_over_budget(error) or program.operations <= QUICK:
-                raise
+        for operations in (QUICK // 2, QUICK):
+            try:
+                return from_isl(schedule_of(constraints, min(operations, program.operations)))
+            except isl.Error as error:
+                if not is_over_budget(error) or program.operations <= operations:
+                    raise
+            general = with_symbols(constraints)
+            if general is not None:
+                break
     # Neither a budget of operations may end it, where isl schedules several nests as one, nor is each of them short.
-    found = isl_in_child(lambda: str(bounded()), seconds=MOST_SECONDS)
+    if general is not None:
+        try:
+            found = isl_in_child(lambda: str(schedule_of(general, program.operations)), seconds=SYMBOLIC_SECONDS)
+            return from_isl(at_sizes(isl.Schedule.read_from_str(context, found)))
+        except isl.Error:
+            pass
+    found = isl_in_child(lambda: str(schedule_of(constraints, program.operations)), seconds=MOST_SECONDS)
     return from_isl(isl.Schedule.read_from_str(context, found))
 
 

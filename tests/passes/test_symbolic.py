@@ -10,6 +10,7 @@ import pytest
 from polyc.frontend.c.state import CTX
 from polyc.model.program import Options
 from polyc.model.tree import Band, walk
+from polyc.model.tree_text import render_tree
 from polyc.passes.order import schedule
 from polyc.passes.order.schedule import schedule_nests
 from polyc.passes.order.symbolic import at_sizes, with_symbols
@@ -33,6 +34,47 @@ void filter(void) {
             }
             out[c][n] = sum;
         }
+#pragma endscop
+}
+"""
+
+SMALL = """
+void f(int n, float A[64], float B[64]) {
+#pragma scop
+    for (int i = 1; i < 64; i++)
+        B[i] = A[i] + A[i - 1];
+    for (int i = 1; i < 64; i++)
+        A[i] = B[i] * B[i - 1];
+#pragma endscop
+}
+"""
+PATHS = """
+double trans[8][8], emit[8][4];
+int seen[200][50], path[200][50];
+void paths(int n) {
+#pragma scop
+    for (int q = 0; q < n; q++) {
+        double v[8], w[8];
+        int back[50][8];
+        for (int s = 0; s < 8; s++) v[s] = emit[s][seen[q][0]];
+        for (int t = 1; t < 50; t++) {
+            for (int s = 0; s < 8; s++) {
+                double best = v[0] + trans[0][s];
+                int from = 0;
+                for (int r = 1; r < 8; r++) {
+                    double c = v[r] + trans[r][s];
+                    if (c > best) { best = c; from = r; }
+                }
+                w[s] = best + emit[s][seen[q][t]];
+                back[t][s] = from;
+            }
+            for (int s = 0; s < 8; s++) v[s] = w[s];
+        }
+        int last = 0;
+        for (int s = 1; s < 8; s++) if (v[s] > v[last]) last = s;
+        path[q][49] = last;
+        for (int t = 49; t > 0; t--) { last = back[t][last]; path[q][t - 1] = last; }
+    }
 #pragma endscop
 }
 """
@@ -70,3 +112,22 @@ def test_numbers_do_not_make_a_schedule_slow(tmp_path: Path, monkeypatch: pytest
     assert [remark.code for remark in scheduled.remarks] == []
     bands = [band for band in walk(scheduled.tree.child) if isinstance(band, Band)]
     assert [[member.coincident for member in band.members] for band in bands] == [[True, False], [False]]
+
+
+def test_a_schedule_that_numbers_do_not_make_slow_is_that_of_the_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = initial_program(region_of(SMALL, tmp_path).scop, Options())
+    known = schedule_nests(program)
+    monkeypatch.setattr(schedule, "QUICK", 1)
+    monkeypatch.delattr(schedule, "at_sizes")
+    monkeypatch.delattr(schedule, "MOST_SECONDS")
+    assert render_tree(schedule_nests(program).tree) == render_tree(known.tree)
+
+
+def test_what_no_loop_carries_at_any_size_is_not_tried_with_numbers_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(schedule, "MOST_SECONDS")
+    scheduled = schedule_nests(initial_program(region_of(PATHS, tmp_path).scop, Options()))
+    assert [remark.code for remark in scheduled.remarks] == ["not-scheduled"]

@@ -30,6 +30,8 @@ FAULTS = (signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGABRT, signal.S
 _careful = False
 _inside = False
 """Whether this process is a copy: it may be stopped at any time, and what it started with it."""
+_USED_UP = 3
+"""The status of a copy whose step raised OverBudget."""
 _PR_SET_PDEATHSIG = 1
 """Of Linux: a signal for when the parent ends."""
 
@@ -139,7 +141,8 @@ def isl_in_child(step: Callable[[], T], known: tuple[type[Exception], ...] = (),
 def survived(step: Callable[[], object]) -> bool:
     """Whether a copy of this process survives a step: isl can make faults of memory, which nothing catches.
 
-    In a copy it is not asked, unless one has ended before (`careful`). Raises OverBudget where the step takes too long.
+    In a copy it is not asked, unless one has ended before (`careful`). Raises OverBudget where the step does,
+    which needs not be done again for that, or takes too long.
     """
     if _inside and not _careful:
         return True
@@ -149,6 +152,8 @@ def survived(step: Callable[[], object]) -> bool:
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status) and not is_fault(status):
         raise OverBudget(f"it took more than {MOST_SECONDS} s")
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status) == _USED_UP:
+        raise OverBudget("the budget of isl operations is used up")
     return not is_fault(status)
 
 
@@ -257,6 +262,8 @@ def _tried(step: Callable[[], object], parent: int) -> None:
         limit = int(time.process_time()) + MOST_SECONDS
         resource.setrlimit(resource.RLIMIT_CPU, (limit if most == resource.RLIM_INFINITY else min(limit, most), most))
         step()
+    except OverBudget:
+        os._exit(_USED_UP)
     finally:
         os._exit(0)
 

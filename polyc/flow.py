@@ -278,7 +278,8 @@ def _is_last(
     over = places.before(must)
     between = found.apply_range(over.reverse())
     inside = places.order.intersect_domain(must.domain())
-    if not between.intersect(places.order.lex_lt_union_map(inside)).is_empty():
+    earlier = places.order.intersect_domain(found.domain().universe())  # of other statements isl would ask it, too
+    if not between.intersect(earlier.lex_lt_union_map(inside)).is_empty():
         return False
     reached = over.range()
     if not reached.is_subset(found.range()) or not none.wrap().intersect(reached).is_empty():

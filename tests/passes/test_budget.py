@@ -214,6 +214,20 @@ def test_a_step_goes_on_where_a_try_has_ended(tmp_path: Path, monkeypatch: pytes
     assert found.false.is_equal(whole.false)
 
 
+def test_what_is_over_budget_in_a_copy_is_not_done_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[int] = []  # by this process: what a copy adds is lost
+
+    def endless() -> None:
+        done.append(len(done))
+        while True:
+            isl.Set("{ [i] : 0 <= i < 10 }").intersect(isl.Set("{ [i] : 5 <= i < 20 }")).is_empty()
+
+    monkeypatch.setattr(bounded, "QUICK", 1000)
+    with pytest.raises(OverBudget):
+        bounded.within_time(CTX, 5000, endless)
+    assert done == [0]
+
+
 def test_a_pass_that_is_needed_and_comes_to_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Loops that have no scalars of their own are no fault that the check finds: time is what was missing."""
 

@@ -12,7 +12,7 @@ import islpy as isl
 from polyc.analysis.coincident import with_coincident_loops
 from polyc.analysis.dependences import accesses_of
 from polyc.analysis.order import order_map, runs
-from polyc.bounded import isl_in_child, within
+from polyc.bounded import isl_in_child
 from polyc.flow import compute_flow
 from polyc.model.from_isl import from_isl
 from polyc.model.program import Program
@@ -23,8 +23,10 @@ from polyc.nests.naming import name_members
 from polyc.nests.nest import Outer
 from polyc.passes.order.cells import with_loops_over_cells
 from polyc.passes.order.live_ranges import kept_by_others
+from polyc.passes.order.symbolic import at_sizes, with_symbols
 from polyc.poly import (
     among,
+    budget,
     empty_map,
     greatest_of,
     in_name,
@@ -64,8 +66,13 @@ LEAST_IN_BLOCK, MOST_IN_BLOCK = 16, 1024
 least of the largest, where what they hand on is no array of their own, and at most of each."""
 MOST_SECONDS = 6
 """Of processor time, after which the original order stays."""
+NUMERIC_SECONDS = 1
+"""Of these, after which parameters stand in the places of sizes, if there are some: most schedules take less."""
+SYMBOLIC_SECONDS = 2
+"""Of processor time, for a schedule with parameters in the places of sizes."""
 QUICK = 20_000
-"""isl operations that are over soon; of more, each may take milliseconds (50,000 in 45 s, of 100,000 in 0.02 s)."""
+"""isl operations that are over soon, half of them always; of more, each may take milliseconds (50,000 in 45 s, of
+100,000 in 0.02 s)."""
 MOST_FACTOR = 32
 """Of a loop of the original order in a schedule's loop: skewing by a stencil's radius takes less."""
 DEFAULTS = {
@@ -117,7 +124,7 @@ def schedule_nests(program: Program) -> Program:
     except isl.Error as error:
         if is_over_budget(error):
             code, why = "schedule-budget", "did not end within its budget"
-        elif "unable to carry dependences" in str(error):
+        elif is_not_carried(error):
             code, why = "not-scheduled", "found no loop that carries what is left of the dependences"
         else:
             raise
@@ -198,22 +205,51 @@ def scheduled(constraints: isl.ScheduleConstraints, program: Program) -> Domain:
     """isl's schedule tree, as ours. Raises isl.Error, OverBudget."""
     context, options = program.scop.domain.get_ctx(), program.options
 
-    def schedule() -> isl.Schedule:
-        with _heuristic(context, options.fuse):
-            return constraints.compute_schedule()
+    def schedule_of(asked: isl.ScheduleConstraints, operations: int = program.operations) -> isl.Schedule:
+        with budget(context, operations), _heuristic(context, options.fuse):
+            return asked.compute_schedule()
 
-    bounded = within(context, program.operations, schedule)
-    if options.budget == 0:
-        return from_isl(bounded())
-    if options.fuse in ("basteln", "min"):
+    def in_child(asked: isl.ScheduleConstraints, seconds: int) -> isl.Schedule:
+        return isl.Schedule.read_from_str(context, isl_in_child(lambda: str(schedule_of(asked)), seconds=seconds))
+
+    def of_few(operations: int) -> Domain | None:
+        """The tree, or None where it takes more operations than these."""
         try:
-            return from_isl(within(context, min(QUICK, program.operations), schedule)())
+            return from_isl(schedule_of(constraints, min(operations, program.operations)))
         except isl.Error as error:
-            if not is_over_budget(error) or program.operations <= QUICK:
+            if not is_over_budget(error) or program.operations <= operations:
                 raise
+        return None
+
+    if options.budget == 0:
+        return from_isl(schedule_of(constraints))
+    if options.fuse in ("basteln", "min"):
+        found = of_few(QUICK // 2)
+        if found is not None:
+            return found
+        general = with_symbols(constraints)
+        if general is not None:
+            try:
+                found = from_isl(in_child(constraints, NUMERIC_SECONDS))
+            except isl.Error as error:
+                if not is_over_budget(error):
+                    raise
+                try:
+                    return from_isl(at_sizes(in_child(general, SYMBOLIC_SECONDS)))
+                except isl.Error as error:
+                    if is_not_carried(error):
+                        raise  # at the numbers there are at most loops with factors as large as these
+        if general is None or found is not None:
+            found = of_few(QUICK) or found
+        if found is not None:
+            return found
     # Neither a budget of operations may end it, where isl schedules several nests as one, nor is each of them short.
-    found = isl_in_child(lambda: str(bounded()), seconds=MOST_SECONDS)
-    return from_isl(isl.Schedule.read_from_str(context, found))
+    return from_isl(in_child(constraints, MOST_SECONDS))
+
+
+def is_not_carried(error: isl.Error) -> bool:
+    """Whether isl found no loop that carries what is left of the dependences."""
+    return "unable to carry dependences" in str(error)
 
 
 def with_plain_loops(tree: Domain, program: Program) -> tuple[Domain, tuple[str, ...]]:

@@ -140,3 +140,35 @@ def test_a_variable_is_computed_where_it_is_used(body: str, domain: str, scop: M
     wanted = type(found)(f"[n, m] -> {{ S0[i] : {domain} }}")
     assert found.is_equal(wanted), found
     assert all(access.relation.domain().is_subset(found) for access in statement.accesses)
+
+
+TABLE = """static double table[40]{more};
+{other}
+void f(int n, double a[n][40], double b[n])
+{{
+    for (int i = 0; i < n; i++) {{
+        table[0] = a[i][0];
+        for (int j = 1; j < 40; j++) {{
+            if (a[i][j] > 0) table[j] = table[j - 1] + a[i][j];
+            else table[j] = table[j - 1];
+        }}
+        b[i] = table[{last}];
+    }}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("whole", "last", "other", "own"),
+    [
+        (True, "39", "", {"table"}),
+        (False, "39", "", set()),
+        (True, "39", "double last(void) { return table[39]; }", set()),
+        (True, "39", 'extern double also[40] __attribute__((alias("table")));', set()),
+        (True, "b[0] > 3 ? 5 : 6", "", {"table"}),
+    ],
+    ids=["of the file", "somebody may include it", "read by another function", "by another name", "any element"],
+)
+def test_static_arrays_of_the_file(whole: bool, last: str, other: str, own: set[str], scop: Modeller) -> None:
+    text = TABLE.format(more="", other=other, last=last)
+    assert scop(text, detect=True, whole=whole).privatizable == own

@@ -82,12 +82,20 @@ def is_repeatable(expr: c.Expr) -> bool:
 
 
 def unconditional(expr: c.Node) -> Iterator[c.ArrayRef]:
-    """The references that an expression evaluates whatever the data are, but for those in the subscripts of others."""
+    """The references that an expression, or a statement, evaluates whatever the data are, but for those in the
+    subscripts of others."""
     match expr:
         case c.ArrayRef():
             yield expr
-        case c.Ternary(condition=first) | c.Binary(op="&&" | "||", left=first):
+        case c.If(condition=first) | c.Ternary(condition=first) | c.Binary(op="&&" | "||", left=first):
             yield from unconditional(first)
+        case c.For() | c.While():
+            return  # it may have no iteration
+        case c.Block(body=items):
+            for item in items:
+                yield from unconditional(item)
+                if any(isinstance(node, c.Jump) for node in c.walk(item)):
+                    return
         case _:
             for child in c.children(expr):
                 yield from unconditional(child)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from math import prod
 
 import islpy as isl
 
@@ -11,7 +12,7 @@ from polyc.cost.balance import is_uneven, saved_seconds
 from polyc.machine import load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Member, Node, Role, Sequence, child_nodes, walk
+from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Member, Node, Role, Sequence, Worth, child_nodes, walk
 from polyc.nests.nest import has_loops, has_parallel
 from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import goes_far, iterations, leaps
@@ -144,7 +145,7 @@ class _Shares:
             return replace(member, parallel=False)
         worth = None if always else worth_of(self.program, self.machine, self.at, above, member)
         if worth is not None and worth.least > 1:
-            if not worth.extents:
+            if not worth.extents or (above and not self.holds(worth)):
                 return self.too_small(member)
             member = replace(member, worth=worth)
         domains = (self.program.statements[name].domain for name in names(member.schedule.domain()))
@@ -153,6 +154,12 @@ class _Shares:
         if not is_uneven(self.program, self.at, above, member):
             return member
         return replace(member, uneven=True)
+
+    def holds(self, worth: Worth) -> bool:
+        """Whether threads pay at the sample sizes: in each iteration of a loop around, asking takes as long as hundreds
+        of operations."""
+        most = [extent.intersect_domain(self.at).max_val() for extent in worth.extents]
+        return not all(m.is_int() for m in most) or prod(m.to_python() for m in most) > worth.least
 
     def collapsed(self, first: Member, inner: tuple[Member, ...], below: Node) -> tuple[Member, ...]:
         """The loops inside of a parallel one, with those marked as well that share its threads: it may be too short for

@@ -17,8 +17,10 @@ def rejoin_recurrences(program: Program) -> Program:
 
     rewrite:  for i { for j s = f(s, A[i][j]); x[i] = s; }  for i { for j t = g(t, B[i][j]); y[i] = t; }
               -> for i { for j { s = f(s, A[i][j]); t = g(t, B[i][j]); } x[i] = s; y[i] = t; }
-    requires: no dependence between the nests; one loop of the source, of which C compilers make no vectors
-    ensures:  each recurrence has its order. A core waits for all of them at once, and not for one after the other
+    requires: no dependence between the nests; one loop of the source, of which C compilers make no vectors, or whose
+              statements store to elements of one array, `a[2 * i]` and `a[2 * i + 1]`
+    ensures:  each recurrence has its order. A core waits for all of them at once, and not for one after the other;
+              lines of the cache are written once
     source:   ours; loop fusion for instruction-level parallelism (Callahan, Carr, Kennedy 1990)
     """
     joiner = _Rejoiner(Siblings.of(program, innermost_loops(program.scop.tree)), [])
@@ -26,7 +28,7 @@ def rejoin_recurrences(program: Program) -> Program:
     if not joiner.joined:
         return program
     for statements in joiner.joined:
-        message = f"{', '.join(statements)} run in one loop as they were written: a core waits for all at once"
+        message = f"{', '.join(statements)} run in one loop, as they were written"
         program = program.remark("rejoined", STAGE, message, statements)
     return replace(program, tree=Domain(program.tree.domain, child))
 

@@ -8,7 +8,7 @@ import islpy as isl
 
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import AccessKind
+from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Filter, Member, Node, Role, Sequence, walk
 from polyc.nests.nest import Outer, has_loops, values
 from polyc.nests.sums import sums_in_vectors
@@ -53,10 +53,10 @@ class Siblings:
                 pass
             case _:
                 return None
-        members = (*first.members, *second.members)
-        if not all(m.coincident and m.role in (Role.LOOP, Role.POINT) for m in members):
+        if any(m.role not in (Role.LOOP, Role.POINT) for m in (*first.members, *second.members)):
             return None
-        if self.sources is None and not first.permutable:
+        one_by_one, others = ([m.coincident for m in band.members] for band in (first, second))
+        if one_by_one != others or (self.sources is None and not (all(others) and first.permutable)):
             return None
         if not (has_loops(left) and has_loops(right) and self.alike([one, other], above)):
             return None
@@ -107,12 +107,16 @@ class Siblings:
         return all(one.is_equal(ran[0]) for one in ran[1:])
 
     def share(self, steps: list[Filter]) -> bool:
-        """Whether all steps read one array; or were one loop of the source, and wait for what they compute."""
+        """Whether all steps read one array; or were one loop of the source, and wait for what they compute, or store to
+        elements of one array."""
         if self.sources is None:
             first, *others = steps
             return bool(self.reads(first).intersection(*(self.reads(other) for other in others)))
         sources = {id(self.sources.get(name)) for step in steps for name in self.deepest(step)}
-        return len(sources) == 1 and all(self.waits(step.child) for step in steps)
+        if len(sources) > 1:
+            return False
+        stored = [{a.array for a in self.accesses(step) if a.kind is not AccessKind.READ} for step in steps]
+        return all(self.waits(step.child) for step in steps) or bool(set.intersection(*stored))
 
     def waits(self, node: Node) -> bool:
         """Whether each iteration of the innermost loops waits for the one before it."""
@@ -127,8 +131,12 @@ class Siblings:
 
     def reads(self, step: Filter) -> set[str]:
         """The arrays that statements in the most loops of a step read."""
+        return {a.array for a in self.accesses(step) if a.kind is AccessKind.READ}
+
+    def accesses(self, step: Filter) -> list[Access]:
+        """Those to arrays in the most loops of a step."""
         accesses = (a for name in self.deepest(step) for a in self.program.statements[name].accesses)
-        return {a.array for a in accesses if a.kind is AccessKind.READ and a.relation.dim(isl.dim_type.out)}
+        return [a for a in accesses if a.relation.dim(isl.dim_type.out)]
 
     def related(self, one: Filter, other: Filter, above: tuple[Member, ...]) -> bool:
         return self.leads(one, other, above) or self.leads(other, one, above)

@@ -7,6 +7,7 @@ from math import prod
 
 import islpy as isl
 
+from polyc.analysis.expressions.straight import unconditional
 from polyc.analysis.extents import elements, on_parameters
 from polyc.cost.recurrences import rows_of
 from polyc.model import ctree as c
@@ -16,6 +17,7 @@ from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Role, 
 from polyc.nests.naming import fresh
 from polyc.nests.nest import Outer, has_loops, unrolled
 from polyc.nests.strides import (
+    SHUFFLED,
     UNROLLED,
     dimension_of,
     distance,
@@ -31,7 +33,7 @@ from polyc.nests.tiling import tile_members
 from polyc.passes.loops.columns import Column, below_columns, columns_of, with_columns
 from polyc.passes.loops.siblings import Siblings
 from polyc.passes.loops.vectorize import sink
-from polyc.poly import affine_of, among, constant_of, maps, names, set_name, sets, value_on
+from polyc.poly import affine_of, among, constant_of, greatest_of, least_of, maps, names, set_name, sets, value_on
 from polyc.records import dataclass, replace
 
 STAGE = "spread"
@@ -124,6 +126,16 @@ def _is_branched(node: Band, program: Program) -> bool:
     carrying = [m for n in walk(node) if isinstance(n, Band) for m in n.members if not m.coincident]
     bodies = [program.statements[name].body for member in carrying for name in names(member.schedule.domain())]
     return any(isinstance(n, c.If) for body in bodies for n in c.walk(body))
+
+
+def _long_loops(statement: Statement) -> int:
+    """How many loops of a statement have more than a few iterations."""
+    count = 0
+    for position in range(len(statement.loops)):
+        low, high = least_of(statement.domain, position), greatest_of(statement.domain, position)
+        short = low.is_int() and high.is_int() and high.to_python() - low.to_python() < UNROLLED
+        count += not short
+    return count
 
 
 def _has_own_loops(statement: Statement) -> bool:
@@ -285,7 +297,9 @@ class _Spreader:
 
         columns: for each loop that might, the rows that would be copied
         """
-        candidates = [m for m in band.members if m.coincident and self.steps_by_one(m)]
+        candidates = [
+            m for m in band.members if m.coincident and self.steps_by_one(m) and not self.still_below_branches(m)
+        ]
         if all(
             sums_in_vectors(self.program, n.members[-1])
             for n in walk(band.child)
@@ -302,6 +316,8 @@ class _Spreader:
         better = (m.coincident and strides[id(m)].gain >= strides[id(best)].gain for m in inner)
         along_lines = all(strides[id(m)].far < strides[id(best)].far for m in inner)
         if strides[id(best)].gain <= 0 or along_lines:
+            if self.stays_in_rows(best):
+                return best, 0
             rows = rows_of(self.program, band)
             if rows is None or self.overlaps(inner) or self.only_sums(inner):
                 return None, 0
@@ -309,22 +325,42 @@ class _Spreader:
         return (None, 0) if any(better) else (best, 0)
 
     def goes_from_row_to_row(self, member: Member, columns: tuple[Column, ...]) -> bool:
-        """Whether a step of a loop leads to another long row of an array, in any statement."""
+        """Whether a step of a loop leads to another long row of an array, in a statement that runs as often as any, but
+        for loops of few iterations."""
         moved = {one for column in columns for one in column.buffer.accesses} | {
             (name, a.ref)
             for name in names(member.schedule.domain())
             for a in self.program.statements[name].accesses
             if a.array in self.program.scop.privatizable
         }
-        for piece in sets(member.schedule.domain()):
+        pieces = list(sets(member.schedule.domain()))
+        deep = {set_name(piece): _long_loops(self.program.statements[set_name(piece)]) for piece in pieces}
+        for piece in pieces:
             statement = self.program.statements[set_name(piece)]
             position = dimension_of(value_on(member.schedule, piece.get_space()))
+            if deep[statement.name] < max(deep.values()):
+                continue  # it runs once for many of the others
             for access in statement.accesses:
                 if position is None or (statement.name, access.ref) in moved or step_of(access, position) != 2:
                     continue
                 if not 0 < bytes_apart(access, position, self.program.scop.arrays[access.array]) < ROW:
                     return True
         return False
+
+    def stays_in_rows(self, member: Member) -> bool:
+        """Whether a loop moves all that is no array of its iterations' own by a few elements, `x[2 * i + k]`: whole
+        vectors are loaded, and shuffled."""
+        moved = False
+        for piece in sets(member.schedule.domain()):
+            statement = self.program.statements[set_name(piece)]
+            position = dimension_of(value_on(member.schedule, piece.get_space()))
+            for access in statement.accesses:
+                if access.array in self.program.scop.privatizable:
+                    continue
+                if position is None or access.loose or distance(access, position) > SHUFFLED:
+                    return False
+                moved = moved or distance(access, position) > 0
+        return moved
 
     def steps_by_one(self, member: Member) -> bool:
         """Whether neighbouring iterations of a loop are neighbours in memory: a block's corner is no column."""
@@ -346,6 +382,23 @@ class _Spreader:
         bodies = [self.program.statements[name].body for m in inner for name in names(m.schedule.domain())]
         branches = [node for body in bodies for node in c.walk(body) if isinstance(node, c.If)]
         return any(isinstance(node, c.Call) for branch in branches for node in c.walk(branch))
+
+    def still_below_branches(self, member: Member) -> bool:
+        """Whether what data decide on loads an element that stays where it is while a loop goes on: C compilers make no
+        vectors of that loop then, since there may be no such element where the condition does not hold."""
+        for piece in sets(member.schedule.domain()):
+            statement = self.program.statements[set_name(piece)]
+            position = dimension_of(value_on(member.schedule, piece.get_space()))
+            certain = {node.ref for node in unconditional(statement.body)}
+            sure = [a for a in statement.accesses if a.ref in certain]
+            for access in statement.accesses:
+                if access.ref in certain or access.kind is not AccessKind.READ or position is None:
+                    continue
+                rank = 0 if access.array in self.program.scop.privatizable else access.relation.dim(isl.dim_type.out)
+                known = any(a.array == access.array and a.relation.is_equal(access.relation) for a in sure)
+                if rank and not known and access.exact and step_of(access, position) == 0:
+                    return True
+        return False
 
     def branches(self, node: Node, inner: list[Member]) -> bool:
         """Whether short loops of constant length choose between values: once they are unrolled, there are more branches

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
 from typing import TypeAlias
 
 from polyc.analysis.expressions.facts import constant
+from polyc.analysis.expressions.straight import changes_nothing
 from polyc.errors import Span
 from polyc.frontend.c.functions import ENDS
 from polyc.frontend.c.state import Env, Region, number
@@ -18,6 +20,17 @@ from polyc.frontend.sets.loops import Loop, NotAffine, analyse, overflowing
 from polyc.frontend.sets.opaque import Opaque
 from polyc.model import ctree as c
 from polyc.records import dataclass, field, replace
+
+
+def _terms(condition: c.Expr) -> list[c.Expr]:
+    """The terms of `a && b && c`."""
+    if isinstance(condition, c.Binary) and condition.op == "&&":
+        return _terms(condition.left) + _terms(condition.right)
+    return [condition]
+
+
+def _both(terms: list[c.Expr]) -> c.Expr:
+    return reduce(lambda left, right: c.Binary("&&", left, right), terms)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,6 +129,9 @@ class Extractor:
         holds = self.affine.condition(node.condition, env)
         if holds is None:
             self.region.assumed = before
+            parted = self.parted(node, env)
+            if parted is not None:
+                return self.branch(parted, env)
             chosen = self.choice(node, env)
             if chosen is not None:
                 return chosen
@@ -129,6 +145,26 @@ class Extractor:
         if node.otherwise is not None:
             found += self.statement(node.otherwise, env.within(holds.complement()))[0]
         return found
+
+    def parted(self, node: c.If, env: Env) -> c.If | None:
+        """The statement with what is affine of its condition around the rest of it.
+
+        rewrite:  if (x + k >= 0 && x + k < n && a[x + k] < m) S  ->  if (x + k >= 0 && x + k < n) if (a[x + k] < m) S
+        requires: no `else`; the terms before data are asked are moved, or all, if none of them has an effect
+        """
+        terms = _terms(node.condition)
+        if node.otherwise is not None or len(terms) < 2:
+            return None
+        before = self.region.assumed
+        known = [self.affine.condition(term, env) is not None for term in terms]
+        self.region.assumed = before
+        if not all(map(changes_nothing, terms)) or any(isinstance(n, c.Call) for n in c.walk(node.condition)):
+            known = [all(known[: k + 1]) for k in range(len(terms))]
+        outer = [term for term, one in zip(terms, known, strict=True) if one]
+        inner = [term for term, one in zip(terms, known, strict=True) if not one]
+        if not outer or not inner:
+            return None
+        return replace(node, condition=_both(outer), then=replace(node, condition=_both(inner)))
 
     def choice(self, node: c.If, env: Env) -> list[Item] | None:
         """A maximum or minimum that is written as a condition, or two elements that are put in order, as ordinary

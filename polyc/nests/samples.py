@@ -20,8 +20,17 @@ def sample_parameters(program: Program) -> isl.Set:
 
     The window of a convolution is such a one: a window as large as the image leaves a single cell.
     """
-    known = program.scop.bounded
-    known = known.align_params(program.scop.domain.get_space())
+    known = program.scop.bounded.align_params(program.scop.domain.get_space())
+    chosen, written = _chosen(program, known)
+    if written <= 0.0:  # arrays are so short that nothing runs where all sizes are as large as any of them may be
+        known = _busy(program, known)
+        chosen, _ = _chosen(program, known)
+    found = _fixed(known, chosen)
+    return found if not found.is_empty() else _nearest(_busy(program, known), chosen)
+
+
+def _chosen(program: Program, known: isl.Set) -> tuple[list[int], float]:
+    """Large sizes of those that are known, and `_score` of them."""
     count = known.dim(isl.dim_type.param)
     most = {p.name: _largest(p) for p in program.scop.parameters}
     named = (most.get(known.get_dim_name(isl.dim_type.param, k) or "", LARGE) for k in range(count))
@@ -39,8 +48,7 @@ def sample_parameters(program: Program) -> isl.Set:
         score = _score(program, _fixed(known, tried))
         if score > best or (score == best and _runs(program, _fixed(known, tried)) > runs):
             chosen, best, runs = tried, score, _runs(program, _fixed(known, tried))
-    found = _fixed(known, chosen)
-    return found if not found.is_empty() else _nearest(_busy(program, known), chosen)
+    return chosen, best
 
 
 def _largest(parameter: Parameter) -> int:

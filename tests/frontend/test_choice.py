@@ -145,3 +145,21 @@ def test_not_written_on_each_way(body: str, tmp_path: Path) -> None:
     found = scop_of(body, tmp_path).statements.values()
     kinds = {a.kind for one in found for a in one.accesses if a.array == "c"} - {AccessKind.READ}
     assert AccessKind.WRITE not in kinds
+
+
+@pytest.mark.parametrize(
+    ("body", "first"),
+    [
+        ("if (i > 2 && a[i] > z) c[i] = 1;", 3),
+        ("if (a[i] > z && i > 2) c[i] = 1;", 3),
+        ("if (i > 1 && (i > 2 && a[i] > z)) { c[i] = 1; k[i] = 2; }", 3),
+        ("if (i > 2 && rand() > 3 && i > 5) c[i] = 1;", 3),  # it is called for i = 3
+        ("if (k[i]++ > 2 && i > 2) c[i] = 1;", 0),
+        ("if (i > 2 && a[i] > z) c[i] = 1; else c[i] = 2;", 0),
+        ("if (i > 2 || a[i] > z) c[i] = 1;", 0),
+    ],
+)
+def test_what_is_affine_of_a_condition(body: str, first: int, tmp_path: Path) -> None:
+    """The first iteration in which the statement runs."""
+    (only,) = scop_of(body, tmp_path).statements.values()
+    assert only.domain.dim_min_val(0).to_python() == first

@@ -21,16 +21,15 @@ def sample_parameters(program: Program) -> isl.Set:
     The window of a convolution is such a one: a window as large as the image leaves a single cell.
     """
     known = program.scop.bounded.align_params(program.scop.domain.get_space())
-    chosen, written = _chosen(program, known)
-    if written <= 0.0:  # arrays are so short that nothing runs where all sizes are as large as any of them may be
+    if not program.scop.known.is_subset(program.scop.bounded):  # arrays bound it only where something runs
         known = _busy(program, known)
-        chosen, _ = _chosen(program, known)
+    chosen = _chosen(program, known)
     found = _fixed(known, chosen)
     return found if not found.is_empty() else _nearest(_busy(program, known), chosen)
 
 
-def _chosen(program: Program, known: isl.Set) -> tuple[list[int], float]:
-    """Large sizes of those that are known, and `_score` of them."""
+def _chosen(program: Program, known: isl.Set) -> list[int]:
+    """Large sizes of those that are known."""
     count = known.dim(isl.dim_type.param)
     most = {p.name: _largest(p) for p in program.scop.parameters}
     named = (most.get(known.get_dim_name(isl.dim_type.param, k) or "", LARGE) for k in range(count))
@@ -40,15 +39,16 @@ def _chosen(program: Program, known: isl.Set) -> tuple[list[int], float]:
         position = known.find_dim_by_name(isl.dim_type.param, tie.base)
         if position >= 0:
             chosen[position] = min(chosen[position], max(1, round(LARGE / tie.factor)))
-    best, runs = _score(program, _fixed(known, chosen)), _runs(program, _fixed(known, chosen))
+    best = _score(program, _fixed(known, chosen))
     for position in range(count):
         if chosen[position] < large[position]:
             continue
         tried = [*chosen[:position], SMALL, *chosen[position + 1 :]]
         score = _score(program, _fixed(known, tried))
-        if score > best or (score == best and _runs(program, _fixed(known, tried)) > runs):
-            chosen, best, runs = tried, score, _runs(program, _fixed(known, tried))
-    return chosen, best
+        as_many = score == best > float("-inf")
+        if score > best or (as_many and _runs(program, _fixed(known, tried)) > _runs(program, _fixed(known, chosen))):
+            chosen, best = tried, score
+    return chosen
 
 
 def _largest(parameter: Parameter) -> int:

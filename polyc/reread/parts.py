@@ -9,6 +9,7 @@ from __future__ import annotations
 import islpy as isl
 
 from polyc.analysis.expressions.reader import NotAffine, Reader, parameter_space, piecewise
+from polyc.analysis.expressions.straight import is_plain
 from polyc.model import ctree as c
 from polyc.model.fault import Fault
 from polyc.model.program import Program
@@ -221,7 +222,7 @@ def chosen(node: c.If) -> tuple[c.Stmt, ...] | None:
         case _:
             return None
     read = {name for n in c.walk(test) if isinstance(n, c.ArrayRef | c.Name) for name in _words(n)}
-    if not any(isinstance(n, c.ArrayRef) for n in c.walk(test)) or not all(map(_is_value, c.walk(test))):
+    if not any(isinstance(n, c.ArrayRef) for n in c.walk(test)) or not is_plain(test):
         return None
     for store in stores:
         match store:
@@ -243,13 +244,6 @@ def chosen(node: c.If) -> tuple[c.Stmt, ...] | None:
 
 def _words(node: c.ArrayRef | c.Name) -> list[str]:
     return c.identifiers(node.name if isinstance(node, c.Name) else node.array)
-
-
-def _is_value(node: c.Node) -> bool:
-    """Whether evaluating the node itself changes nothing."""
-    if isinstance(node, c.Unary):
-        return node.op in ("+", "-", "~", "!")
-    return isinstance(node, c.ArrayRef | c.Name | c.Literal | c.Binary | c.Cast)
 
 
 def names_of(program: Program) -> frozenset[str]:

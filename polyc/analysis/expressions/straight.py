@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from polyc.model import ctree as c
 from polyc.records import dataclass, field
 
+ABSOLUTE = frozenset({"abs", "labs", "llabs", "fabs", "fabsf"})
 _PLAIN = c.Literal | c.Name | c.ArrayRef | c.Binary | c.Cast | c.Ternary
 
 
@@ -76,6 +77,17 @@ def changes_nothing(expr: c.Expr) -> bool:
     )
 
 
+def is_plain(expr: c.Expr) -> bool:
+    """Whether an expression is made of operators, elements and absolute values alone: it has the same value again as
+    long as nothing is stored."""
+    return all(
+        isinstance(n, c.ArrayRef | c.Name | c.Literal | c.Binary | c.Cast)
+        or (isinstance(n, c.Unary) and n.op in ("+", "-", "~", "!"))
+        or (isinstance(n, c.Call) and n.function in ABSOLUTE)
+        for n in c.walk(expr)
+    )
+
+
 def is_repeatable(expr: c.Expr) -> bool:
     """Whether computing an expression once more costs little and has no effect: no calls, no pointers."""
     return all(isinstance(n, _PLAIN) or (isinstance(n, c.Unary) and n.op in "+-~") for n in c.walk(expr))
@@ -101,4 +113,4 @@ def unconditional(expr: c.Node) -> Iterator[c.ArrayRef]:
                 yield from unconditional(child)
 
 
-__all__ = ["Scalars", "changes_nothing", "is_repeatable", "unconditional"]
+__all__ = ["Scalars", "changes_nothing", "is_plain", "is_repeatable", "unconditional"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
+from polyc.analysis.expressions.straight import is_plain
 from polyc.model import ctree as c
 from polyc.records import dataclass
 
@@ -70,7 +71,7 @@ def _choice(items: tuple[c.Stmt, ...]) -> Choice | None:
                 pragmas=(),
             ),
             c.Note(kind="end"),
-        ) if op in c.COMPARISONS and c.unlabelled(kept) == c.unlabelled(target):
+        ) if op in c.COMPARISONS and is_plain(test) and c.unlabelled(kept) == c.unlabelled(target):
             return Choice(items, c.unlabelled(test), c.Assign("=", target, value))
     return None
 

@@ -9,6 +9,7 @@ from functools import reduce
 import islpy as isl
 
 from polyc.analysis.expressions.facts import mentions
+from polyc.analysis.expressions.straight import ABSOLUTE
 from polyc.codegen.loops.choices import with_branches
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.codegen.loops.generated import Generated, children, marks_of, visit_at, visits_below
@@ -29,7 +30,7 @@ from polyc.records import dataclass, replace
 
 LINE_BYTES = 64
 """What vectors are aligned to, so that none lies in two lines of a cache."""
-VECTOR_CALLS = c.NUMBERS | {"abs", "labs", "llabs", "fabs", "fabsf"}
+VECTOR_CALLS = c.NUMBERS | ABSOLUTE
 """Functions of the C library that each machine's vectors have an instruction for, and that set no errno; numbers."""
 MOST_UNROLLED = 32
 """Register tiles are smaller, so that their loops go away."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from polyc.model.program import Program
-from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Sequence
+from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Role, Sequence, walk
 from polyc.nests.nest import innermost_loops
 from polyc.passes.loops.siblings import Siblings
 from polyc.poly import names
@@ -42,6 +42,8 @@ class _Rejoiner:
         match node:
             case Mark(kind="tiles"):
                 return node  # tiles over time have an order of their own
+            case Band() if _in_registers(node):
+                return node
             case Sequence():
                 nests = self.siblings.nests(node, above)
                 self.tell(node, nests)
@@ -61,6 +63,11 @@ class _Rejoiner:
             old = {frozenset(names(s.filter)) for s in before.children} if isinstance(before, Sequence) else set()
             new = after.children if isinstance(after, Sequence) else ()
             self.joined += [found for s in new if frozenset(found := tuple(names(s.filter))) not in old]
+
+
+def _in_registers(node: Node) -> bool:
+    """Whether sums in registers are below, whose loops are where they belong."""
+    return any(m.role is Role.REGISTER for n in walk(node) if isinstance(n, Band) for m in n.members)
 
 
 __all__ = ["rejoin_recurrences"]

@@ -30,7 +30,7 @@ def with_branches(node: c.Stmt) -> c.Stmt:
     """Join what the same comparison chooses, one after the other.
 
     rewrite:  at = x > m ? i : at; m = x > m ? x : m;  ->  if (x > m) { at = i; m = x; }
-    requires: scalars, of which only the last is compared; the reader (`Walk.chosen`) asks for the same
+    requires: scalars, of which only the last is compared; the reader (`chosen`) asks for the same
     ensures:  one branch, which is predicted, where else the next iteration waits for the comparison and the selection
     """
     return c.Block(tuple(_joined(node.body)), node.span) if isinstance(node, c.Block) else node

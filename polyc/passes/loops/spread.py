@@ -124,8 +124,14 @@ def _short_unrolled(node: Node, program: Program) -> Node:
 def _is_branched(node: Band, program: Program) -> bool:
     """Whether statements in loops that carry values do what the data say: written out, that is no vector code."""
     carrying = [m for n in walk(node) if isinstance(n, Band) for m in n.members if not m.coincident]
-    bodies = [program.statements[name].body for member in carrying for name in names(member.schedule.domain())]
-    return any(isinstance(n, c.If) for body in bodies for n in c.walk(body))
+    return any(isinstance(n, c.If) for n in _nodes(carrying, program))
+
+
+def _nodes(members: list[Member], program: Program) -> Iterator[c.Node]:
+    """All that stands in the text of the statements in some loops."""
+    for member in members:
+        for name in names(member.schedule.domain()):
+            yield from c.walk(program.statements[name].body)
 
 
 def _long_loops(statement: Statement) -> int:
@@ -324,6 +330,12 @@ class _Spreader:
             return rows.along, rows.count
         return (None, 0) if any(better) else (best, 0)
 
+    def along(self, member: Member) -> Iterator[tuple[Statement, int | None]]:
+        """The statements that a loop runs through, and the dimension of theirs that it follows, if it is one."""
+        for piece in sets(member.schedule.domain()):
+            position = dimension_of(value_on(member.schedule, piece.get_space()))
+            yield self.program.statements[set_name(piece)], position
+
     def goes_from_row_to_row(self, member: Member, columns: tuple[Column, ...]) -> bool:
         """Whether a step of a loop leads to another long row of an array, in a statement that runs as often as any, but
         for loops of few iterations."""
@@ -333,11 +345,9 @@ class _Spreader:
             for a in self.program.statements[name].accesses
             if a.array in self.program.scop.privatizable
         }
-        pieces = list(sets(member.schedule.domain()))
-        deep = {set_name(piece): _long_loops(self.program.statements[set_name(piece)]) for piece in pieces}
-        for piece in pieces:
-            statement = self.program.statements[set_name(piece)]
-            position = dimension_of(value_on(member.schedule, piece.get_space()))
+        below = list(self.along(member))
+        deep = {statement.name: _long_loops(statement) for statement, _ in below}
+        for statement, position in below:
             if deep[statement.name] < max(deep.values()):
                 continue  # it runs once for many of the others
             for access in statement.accesses:
@@ -351,9 +361,7 @@ class _Spreader:
         """Whether a loop moves all that is no array of its iterations' own by a few elements, `x[2 * i + k]`: whole
         vectors are loaded, and shuffled."""
         moved = False
-        for piece in sets(member.schedule.domain()):
-            statement = self.program.statements[set_name(piece)]
-            position = dimension_of(value_on(member.schedule, piece.get_space()))
+        for statement, position in self.along(member):
             for access in statement.accesses:
                 if access.array in self.program.scop.privatizable:
                     continue
@@ -379,16 +387,13 @@ class _Spreader:
     def calls_below_branches(self, inner: list[Member]) -> bool:
         """Whether inner loops call functions where the data say so: no compiler makes vectors of that, and a branch
         that is seldom taken costs a row on its own less."""
-        bodies = [self.program.statements[name].body for m in inner for name in names(m.schedule.domain())]
-        branches = [node for body in bodies for node in c.walk(body) if isinstance(node, c.If)]
+        branches = [node for node in _nodes(inner, self.program) if isinstance(node, c.If)]
         return any(isinstance(node, c.Call) for branch in branches for node in c.walk(branch))
 
     def still_below_branches(self, member: Member) -> bool:
         """Whether what data decide on loads an element that stays where it is while a loop goes on: C compilers make no
         vectors of that loop then, since there may be no such element where the condition does not hold."""
-        for piece in sets(member.schedule.domain()):
-            statement = self.program.statements[set_name(piece)]
-            position = dimension_of(value_on(member.schedule, piece.get_space()))
+        for statement, position in self.along(member):
             certain = {node.ref for node in unconditional(statement.body)}
             sure = [a for a in statement.accesses if a.ref in certain]
             for access in statement.accesses:
@@ -407,8 +412,7 @@ class _Spreader:
 
     def holds(self, inner: list[Member], kind: type[c.Call] | type[c.Ternary]) -> bool:
         """Whether the text of a statement in some loops has a node of a kind."""
-        bodies = [self.program.statements[name].body for m in inner for name in names(m.schedule.domain())]
-        return any(isinstance(node, kind) for body in bodies for node in c.walk(body))
+        return any(isinstance(node, kind) for node in _nodes(inner, self.program))
 
     def overlaps(self, inner: list[Member]) -> bool:
         """Whether the recurrences are so short that a core is at the next one while it waits for the last. Loops that

@@ -183,7 +183,7 @@ def constructs(options: Options) -> bool:
 
 def relocates(options: Options) -> bool:
     """Whether temporaries may move."""
-    return options.relocate and constructs(options)
+    return options.relocate and fuses(options) and chooses_tiles(options)
 
 
 def slides(options: Options) -> bool:

@@ -1,6 +1,6 @@
-"""CUDA texts of the operators and of a matrix product, with a manifest, for `run.py` on a machine with a GPU.
+"""CUDA texts of the operators and of some programs more, with a manifest, for `run.py` on a machine with a GPU.
 
-python benchmarks/gpu/generate.py OUT [--small] [--only NAME]... [-- POLYC-OPTIONS]
+python benchmarks/gpu/generate.py OUT [--small] [--only NAME]... [--machine NAME] [--reassociate] [--allow-tf32]
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from polyc.pipeline import compile_region
 from polyc.runtime.sizes import bounds
 
 HERE = Path(__file__).resolve().parent
-SOURCES = {file.stem: file for file in [*sorted((HERE.parent / "operators").glob("*.c")), HERE / "matmul.c"]}
+SOURCES = {file.stem: file for folder in (HERE.parent / "operators", HERE) for file in sorted(folder.glob("*.c"))}
 SIGNATURE = re.compile(r'extern "C" int (\w+_device)\(([^()]*)\)')
 PARAMETER = re.compile(r"(?:const )?([\w ]+?) \*(\w+)$")
 BYTES = {"float32": 4, "float64": 8, "int32": 4, "int64": 8}
@@ -36,23 +36,27 @@ def main() -> int:
     parser.add_argument("out", type=Path, help="folder for the CUDA texts and the manifest")
     parser.add_argument("--small", action="store_true", help="the sizes of the tests (-DSMALL)")
     parser.add_argument("--only", action="append", choices=list(SOURCES), help="this operator; may be repeated")
+    parser.add_argument("--machine", default="generic", help="a GPU of `polyc machine list`, or a file")
+    parser.add_argument("--reassociate", action="store_true", help="sums of rows by all threads of a block")
+    parser.add_argument("--allow-tf32", action="store_true", help="float products on tensor cores")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
+    options = Options(target="cuda", machine=given.machine, reassociate=given.reassociate, allow_tf32=given.allow_tf32)
     try:
-        operators = [generated(name, given.out, given.small) for name in given.only or SOURCES]
+        operators = [generated(name, given.out, given.small, options) for name in given.only or SOURCES]
     except Problem as problem:
         print(f"generate.py: {problem}", file=sys.stderr)
         return 1
-    save(operators, given.out, polyc=__version__, small=given.small)
+    save(operators, given.out, polyc=__version__, small=given.small, machine=given.machine)
     print(f"{given.out}: {len(operators)} operators, {sum(o.kernels for o in operators)} kernels")
     return 0
 
 
-def generated(name: str, folder: Path, small: bool) -> Operator:
+def generated(name: str, folder: Path, small: bool, options: Options) -> Operator:
     """Compile one operator and write its CUDA text. Raises Problem."""
     file = SOURCES[name]
     (region,) = read(str(file), InputOptions(defines=("SMALL",) if small else ())).regions
-    compiled = compile_region(region, Options(target="cuda"))
+    compiled = compile_region(region, options)
     if not compiled.device:
         why = [r.message for r in compiled.program.remarks if r.code == "not-mapped"]
         raise Problem(f"{name} was not mapped to a GPU: {'; '.join(why)}")

@@ -44,6 +44,22 @@ def linear(A: Any, Bm: Any, bias: Any) -> Any:
     return f.linear(A, Bm, bias)
 
 
+def softmax(x: Any) -> Any:
+    return x.softmax(dim=1)
+
+
+def layernorm(x: Any, scale: Any, shift: Any) -> Any:
+    import torch.nn.functional as f
+
+    return f.layer_norm(x, x.shape[1:], scale, shift, 1e-5)
+
+
+def selfattention(q: Any, k: Any, v: Any) -> Any:
+    import torch.nn.functional as f
+
+    return f.scaled_dot_product_attention(q[None], k[None], v[None], scale=0.125)[0]
+
+
 REFERENCES: dict[str, Reference] = {
     "add2": lambda x, y, z: x + y + z,
     "attention": attention,
@@ -55,6 +71,7 @@ REFERENCES: dict[str, Reference] = {
     "conv4": conv(3, 2),
     "csn": lambda mask: (1.0 - mask.float()) * -10000.0,
     "indep": indep,
+    "layernorm": layernorm,
     "madd": lambda x, mask: x * 0.125 + mask[:, None, None, :],
     "madd4": lambda x, y, z: x * 0.9 + (y * 0.1) * y + z,
     "matmul": lambda A, Bm: A @ Bm,
@@ -65,6 +82,8 @@ REFERENCES: dict[str, Reference] = {
     "mul2": lambda x, mask: x * 0.125 * mask,
     "rdadd": lambda x, y: x / 0.9 + y,
     "s2m": lambda x, y: (x - y) * 0.125 * y,
+    "selfattention": selfattention,
+    "softmax": softmax,
     "transbmm": lambda q, k: q.transpose(1, 2) @ k.transpose(-1, -2),
 }
 WIDE = {"maxmin": 200.0}

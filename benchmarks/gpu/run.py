@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ busy while the host starts what is timed, so that the time is the device's."""
 COPY_BYTES = 1 << 30
 PRODUCT = 4096
 """Rows and columns of the product that gives the arithmetic limit."""
+MORE = ("layernorm", "matmul", "selfattention", "softmax")
+"""Programs of this folder, which are not among the twenty operators."""
 Calls = dict[str, Callable[[], Any]]
 
 
@@ -68,6 +71,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", help="this operator; may be repeated")
     parser.add_argument("--runs", type=int, default=RUNS, help=f"timed runs of each (default: {RUNS})")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there, too")
+    parser.add_argument("--eager", action="store_true", help="leave torch.compile out")
     parser.add_argument("--dry-run", action="store_true", help="say whether all that is needed is there")
     given = parser.parse_args()
     try:
@@ -76,7 +80,7 @@ def main() -> int:
         if given.dry_run or lacking:
             print("\n".join(f"run.py: {line}" for line in lacking) or "all is there", file=sys.stderr)
             return 1 if lacking else 0
-        return measure(operators, given.out, given.runs, given.json)
+        return measure(operators, given.out, given)
     except Problem as problem:
         print(f"run.py: {problem}", file=sys.stderr)
         return 1
@@ -106,18 +110,21 @@ def missing(operators: list[Operator], folder: Path) -> list[str]:
     return found
 
 
-def measure(operators: list[Operator], folder: Path, runs: int, file: Path | None) -> int:
+def measure(operators: list[Operator], folder: Path, given: argparse.Namespace) -> int:
     import torch
 
+    runs, file = given.runs, given.json
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = True  # cuDNN tries its algorithms, and takes the fastest
     limits = measured_limits(runs)
     print(heading(limits), flush=True)
     rows = []
     with tempfile.TemporaryDirectory(prefix="polyc-gpu-") as libraries:
-        for operator in operators:
-            library = build(folder / operator.file, Path(libraries))
-            rows.append(measured(operator, DeviceFunction(library, operator), limits, runs))
+        with ThreadPoolExecutor() as pool:
+            built = pool.map(lambda operator: build(folder / operator.file, Path(libraries)), operators)
+            functions = [DeviceFunction(library, operator) for operator, library in zip(operators, built, strict=True)]
+        for operator, function in zip(operators, functions, strict=True):
+            rows.append(measured(operator, function, limits, runs, not given.eager))
             print(line(rows[-1]), flush=True)
             torch.cuda.empty_cache()
     print(means(rows))
@@ -143,7 +150,7 @@ def build(text: Path, folder: Path) -> Path:
     return library
 
 
-def measured(operator: Operator, function: DeviceFunction, limits: Limits, runs: int) -> Row:
+def measured(operator: Operator, function: DeviceFunction, limits: Limits, runs: int, compiling: bool) -> Row:
     import torch
 
     tensors = inputs(operator, "cuda")
@@ -155,10 +162,11 @@ def measured(operator: Operator, function: DeviceFunction, limits: Limits, runs:
     expected = eager()
     arguments = {argument.name: argument for argument in operator.arguments}
     error = max(difference(arguments[n], tensors[n], expected[n]) for n in outputs(operator))
-    compiled = reference_of(operator, tensors, torch.compile(REFERENCES[operator.name], dynamic=False))
     try:
-        compiled()
-        calls["compiled"] = compiled
+        if compiling:
+            compiled = reference_of(operator, tensors, torch.compile(REFERENCES[operator.name], dynamic=False))
+            compiled()
+            calls["compiled"] = compiled
     except Exception as failure:  # its compilers raise errors of many kinds
         print(f"torch.compile fails for {operator.name}: {str(failure).splitlines()[0]}", file=sys.stderr)
     times = device_times(calls, runs)
@@ -226,8 +234,8 @@ def line(row: Row) -> str:
 
 
 def means(rows: list[Row]) -> str:
-    """Geometric means over the operators; the plain product is none of them."""
-    some = [row for row in rows if row.name != "matmul"]
+    """Geometric means over the operators; the programs beside them (`MORE`) are none."""
+    some = [row for row in rows if row.name not in MORE]
     both = [row for row in some if row.compiled is not None]
     eager = geometric_mean([row.eager / row.polyc for row in some])
     compiled = geometric_mean([row.compiled / row.polyc for row in both if row.compiled is not None])

@@ -16,6 +16,8 @@ REGISTER_TILES = ((8, 8), (4, 8), (8, 4), (4, 4), (2, 4), (4, 2), (2, 2))
 THREADS_X = (8, 16, 32)
 THREADS = (64, 128, 256)
 DEPTHS = (8, 16, 32)
+MANY_SUMS = 32
+"""Registers of a thread's sums, above which there are few for what it copies."""
 OTHER_REGISTERS, REGISTER_SHARE = 32, 0.75
 """Of a thread: for indices, pointers and counters; and the share of what it may have that an estimate may take."""
 PAD_BYTES = 16
@@ -27,6 +29,9 @@ WARP = (4, 8)
 MEMORY_CYCLES, SHARED_CYCLES, BARRIER_CYCLES = 500, 25, 40
 """Latencies, in cycles: of a load from memory, of one from shared memory, of a barrier of a block. Orders of magnitude
 that hold from 7.0 to 9.0 (Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking", 2018)."""
+PANEL_CYCLES = 300
+"""What an iteration over panels takes beside its work where few warps are there: the addresses of its copies, waiting
+for those before, the barrier. Measured on an H200 (`mmbias3`, one block a multiprocessor)."""
 SCHEDULERS = 4
 """Of a multiprocessor: each starts one instruction of a warp a cycle."""
 L2_SPEEDUP = 2.5
@@ -39,6 +44,9 @@ WARPS = ((1, 2), (2, 1), (2, 2), (2, 4), (4, 2))
 """Of a block, along m and n."""
 NOT_HIDDEN = 0.1
 """Share of what other units do, or blocks wait for, that is not done beside what takes longest."""
+PRODUCT_NOT_HIDDEN = 0.15
+"""The same for contractions; with PANEL_CYCLES, what finds the best of ten shapes for most of nine products that were
+measured on an H200."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +192,8 @@ def _shapes(problem: _Problem, limit: int) -> Iterator[ContractionSize]:
         panels = bk * (bm + bn)
         if max(bm, bn) > 2 * min(bm, bn):
             continue  # a square has the most reuse
-        if panels % threads or not 2 * size <= panels // threads * size <= 2 * VECTOR_BYTES * words:
+        at_once = 4 if tm * tn * words <= MANY_SUMS else 2
+        if panels % threads or not 2 * size <= panels // threads * size <= at_once * VECTOR_BYTES * words:
             continue  # each thread copies as much as the others, and keeps little of it on the way
         shared_bytes = stages * bk * (bm + bn + 2 * PAD_BYTES // size) * size
         if shared_bytes > limit:
@@ -296,9 +305,9 @@ class _Tile:
         # What one block waits for, and others fill: its own work, then a load from memory and barriers.
         work = self.thread_m * self.thread_n * machine.warp_size * SCHEDULERS / rate
         own = self.k * max(of_step, SHARED_CYCLES + work) + copies
-        waits = BARRIER_CYCLES if self.stages == 2 else MEMORY_CYCLES + 2 * BARRIER_CYCLES
+        waits = PANEL_CYCLES + (BARRIER_CYCLES if self.stages == 2 else MEMORY_CYCLES + 2 * BARRIER_CYCLES)
         alone = (max(own, MEMORY_CYCLES) if self.stages == 2 else own) + waits
-        step = max(every + NOT_HIDDEN * waits, alone)
+        step = max(every + PRODUCT_NOT_HIDDEN * waits, alone)
         return _parts(self.problem.k, self.k) * step + MEMORY_CYCLES, why if every >= alone else "latency"
 
     def products(self) -> float:
@@ -322,7 +331,8 @@ class _Tile:
         ):
             count = _parts(length * size, VECTOR_BYTES) if wide_loads else length
             loads += count
-            cycles += max(count, _parts(distinct * length * size, wide))
+            passes = 2 * count if wide_loads and length * size >= VECTOR_BYTES else count  # 16 bytes a lane take two
+            cycles += max(passes, _parts(distinct * length * size, wide))
         return loads, cycles
 
     def traffic(self) -> tuple[float, float]:
@@ -344,7 +354,7 @@ class _Tile:
 def _together(cycles: dict[str, float]) -> tuple[float, str]:
     """What several units take that work beside each other, and the name of the slowest."""
     slowest = max(cycles, key=lambda name: cycles[name])
-    return (1 - NOT_HIDDEN) * cycles[slowest] + NOT_HIDDEN * sum(cycles.values()), slowest
+    return (1 - PRODUCT_NOT_HIDDEN) * cycles[slowest] + PRODUCT_NOT_HIDDEN * sum(cycles.values()), slowest
 
 
 def _parts(extent: int, size: int) -> int:

@@ -25,9 +25,11 @@ class Rates:
     """To and from memory, when all cores ask: copy bandwidth over clock."""
 
 
-START_CYCLES = 5e-6 * 1.4e9 * 64 / Rates().operations
-"""What a kernel less saves on a GPU, whatever it does: starting one takes about 5 microseconds, in which one
-multiprocessor with 64 operations a cycle does so much. It decides for sizes only that do not fill a GPU."""
+START_SECONDS = 5e-6
+"""To start a kernel on a GPU, about."""
+START_CYCLES = START_SECONDS * 1.4e9 * 64 / Rates().operations
+"""What a kernel less saves on a GPU, whatever it does: what one multiprocessor with 64 operations a cycle does in the
+time that it takes to start one. It decides for sizes only that do not fill a GPU."""
 
 
 @dataclass(frozen=True, slots=True)

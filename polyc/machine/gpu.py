@@ -109,6 +109,11 @@ class Gpu:
         """Multiply-adds of one multiprocessor in a cycle of its clock."""
         return self.gflops(element_bytes) * 1e3 / (2 * self.multiprocessors * self.clock_mhz)
 
+    def cycles_of_loads(self, count: int) -> float:
+        """Cycles of one multiprocessor for `count` loads of a thread, where lanes ask for neighbours: a warp's request
+        is served at a time."""
+        return count / self.warp_size
+
     def tensor_operations_per_cycle(self, element_bytes: int) -> float:
         """Multiply-adds of the tensor cores of one multiprocessor in a cycle, for inputs of 2 bytes, or floats (tf32).
 

@@ -21,7 +21,7 @@ from polyc.runtime.devices import build_for_device, device_faults
 from polyc.runtime.differences import Difference, first_difference
 from polyc.runtime.inputs import Data, random_array
 from polyc.runtime.layout import Layout, Unsafe
-from polyc.runtime.process.build import BuildError, build, has_openmp
+from polyc.runtime.process.build import BuildError, MissingToolError, build, has_openmp
 from polyc.runtime.tolerance import tolerances
 
 SIZES = (1, 5, 17, 40, 140)
@@ -150,6 +150,9 @@ def free_bytes() -> int:
 
 def tell_build_error(region: Region, problem: BuildError, folder: Path, cc: str, report: Report) -> None:
     """The result is wrong where the original alone can be built; otherwise polyc lacks something to build both."""
+    if isinstance(problem, MissingToolError):
+        report.skipped.append(str(problem))
+        return
     try:
         build(csource.c_source(region, region.original).text, folder, cc)
     except BuildError as other:

@@ -1,4 +1,4 @@
-"""Building a region whose result runs on a GPU: on PoCL or any OpenCL device, or CUDA through the shim."""
+"""Building a region whose result runs on a GPU: on PoCL or any OpenCL device, or CUDA, on a GPU or in the shim."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from polyc.codegen.gpu.render import render_device_files
 from polyc.model.program import Compiled
 from polyc.model.scop import Region
-from polyc.runtime import cuda_shim
+from polyc.runtime import cuda, cuda_shim
 from polyc.runtime.opencl import missing, support
 from polyc.runtime.process.build import BuildError, build
 
@@ -24,6 +24,9 @@ def build_for_device(
     if target == "cuda":
         host = folder / "host.c"
         host.write_text(text, encoding="utf-8", errors="surrogateescape")
+        on_device = None if count else cuda.device()
+        if on_device is not None:
+            return cuda.build(files[".cu"], host, folder, cc), {"CUDA_VISIBLE_DEVICES": on_device}
         return cuda_shim.build(files[".cu"], [host], folder, cc=cc, count=count), {}
     found = support(cc)
     if found is None:

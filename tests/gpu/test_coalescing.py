@@ -93,3 +93,35 @@ def test_the_same_values(name: str, more: dict[str, tuple[int, ...]], target: st
         region_of(GAIN[name], tmp_path), Options(target=target, grid=more.get("grid"), block=more.get("block"))
     )
     assert "coalesced" in {remark.code for remark in done.program.remarks}
+
+
+ROWS = """
+void rows(int n, float a[n][{columns}], double b[n][{columns}], float c[n][{columns}])
+{{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = {first}; j < {columns}; j++)
+            c[i][j] = a[i][j] * (float)b[i][j];
+#pragma endscop
+}}
+"""
+
+
+def test_neighbours_are_moved_at_once(tmp_path: Path) -> None:
+    """16 bytes of floats, since rows begin at multiples of that; nvcc is told where arrays do."""
+    result = compiled(ROWS.format(columns=300, first=0), tmp_path, target="cuda")
+    assert result.passed
+    assert "const long j = c2 % 75;" in result.device[0]
+    assert "c[i][4 * j + j2] = a[i][4 * j + j2] * (float)b[i][4 * j + j2];" in result.device[0]
+    assert "a = (const float (*)[300])__builtin_assume_aligned(a, 16);" in result.device[0]
+
+
+@pytest.mark.parametrize(("columns", "first"), [(302, 0), (300, 1)])
+def test_neighbours_that_begin_elsewhere(columns: int, first: int, tmp_path: Path) -> None:
+    text = compiled(ROWS.format(columns=columns, first=first), tmp_path, target="cuda").device[0]
+    assert "assume_aligned" not in text
+
+
+@TARGETS
+def test_neighbours_have_the_same_values(target: str, tmp_path: Path) -> None:
+    assert_same(region_of(ROWS.format(columns=300, first=0), tmp_path), Options(target=target))

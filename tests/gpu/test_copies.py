@@ -54,27 +54,27 @@ def test_boxes_are_dealt_out_by_one_index(tmp_path: Path) -> None:
     compiled = assert_same(region_of(CONV, tmp_path), Options(target="cuda", machine="h200"))
     lines, first = lines_to(compiled.device[0], "polyc_fetch(&w_panel[0]")
     assert lines[first - 5 : first] == [
-        "for (int c = 32 * ty + tx; c < 288; c += 128) {",
-        "const long x0 = c / 18 + ft;",
-        "const long x1 = c / 9 % 2;",
-        "const long x2 = c / 3 % 3;",
-        "const long x3 = c % 3;",
+        "for (int c = 32 * ty + tx; c < 576; c += 256) {",
+        "const int x0 = c / 18 + ft;",
+        "const int x1 = c / 9 % 2;",
+        "const int x2 = c / 3 % 3;",
+        "const int x3 = c % 3;",
     ]
 
 
 @pytest.mark.slow
 def test_results_are_stored_16_bytes_at_once(tmp_path: Path) -> None:
     """Four cells are stored together, or left out together where the last tile ends."""
-    compiled = assert_same(region_of(PRODUCT.format(columns=52), tmp_path), Options(target="cuda", machine="h200"))
+    compiled = assert_same(region_of(PRODUCT.format(columns=1028), tmp_path), Options(target="cuda", machine="h200"))
     lines, first = lines_to(compiled.device[0], "polyc_store16")
     assert lines[first - 6 : first + 1] == [
-        "for (int i = 0; i < 2; i++) {",
-        "if (it + 8 * ty + 2 * ly + i < n && jt + 4 * lx <= 51) {",
+        "for (int i2 = 0; i2 < 4; i2++) {",
+        "if (it + 32 * ty + 4 * ly + 16 * i + i2 < n && jt + 4 * lx <= 1027) {",
         "float C_row[4] __attribute__((aligned(16)));",
         "#pragma unroll",
         "for (int j = 0; j < 4; j++)",
-        "C_row[j] = C_sum[i][j];",
-        "polyc_store16(&C[it + 8 * ty + 2 * ly + i][jt + 4 * lx], &C_row[0]);",
+        "C_row[j] = C_sum[4 * i + i2][j];",
+        "polyc_store16(&C[it + 32 * ty + 4 * ly + 16 * i + i2][jt + 4 * lx], &C_row[0]);",
     ]
 
 
@@ -93,3 +93,35 @@ def test_rows_of_any_length_are_asked_for_it(tmp_path: Path) -> None:
     stores = [k for k, line in enumerate(lines) if line.startswith("polyc_store16")]
     assert [first < k < other for k in stores] == [True]
     assert next(line for line in lines[other:] if "] = C_sum" in line).startswith("C[(long)(it + ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rows", "through"), [(48, True), (50, False)])
+def test_what_lies_across_goes_through_registers(rows: int, through: bool, tmp_path: Path) -> None:
+    """A's rows lie along the sum, and its panel has them across: loaded before the products, stored after them."""
+    text = PRODUCT.format(columns=1028).replace("[48]", f"[{rows}]").replace("k < 48", f"k < {rows}")
+    compiled = assert_same(region_of(text, tmp_path), Options(target="cuda", machine="h200"))
+    lines = [line.strip() for line in compiled.device[0].splitlines()]
+    loads = [k for k, line in enumerate(lines) if line.startswith("polyc_load16(&A_panel_next[q][0]")]
+    stores = [k for k, line in enumerate(lines) if line.endswith("= A_panel_next[q][x12];")]
+    sums = next(k for k, line in enumerate(lines) if "] += A_panel[stage]" in line)
+    assert len(loads) == len(stores) == (2 if through else 0)
+    if through:
+        assert loads[0] < stores[0] < loads[1] < sums < stores[1]
+
+
+@pytest.mark.slow
+def test_indices_of_32_bits(tmp_path: Path) -> None:
+    """Where all sizes are known, and no index is a value; tiles need no loop where each block has one."""
+    text = PRODUCT.format(columns=1028).replace("int n, float A[n]", "float A[96]").replace("C[n]", "C[96]")
+    text = text.replace("i < n", "i < 96")
+    known = assert_same(region_of(text, tmp_path), Options(target="cuda", machine="h200")).device[0]
+    assert "const int by = blockIdx.y;" in known
+    assert "  const int jt = 32 * bx;" in known
+    assert "long" not in known[: known.index("static void start_")]
+    given = assert_same(region_of(text, tmp_path), Options(target="cuda", machine="h200", grid=(2, 2))).device[0]
+    assert "const long by = blockIdx.y;" in given
+    assert "for (long jt = 32 * bx; jt < 1056; jt += 32L * gridDim.x)" in given
+    value = "void f(float a[64][64]) {\n#pragma scop\nfor (long i = 0; i < 64; i++) for (long j = 0; j < 64; j++)\n"
+    value += "a[i][j] = (float)(i * j * 3000000);\n#pragma endscop\n}\n"
+    assert "const long by" in assert_same(region_of(value, tmp_path), Options(target="cuda")).device[0]

@@ -213,7 +213,7 @@ def test_nothing_to_gain(body: str, tmp_path: Path) -> None:
     assert remarks(program) == []
 
 
-@pytest.mark.parametrize("options", [{"tile_sizes": (8, 8)}, {"fuse": "max"}, {"target": "cuda"}, {"relocate": False}])
+@pytest.mark.parametrize("options", [{"tile_sizes": (8, 8)}, {"fuse": "max"}, {"relocate": False}])
 def test_where_nobody_makes_register_tiles(options: dict[str, object], tmp_path: Path) -> None:
     program = relocated(nest(f"w = 0.0; {PRODUCT} C[i][j] = w;"), tmp_path, **options)
     assert program.relocated is None

@@ -58,8 +58,9 @@ def linear_loop(printer: KernelPrinter, node: isl.AstNode, member: Member, scope
         raise NotMappable(f"how often the loop {member.name} runs depends on another one of its kernel")
     printer.count(member, trips_of(ZERO, total, printer.together(member)), scope)
     name = printer.namer.fresh("c", below.names)
-    # The box of one tile is small, and 32 bits are divided faster than 64.
-    small = member.mapped == ALL_THREADS and isinstance(total, c.Literal) and int(total.text) <= MOST_IN_32_BITS
+    # 32 bits are divided faster than 64. A step of a grid that polyc chose is no longer than all iterations.
+    short = member.mapped == ALL_THREADS or printer.program.options.grid is None
+    small = short and isinstance(total, c.Literal) and int(total.text) <= MOST_IN_32_BITS
     kind = "int" if small else "long"
     body = printer.body(inner, replace(below, names=below.names | {name}))
     used = {n.name for item in body for n in c.walk(item) if isinstance(n, c.Name)}

@@ -57,11 +57,14 @@ def device_arrays(program: Program) -> dict[str, DeviceArray]:
         if not place.isidentifier():
             raise NotMappable(f"'{place}' is no variable: copy it to one before the region")
     parameters = {p.name for p in scop.parameters}
+    touched = {access.array for s in scop.statements.values() for access in s.accesses}
     found: dict[str, DeviceArray] = {}
     for key, array in scop.arrays.items():
         name = array.printed_name
         if names.count(name) > 1:
             raise NotMappable(f"two arrays are called {name}")
+        if not array.rank and key not in touched:
+            continue  # its values live in an array now, or in the expressions that read them
         if is_by_value(array, scop):
             found[key] = DeviceArray(key, name, value_type(array.element), (), None, True, False, False, False)
             continue

@@ -7,6 +7,7 @@ from math import prod
 
 import islpy as isl
 
+from polyc.analysis.expressions.linear import linear
 from polyc.codegen.gpu.dialect import Dialect
 from polyc.codegen.gpu.flat import flat_instances
 from polyc.codegen.gpu.float16 import lowered, plain_literal, spelled
@@ -14,6 +15,7 @@ from polyc.codegen.gpu.fragment_printer import fragments
 from polyc.codegen.gpu.linear import is_linear, linear_loop
 from polyc.codegen.gpu.meeting import outside_of_branches
 from polyc.codegen.gpu.memory import DeviceArray
+from polyc.codegen.gpu.narrow import fit_32_bits, in_32_bits
 from polyc.codegen.gpu.pieces import share_from, statements_below, steps_of_pieces
 from polyc.codegen.gpu.reduce import blocks_within, first_step, is_shared_out, last_step, reduction
 from polyc.codegen.gpu.stages import SMALLEST_FETCH, Stages
@@ -25,7 +27,7 @@ from polyc.codegen.loops.loops import LoopPrinter
 from polyc.codegen.loops.to_isl import BARRIER
 from polyc.codegen.text.arith import ZERO, at_most, divided, most_of, plus, product_of, times, trips_of
 from polyc.codegen.text.macros import MAX
-from polyc.codegen.text.printer import UNROLL
+from polyc.codegen.text.printer import UNROLL, brackets
 from polyc.codegen.text.tidy import N, simpler, tidied
 from polyc.errors import InternalError
 from polyc.machine.gpu import STATIC_SHARED_BYTES
@@ -49,6 +51,9 @@ from polyc.model.tree import (
 from polyc.poly import kind_of
 from polyc.records import dataclass, field, replace
 
+MOST_BLOCKS = 65535
+"""Along y and z."""
+
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -58,6 +63,14 @@ class Parameter:
     type: str
     array: DeviceArray | None = None
     written: bool = False
+
+    @property
+    def pointer(self) -> str:
+        """Its type, where it is an array: a pointer to an element, or to a row of constant length."""
+        constant = "" if self.written else "const "
+        if self.array is not None and self.array.boxed and self.array.inner:
+            return f"{constant}{self.type} (*){brackets(self.array.inner)}"
+        return f"{constant}{self.type} *"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +111,8 @@ class _Open:
     """Arrays that its threads combine parts of, and the shared array that has these."""
     folded: dict[str, c.Expr] = field(default_factory=dict)
     """The axes that share x, from the fastest on, and how many blocks each has."""
+    aligned: bool = False
+    """Threads have neighbours in memory: nvcc moves 16 bytes at once where it knows where arrays begin."""
 
 
 class KernelPrinter(LoopPrinter):
@@ -275,6 +290,8 @@ class KernelPrinter(LoopPrinter):
     def finished(self, opened: _Open, printed: tuple[c.Stmt, ...], grid: tuple[c.Expr, ...], scope: Scope) -> c.Stmt:
         """Keep a kernel, and answer the call that starts it."""
         body = tidied(c.without_notes(printed))
+        while body and isinstance(body[-1], c.Block):  # tiles that need no loop
+            body = (*body[:-1], *body[-1].body)
         top = (*opened.indices.values(), *opened.shared.values())
         self.open = None
         while len(grid) > 1 and grid[-1] == c.Literal("1"):
@@ -286,6 +303,13 @@ class KernelPrinter(LoopPrinter):
         parameters = tuple(self.parameters(top + body, grid, scope))
         name = f"{self.prefix}_{len(self.kernels) + 1}"
         sizes = opened.mark.sizes if prod(opened.mark.sizes) > 1 else (1,)
+        arrays = {p.name: p.array.key for p in parameters if p.array is not None}
+        numbers = any(p.array is None and p.type not in ("float", "double") for p in parameters)
+        if not numbers and self.program.options.grid is None and fit_32_bits(self.program, arrays.values(), top, body):
+            body = in_32_bits(body)
+            top = tuple(item for item in in_32_bits(top) if isinstance(item, c.Decl))
+        if opened.aligned:
+            body = (*(_aligned(p) for p in parameters if p.array is not None), *body)
         self.kernels.append(Kernel(name, opened.comment, parameters, top + body, sizes, grid))
         stream = (c.Name(self.dialect.stream),) if self.dialect.stream else ()
         return c.ExprStmt(c.Call(f"start_{name}", (*stream, *(c.Name(p.name) for p in parameters))))
@@ -384,6 +408,9 @@ class KernelPrinter(LoopPrinter):
                 return self.staged(node, iterator, scope)
             if member.unroll > 1 and not member.mapped and self.dialect.fetches:
                 loop = super().loop(node, scope)
+                if member.coincident and isinstance(loop, c.For):
+                    self.open.aligned = True
+                    return counted_from_zero(loop, member.unroll)
                 return replace(loop, pragmas=(f"{UNROLL} {member.unroll}",)) if isinstance(loop, c.For) else loop
         if self.open is None or member is None or not member.mapped:
             return super().loop(node, scope)
@@ -418,11 +445,25 @@ class KernelPrinter(LoopPrinter):
             below = replace(below, iterators=scope.iterators | {iterator: index}, names=scope.names)
             return c.Block(self.body(node.for_get_body(), below))
         end = condition.right if condition.op == "<" else c.Binary("+", condition.right, c.Literal("1"))
-        self.count(member, trips_of(start, end, step * self.together(member)), scope)
+        trips = trips_of(start, end, step * self.together(member))
+        self.count(member, trips, scope)
         body = self.body(node.for_get_body(), below)
+        if self.has_one_iteration(member, trips):
+            return c.Block((c.Decl("const long", name, (), plus(start, times(step, index))), *body))
         advance = c.Assign("+=", c.Name(name), times(step, count))
         first = c.Decl("long", name, (), plus(start, times(step, index)))
         return c.For(first, condition, advance, block_of(body))
+
+    def has_one_iteration(self, member: Member, trips: c.Expr) -> bool:
+        """Whether each block has one tile along the axis, since there are as many blocks."""
+        assert self.open is not None
+        if member.mapped not in BLOCK_AXES or member.mapped in self.open.folded or self.open.mark.blocks:
+            return False
+        if self.program.options.grid is not None or not isinstance(trips, c.Literal):
+            return False
+        bands = [n for n in walk(self.open.mark.child) if isinstance(n, Band)]
+        alone = sum(m.mapped == member.mapped for band in bands for m in band.members) == 1
+        return alone and int(trips.text.rstrip("L")) <= MOST_BLOCKS
 
     def unrolled(self, node: isl.AstNode, member: Member, scope: Scope) -> c.Stmt:
         """A loop over places in registers. Raises InternalError where its length is no constant."""
@@ -491,7 +532,12 @@ class KernelPrinter(LoopPrinter):
         self.take(self.open.shared_bytes - taken)
         stage = self.namer.fresh("stage", scope.names)
         small = frozenset(key for key in here if self.element_bytes(self.program.buffers[key]) < SMALLEST_FETCH)
-        return Stages(self.dialect, frozenset(here), stage, small).of(loop)
+        types = {key: self.element(self.program.buffers[key]) for key in here}
+
+        def fresh(wish: str) -> str:
+            return self.namer.fresh(wish, scope.names)
+
+        return Stages(self.dialect, types, stage, fresh, small).of(loop)
 
     def together(self, member: Member) -> int:
         """How many iterations a block takes at once."""
@@ -599,6 +645,31 @@ class KernelPrinter(LoopPrinter):
         trips = steps.add_constant_val(isl.Val.one(one.get_ctx()))
         printer = ExprPrinter(self.program.scop.parameters, {})
         return printer.convert(expression(build_for(self.program.scop, self.program.scop.known), trips))
+
+
+def counted_from_zero(loop: c.For, count: int) -> c.For:
+    """A loop of so many iterations that is unrolled, where compilers need not find out how many there are.
+
+    rewrite:  for (j = 4 * q; j < 4 * q + 4; j++) A[j] -> for (j = 0; j < 4; j++) A[4 * q + j]
+    """
+    start, last = loop.init, loop.condition
+    if not (isinstance(start, c.Decl) and start.init is not None and isinstance(last, c.Binary)):
+        return loop
+    begin, name = start.init, c.Name(start.name)
+    end = last.right if last.op == "<" else plus(last.right, c.Literal("1"))
+    length = linear(end).plus(linear(begin), -1)
+    if length.terms or length.constant != count:
+        return loop
+    body = c.rewrite(loop.body, lambda n: plus(begin, name) if n == name else None)
+    inside = c.Binary("<", name, c.Literal(str(count)))
+    return replace(loop, init=replace(start, type="int", init=ZERO), condition=inside, body=body, pragmas=(UNROLL,))
+
+
+def _aligned(p: Parameter) -> c.Stmt:
+    """`A = (float (*)[n])__builtin_assume_aligned(A, 16);`: as `cudaMalloc` gives them, and as the function for the
+    device's memory asks for."""
+    value = c.Call("__builtin_assume_aligned", (c.Name(p.name), c.Literal(str(STORED_BYTES))))
+    return c.ExprStmt(c.Assign("=", c.Name(p.name), c.Cast(p.pointer, value)))
 
 
 def _only(body: c.Stmt) -> c.Stmt:

@@ -1,4 +1,4 @@
-"""Reductions in kernels: a part for each thread, a tree in shared memory, and a second kernel for many blocks."""
+"""Reductions in kernels: a part for each thread, combined in shared memory, and a second kernel for many blocks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import islpy as isl
 from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.words import NotMappable, value_type
 from polyc.codegen.loops.instances import Scope, block_of
-from polyc.codegen.text.arith import ONE, ZERO
+from polyc.codegen.text.arith import ONE, ZERO, plus
 from polyc.codegen.text.macros import MAX, MIN
 from polyc.model import ctree as c
 from polyc.model.tree import ALL_THREADS, BLOCK_AXES, GLOBAL_AXES, Band, Mark
@@ -49,13 +49,13 @@ def is_shared_out(mark: Mark) -> bool:
 def reduction(printer: KernelPrinter, mark: Mark, inner: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
     """A reduction that the threads of a block share.
 
-    rewrite:  s += A[i] -> s_part = 0; … s_part += A[i]; the tree; if (thread == 0) s += s_parts[0];
+    rewrite:  s += A[i] -> s_part = 0; … s_part += A[i]; the parts combined; if (thread == 0) s += s_parts[0];
     """
     parts = parts_of(printer, mark)
     printed = with_parts(printer, parts, inner, scope)
     updates = tuple(combined(p, target_of(printer, p, scope), c.ArrayRef(p.all, (ZERO,))) for p in parts)
     begun = declared(printer, parts, scope)
-    return (c.Block((*begun, *printed, *tree(printer, parts), only_first(printer, updates))),)
+    return (c.Block((*begun, *printed, *together(printer, parts, updates))),)
 
 
 def _bytes(printer: KernelPrinter, array: str) -> int:
@@ -103,30 +103,35 @@ def combined(part: Part, target: c.Expr, value: c.Expr) -> c.Stmt:
     return c.If(test, c.ExprStmt(c.Assign("=", target, value)))
 
 
-def tree(printer: KernelPrinter, parts: list[Part]) -> tuple[c.Stmt, ...]:
-    """The parts of all threads combined, in the first place of the shared arrays: half of the threads combine two parts
-    each, then half of these, and so on. All threads come here."""
+def together(printer: KernelPrinter, parts: list[Part], updates: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:
+    """The parts of all threads combined, in the first place of the shared arrays, and what one thread does with them.
+
+    A few threads combine a few parts each, then one thread theirs: with two barriers in all, where halving the threads
+    that are left takes eight for 256. All threads come here.
+    """
     thread, threads = printer.thread(ALL_THREADS), printer.threads()
-    reach = printer.namer.fresh("reach", frozenset(p.own for p in parts))
-    start = 1
-    while 2 * start < threads:
-        start *= 2
-    stored = (c.ExprStmt(c.Assign("=", c.ArrayRef(p.all, (thread,)), c.Name(p.own))) for p in parts)
-    first = (*stored, printer.dialect.barrier)
+    few = 1
+    while few * few < threads:
+        few *= 2
+    stored = tuple(c.ExprStmt(c.Assign("=", c.ArrayRef(p.all, (thread,)), c.Name(p.own))) for p in parts)
     if threads == 1:
-        return first
-    other = c.Binary("+", thread, c.Name(reach))
-    meets: c.Expr = c.Binary("<", thread, c.Name(reach))
-    if 2 * start != threads:
-        meets = c.Binary("&&", meets, c.Binary("<", other, c.Literal(str(threads))))
-    joined = tuple(combined(p, c.ArrayRef(p.all, (thread,)), c.ArrayRef(p.all, (other,))) for p in parts)
-    steps = c.For(
-        c.Decl("long", reach, (), c.Literal(str(start))),
-        c.Binary(">", c.Name(reach), ZERO),
-        c.Assign("/=", c.Name(reach), c.Literal("2")),
-        c.Block((c.If(meets, block_of(joined)), printer.dialect.barrier)),
+        return (*stored, printer.dialect.barrier, only_first(printer, updates))
+    of_few = printer.namer.fresh("part", frozenset(p.own for p in parts))
+    first = _joined(parts, of_few, thread, plus(thread, c.Literal(str(few))), threads, few)
+    last = _joined(parts, of_few, ZERO, ONE, min(few, threads), 1)
+    meets = c.If(c.Binary("<", thread, c.Literal(str(few))), first)
+    return (*stored, printer.dialect.barrier, meets, printer.dialect.barrier, only_first(printer, (last, *updates)))
+
+
+def _joined(parts: list[Part], index: str, into: c.Expr, start: c.Expr, end: int, step: int) -> c.For:
+    """`for (part = start; part < end; part += step) all[into] += all[part];`"""
+    other = c.Name(index)
+    return c.For(
+        c.Decl("long", index, (), start),
+        c.Binary("<", other, c.Literal(str(end))),
+        c.Assign("+=", other, c.Literal(str(step))) if step > 1 else c.Postfix("++", other),
+        block_of(tuple(combined(p, c.ArrayRef(p.all, (into,)), c.ArrayRef(p.all, (other,))) for p in parts)),
     )
-    return (*first, steps)
 
 
 def only_first(printer: KernelPrinter, updates: tuple[c.Stmt, ...]) -> c.Stmt:
@@ -164,7 +169,7 @@ def first_step(
         printer.arrays[name] = DeviceArray(name, name, part.type, (), elements, False, False, True, True)
         kept.append((part, name))
         stores.append(c.ExprStmt(c.Assign("=", c.ArrayRef(name, (block,)), c.ArrayRef(part.all, (ZERO,)))))
-    body = (*declared(printer, parts, scope), *printed, *tree(printer, parts), only_first(printer, tuple(stores)))
+    body = (*declared(printer, parts, scope), *printed, *together(printer, parts, tuple(stores)))
     return body, kept
 
 
@@ -186,7 +191,7 @@ def last_step(printer: KernelPrinter, kept: list[tuple[Part, str]], blocks: c.Ex
         block_of(joined),
     )
     updates = tuple(combined(p, target_of(printer, p, scope), c.ArrayRef(p.all, (ZERO,))) for p in parts)
-    return (*declared(printer, parts, scope), loop, *tree(printer, parts), only_first(printer, updates))
+    return (*declared(printer, parts, scope), loop, *together(printer, parts, updates))
 
 
 def blocks_within(count: c.Expr, most: int) -> c.Expr:

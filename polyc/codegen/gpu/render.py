@@ -11,7 +11,7 @@ from polyc.codegen.gpu.dialect import DIALECTS, RESIDENT_THREADS, Dialect
 from polyc.codegen.gpu.fragment_printer import MMA, PART
 from polyc.codegen.gpu.memory import DeviceArray, device_arrays
 from polyc.codegen.gpu.printer import Kernel, KernelPrinter, Parameter
-from polyc.codegen.gpu.stages import FETCH, FETCH_16
+from polyc.codegen.gpu.stages import FETCH, FETCH_16, LOAD_16
 from polyc.codegen.gpu.templating import environment, opencl_runtime
 from polyc.codegen.gpu.words import HALF, STORE_16, Words
 from polyc.codegen.loops.instances import Scope
@@ -26,6 +26,8 @@ from polyc.model.scop import Region
 from polyc.records import dataclass
 
 TEMPLATES = {"cuda": ("cuda.cu.j2",), "opencl": ("opencl.cl.j2", "opencl.c.j2")}
+FEW_ACCESSES = 12
+"""In the text of a kernel, up to which 64 registers are enough for a thread."""
 MANY_WORDS = 16
 """Of operands that a lane has at once."""
 ENDINGS = {"cuda": (".cu",), "opencl": (".cl", ".opencl.c")}
@@ -99,7 +101,7 @@ def _kernel(kernel: Kernel, body: list[Line], dialect: Dialect) -> dict[str, obj
                 "type": p.type,
                 "array": p.array is not None,
                 "written": p.written,
-                "cast": _boxed(p) if p.array is not None and p.array.boxed and p.array.inner else "",
+                "cast": p.pointer if p.array is not None and p.array.boxed and p.array.inner else "",
             }
             for p in kernel.parameters
         ],
@@ -107,8 +109,12 @@ def _kernel(kernel: Kernel, body: list[Line], dialect: Dialect) -> dict[str, obj
 
 
 def _resident_threads(kernel: Kernel, dialect: Dialect) -> int:
-    """Threads of a multiprocessor at once; half as many where each keeps doubles in registers, which take two each,
-    halves, which are there as floats too, or the operands of many fragments beside the sums."""
+    """Threads of a multiprocessor at once: more where each keeps nothing but a few values, since memory is what they
+    wait for; fewer where each keeps doubles in registers, which take two each, halves, which are there as floats too,
+    or the operands of many fragments beside the sums."""
+    if not any(isinstance(item, c.Decl) and item.extents for item in kernel.body):
+        accesses = {n for item in kernel.body for n in c.walk(item) if isinstance(n, c.ArrayRef)}
+        return 2 * RESIDENT_THREADS if len(accesses) <= FEW_ACCESSES else RESIDENT_THREADS
     large = ("double", dialect.half.type)
     found = any(isinstance(item, c.Decl) and item.type in large and item.extents for item in kernel.body)
     parts = [n for item in kernel.body for n in c.walk(item) if isinstance(n, c.Decl) and n.extents and n.type == PART]
@@ -123,12 +129,6 @@ def _declared(p: Parameter, dialect: Dialect) -> str:
     if p.array.boxed and p.array.inner:
         return f"{dialect.pointer}{constant}{p.type} (*{dialect.restrict} {p.name}){brackets(p.array.inner)}"
     return f"{dialect.pointer}{constant}{p.type} *{dialect.restrict} {p.name}"
-
-
-def _boxed(p: Parameter) -> str:
-    """The type of a pointer to an array's rows, for a cast."""
-    assert p.array is not None
-    return f"{'' if p.written else 'const '}{p.type} (*){brackets(p.array.inner)}"
 
 
 def _buffer(array: DeviceArray, dialect: Dialect) -> dict[str, object]:
@@ -185,6 +185,7 @@ def render_device_files(path: str, devices: list[tuple[str, ...]], target: str) 
                 double="double" in mentioned,
                 fetch=bool({FETCH, FETCH_16, "__pipeline_commit"} & mentioned),
                 fetch16=FETCH_16 in mentioned,
+                load16=LOAD_16 in mentioned,
                 store16=STORE_16 in mentioned,
                 half="__half" in mentioned or "ushort" in mentioned,
                 half_of_double="polyc_double_to_half" in mentioned,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from polyc.codegen.gpu.dialect import Dialect
+from polyc.codegen.gpu.words import STORED_BYTES
 from polyc.codegen.loops.instances import block_of
 from polyc.codegen.text.printer import UNROLL
 from polyc.codegen.text.tidy import simpler
@@ -14,6 +15,8 @@ from polyc.records import dataclass, replace
 
 FETCH_16 = "polyc_fetch16"
 """The same for 16 bytes."""
+LOAD_16 = "polyc_load16"
+"""Loads 16 bytes into registers, or zeros: `polyc_load16(&to, &from, inside)`."""
 FETCH = "polyc_fetch"
 """Starts to copy one element into shared memory, or a zero: `polyc_fetch(&to, &from, inside)`."""
 
@@ -31,13 +34,19 @@ class Stages:
     requires: the copies read nothing that the loop writes (`verify/gpu/stages.py` looks); what they do depends on the
               iteration through its variable alone
     source:   Ding et al. 2023 (Hidet), Section 3.1 and Figure 5: double buffering
+
+    What lies together in the array and not in the panel, which has it in other rows, goes through registers: 16 bytes
+    are loaded before what uses the place before, and stored after it. `cp.async` would copy 4 bytes at a time, and take
+    shared memory as long for each row of the array as for one that lies together (measured on an H200).
     """
 
     dialect: Dialect
-    panels: frozenset[str]
-    """Names of the shared arrays."""
+    panels: dict[str, str]
+    """Names of the shared arrays, and the types of their elements."""
     stage: str
     """A name for the variable that counts places."""
+    fresh: Callable[[str], str]
+    """A name like a wish."""
     small: frozenset[str] = frozenset()
     """Panels whose elements have fewer bytes than `cp.async` copies: they go through registers."""
 
@@ -53,25 +62,89 @@ class Stages:
                 step = advance.value if isinstance(advance, c.Assign) else c.Literal("1")
             case _:
                 raise InternalError("a loop over panels has another form than double buffering asks for")
-        copies, uses = self.parts(body)
+        items, uses = self.parts(body)
         following = simpler(c.Binary("+", c.Name(name), step))
-        ahead = self.copied(copies, name, following, c.Binary("-", c.Literal("1"), c.Name(self.stage)))
+        other = c.Binary("-", c.Literal("1"), c.Name(self.stage))
         limit = condition.right
-        first = self.copied(copies, name, start, c.Literal("0"))
+        through = {k: found for k, item in enumerate(items) if (found := self.through(item)) is not None}
+        copies = [item for k, item in enumerate(items) if k not in through]
+        waiting = list(through.values())
+        ahead = self.copied([*copies, *(one.load for one in waiting)], name, following, other)
+        # Where a cell has its place in a panel does not depend on the iteration: panels have the same cells in each.
+        later, now = (
+            self.copied([one.store for one in waiting], name, start, place, at_once=True)
+            for place in (other, c.Literal("0"))
+        )
+        first = self.copied([*copies, *(one.load for one in waiting)], name, start, c.Literal("0")) + now
         stage = c.Name(self.stage)
         swap = c.ExprStmt(c.Assign("=", stage, c.Binary("-", c.Literal("1"), stage)))
+        more = c.Binary("<", following, limit)
         inside = (
             *self.dialect.waits,
             self.dialect.barrier,
-            c.If(c.Binary("<", following, limit), block_of(tuple(ahead))),
+            c.If(more, block_of(tuple(ahead))),
             *self.dialect.commits,
             *(self.placed(item, stage) for item in uses),
+            *((c.If(more, block_of(tuple(later))),) if later else ()),
             swap,
         )
         prologue = c.If(c.Binary("<", start, limit), block_of(tuple(first)))
         zero = c.Decl("int", self.stage, (), c.Literal("0"))
         after = replace(loop, body=c.Block(inside))
-        return c.Block((self.dialect.barrier, prologue, *self.dialect.commits, zero, after))
+        declared = (one.declared for one in waiting)
+        return c.Block((*declared, self.dialect.barrier, prologue, *self.dialect.commits, zero, after))
+
+    def through(self, item: c.Stmt) -> _Through | None:
+        """A copy that goes through registers; None for another one.
+
+        rewrite:  for (c = t; c < n; c += threads) for (j < 4) panel[j][c] = A[c][j]
+                  -> for (q < n / threads) load16(&next[q][0], &A[c][0]), c = t + threads q
+                     … for (q < n / threads) for (j < 4) panel[j][c] = next[q][j]
+        """
+        match item:
+            case c.For(
+                init=c.Decl(type=kind, name=index, init=start),
+                condition=c.Binary(op="<", right=c.Literal(text=total)) as inside,
+                step=c.Assign(op="+=", value=c.Literal(text=threads)),
+                body=c.Block(body=(*places, c.For(init=c.Decl(name=lane), pragmas=(pragma,)) as inner)),
+            ) if start is not None and pragma == UNROLL and self.dialect.fetches and kind == "int":
+                step = _only_step(inner.body)
+            case _:
+                return None
+        if step is None or not _is_element(step.value) or step.target.array not in {*self.panels} - self.small:
+            return None
+        source = step.value.then if isinstance(step.value, c.Ternary) else step.value
+        assert isinstance(source, c.ArrayRef)
+        if _mentions(step.target.subscripts[-1], lane) or not _mentions(source.subscripts[-1], lane):
+            return None
+        count, width = -(-int(total) // int(threads)), inner.condition
+        if not (isinstance(width, c.Binary) and isinstance(width.right, c.Literal)):
+            return None
+        turn = self.fresh("q")
+        row = self.fresh(f"{step.target.array}_next")
+        kept = c.ArrayRef(row, (c.Name(turn), c.Name(lane)))
+        begin = c.ArrayRef(row, (c.Name(turn), c.Literal("0")))
+        first = c.rewrite(step.value, lambda n: c.Literal("0") if n == c.Name(lane) else None)
+        moved = self.fetch(begin, first)
+        load = c.ExprStmt(replace(moved, function=LOAD_16))
+        store = replace(inner, body=c.Block((c.ExprStmt(c.Assign("=", step.target, kept)),)))
+        number = c.Binary("+", start, c.Binary("*", c.Literal(threads), c.Name(turn)))
+
+        def each(action: c.Stmt) -> c.Stmt:
+            used = {n.name for n in c.walk(action) if isinstance(n, c.Name)}
+            here = [p for p in places if not isinstance(p, c.Decl) or p.name in used]
+            body: tuple[c.Stmt, ...] = (*here, action)
+            if int(total) % int(threads):
+                body = (c.If(inside, c.Block(body)),)
+            whole = c.Block((c.Decl("const int", index, (), number), *body))
+            turns = c.Binary("<", c.Name(turn), c.Literal(str(count)))
+            return c.For(
+                c.Decl("int", turn, (), c.Literal("0")), turns, c.Postfix("++", c.Name(turn)), whole, (UNROLL,)
+            )
+
+        sizes = (c.Literal(str(count)), width.right)
+        declared = c.Decl(self.panels[step.target.array], row, sizes, aligned=STORED_BYTES)
+        return _Through(declared, each(load), each(store))
 
     def parts(self, body: tuple[c.Stmt, ...]) -> tuple[list[c.Stmt], list[c.Stmt]]:
         """What copies, and what uses the copies: a barrier stands before each."""
@@ -81,19 +154,28 @@ class Stages:
             raise InternalError("a loop over panels has its barriers elsewhere")
         return items[1 : barriers[1]], items[barriers[1] + 1 :]
 
-    def copied(self, copies: list[c.Stmt], name: str, value: c.Expr, place: c.Expr) -> list[c.Stmt]:
-        """The copies for another iteration, into one of the places."""
+    def copied(
+        self, copies: list[c.Stmt], name: str, value: c.Expr, place: c.Expr, at_once: bool = False
+    ) -> list[c.Stmt]:
+        """The copies for another iteration, into one of the places; `at_once`: from registers, without a wait."""
 
         def change(node: c.Node) -> c.Node | None:
             match node:
                 case c.Name(name=found) if found == name:
                     return value
                 case c.For(init=c.Decl(name=index), pragmas=(pragma,), body=body) if (
-                    pragma == UNROLL and self.dialect.fetches and (whole := self.vector(body, index, change))
+                    pragma == UNROLL
+                    and self.dialect.fetches
+                    and not at_once
+                    and (whole := self.vector(body, index, change))
                 ):
                     return whole
                 case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(array=array) as target, value=source)) if (
-                    array in self.panels - self.small and self.dialect.fetches and _is_element(source)
+                    array in self.panels
+                    and array not in self.small
+                    and self.dialect.fetches
+                    and not at_once
+                    and _is_element(source)
                 ):
                     moved = [c.rewrite(part, change) for part in (target, source)]
                     return c.ExprStmt(self.fetch(*moved))
@@ -105,19 +187,16 @@ class Stages:
 
     def vector(self, body: c.Stmt, index: str, change: Callable[[c.Node], c.Node | None]) -> c.Stmt | None:
         """One copy of 16 bytes for a loop over their elements; None for another loop."""
-        items = body.body if isinstance(body, c.Block) else (body,)
-        steps = [item for item in items if not isinstance(item, c.Note)]
-        match steps[0] if len(steps) == 1 else body:
-            case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(array=array), value=source)) if (
-                array in self.panels and _is_element(source)
-            ):
-                first = c.rewrite(steps[0], lambda n: c.Literal("0") if n == c.Name(index) else None)
-                assert isinstance(first, c.ExprStmt)
-                assert isinstance(first.expr, c.Assign)
-                copy = self.fetch(*(c.rewrite(part, change) for part in (first.expr.target, first.expr.value)))
-                return c.ExprStmt(replace(copy, function=FETCH_16))
-            case _:
-                return None
+        step = _only_step(body)
+        if step is None or step.target.array not in self.panels or not _is_element(step.value):
+            return None
+        if not _mentions(step.target.subscripts[-1], index):
+            return None  # they do not lie together in the panel
+        parts = [
+            c.rewrite(p, lambda n: c.Literal("0") if n == c.Name(index) else None) for p in (step.target, step.value)
+        ]
+        copy = self.fetch(*(c.rewrite(part, change) for part in parts))
+        return c.ExprStmt(replace(copy, function=FETCH_16))
 
     def placed(self, item: c.Stmt, place: c.Expr) -> c.Stmt:
         def change(node: c.Node) -> c.Node | None:
@@ -139,6 +218,38 @@ class Stages:
             first = replace(source, subscripts=(c.Literal("0"),) * len(source.subscripts))
             address = c.Ternary(inside, address, c.Unary("&", first))
         return c.Call(FETCH, (c.Unary("&", target), address, inside))
+
+
+@dataclass(frozen=True, slots=True)
+class _Through:
+    """A copy in two steps."""
+
+    declared: c.Decl
+    """The registers between them."""
+    load: c.Stmt
+    store: c.Stmt
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """`target = value`, an element of a panel."""
+
+    target: c.ArrayRef
+    value: c.Expr
+
+
+def _only_step(body: c.Stmt) -> _Step | None:
+    """The one assignment of a loop's body, without notes."""
+    items = [item for item in (body.body if isinstance(body, c.Block) else (body,)) if not isinstance(item, c.Note)]
+    match items:
+        case [c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef() as target, value=value))]:
+            return _Step(target, value)
+        case _:
+            return None
+
+
+def _mentions(node: c.Node, name: str) -> bool:
+    return any(isinstance(n, c.Name) and n.name == name for n in c.walk(node))
 
 
 def _is_element(source: c.Expr) -> bool:

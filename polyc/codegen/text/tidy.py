@@ -58,6 +58,8 @@ def _simpler(node: c.Node) -> c.Node | None:
     match node:
         case c.Binary(op=">=", left=left, right=c.Binary(op="+", left=right, right=one)) if one == _ONE:
             return c.Binary("<", c.rewrite(right, _simpler), c.rewrite(left, _simpler))
+        case c.Binary(op="/", left=c.Literal(text="0") as zero, right=c.Literal()):
+            return zero
         case c.Binary(op="+" | "-" as op, left=left, right=right):
             return _sum(op, c.rewrite(left, _simpler), c.rewrite(right, _simpler))
         case _:

@@ -87,10 +87,18 @@ REASONS: dict[str, dict[str, Code]] = {
             "Nothing: panels serve the sum better than tiles would.",
             "cpu.md#sums-of-products",
         ),
+        "sequential-loop": Code(
+            "Its threads would run a long loop one iteration after the other",
+            "For a GPU: the reader is a sum of products, whose block has a thread for several cells. A nest with a "
+            "long sequential loop (a sum or a maximum of each row) has more threads in a kernel of its own.",
+            "`--reassociate` lets all threads of a block share such a loop.",
+            "gpu.md#reductions",
+        ),
         "registers": Code(
             "It is a sum of products with registers of its own",
-            "For a CPU: by itself the nest keeps a small tile of its result in vector registers. In the tiles of its "
-            "reader it would load and store the result in each step, which costs more than fusion saves.",
+            "By itself the nest keeps a small tile of its result in registers: vectors of a CPU, or those of each "
+            "thread of a GPU. In the tiles of its reader it would load and store the result in each step on a CPU, and "
+            "load both factors of each product on a GPU, which costs more than fusion saves.",
             "Nothing: `--max-recompute PERCENT` fuses all the same.",
             "cpu.md#sums-of-products",
         ),

@@ -20,8 +20,8 @@ def make_array(symbol: Symbol, region: Region, converter: Converter, function: c
     """The model's array of a symbol."""
     if symbol.key in region.flat:
         shape = region.flat[symbol.key]
-        extents = tuple(region.in_c(extent) for extent in shape.extents)
-        sizes = [Affine(region).observed(extent, Env()) for extent in shape.extents]
+        extents = tuple(region.in_c(one) for one in shape.extents)
+        sizes = [Affine(region).observed(one, Env()) for one in shape.extents]
         steps = [Affine(region).observed(stride, Env()) for stride in shape.strides]
         return Array(
             symbol.key,

@@ -11,8 +11,8 @@ import islpy as isl
 from polyc.analysis.witness import carried, value_out
 from polyc.cost.cpu_sizes import Judged
 from polyc.cost.storage import STACK_BYTES
-from polyc.cost.time import START_CYCLES, Estimate, Rates, estimate
-from polyc.machine import load_cpu
+from polyc.cost.time import START_CYCLES, START_SECONDS, Estimate, Rates, estimate
+from polyc.machine import load_cpu, load_gpu
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind, Statement
 from polyc.model.tree import Band
@@ -39,6 +39,8 @@ Judge = Callable[[Program, Cluster, Nest, list[Nest]], Judged | None]
 """What the machine's model says of a cluster with one producer more, which other nests would compute, too."""
 
 
+LONG_LOOP = 64
+"""Iterations of a sequential loop that a kernel of its own is worth, on a GPU."""
 MOST_MOVED = 3.0
 """How often what a nest writes moves to and from memory, at most: it is written, which reads it first, and read."""
 
@@ -167,7 +169,7 @@ class Fuser:
             )
         if any(self._depends_on_data(nest, self.program.statements[s]) for s in nest.statements):
             return Declined("data-dependent", "what it writes depends on data, so that its tiles are not known")
-        if (alone := self._registers_alone(nest)) is not None:
+        if (alone := self._registers_alone(nest) or self._too_long_for_threads(cluster, nest)) is not None:
             return alone
         extension = self.shapes.known(cluster, nest)
         if extension.is_empty():
@@ -430,31 +432,60 @@ class Fuser:
         return found
 
     def _registers_alone(self, nest: Nest) -> Declined | None:
-        """That a sum of products would lose its vector registers in the tiles of another nest, which costs more than
+        """That a sum of products would lose its tile of registers in the tiles of another nest, which costs more than
         fusion may save.
 
-        Each step on a vector of the result loads and stores it then, in about a cycle more; without a loop that goes
-        along the rows of what it reads there are no vectors, but sums that wait for themselves.
+        On a CPU each step on a vector of the result loads and stores it then, in about a cycle more; without a loop
+        that goes along the rows of what it reads there are no vectors, but sums that wait for themselves. On a GPU each
+        thread loads both operands of each product.
         """
         program, band = self.program, nest.band
-        if program.options.gpu or program.options.max_recompute is not None or band is None:
+        if program.options.max_recompute is not None or band is None:
             return None
         found, sizes = contraction_sizes(program, band)
         if found is None or not sizes:
             return None
-        machine, element = load_cpu(program.options.machine), program.scop.arrays[found.array].element
-        strided = all(strides_of(m, program).far for m in band.members if m.coincident)
-        cycles = machine.fma_latency_cycles if strided else 1 / machine.lanes(element.size_bytes)
+        size = program.scop.arrays[found.array].element.size_bytes
+        if program.options.gpu:
+            gpu = load_gpu(program.options.machine)
+            cycles = gpu.cycles_of_loads(2) / gpu.multiprocessors
+            saved = MOST_MOVED * self.written_bytes(nest) / gpu.bytes_per_cycle() + START_SECONDS * gpu.clock_mhz * 1e6
+        else:
+            machine = load_cpu(program.options.machine)
+            strided = all(strides_of(m, program).far for m in band.members if m.coincident)
+            cycles = machine.fma_latency_cycles if strided else 1 / machine.lanes(size)
+            saved = MOST_MOVED * self.written_bytes(nest) / self._rates().bytes
         lost = cycles * box_volume(program.statements[found.statement].domain.intersect_params(self.typical))
-        saved = MOST_MOVED * self.written_bytes(nest) / self._rates().bytes
         if lost <= saved:
             return None
+        where = "registers" if program.options.gpu else "vector registers"
         return Declined(
             "registers",
-            f"{found.statement} sums up products in vector registers, which it would not have in the tiles of another "
-            "nest",
+            f"{found.statement} sums up products in {where}, which it would not have in the tiles of another nest",
             {"lost_cycles": round(lost), "saved_cycles": round(saved)},
         )
+
+    def _too_long_for_threads(self, cluster: Cluster, nest: Nest) -> Declined | None:
+        """That on a GPU a tile of a product would wait for a nest of which each thread runs a long sequential loop,
+        and has fewer threads for it than a kernel of its own."""
+        program, band = self.program, nest.band
+        if not program.options.gpu or program.options.max_recompute is not None or band is None:
+            return None
+        found, sizes = contraction_sizes(program, cluster.outputs[0].band) if cluster.outputs[0].band else (None, ())
+        if found is None or not sizes:
+            return None
+        parallel = values(band.members[: band.coincident_prefix], nest.instances)
+        for name in nest.statements:
+            domain = program.statements[name].domain.intersect_params(self.typical)
+            here = isl.Set.from_union_set(parallel.intersect_domain(isl.UnionSet.from_set(domain)).range())
+            steps = round(box_volume(domain) / max(1, box_volume(here)))
+            if steps >= LONG_LOOP:
+                message = (
+                    f"each thread would run about {steps} iterations one after the other, while the others of its "
+                    f"block wait with the product of {found.statement}"
+                )
+                return Declined("sequential-loop", message, {"iterations": steps, "product": found.statement})
+        return None
 
     def _rates(self) -> Rates:
         """What one core does in a cycle while all are busy; for GPUs what any machine does."""

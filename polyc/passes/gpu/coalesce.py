@@ -1,4 +1,4 @@
-"""One index for several short loops of an elementwise nest on a GPU, so that warps are full."""
+"""One index for the loops of an elementwise nest on a GPU, so that warps are full and threads move 16 bytes at once."""
 
 from __future__ import annotations
 
@@ -8,25 +8,32 @@ import islpy as isl
 
 from polyc.machine import load_gpu
 from polyc.model.program import Group, Program
-from polyc.model.tree import BLOCK_AXES, GLOBAL_AXES, LINEAR, Band, Domain, Mark, Member, Node, Role, Sequence
+from polyc.model.tree import BLOCK_AXES, GLOBAL_AXES, LINEAR, Band, Domain, Mark, Member, Node, Role, Sequence, walk
 from polyc.nests.boxes import extents_of_box
 from polyc.nests.nest import values
 from polyc.nests.points import is_elementwise, points_of, statements_of
 from polyc.nests.strides import gain_of, subscript_from_right
+from polyc.poly import constant_of
 from polyc.records import dataclass, replace
 
 STAGE = "coalesce"
 LONG_ROW = 256
 """Iterations of the innermost loop from which on a part of a warp at its end does not matter."""
+VECTOR_BYTES, MOST_AT_ONCE = 16, 8
+"""What a thread loads or stores at once, and how many iterations it has for that at most."""
+LEAST_THREADS = 256
+"""Of each multiprocessor: with fewer, more iterations for each thread would leave some without work."""
 
 
 def coalesce_loops(program: Program) -> Program:
-    """Deal the iterations of several loops out to threads by one index, where a row of the innermost is short.
+    """Deal the iterations of several loops out to threads by one index, where a row of the innermost is short, or
+    where each thread can have neighbours in memory that it loads and stores at once.
 
     rewrite:  for i < n, j < 7, k < 9 in blocks of 32 x 8 threads
               -> for c < 63 n: i = c / 63, j = c / 9 % 7, k = c % 9 in blocks of 256 threads
+              for i < n, j < 64 of floats -> for c < 16 n: i = c / 16, q = c % 16; for 4 q <= j < 4 q + 4
     tree:     mark(group) - band(tile: it, jt, kt) - band(i, j, k) …
-              -> mark(group) - band(global.x: i, linear: j, k) …
+              -> mark(group) - band(global.x: i, linear: j, k) … or band(global.x: i, linear: floor(j / 4)) - band(j) …
     math:     the values of the band's parallel loops are one box for all statements below, constant but for the
               outermost loop that is counted
     requires: no iteration has data in common with another one, so that a tile has nothing to share
@@ -48,12 +55,15 @@ class _Plan:
     """Positions of the loops that share an index, the one along consecutive memory last."""
     extents: tuple[int | None, ...]
     """Of each loop; None where the sizes decide."""
+    at_once: int = 1
+    """Iterations of the last one of them that a thread has, one after the other."""
 
 
 class _Coalescer:
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.warp = load_gpu(program.options.machine).warp_size
+        self.machine = load_gpu(program.options.machine)
+        self.warp = self.machine.warp_size
 
     def at(self, node: Node, reaching: isl.UnionSet) -> Node:
         """The subtree with one index for the loops of its nests that gain by it."""
@@ -89,11 +99,9 @@ class _Coalescer:
 
     def changed(self, band: Band, reaching: isl.UnionSet) -> Band | None:
         """The band with its parallel loops dealt out by one index; None where that gains nothing."""
-        if band.coincident_prefix < 2:
-            return None
         members = band.members[: band.coincident_prefix]
-        instances = reaching.intersect(members[0].schedule.domain())
-        plan = self.plan(members, instances)
+        instances = reaching.intersect(members[0].schedule.domain()) if members else reaching
+        plan = self.plan(band, members, instances) if members else None
         if plan is None or not is_elementwise(self.program, members, instances, band.child):
             return None
         axes = dict(zip([k for k in plan.outer if plan.extents[k] != 1], BLOCK_AXES[1:], strict=False))
@@ -104,16 +112,24 @@ class _Coalescer:
         )
         rest = tuple(replace(m, role=Role.LOOP) for m in band.members[len(members) :])
         self.tell(band, members, plan)
-        return replace(band, members=(*dealt, *rest))
+        if plan.at_once == 1:
+            return replace(band, members=(*dealt, *rest))
+        whole = members[plan.counted[-1]]
+        count = isl.Val.int_from_si(instances.get_ctx(), plan.at_once)
+        each = replace(whole, role=Role.LOOP, unroll=plan.at_once)
+        part = replace(dealt[-1], schedule=whole.schedule.scale_down_val(count).floor())
+        return replace(band, members=(*dealt[:-1], part), child=Band((each,), False, band.child))
 
-    def plan(self, members: tuple[Member, ...], instances: isl.UnionSet) -> _Plan | None:
+    def plan(self, band: Band, members: tuple[Member, ...], instances: isl.UnionSet) -> _Plan | None:
         """Which loops share an index: the innermost ones, as far as their extents are constant, and one more."""
-        extents = extents_of_box(values(members, instances), self.program.scop.known)
+        order = values(members, instances)
+        extents = extents_of_box(order, self.program.scop.known)
         if extents is None:
             return None
         *slower, fastest = _in_memory_order(members, self.program)
         row = extents[fastest]
-        if row is None or row == 1 or row >= LONG_ROW or row % self.warp == 0:
+        at_once = self.at_once(band, members, fastest, instances, extents)
+        if row is None or row == 1 or (at_once == 1 and (row >= LONG_ROW or row % self.warp == 0)):
             return None
         counted, outer = [fastest], list[int]()
         for k in reversed(slower):
@@ -122,22 +138,57 @@ class _Coalescer:
             else:
                 counted.insert(0, k)
         several = [k for k in outer if extents[k] != 1]
-        if len(counted) < 2 or len(several) > len(BLOCK_AXES[1:3]):
+        if (len(counted) < 2 and at_once == 1) or len(several) > len(BLOCK_AXES[1:3]):
             return None
-        return _Plan(tuple(outer), tuple(counted), extents)
+        return _Plan(tuple(outer), tuple(counted), extents, at_once)
+
+    def at_once(
+        self,
+        band: Band,
+        members: tuple[Member, ...],
+        fastest: int,
+        instances: isl.UnionSet,
+        extents: tuple[int | None, ...],
+    ) -> int:
+        """How many neighbours along a loop one thread has, so that it moves 16 bytes of each array at once: rows begin
+        at multiples of that, and enough threads are left. 1 where that gains nothing."""
+        row, member = extents[fastest], members[fastest]
+        if row is None or len(members) < len(band.members) or any(isinstance(n, Band) for n in walk(band.child)):
+            return 1
+        if gain_of(member, self.program) <= 0:
+            return 1
+        arrays = {a.array for name in statements_of(band) for a in self.program.statements[name].accesses}
+        sizes = [self.program.scop.arrays[a].element.size_bytes for a in arrays if self.program.scop.arrays[a].rank]
+        count = min(MOST_AT_ONCE, VECTOR_BYTES // min(sizes, default=VECTOR_BYTES))
+        starts = self.start_of(member, instances)
+        if count < 2 or starts is None or starts % count or row % count:
+            return 1
+        known = [extent for extent in extents if extent is not None]
+        threads = self.machine.multiprocessors * LEAST_THREADS
+        return 1 if len(known) == len(extents) and prod(known) < count * threads else count
+
+    def start_of(self, member: Member, instances: isl.UnionSet) -> int | None:
+        """The loop's first value, if it is a constant."""
+        reached = isl.Set.from_union_set(values((member,), instances).range())
+        return constant_of(reached.dim_min(0).gist(self.program.scop.known.params()))
 
     def tell(self, band: Band, members: tuple[Member, ...], plan: _Plan) -> None:
         names = statements_of(band)
         known = [extent for k in plan.counted if (extent := plan.extents[k]) is not None]
         row = plan.extents[plan.counted[-1]]
+        loops = ", ".join(members[k].name for k in plan.counted)
+        dealt = f"the loops {loops} of {', '.join(names)} are" if len(plan.counted) > 1 else f"the loop {loops} is"
+        why = f"since rows of {row} do not fill warps of {self.warp}"
+        if plan.at_once > 1:
+            why = f"{plan.at_once} neighbours along {members[plan.counted[-1]].name} to each, which it moves at once"
         self.program = self.program.remark(
             "coalesced",
             STAGE,
-            f"the loops {', '.join(members[k].name for k in plan.counted)} of {', '.join(names)} are dealt out to "
-            f"threads by one index, since rows of {row} do not fill warps of {self.warp}; nothing is shared in a tile",
+            f"{dealt} dealt out to threads by one index, {why}; nothing is shared in a tile",
             names,
             row=row,
             counted=prod(known),
+            at_once=plan.at_once,
         )
 
 

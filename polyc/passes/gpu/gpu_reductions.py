@@ -14,7 +14,6 @@ from polyc.model.tree import (
     Band,
     Domain,
     Filter,
-    Leaf,
     Mark,
     Member,
     Node,
@@ -109,22 +108,22 @@ class _Reductions:
         outer = above + parallel
         inner = points.child if not rest else replace(points, members=rest)
         steps = inner.children if isinstance(inner, Sequence) else (Filter(reaching, inner),)
-        if any(isinstance(n, Mark) or _is_parallel(n) for n in walk(inner)):
+        if any(isinstance(n, Mark) for n in walk(inner)):
             return None
         found: list[Filter] = []
         summed: list[Band] = []
         for step in steps:
-            if not isinstance(step.child, Band):
-                found.append(step)
+            here = reaching.intersect(step.filter)
+            if not isinstance(step.child, Band) or step.child.coincident_prefix:
+                found.append(step)  # one thread runs it, or all threads share its parallel loops (`mapping`)
                 continue
             band = _joined(step.child)
-            here = reaching.intersect(step.filter)
             marked = self.marked(band, here, outer)
             if marked is None or self.gain(band.members, here) <= self.gain(parallel, here):
                 return None
             summed.append(band)
             found.append(replace(step, child=marked))
-        if not summed or any(not isinstance(s.child, Leaf | Mark) for s in found):
+        if not summed:
             return None
         for band in summed:
             each = ", ".join(member.name for member in parallel)

@@ -50,15 +50,16 @@ def _index(space: isl.Space, position: int) -> isl.UnionPwAff:
 def vector_of(
     array: Array, box: Box, extents: tuple[int, ...], tiles: isl.Set, cells: isl.Set, inner: int, known: isl.Set
 ) -> int:
-    """How many elements of a panel's row a thread may copy at once: as many as 16 bytes have, where rows lie alike in
-    the array and in the panel, and everything begins and ends at multiples of 16 bytes.
+    """How many elements of a row a thread may load at once: as many as 16 bytes have, where everything begins and ends
+    at multiples of 16 bytes. In the panel they lie together, or, where another dimension is innermost there, in rows
+    that follow each other: then they go through registers, and all rows of a panel are to fill the threads of a warp.
 
     tiles: `{ [o] }`, where the box's corners are; cells: what there is to copy; what else a panel holds is zero, 16
     bytes at a time; inner: the dimension that is innermost in the panel.
     """
     size = VECTOR_BYTES // (array.element.size_bytes or VECTOR_BYTES)
     last = array.rank - 1
-    if size < 2 or inner != last or extents[last] % size or not known.is_subset(array.aligned(size, known)):
+    if size < 2 or extents[last] % size or not known.is_subset(array.aligned(size, known)):
         return 1
     corner = isl.PwAff.from_aff(box.corner.get_aff(last)).mod_val(isl.Val.int_from_si(cells.get_ctx(), size))
     if not tiles.is_subset(corner.zero_set()):

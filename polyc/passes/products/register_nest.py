@@ -8,7 +8,7 @@ from math import prod
 import islpy as isl
 
 from polyc.analysis.witness import between
-from polyc.cost.gpu_sizes import PAD_BYTES, VECTOR_BYTES, WARP, ContractionSize
+from polyc.cost.gpu_sizes import MANY_SUMS, PAD_BYTES, VECTOR_BYTES, WARP, ContractionSize
 from polyc.machine.gpu import STATIC_SHARED_BYTES
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Statement
@@ -37,7 +37,7 @@ from polyc.records import dataclass, replace
 
 STAGE = "registers"
 
-AHEAD_BYTES = 64
+AHEAD_BYTES = 128
 """What a thread may load ahead, an element of each operand a step: more would be spilled."""
 
 
@@ -85,6 +85,8 @@ class RegisterNest:
         """The key of the tile of the result."""
         self.crowded = False
         """Whether shared memory had no room for a panel."""
+        self.in_registers = False
+        """Whether a panel goes through registers already."""
         self.typical = sample_parameters(program)
         self.pair = (contraction.rows, contraction.columns)
         self.blocks = (size.block_m, size.block_n)
@@ -517,7 +519,7 @@ class RegisterNest:
         for one in there:
             places = self.size.stages if one.depth == len(around) else 1
             left -= places * buffer_bytes(self.program, one, STATIC_SHARED_BYTES)
-        self.crowded = False
+        self.crowded = self.in_registers = False
         staged: list[tuple[Access, str]] = []
         for access in self.contraction.operands:
             home = self.home(access)
@@ -603,6 +605,10 @@ class RegisterNest:
         cells = access.relation.range().set_tuple_id(name)
         self.add_copy(replace(statement, domain=cells), relation, buffer, True)
         vector = vector_of(array, box, extents, tiles, cells, buffer.order[-1], self.program.scop.known)
+        if vector > 1 and buffer.order[-1] != array.rank - 1:  # they go through registers, which have to be there
+            words = self.size.thread_m * self.size.thread_n * max(1, array.element.size_bytes // 4)
+            vector = 1 if self.in_registers and words > MANY_SUMS else vector  # two of them would be spilled
+            self.in_registers = True
         if vector > 1:  # where corners are multiples of it
             relation = relation.intersect_domain(tiles)
         return Panel(statement.name, relation, buffer.key, vector)

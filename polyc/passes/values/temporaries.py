@@ -44,7 +44,7 @@ def relocate_temporaries(program: Program) -> Program:
         if rank == 0 and name in program.scop.privatizable:
             for statements in live_ranges(program, name):
                 relocator.visit(name, statements)
-        elif rank and program.options.expand and _may_be_rows(program.scop, name):
+        elif rank and relocator.expands and _may_be_rows(program.scop, name):
             for statements in live_ranges(program, name):
                 relocator.visit_rows(name, statements)
     return relocator.relocated()
@@ -88,6 +88,11 @@ class _Relocator:
     added: tuple[Statement, ...] = ()
     """Statements that the region did not have, which run after all others."""
 
+    @property
+    def expands(self) -> bool:
+        """Whether scalars and rows may become arrays; on a GPU each thread has its own of them."""
+        return self.program.options.expand and not self.program.options.gpu
+
     def visit(self, array: str, names: tuple[str, ...]) -> None:
         """Move one live range, or say why not, where that would make a sum of products of it."""
         scop = self.program.scop
@@ -116,7 +121,7 @@ class _Relocator:
     def expand(self, array: str, names: tuple[str, ...], around: list[Statement]) -> bool:
         """Give each iteration of the loops around a reader an element of a new array; whether that is possible. Where
         several statements read it, each under another condition, these are the loops around what sets it."""
-        if not self.program.options.expand:
+        if not self.expands:
             return False
         users = [s for s in around if any(a.array == array for a in s.accesses)]
         readers = [s for s in users if any(a.array == array and a.kind is AccessKind.READ for a in s.accesses)]

@@ -84,6 +84,7 @@ size_t site_count;
 Totals totals;
 uint64_t weight;
 bool counting, marking, marking_before;
+bool aligned;  // the kernel says where its arrays begin
 bool written;  // a launch, to the file
 uintptr_t base;
 
@@ -259,12 +260,30 @@ struct Banks {
     }
 };
 
-// A bank gives one word in a wavefront, to all lanes that want it. 8 and 16 bytes a lane are served by halves and
-// quarters of the warp; two of these share their wavefronts where both together take no more than one of them.
+// Whether lanes next to each other, or next but one, ask for the same place, all of them.
+bool in_pairs(const Request &request, unsigned apart)
+{
+    for (unsigned lane = 0; lane < kWarp; ++lane) {
+        const unsigned other = lane ^ apart;
+        const bool both = request.mask >> lane & request.mask >> other & 1;
+        if (both && request.addresses[lane] != request.addresses[other])
+            return false;
+    }
+    return true;
+}
+
+// A bank gives one word in a wavefront, to all lanes that want it. Loads of 8 bytes are served by halves of the warp,
+// unless all lanes go in pairs; those of 16 bytes by the whole warp, in two wavefronts for each word of a bank. So says
+// Nsight Compute of an H200. Stores are served by halves and quarters of the warp; two of these share their wavefronts
+// where both together take no more than one of them.
 void count_wavefronts(const Request &request, Site &site)
 {
     static Banks all, joined, one;
-    const unsigned phases = request.size == 16 ? 4 : request.size == 8 ? 2 : 1, lanes_each = kWarp / phases;
+    const bool loads = request.kind == kLoad;
+    const bool whole = loads && (request.size == 16 || in_pairs(request, 1) || in_pairs(request, 2));
+    const unsigned times = loads && request.size == 16 ? 2 : 1;
+    const unsigned phases = whole || request.size < 8 ? 1 : loads || request.size == 8 ? 2 : 4;
+    const unsigned lanes_each = kWarp / phases;
     unsigned wavefronts = 0, begin = 0, taken = 0;
     all.clear();
     all.add(request, 0, kWarp);
@@ -274,7 +293,7 @@ void count_wavefronts(const Request &request, Site &site)
         one.add(request, phase * lanes_each, end);
         joined.clear();
         joined.add(request, begin, end);
-        if (joined.most > (taken > one.most ? taken : one.most)) {
+        if (loads || joined.most > (taken > one.most ? taken : one.most)) {
             wavefronts += taken;
             begin = phase * lanes_each;
             taken = one.most;
@@ -282,8 +301,8 @@ void count_wavefronts(const Request &request, Site &site)
             taken = joined.most;
         }
     }
-    site.wavefronts += weight * (wavefronts + taken);
-    site.wavefronts_least += weight * ((all.distinct + kBanks - 1) / kBanks);
+    site.wavefronts += weight * times * (wavefronts + taken);
+    site.wavefronts_least += weight * times * ((all.distinct + kBanks - 1) / kBanks);
 }
 
 bool follows(const Request &low, const Request &high)
@@ -297,17 +316,19 @@ bool follows(const Request &low, const Request &high)
     return true;
 }
 
-// Neighbours in shared memory that a basic block loads, or stores, become one access of 8 or 16 bytes, as nvcc makes
-// them: there it knows how arrays are aligned. Between stores and loads nothing is moved.
-void widen(unsigned first, unsigned end)
+bool is_shared(const Request &request) { return request.place & 1; }
+
+// Neighbours that a basic block loads, or stores, become one access of up to 16 bytes, as nvcc makes them where it knows
+// how arrays are aligned: those in shared memory, and others of which the kernel says it.
+void widen(unsigned first, unsigned end, bool shared, unsigned least)
 {
-    for (unsigned size = 4; size <= 8; size *= 2)
+    for (unsigned size = least; size <= 8; size *= 2)
         for (unsigned k = first; k < end; ++k) {
             Request &low = pending[k];
-            if (low.gone || low.size != size)
+            if (low.gone || low.size != size || is_shared(low) != shared)
                 continue;
             for (unsigned other = first; other < end; ++other)
-                if (other != k && follows(low, pending[other])) {
+                if (other != k && is_shared(pending[other]) == shared && follows(low, pending[other])) {
                     low.size *= 2;
                     pending[other].gone = true;
                     break;
@@ -315,18 +336,20 @@ void widen(unsigned first, unsigned end)
         }
 }
 
-bool is_shared(const Request &request) { return request.place & 1; }
-
 void flush()
 {
+    // Arrays that a kernel aligns do not overlap: loads are moved before stores.
+    if (aligned)
+        widen(0, pending_count, false, 1);
     for (unsigned first = 0, end; first < pending_count; first = end) {
         end = first + 1;
         if (!is_shared(pending[first]))
             continue;
         while (end < pending_count && (!is_shared(pending[end]) || pending[end].kind == pending[first].kind))
             ++end;
+        // Between stores to shared memory and loads of it nothing is moved.
         if (pending[first].kind == kLoad || pending[first].kind == kStore)
-            widen(first, end);
+            widen(first, end, true, 4);
     }
     for (unsigned k = 0; k < pending_count; ++k) {
         const Request &request = pending[k];
@@ -700,6 +723,7 @@ bool count_launch(const char *kernel, Index grid, Index block, size_t shared_byt
     for (Lane &lane : lanes)
         lane.next = lane.count = 0;
     pending_count = 0;
+    aligned = false;
     free_marks();
     uint64_t counted = blocks;
     bool well;
@@ -734,6 +758,12 @@ extern "C" void __tsan_func_entry(void *) { depths[state.thread] += state.device
 extern "C" void __tsan_func_exit(void) { depths[state.thread] -= state.device; }
 
 // cp.async: where nothing is to be read, shared memory gets zeros.
+extern "C" void *polyc_shim_aligned(const void *address)
+{
+    aligned = true;
+    return const_cast<void *>(address);
+}
+
 extern "C" void polyc_shim_copy(void *to, const void *from, size_t size, bool zero)
 {
     const auto target = reinterpret_cast<uintptr_t>(to), source = reinterpret_cast<uintptr_t>(from);

@@ -30,6 +30,10 @@ class BuildError(Exception):
     """The C compiler refused the text; the message is what it printed."""
 
 
+class MissingToolError(BuildError):
+    """What builds the text is not on this machine; the message says how to get it."""
+
+
 def build(text: str, folder: Path, cc: str = "gcc", openmp: bool = True, flags: tuple[str, ...] = ()) -> Path:
     """Compile the text to `folder/region.so`; the compiler's own temporary files are there too. Raises BuildError.
 

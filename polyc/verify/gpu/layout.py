@@ -10,9 +10,10 @@ math:   (1) the loop runs the w cells that lie together in the array: it counts 
             tile tells cells of one floor(x_e / w) apart;
         (2) all w are copied, or none: { o -> x } has either all cells of one floor(x_e / w) or none, and so have those
             that hold no zero;
-        (3) they lie together in the panel, too: e is innermost there;
-        (4) and begin at multiples of 16 bytes: rows of the array, rows of the panel, and its corners have multiples
-            of w elements.
+        (3) they lie together in the panel, too: e is innermost there; or not, and then they are loaded 16 bytes at
+            once, and stored one by one;
+        (4) and begin at multiples of 16 bytes: rows of the array and the panel's corners have multiples of w elements,
+            and so have rows of the panel where e is innermost there.
 
 A vector loop over registers is printed as one store of 16 bytes to an array in memory (`codegen/gpu/printer.py`). It
 has w iterations 0 <= v < w (`order/lanes.py`), which depend on each other in nothing (`order/races.py`). With
@@ -87,7 +88,6 @@ def _vector_faults(program: Program, run: Run, last: Member) -> Iterator[Fault]:
         (_counts_neighbours(run, last, relation, width), "its loop does not run neighbours"),
         (_is_whole(relation, width), "not all of the cells are copied"),
         (_is_whole(isl.Map.from_range(statement.domain), width), "not all of the cells are in the array"),
-        (buffer.order[-1] == array.rank - 1, "its cells do not lie together in the panel"),
         (_is_aligned(program, buffer, relation, width), "it does not begin at a multiple of 16 bytes"),
     ]
     for right, what in found:
@@ -180,7 +180,8 @@ def _is_aligned(program: Program, buffer: Buffer, relation: isl.Map, width: int)
     array = program.scop.arrays[buffer.array]
     last = array.rank - 1
     most, least = buffer.extents[last].max_val(), buffer.extents[last].min_val()
-    if not most.is_int() or not most.eq(least) or (most.to_python() + buffer.pad) % width:
+    pad = buffer.pad if buffer.order[-1] == last else 0
+    if not most.is_int() or not most.eq(least) or (most.to_python() + pad) % width:
         return False
     if not program.scop.known.is_subset(array.aligned(width, program.scop.known)):
         return False

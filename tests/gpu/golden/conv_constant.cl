@@ -11,25 +11,24 @@
 __kernel __attribute__((reqd_work_group_size(32, 8, 1)))
 void conv_12_1(__global const float (*restrict B)[3], __global float (*restrict C)[138], __global const float (*restrict In)[140])
 {
-  const long by = get_group_id(1);
-  const long bx = get_group_id(0);
-  const long tx = get_local_id(0);
-  const long ty = get_local_id(1);
+  const int by = get_group_id(1);
+  const int bx = get_group_id(0);
+  const int tx = get_local_id(0);
+  const int ty = get_local_id(1);
   __local float A_tile[34][34];
-  for (long ht = 32 * by; ht < 38; ht += 32 * get_num_groups(1))
-    for (long wt = 32 * bx; wt < 138; wt += 32 * get_num_groups(0)) {
-      barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-      for (long h = ht + ty; h < polyc_min(40, ht + 34); h += 8)
-        for (long w = wt + tx; w < polyc_min(140, wt + 34); w += 32)
-          A_tile[h - ht][w - wt] = (float)(int)(In[h][w] * 16.0f) / 16.0f;
-      barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-      for (long h = ht + ty; h < polyc_min(38, ht + 32); h += 8)
-        for (long w = wt + tx; w < polyc_min(138, wt + 32); w += 32) {
-          C[h][w] = 0;
-          for (long kh = 0; kh < 3; kh++)
-            for (long kw = 0; kw < 3; kw++)
-              C[h][w] += A_tile[h + kh - ht][w + kw - wt] * B[kh][kw];
-          C[h][w] = C[h][w] > 0.0f ? C[h][w] : 0.0f;
-        }
+  const int ht = 32 * by;
+  const int wt = 32 * bx;
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int h = ht + ty; h < polyc_min(40, ht + 34); h += 8)
+    for (int w = wt + tx; w < polyc_min(140, wt + 34); w += 32)
+      A_tile[h - ht][w - wt] = (float)(int)(In[h][w] * 16.0f) / 16.0f;
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  for (int h = ht + ty; h < polyc_min(38, ht + 32); h += 8)
+    for (int w = wt + tx; w < polyc_min(138, wt + 32); w += 32) {
+      C[h][w] = 0;
+      for (int kh = 0; kh < 3; kh++)
+        for (int kw = 0; kw < 3; kw++)
+          C[h][w] += A_tile[h + kh - ht][w + kw - wt] * B[kh][kw];
+      C[h][w] = C[h][w] > 0.0f ? C[h][w] : 0.0f;
     }
 }

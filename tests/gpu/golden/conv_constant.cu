@@ -44,26 +44,25 @@ static void polyc_to_host(void *host, void *device, size_t bytes, int copied)
    kept in the tile: A */
 static __global__ void __launch_bounds__(256, 2) conv_12_1(const float (*__restrict__ B)[3], float (*__restrict__ C)[138], const float (*__restrict__ In)[140])
 {
-  const long by = blockIdx.y;
-  const long bx = blockIdx.x;
-  const long tx = threadIdx.x;
-  const long ty = threadIdx.y;
+  const int by = blockIdx.y;
+  const int bx = blockIdx.x;
+  const int tx = threadIdx.x;
+  const int ty = threadIdx.y;
   __shared__ float A_tile[34][34];
-  for (long ht = 32 * by; ht < 38; ht += 32L * gridDim.y)
-    for (long wt = 32 * bx; wt < 138; wt += 32L * gridDim.x) {
-      __syncthreads();
-      for (long h = ht + ty; h < polyc_min(40, ht + 34); h += 8)
-        for (long w = wt + tx; w < polyc_min(140, wt + 34); w += 32)
-          A_tile[h - ht][w - wt] = (float)(int)(In[h][w] * 16.0f) / 16.0f;
-      __syncthreads();
-      for (long h = ht + ty; h < polyc_min(38, ht + 32); h += 8)
-        for (long w = wt + tx; w < polyc_min(138, wt + 32); w += 32) {
-          C[h][w] = 0;
-          for (long kh = 0; kh < 3; kh++)
-            for (long kw = 0; kw < 3; kw++)
-              C[h][w] += A_tile[h + kh - ht][w + kw - wt] * B[kh][kw];
-          C[h][w] = C[h][w] > 0.0f ? C[h][w] : 0.0f;
-        }
+  const int ht = 32 * by;
+  const int wt = 32 * bx;
+  __syncthreads();
+  for (int h = ht + ty; h < polyc_min(40, ht + 34); h += 8)
+    for (int w = wt + tx; w < polyc_min(140, wt + 34); w += 32)
+      A_tile[h - ht][w - wt] = (float)(int)(In[h][w] * 16.0f) / 16.0f;
+  __syncthreads();
+  for (int h = ht + ty; h < polyc_min(38, ht + 32); h += 8)
+    for (int w = wt + tx; w < polyc_min(138, wt + 32); w += 32) {
+      C[h][w] = 0;
+      for (int kh = 0; kh < 3; kh++)
+        for (int kw = 0; kw < 3; kw++)
+          C[h][w] += A_tile[h + kh - ht][w + kw - wt] * B[kh][kw];
+      C[h][w] = C[h][w] > 0.0f ? C[h][w] : 0.0f;
     }
 }
 

@@ -100,69 +100,68 @@ static __global__ void __launch_bounds__(64, 8) f_4_1(const float (*__restrict__
   float C_sum[2][2];
   __shared__ __align__(16) float A_panel[2][16][20];
   __shared__ __align__(16) float B_panel[2][16][24];
-  for (long it = 16 * by; it < 48; it += 16L * gridDim.y)
-    for (long jt = 16 * bx; jt < 48; jt += 16L * gridDim.x) {
+  const long it = 16 * by;
+  const long jt = 16 * bx;
 #pragma unroll
-      for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 2; i++) {
 #pragma unroll
-        for (int j = 0; j < 2; j++)
-          C_sum[i][j] = it + ly + 8 * i <= 38 && jt + 8 * ty + 2 * lx + j <= 40 ? C[it + ly + 8 * i][jt + 8 * ty + 2 * lx + j] : 0;
+    for (int j = 0; j < 2; j++)
+      C_sum[i][j] = it + ly + 8 * i <= 38 && jt + 8 * ty + 2 * lx + j <= 40 ? C[it + ly + 8 * i][jt + 8 * ty + 2 * lx + j] : 0;
+  }
+  {
+    __syncthreads();
+    if (0 < 48) {
+      for (int c = 32 * ty + tx; c < 256; c += 64) {
+        const long x0 = c / 16 + it;
+        const long x1 = c % 16;
+        polyc_fetch(&A_panel[0][x0 - it][x1], x0 <= 38 && x1 <= 42 ? &A[x0][x1] : &A[0][0], x0 <= 38 && x1 <= 42);
       }
-      {
-        __syncthreads();
-        if (0 < 48) {
-          for (int c = 32 * ty + tx; c < 256; c += 64) {
-            const long x0 = c / 16 + it;
-            const long x1 = c % 16;
-            polyc_fetch(&A_panel[0][x0 - it][x1], x0 <= 38 && x1 <= 42 ? &A[x0][x1] : &A[0][0], x0 <= 38 && x1 <= 42);
-          }
-          for (int c = 32 * ty + tx; c < 256; c += 64) {
-            const long x0 = c / 16;
-            const long x1 = c % 16 + jt;
-            polyc_fetch(&B_panel[0][x0][x1 - jt], x0 <= 42 && x1 <= 40 ? &B[x0][x1] : &B[0][0], x0 <= 42 && x1 <= 40);
-          }
-        }
-        __pipeline_commit();
-        int stage = 0;
-        for (long kt = 0; kt < 48; kt += 16) {
-          __pipeline_wait_prior(0);
-          __syncthreads();
-          if (kt + 16 < 48) {
-            for (int c = 32 * ty + tx; c < 256; c += 64) {
-              const long x0 = c / 16 + it;
-              const long x1 = c % 16 + (kt + 16);
-              polyc_fetch(&A_panel[1 - stage][x0 - it][x1 - (kt + 16)], x0 <= 38 && x1 <= 42 ? &A[x0][x1] : &A[0][0], x0 <= 38 && x1 <= 42);
-            }
-            for (int c = 32 * ty + tx; c < 256; c += 64) {
-              const long x0 = c / 16 + (kt + 16);
-              const long x1 = c % 16 + jt;
-              polyc_fetch(&B_panel[1 - stage][x0 - (kt + 16)][x1 - jt], x0 <= 42 && x1 <= 40 ? &B[x0][x1] : &B[0][0], x0 <= 42 && x1 <= 40);
-            }
-          }
-          __pipeline_commit();
-          for (long k = kt; k < kt + 16; k += 8) {
-            unsigned A_part[1][4];
-            unsigned B_part[1][2];
-            A_part[0][0] = polyc_tf32(A_panel[stage][ly][lx + k - kt]);
-            A_part[0][1] = polyc_tf32(A_panel[stage][ly + 8][lx + k - kt]);
-            A_part[0][2] = polyc_tf32(A_panel[stage][ly][lx + k - kt + 4]);
-            A_part[0][3] = polyc_tf32(A_panel[stage][ly + 8][lx + k - kt + 4]);
-            B_part[0][0] = polyc_tf32(B_panel[stage][lx + k - kt][8 * ty + ly]);
-            B_part[0][1] = polyc_tf32(B_panel[stage][lx + k - kt + 4][8 * ty + ly]);
-            polyc_mma_tf32(C_sum[0][0], C_sum[0][1], C_sum[1][0], C_sum[1][1], A_part[0], B_part[0]);
-          }
-          stage = 1 - stage;
-        }
-      }
-      __syncthreads();
-#pragma unroll
-      for (int i = 0; i < 2; i++) {
-#pragma unroll
-        for (int j = 0; j < 2; j++)
-          if (it + ly + 8 * i <= 38 && jt + 8 * ty + 2 * lx + j <= 40)
-            C[it + ly + 8 * i][jt + 8 * ty + 2 * lx + j] = C_sum[i][j];
+      for (int c = 32 * ty + tx; c < 256; c += 64) {
+        const long x0 = c / 16;
+        const long x1 = c % 16 + jt;
+        polyc_fetch(&B_panel[0][x0][x1 - jt], x0 <= 42 && x1 <= 40 ? &B[x0][x1] : &B[0][0], x0 <= 42 && x1 <= 40);
       }
     }
+    __pipeline_commit();
+    int stage = 0;
+    for (long kt = 0; kt < 48; kt += 16) {
+      __pipeline_wait_prior(0);
+      __syncthreads();
+      if (kt + 16 < 48) {
+        for (int c = 32 * ty + tx; c < 256; c += 64) {
+          const long x0 = c / 16 + it;
+          const long x1 = c % 16 + (kt + 16);
+          polyc_fetch(&A_panel[1 - stage][x0 - it][x1 - (kt + 16)], x0 <= 38 && x1 <= 42 ? &A[x0][x1] : &A[0][0], x0 <= 38 && x1 <= 42);
+        }
+        for (int c = 32 * ty + tx; c < 256; c += 64) {
+          const long x0 = c / 16 + (kt + 16);
+          const long x1 = c % 16 + jt;
+          polyc_fetch(&B_panel[1 - stage][x0 - (kt + 16)][x1 - jt], x0 <= 42 && x1 <= 40 ? &B[x0][x1] : &B[0][0], x0 <= 42 && x1 <= 40);
+        }
+      }
+      __pipeline_commit();
+      for (long k = kt; k < kt + 16; k += 8) {
+        unsigned A_part[1][4];
+        unsigned B_part[1][2];
+        A_part[0][0] = polyc_tf32(A_panel[stage][ly][lx + k - kt]);
+        A_part[0][1] = polyc_tf32(A_panel[stage][ly + 8][lx + k - kt]);
+        A_part[0][2] = polyc_tf32(A_panel[stage][ly][lx + k - kt + 4]);
+        A_part[0][3] = polyc_tf32(A_panel[stage][ly + 8][lx + k - kt + 4]);
+        B_part[0][0] = polyc_tf32(B_panel[stage][lx + k - kt][8 * ty + ly]);
+        B_part[0][1] = polyc_tf32(B_panel[stage][lx + k - kt + 4][8 * ty + ly]);
+        polyc_mma_tf32(C_sum[0][0], C_sum[0][1], C_sum[1][0], C_sum[1][1], A_part[0], B_part[0]);
+      }
+      stage = 1 - stage;
+    }
+  }
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < 2; i++) {
+#pragma unroll
+    for (int j = 0; j < 2; j++)
+      if (it + ly + 8 * i <= 38 && jt + 8 * ty + 2 * lx + j <= 40)
+        C[it + ly + 8 * i][jt + 8 * ty + 2 * lx + j] = C_sum[i][j];
+  }
 }
 
 static void start_f_4_1(cudaStream_t stream, const float *A, const float *B, float *C)

@@ -2,17 +2,11 @@
    polyc_…_device() takes pointers to the device's memory and a stream, and answers a cudaError_t as int;
    polyc_…() takes the host's arrays: it copies them there and back, and ends the program if CUDA reports an error. */
 #include <cuda_fp16.h>
-#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-
-/* Starts to copy an element into shared memory (cp.async, from sm_80 on), or a zero where it lies outside. */
-template <typename T> static __device__ __forceinline__ void polyc_fetch(T *to, const T *from, bool inside)
-{
-  __pipeline_memcpy_async(to, from, sizeof(T), inside ? 0 : sizeof(T));
-}
+#define polyc_min(a, b) ((a) < (b) ? (a) : (b))
 
 /* Tensor cores, from sm_75 on: two halves as they take them, and
    c[16][8] += a[16][16] * b[16][8] by the 32 threads of a warp. Thread 4 * g + t has, with two = (2 * t, 2 * t + 1),
@@ -104,71 +98,47 @@ static __global__ void __launch_bounds__(64, 8) f_4_1(const __half (*__restrict_
   const long ly = tx / 4;
   const long lx = tx % 4;
   float C_sum[2][2];
-  __shared__ __align__(16) __half A_panel[2][16][24];
-  __shared__ __align__(16) __half B_panel[2][16][24];
-  for (long it = 16 * by; it < 48; it += 16L * gridDim.y)
-    for (long jt = 16 * bx; jt < 48; jt += 16L * gridDim.x) {
+  __shared__ __align__(16) __half A_panel[16][40];
+  __shared__ __align__(16) __half B_panel[32][24];
+  const long it = 16 * by;
+  const long jt = 16 * bx;
 #pragma unroll
-      for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 2; i++) {
 #pragma unroll
-        for (int j = 0; j < 2; j++)
-          C_sum[i][j] = it + ly + 8 * i <= 38 && jt + 8 * ty + 2 * lx + j <= 40 ? C[it + ly + 8 * i][jt + 8 * ty + 2 * lx + j] : 0;
-      }
-      {
-        __syncthreads();
-        if (0 < 48) {
-          for (int c = 32 * ty + tx; c < 256; c += 64) {
-            const long x0 = c / 16 + it;
-            const long x1 = c % 16;
-            A_panel[0][x0 - it][x1] = x0 <= 38 && x1 <= 42 ? A[x0][x1] : __float2half(0);
-          }
-          for (int c = 32 * ty + tx; c < 256; c += 64) {
-            const long x0 = c / 16;
-            const long x1 = c % 16 + jt;
-            B_panel[0][x0][x1 - jt] = x0 <= 42 && x1 <= 40 ? B[x0][x1] : __float2half(0);
-          }
-        }
-        __pipeline_commit();
-        int stage = 0;
-        for (long kt = 0; kt < 48; kt += 16) {
-          __pipeline_wait_prior(0);
-          __syncthreads();
-          if (kt + 16 < 48) {
-            for (int c = 32 * ty + tx; c < 256; c += 64) {
-              const long x0 = c / 16 + it;
-              const long x1 = c % 16 + (kt + 16);
-              A_panel[1 - stage][x0 - it][x1 - (kt + 16)] = x0 <= 38 && x1 <= 42 ? A[x0][x1] : __float2half(0);
-            }
-            for (int c = 32 * ty + tx; c < 256; c += 64) {
-              const long x0 = c / 16 + (kt + 16);
-              const long x1 = c % 16 + jt;
-              B_panel[1 - stage][x0 - (kt + 16)][x1 - jt] = x0 <= 42 && x1 <= 40 ? B[x0][x1] : __float2half(0);
-            }
-          }
-          __pipeline_commit();
-          {
-            unsigned A_part[1][4];
-            unsigned B_part[1][2];
-            A_part[0][0] = polyc_two_halves(&A_panel[stage][ly][2 * lx], &A_panel[stage][ly][2 * lx + 1]);
-            A_part[0][1] = polyc_two_halves(&A_panel[stage][ly + 8][2 * lx], &A_panel[stage][ly + 8][2 * lx + 1]);
-            A_part[0][2] = polyc_two_halves(&A_panel[stage][ly][2 * lx + 8], &A_panel[stage][ly][2 * lx + 9]);
-            A_part[0][3] = polyc_two_halves(&A_panel[stage][ly + 8][2 * lx + 8], &A_panel[stage][ly + 8][2 * lx + 9]);
-            B_part[0][0] = polyc_two_halves(&B_panel[stage][2 * lx][8 * ty + ly], &B_panel[stage][2 * lx + 1][8 * ty + ly]);
-            B_part[0][1] = polyc_two_halves(&B_panel[stage][2 * lx + 8][8 * ty + ly], &B_panel[stage][2 * lx + 9][8 * ty + ly]);
-            polyc_mma_half(C_sum[0][0], C_sum[0][1], C_sum[1][0], C_sum[1][1], A_part[0], B_part[0]);
-          }
-          stage = 1 - stage;
-        }
-      }
-      __syncthreads();
-#pragma unroll
-      for (int i = 0; i < 2; i++) {
-#pragma unroll
-        for (int j = 0; j < 2; j++)
-          if (it + ly + 8 * i <= 38 && jt + 8 * ty + 2 * lx + j <= 40)
-            C[it + ly + 8 * i][jt + 8 * ty + 2 * lx + j] = C_sum[i][j];
-      }
+    for (int j = 0; j < 2; j++)
+      C_sum[i][j] = it + ly + 8 * i <= 38 && jt + 8 * ty + 2 * lx + j <= 40 ? C[it + ly + 8 * i][jt + 8 * ty + 2 * lx + j] : 0;
+  }
+  for (long kt = 0; kt < 48; kt += 32) {
+    __syncthreads();
+    for (long x0 = it + ty; x0 < it + 16; x0 += 2)
+      for (long x1 = kt + tx; x1 < kt + 32; x1 += 32)
+        A_panel[x0 - it][x1 - kt] = x0 <= 38 && x1 <= 42 ? A[x0][x1] : __float2half(0);
+    for (int c = 32 * ty + tx; c < 512; c += 64) {
+      const long x0 = c / 16 + kt;
+      const long x1 = c % 16 + jt;
+      B_panel[x0 - kt][x1 - jt] = x0 <= 42 && x1 <= 40 ? B[x0][x1] : __float2half(0);
     }
+    __syncthreads();
+    for (long k = kt; k < polyc_min(48, kt + 32); k += 16) {
+      unsigned A_part[1][4];
+      unsigned B_part[1][2];
+      A_part[0][0] = polyc_two_halves(&A_panel[ly][2 * lx + k - kt], &A_panel[ly][2 * lx + k - kt + 1]);
+      A_part[0][1] = polyc_two_halves(&A_panel[ly + 8][2 * lx + k - kt], &A_panel[ly + 8][2 * lx + k - kt + 1]);
+      A_part[0][2] = polyc_two_halves(&A_panel[ly][2 * lx + k - kt + 8], &A_panel[ly][2 * lx + k - kt + 9]);
+      A_part[0][3] = polyc_two_halves(&A_panel[ly + 8][2 * lx + k - kt + 8], &A_panel[ly + 8][2 * lx + k - kt + 9]);
+      B_part[0][0] = polyc_two_halves(&B_panel[2 * lx + k - kt][8 * ty + ly], &B_panel[2 * lx + k - kt + 1][8 * ty + ly]);
+      B_part[0][1] = polyc_two_halves(&B_panel[2 * lx + k - kt + 8][8 * ty + ly], &B_panel[2 * lx + k - kt + 9][8 * ty + ly]);
+      polyc_mma_half(C_sum[0][0], C_sum[0][1], C_sum[1][0], C_sum[1][1], A_part[0], B_part[0]);
+    }
+  }
+  __syncthreads();
+#pragma unroll
+  for (int i = 0; i < 2; i++) {
+#pragma unroll
+    for (int j = 0; j < 2; j++)
+      if (it + ly + 8 * i <= 38 && jt + 8 * ty + 2 * lx + j <= 40)
+        C[it + ly + 8 * i][jt + 8 * ty + 2 * lx + j] = C_sum[i][j];
+  }
 }
 
 static void start_f_4_1(cudaStream_t stream, const __half *A, const __half *B, float *C)

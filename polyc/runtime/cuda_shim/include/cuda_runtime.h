@@ -18,6 +18,10 @@
 #define __noinline__ __attribute__((noinline))
 #define __align__(n) __attribute__((aligned(n)))
 #define __launch_bounds__(...)
+#ifdef POLYC_SHIM_COUNT
+extern "C" void *polyc_shim_aligned(const void *address);
+#define __builtin_assume_aligned(address, bytes) polyc_shim_aligned(address)
+#endif
 #define __constant__ __attribute__((section("polyc_constant")))
 // A gap beside each variable: what runs over its end meets no other variable.
 #define __shared__                                                                                    \

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pytest
 from click.shell_completion import CompletionItem, ShellComplete
 from click.testing import Result
@@ -77,6 +78,14 @@ def test_the_manual_page_is_current(polyc: Polyc, golden: Callable[[Path, str], 
     result = polyc("man")
     assert result.exit_code == 0
     golden(DOCS / "polyc.1", result.stdout)
+
+
+def test_the_manual_page_has_both_names_of_the_help_option() -> None:
+    """click keeps the first help option of a command, which may have been asked for without the group's names."""
+    command = cli.get_command(click.Context(cli), "compile")
+    assert command is not None
+    command.get_params(click.Context(command))
+    assert page() == (DOCS / "polyc.1").read_text()
 
 
 def test_the_manual_page_has_every_command_and_option() -> None:

@@ -65,7 +65,9 @@ def described(help_text: str | None) -> Iterator[str]:
 
 def options(one: click.Command, context: click.Context) -> Iterator[str]:
     """Each option with what the help says of it."""
-    for parameter in one.get_params(context):
+    # click keeps the first help option that it makes for a command, whatever the context was that it made it in.
+    helps = click.Option(context.help_option_names, is_flag=True, help="Show this message and exit.")
+    for parameter in (*one.params, helps) if one.add_help_option else one.params:
         record = parameter.get_help_record(context)
         if isinstance(parameter, click.Option) and record is not None:
             yield from (".TP", f".B {escaped(record[0])}", escaped(" ".join(record[1].split())))

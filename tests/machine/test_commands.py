@@ -154,7 +154,7 @@ def test_grid_and_block() -> None:
     assert "dim3 grid(polyc_blocks(60, 2147483647));" in blocks
     assert "it += 32L * gridDim.y" in blocks
     threads = kernels("--block", "128,2,1")
-    assert "__launch_bounds__(256, 2)" in threads
+    assert "__launch_bounds__(256, 4)" in threads
     assert "dim3(128, 2)" in threads
     row = kernels("--block", "64", "--tile-sizes", "8")
     assert "dim3(64, 1)" in row
@@ -162,6 +162,6 @@ def test_grid_and_block() -> None:
 
 @pytest.mark.usefixtures("folder")
 def test_the_machine_decides() -> None:
-    sizes = ("--param", "n=64,m=4096")
+    sizes = ("--param", "n=64,m=4095")
     assert kernels(*sizes, "--machine", "generic") != kernels(*sizes, "--machine", "h200")
     assert kernels("--machine", "generic") == kernels()

@@ -252,12 +252,15 @@ def bands(program: Program) -> list[Band]:
     [
         ({"order": (1, 1)}, "several cells share a place"),
         ({"pad": -1}, "several cells share a place"),
-        ({"order": (1, 0)}, "its cells do not lie together in the panel"),
         ({"pad": 3}, "it does not begin at a multiple of 16 bytes"),
     ],
 )
 def test_a_panel_stored_otherwise(floats: Program, changes: dict[str, object], message: str) -> None:
     assert message in found(with_buffer(floats, "B_panel", **changes))
+
+
+def test_a_panel_across_goes_through_registers(floats: Program) -> None:
+    assert found(with_buffer(floats, "B_panel", order=(1, 0))) == ""
 
 
 def test_rows_that_are_no_multiple_of_16_bytes(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from polyc.fallback import declined_at_budget, first_line, not_mapped
 from polyc.model.certificate import NOT_SHOWN, SHOWN, WRITTEN, Certificate
 from polyc.model.printed import Question, Rendered
 from polyc.model.program import Compiled, Options, Pass, Program, Snapshot, operations_for
-from polyc.model.scop import Region, Scop
+from polyc.model.scop import Apart, Memory, Region, Scop
 from polyc.poly import OverBudget, constant_of
 from polyc.records import dataclass, replace
 from polyc.replay import FUEL, Outcome, replay
@@ -42,7 +42,7 @@ class Attempt:
 
     def __init__(self, region: Region, options: Options, told: Pass, question: Question | None) -> None:
         """told: adds what is to be said of the region before all else; question: what its data are asked first."""
-        self.region = region if not options.gpu else replace(region, scop=with_few_private(region.scop))
+        self.region = region if not options.gpu else replace(region, scop=as_gpus_run_it(region.scop))
         self.told = told
         self.question = question
         self.asked = options if region.scop.tile == "auto" else replace(options, tile_sizes=region.scop.tile)
@@ -238,8 +238,10 @@ def without_rows(scop: Scop) -> Scop:
     return replace(scop, arrays=arrays, privatizable=private, assumed=scop.rows.assumed, rows=None)
 
 
-def with_few_private(scop: Scop) -> Scop:
-    """The region as GPUs run it: their threads have copies of small arrays only."""
+def as_gpus_run_it(scop: Scop) -> Scop:
+    """The region as GPUs run it: their threads have copies of small arrays only, and what it writes is copied back from
+    the array's first element on, whatever the first one is that it touches: all of that has to be apart from the rest.
+    """
     scop = without_rows(scop)
 
     def size(name: str) -> int:
@@ -247,7 +249,15 @@ def with_few_private(scop: Scop) -> Scop:
         return prod(extent or PRIVATE_BYTES for extent in extents) * scop.arrays[name].element.size_bytes
 
     small = {name for name in scop.privatizable if not scop.arrays[name].rank or size(name) <= PRIVATE_BYTES}
-    return replace(scop, privatizable=frozenset(small))
+    apart = tuple(Apart(_copied_back(pair.one), _copied_back(pair.two)) for pair in scop.apart)
+    return replace(scop, privatizable=frozenset(small), apart=apart)
+
+
+def _copied_back(memory: Memory) -> Memory:
+    """What a copy of the memory overwrites."""
+    if memory.low is None or not memory.written:
+        return memory
+    return replace(memory, low=memory.low.min(memory.low.sub(memory.low)))
 
 
 def worth_versions(program: Program) -> bool:

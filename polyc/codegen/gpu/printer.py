@@ -43,12 +43,13 @@ from polyc.model.tree import (
     THREAD_AXES,
     WARP_AXES,
     Band,
+    Filter,
     Mark,
     Member,
     Role,
     walk,
 )
-from polyc.poly import kind_of
+from polyc.poly import in_name, kind_of, maps, names, out_name
 from polyc.records import dataclass, field, replace
 
 MOST_BLOCKS = 65535
@@ -205,8 +206,8 @@ class KernelPrinter(LoopPrinter):
     def allocation(self, name: str, mark: Mark, inner: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
         if self.open is None or scope.alone:
             if self.open is not None:
-                seen = self.open.private.setdefault(name, frozenset(statements_below(inner)))
-                if seen != frozenset(statements_below(inner)):
+                here = frozenset(statements_below(inner))
+                if self.open.private.setdefault(name, here) != here or self.comes_from_elsewhere(mark, here):
                     raise NotMappable(
                         "isl prints the writer and the reader of a thread's own variable in different loops"
                     )
@@ -216,6 +217,23 @@ class KernelPrinter(LoopPrinter):
         for buffer in chosen:
             self.share(buffer)
         return self.statements(inner, replace(scope, buffers=(*scope.buffers, *chosen)))
+
+    def comes_from_elsewhere(self, mark: Mark, statements: frozenset[str]) -> bool:
+        """Whether a value of a thread's own variables may come from a statement that isl prints in another kernel."""
+        buffers, flow = self.program.buffers, self.program.dependences.flow_by_array
+        arrays = {buffers[n].array if n in buffers else n for n in mark.names}
+        pieces = [piece for array in arrays if array in flow for piece in maps(flow[array])]
+        below = self.statements_under(mark)
+        return any(out_name(p) in statements and in_name(p) in below - statements for p in pieces)
+
+    def statements_under(self, mark: Mark) -> frozenset[str]:
+        """What the mark has below it in the tree."""
+        return frozenset(
+            name
+            for node in walk(mark)
+            if isinstance(node, Band | Filter)
+            for name in names(node.members[0].schedule.domain() if isinstance(node, Band) else node.filter)
+        )
 
     def share(self, buffer: Buffer) -> None:
         assert self.open is not None
@@ -385,7 +403,10 @@ class KernelPrinter(LoopPrinter):
                 # These functions are overloaded in C++ and OpenCL: the type of the argument chooses, not the name.
                 plain_name, kind = known
                 cast = tuple(self.of_type(kind, c.rewrite(a, self.translated)) for a in arguments)
-                return c.Call(plain_name if self.dialect.name == "opencl" else name, cast)
+                if self.dialect.name != "opencl":
+                    return c.Call(name, cast)
+                found = c.Call(plain_name, cast)
+                return c.Cast(kind, found) if plain_name == "abs" else found  # whose result is unsigned
             case c.Literal(text=text) if (plain := plain_literal(text)) is not None:
                 return c.Literal(plain)
             case _:

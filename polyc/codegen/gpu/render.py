@@ -13,7 +13,7 @@ from polyc.codegen.gpu.memory import DeviceArray, device_arrays
 from polyc.codegen.gpu.printer import Kernel, KernelPrinter, Parameter
 from polyc.codegen.gpu.stages import FETCH, FETCH_16, LOAD_16
 from polyc.codegen.gpu.templating import environment, opencl_runtime
-from polyc.codegen.gpu.words import HALF, STORE_16, Words
+from polyc.codegen.gpu.words import HALF, STORE_16, NotMappable, Words
 from polyc.codegen.loops.instances import Scope
 from polyc.codegen.loops.loops import generate
 from polyc.codegen.loops.naming import IDENTIFIER
@@ -52,6 +52,8 @@ def render_kernels(program: Program, region: Region, stem: str) -> RenderedKerne
     name = f"{scop.function}_{scop.span.line}"
     printer = KernelPrinter(program, made, dialect, arrays, name)
     host = c.without_notes(printer.body(made.node, Scope()))
+    if any(isinstance(n, c.ArrayRef) for item in host for n in c.walk(item)):
+        raise NotMappable("the pass that deals its loops out to blocks and threads was left out")
     words = Words(scop)
     sizes = tuple(Parameter(p.name, words.type(p.type.text)) for p in scop.parameters)
     values = tuple(

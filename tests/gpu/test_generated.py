@@ -1,0 +1,73 @@
+"""Programs that generated ones came down to: wrong on a GPU, and right on a CPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polyc.model.program import Options
+from polyc.pipeline import compile_region
+from tests.gpu.test_kernels import assert_same
+from tests.programs import compiled, region_of
+
+OVERLAP = """
+void kernel(int n, float a[n + 5], float c[n])
+{
+    for (int i = 0; i < n; i++)
+        a[i] = a[i] * 0.25f + 1.0f;
+    for (int i = 2; i < n - 4; i++)
+        c[i] = a[i] + a[i];
+}
+"""
+HANDED_ON = """
+void kernel(int n, double b[n], double c[n + 1][2])
+{
+    double v = 0;
+#pragma scop
+    for (long i = 0; i < n; i++) {
+        v = b[i % 5];
+        b[i] = v * 1.7 + c[i + 1][i / 2 - i / 2];
+        for (long z = 0; z < 2; z++) {
+            v = b[i % 5];
+            b[i] = v * 1.7 + c[i + 1][i % 2];
+        }
+    }
+#pragma endscop
+}
+"""
+UNSIGNED = """
+void kernel(int n, short k, int c[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        c[i] = (k - 40000 + abs(3)) % 1009;
+#pragma endscop
+}
+"""
+
+
+def test_what_is_copied_back_is_apart(tmp_path: Path) -> None:
+    """All of `c` from its first element on is copied back, so that none of it may be a part of `a`."""
+    region = region_of(OVERLAP, tmp_path, detect=True)
+    assert "polyc_apart(a, a + n, c, c + (n - 4L))" in compile_region(region, Options(target="cuda")).text
+    assert "polyc_apart(a, a + n, c + 2, c + (n - 4L))" in compile_region(region, Options()).text
+
+
+@pytest.mark.parametrize("target", ["cuda", "opencl"])
+def test_a_value_from_another_kernel(target: str, tmp_path: Path) -> None:
+    """isl prints the steps of a loop that runs on the host in kernels of their own."""
+    result = compile_region(region_of(HANDED_ON, tmp_path), Options(target=target, fuse="max"))
+    why = [remark.message for remark in result.program.remarks if remark.code == "not-mapped"]
+    assert bool(result.device) != any("a thread's own variable in different loops" in message for message in why)
+
+
+def test_absolute_values_are_signed(tmp_path: Path) -> None:
+    assert_same(region_of("#include <stdlib.h>\n" + UNSIGNED, tmp_path), Options(target="opencl"))
+
+
+def test_without_the_mapping_it_stays_on_the_host(tmp_path: Path) -> None:
+    """A pass that is left out for want of budget leaves no kernels, which no function for a GPU can do without."""
+    text = "void f(int n, float a[n]) {\n#pragma scop\nfor (int i = 0; i < n; i++) a[i] *= 2;\n#pragma endscop\n}\n"
+    result = compiled(text, tmp_path, target="cuda", budget=1)
+    assert not result.device or "__global__" in result.device[0]

@@ -71,3 +71,13 @@ def test_without_the_mapping_it_stays_on_the_host(tmp_path: Path) -> None:
     text = "void f(int n, float a[n]) {\n#pragma scop\nfor (int i = 0; i < n; i++) a[i] *= 2;\n#pragma endscop\n}\n"
     result = compiled(text, tmp_path, target="cuda", budget=1)
     assert not result.device or "__global__" in result.device[0]
+
+
+def test_no_iterations_of_a_loop_that_shares_an_axis(tmp_path: Path) -> None:
+    """Blocks along x are divided by how many tiles the inner of two loops has, which may be none."""
+    loops = " ".join(f"for (int {i} = 0; {i} < {n}; {i}++)" for i, n in zip("ijkl", "nmnm", strict=True))
+    head = "void f(int n, int m, float a[n][m][n][m]) {\n#pragma scop\n"
+    text = f"{head}{loops}\na[i][j][k][l] *= 2;\n#pragma endscop\n}}\n"
+    kernel = compiled(text, tmp_path, target="cuda").device[0]
+    assert "bx / polyc_max(" in kernel
+    assert "bx % polyc_max(" in kernel

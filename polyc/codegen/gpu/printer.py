@@ -25,7 +25,7 @@ from polyc.codegen.loops.generated import Generated
 from polyc.codegen.loops.instances import InstancePrinter, Scope, block_of
 from polyc.codegen.loops.loops import LoopPrinter
 from polyc.codegen.loops.to_isl import BARRIER
-from polyc.codegen.text.arith import ZERO, at_most, divided, most_of, plus, product_of, times, trips_of
+from polyc.codegen.text.arith import ONE, ZERO, at_most, divided, most_of, plus, product_of, times, trips_of
 from polyc.codegen.text.macros import MAX
 from polyc.codegen.text.printer import UNROLL, brackets
 from polyc.codegen.text.tidy import N, simpler, tidied
@@ -593,12 +593,14 @@ class KernelPrinter(LoopPrinter):
         """The index along an axis that shares x with others, and the step to the next tile: x counts fastest."""
         assert self.open is not None
         order = list(self.open.folded)
-        inner = [self.open.folded[a] for a in order[: order.index(axis)]]
+        # A loop without iterations has one block all the same, whose indices are divided by how many there are.
+        folded = {a: n if isinstance(n, c.Literal) else c.Call(MAX, (n, ONE)) for a, n in self.open.folded.items()}
+        inner = [folded[a] for a in order[: order.index(axis)]]
         index = self.variable("bx", self.dialect.index(self.dialect.block, "x"))
         for count in inner:
             index = divided(index, count)
         if axis != order[-1]:
-            return c.Binary("%", index, self.open.folded[axis]), self.open.folded[axis]
+            return c.Binary("%", index, folded[axis]), folded[axis]
         blocks: c.Expr = c.Name(self.dialect.index(self.dialect.blocks, "x"))
         for count in inner:
             blocks = divided(blocks, count)

@@ -1,6 +1,6 @@
 """CUDA texts of the operators and of some programs more, with a manifest, for `run.py` on a machine with a GPU.
 
-python benchmarks/gpu/generate.py OUT [--small] [--only NAME]... [--machine NAME] [--reassociate] [--allow-tf32]
+python benchmarks/gpu/generate.py OUT [--small] [--only NAME]... [--machine NAME] [--reassociate]
 """
 
 from __future__ import annotations
@@ -38,10 +38,9 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=list(SOURCES), help="this operator; may be repeated")
     parser.add_argument("--machine", default="generic", help="a GPU of `polyc machine list`, or a file")
     parser.add_argument("--reassociate", action="store_true", help="sums of rows by all threads of a block")
-    parser.add_argument("--allow-tf32", action="store_true", help="float products on tensor cores")
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
-    options = Options(target="cuda", machine=given.machine, reassociate=given.reassociate, allow_tf32=given.allow_tf32)
+    options = Options(target="cuda", machine=given.machine, reassociate=given.reassociate)
     try:
         operators = [generated(name, given.out, given.small, options) for name in given.only or SOURCES]
     except Problem as problem:

@@ -1,4 +1,4 @@
-"""What Nsight Compute counts of polyc's kernels, for `counters.py --nsight` to set beside the shim's counts.
+"""What Nsight Compute counts of polyc's kernels, to be set beside the shim's counts (`counters.py`).
 
 python benchmarks/gpu/nsight.py OUT [--only NAME]... [--json FILE]
 
@@ -14,12 +14,11 @@ import json
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from records import DeviceFunction, Problem, addresses_of, load
 from references import inputs
-from run import build, chosen
+from run import built, chosen
 
 METRICS = {
     "load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
@@ -67,8 +66,7 @@ def counted(folder: Path, only: list[str] | None) -> list[dict[str, float | str]
     operators = chosen(load(folder), only)
     with tempfile.TemporaryDirectory(prefix="polyc-nsight-") as name:
         libraries = Path(name)
-        with ThreadPoolExecutor() as pool:
-            list(pool.map(lambda operator: build(folder / operator.file, libraries), operators))
+        built(operators, folder, libraries)
         words = [w for operator in operators for w in ("--only", operator.name)]
         command = ["ncu", "--csv", "--page", "raw", "--clock-control", "none", "--cache-control", "all"]
         command += ["-k", KERNELS, "--metrics", ",".join(METRICS.values()), "--print-units", "base"]

@@ -120,10 +120,7 @@ def measure(operators: list[Operator], folder: Path, given: argparse.Namespace) 
     print(heading(limits), flush=True)
     rows = []
     with tempfile.TemporaryDirectory(prefix="polyc-gpu-") as libraries:
-        with ThreadPoolExecutor() as pool:
-            built = pool.map(lambda operator: build(folder / operator.file, Path(libraries)), operators)
-            functions = [DeviceFunction(library, operator) for operator, library in zip(operators, built, strict=True)]
-        for operator, function in zip(operators, functions, strict=True):
+        for operator, function in zip(operators, built(operators, folder, Path(libraries)), strict=True):
             rows.append(measured(operator, function, limits, runs, not given.eager))
             print(line(rows[-1]), flush=True)
             torch.cuda.empty_cache()
@@ -135,6 +132,13 @@ def measure(operators: list[Operator], folder: Path, given: argparse.Namespace) 
     if wrong:
         raise Problem(f"wrong values: {', '.join(wrong)}")
     return 0
+
+
+def built(operators: list[Operator], folder: Path, libraries: Path) -> list[DeviceFunction]:
+    """The operators' functions, whose texts are compiled side by side. Raises Problem."""
+    with ThreadPoolExecutor() as pool:
+        made = pool.map(lambda operator: build(folder / operator.file, libraries), operators)
+        return [DeviceFunction(library, operator) for operator, library in zip(operators, made, strict=True)]
 
 
 def build(text: Path, folder: Path) -> Path:

@@ -9,11 +9,10 @@ import os
 import shutil
 from pathlib import Path
 
-from polyc.runtime.process.build import FLAGS, MissingToolError, run_compiler
+from polyc.runtime.process.build import OBJECT, MissingToolError, run_compiler
 
 VARIABLE = "POLYC_CUDA_DEVICE"
 """Which of CUDA's devices runs the kernels, a number; without it the shim does, on the CPU."""
-COMPILE = [flag for flag in FLAGS if flag != "-shared" and not flag.startswith("-Wl,")]
 NVCC = ["-O3", "-fmad=false", "-arch=native", "-Xcompiler", "-fPIC"]
 """Products and sums are rounded one by one, as in the C text that kernels are compared with."""
 
@@ -32,6 +31,6 @@ def build(cuda_text: str, host: Path, folder: Path, cc: str) -> Path:
     source.write_text(cuda_text, encoding="utf-8", errors="surrogateescape")
     kernels, rest = folder / "kernels.o", folder / "host.o"
     run_compiler([nvcc, *NVCC, "-c", str(source), "-o", str(kernels)], folder)
-    run_compiler([cc, *COMPILE, "-c", str(host), "-o", str(rest)], folder)
+    run_compiler([cc, *OBJECT, "-c", str(host), "-o", str(rest)], folder)
     run_compiler([nvcc, "-arch=native", "-shared", str(kernels), str(rest), "-o", str(library), "-lm"], folder)
     return library

@@ -12,7 +12,6 @@ from polyc.records import replace
 
 LARGEST = 2**31 - 1
 SHORT = {"long": "int", "const long": "const int"}
-_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
 def fit_32_bits(program: Program, arrays: Iterable[str], top: tuple[c.Stmt, ...], body: tuple[c.Stmt, ...]) -> bool:
@@ -29,7 +28,7 @@ def fit_32_bits(program: Program, arrays: Iterable[str], top: tuple[c.Stmt, ...]
     return max(numbers, default=0) ** 2 <= LARGEST and indices.isdisjoint(_values(body))
 
 
-def in_32_bits(items: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:
+def in_32_bits(items: tuple[c.N, ...]) -> tuple[c.N, ...]:
     """The statements with int in the place of long."""
 
     def change(node: c.Node) -> c.Node | None:
@@ -56,7 +55,7 @@ def _values(body: tuple[c.Stmt, ...]) -> Iterator[str]:
         match node:
             case c.ArrayRef():
                 return
-            case c.Binary(op=op) if op in _COMPARISONS and not any(
+            case c.Binary(op=op) if op in c.COMPARISONS and not any(
                 isinstance(n, c.Binary) and n.op == "*" for n in c.walk(node)
             ):
                 return

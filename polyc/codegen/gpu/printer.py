@@ -18,7 +18,7 @@ from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.narrow import fit_32_bits, in_32_bits
 from polyc.codegen.gpu.pieces import share_from, statements_below, steps_of_pieces
 from polyc.codegen.gpu.reduce import blocks_within, first_step, is_shared_out, last_step, reduction
-from polyc.codegen.gpu.stages import SMALLEST_FETCH, Stages
+from polyc.codegen.gpu.stages import SMALLEST_FETCH, Stages, only
 from polyc.codegen.gpu.words import HALF, STORE_16, STORED_BYTES, NotMappable, Words, element_type, function
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.codegen.loops.generated import Generated
@@ -321,11 +321,10 @@ class KernelPrinter(LoopPrinter):
         parameters = tuple(self.parameters(top + body, grid, scope))
         name = f"{self.prefix}_{len(self.kernels) + 1}"
         sizes = opened.mark.sizes if prod(opened.mark.sizes) > 1 else (1,)
-        arrays = {p.name: p.array.key for p in parameters if p.array is not None}
+        arrays = [p.array.key for p in parameters if p.array is not None]
         numbers = any(p.array is None and p.type not in ("float", "double") for p in parameters)
-        if not numbers and self.program.options.grid is None and fit_32_bits(self.program, arrays.values(), top, body):
-            body = in_32_bits(body)
-            top = tuple(item for item in in_32_bits(top) if isinstance(item, c.Decl))
+        if not numbers and self.program.options.grid is None and fit_32_bits(self.program, arrays, top, body):
+            top, body = in_32_bits(top), in_32_bits(body)
         if opened.aligned:
             body = (*(_aligned(p) for p in parameters if p.array is not None), *body)
         self.kernels.append(Kernel(name, opened.comment, parameters, top + body, sizes, grid))
@@ -508,7 +507,7 @@ class KernelPrinter(LoopPrinter):
                   if (m % 4 == 0) this; else that, where rows have m elements
         requires: all iterations store or none (`verify/gpu/layout.py`): the condition of the first one is that of all
         """
-        start, condition, step = loop.init, loop.condition, _only(loop.body)
+        start, condition, step = loop.init, loop.condition, only(loop.body)
         if not (isinstance(start, c.Decl) and start.init == ZERO and isinstance(condition, c.Binary)):
             return loop
         lanes = condition.right
@@ -518,7 +517,7 @@ class KernelPrinter(LoopPrinter):
 
         guard = None
         if isinstance(step, c.If) and step.otherwise is None:
-            guard, step = first(step.condition), _only(step.then)
+            guard, step = first(step.condition), only(step.then)
         match step:
             case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef() as target, value=value)):
                 row = self.namer.fresh(f"{target.array}_row", scope.names)
@@ -693,12 +692,6 @@ def _aligned(p: Parameter) -> c.Stmt:
     device's memory asks for."""
     value = c.Call("__builtin_assume_aligned", (c.Name(p.name), c.Literal(str(STORED_BYTES))))
     return c.ExprStmt(c.Assign("=", c.Name(p.name), c.Cast(p.pointer, value)))
-
-
-def _only(body: c.Stmt) -> c.Stmt:
-    """The one statement of a body, without notes; the body where there are several."""
-    items = [item for item in (body.body if isinstance(body, c.Block) else (body,)) if not isinstance(item, c.Note)]
-    return items[0] if len(items) == 1 else body
 
 
 _FENCES = {"CLK_LOCAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE"}

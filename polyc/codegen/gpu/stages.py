@@ -66,9 +66,13 @@ class Stages:
         following = simpler(c.Binary("+", c.Name(name), step))
         other = c.Binary("-", c.Literal("1"), c.Name(self.stage))
         limit = condition.right
-        through = {k: found for k, item in enumerate(items) if (found := self.through(item)) is not None}
-        copies = [item for k, item in enumerate(items) if k not in through]
-        waiting = list(through.values())
+        copies, waiting = list[c.Stmt](), list[_Through]()
+        for item in items:
+            found = self.through(item)
+            if found is None:
+                copies.append(item)
+            else:
+                waiting.append(found)
         ahead = self.copied([*copies, *(one.load for one in waiting)], name, following, other)
         # Where a cell has its place in a panel does not depend on the iteration: panels have the same cells in each.
         later, now = (
@@ -158,24 +162,18 @@ class Stages:
         self, copies: list[c.Stmt], name: str, value: c.Expr, place: c.Expr, at_once: bool = False
     ) -> list[c.Stmt]:
         """The copies for another iteration, into one of the places; `at_once`: from registers, without a wait."""
+        fetches = self.dialect.fetches and not at_once
 
         def change(node: c.Node) -> c.Node | None:
             match node:
                 case c.Name(name=found) if found == name:
                     return value
                 case c.For(init=c.Decl(name=index), pragmas=(pragma,), body=body) if (
-                    pragma == UNROLL
-                    and self.dialect.fetches
-                    and not at_once
-                    and (whole := self.vector(body, index, change))
+                    pragma == UNROLL and fetches and (whole := self.vector(body, index, change))
                 ):
                     return whole
                 case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(array=array) as target, value=source)) if (
-                    array in self.panels
-                    and array not in self.small
-                    and self.dialect.fetches
-                    and not at_once
-                    and _is_element(source)
+                    array in self.panels and array not in self.small and fetches and _is_element(source)
                 ):
                     moved = [c.rewrite(part, change) for part in (target, source)]
                     return c.ExprStmt(self.fetch(*moved))
@@ -238,11 +236,16 @@ class _Step:
     value: c.Expr
 
 
-def _only_step(body: c.Stmt) -> _Step | None:
-    """The one assignment of a loop's body, without notes."""
+def only(body: c.Stmt) -> c.Stmt:
+    """The one statement of a body, without notes; the body where there are several."""
     items = [item for item in (body.body if isinstance(body, c.Block) else (body,)) if not isinstance(item, c.Note)]
-    match items:
-        case [c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef() as target, value=value))]:
+    return items[0] if len(items) == 1 else body
+
+
+def _only_step(body: c.Stmt) -> _Step | None:
+    """The one assignment of a loop's body."""
+    match only(body):
+        case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef() as target, value=value)):
             return _Step(target, value)
         case _:
             return None

@@ -17,6 +17,7 @@ from polyc.model.program import Program
 from polyc.model.scop import AccessKind, Statement
 from polyc.model.tree import Band
 from polyc.model.witness import Finder
+from polyc.nests.contractions import Contraction
 from polyc.nests.nest import Nest, Outer, values
 from polyc.nests.samples import sample_parameters, written_cells
 from polyc.nests.strides import strides_of
@@ -300,14 +301,19 @@ class Fuser:
         """A value of a nest that others read than the cluster."""
         return value_out(self.program, nest.instances, (cluster.instances, nest.instances))
 
+    def _product(self, nest: Nest) -> Contraction | None:
+        """The sum of products that a nest is, if it has a tile of registers by itself."""
+        found, sizes = contraction_sizes(self.program, nest.band) if nest.band is not None else (None, ())
+        return found if sizes else None
+
     def _reader_in_registers(self, cluster: Cluster, array: str) -> str | None:
         """An output of the cluster that becomes a sum of products in vector registers, and has the array as a factor:
         one in a tile's buffer would keep it from its panels, and its panels can compute it as they are filled."""
         if self.program.options.gpu:
             return None
         for nest in cluster.outputs:
-            found, sizes = contraction_sizes(self.program, nest.band) if nest.band is not None else (None, ())
-            if found is not None and sizes and any(access.array == array for access in found.operands):
+            found = self._product(nest)
+            if found is not None and any(access.array == array for access in found.operands):
                 return found.statement
         return None
 
@@ -442,8 +448,8 @@ class Fuser:
         program, band = self.program, nest.band
         if program.options.max_recompute is not None or band is None:
             return None
-        found, sizes = contraction_sizes(program, band)
-        if found is None or not sizes:
+        found = self._product(nest)
+        if found is None:
             return None
         size = program.scop.arrays[found.array].element.size_bytes
         if program.options.gpu:
@@ -471,8 +477,8 @@ class Fuser:
         program, band = self.program, nest.band
         if not program.options.gpu or program.options.max_recompute is not None or band is None:
             return None
-        found, sizes = contraction_sizes(program, cluster.outputs[0].band) if cluster.outputs[0].band else (None, ())
-        if found is None or not sizes:
+        found = self._product(cluster.outputs[0])
+        if found is None:
             return None
         parallel = values(band.members[: band.coincident_prefix], nest.instances)
         for name in nest.statements:

@@ -6,6 +6,7 @@ from math import prod
 
 import islpy as isl
 
+from polyc.cost.gpu_sizes import VECTOR_BYTES
 from polyc.machine import load_gpu
 from polyc.model.program import Group, Program
 from polyc.model.tree import BLOCK_AXES, GLOBAL_AXES, LINEAR, Band, Domain, Mark, Member, Node, Role, Sequence, walk
@@ -19,8 +20,8 @@ from polyc.records import dataclass, replace
 STAGE = "coalesce"
 LONG_ROW = 256
 """Iterations of the innermost loop from which on a part of a warp at its end does not matter."""
-VECTOR_BYTES, MOST_AT_ONCE = 16, 8
-"""What a thread loads or stores at once, and how many iterations it has for that at most."""
+MOST_AT_ONCE = 8
+"""Iterations that a thread has so that it moves 16 bytes at once, at most."""
 LEAST_THREADS = 256
 """Of each multiprocessor: with fewer, more iterations for each thread would leave some without work."""
 
@@ -100,8 +101,10 @@ class _Coalescer:
     def changed(self, band: Band, reaching: isl.UnionSet) -> Band | None:
         """The band with its parallel loops dealt out by one index; None where that gains nothing."""
         members = band.members[: band.coincident_prefix]
-        instances = reaching.intersect(members[0].schedule.domain()) if members else reaching
-        plan = self.plan(band, members, instances) if members else None
+        if not members:
+            return None
+        instances = reaching.intersect(members[0].schedule.domain())
+        plan = self.plan(band, members, instances)
         if plan is None or not is_elementwise(self.program, members, instances, band.child):
             return None
         axes = dict(zip([k for k in plan.outer if plan.extents[k] != 1], BLOCK_AXES[1:], strict=False))
@@ -122,8 +125,7 @@ class _Coalescer:
 
     def plan(self, band: Band, members: tuple[Member, ...], instances: isl.UnionSet) -> _Plan | None:
         """Which loops share an index: the innermost ones, as far as their extents are constant, and one more."""
-        order = values(members, instances)
-        extents = extents_of_box(order, self.program.scop.known)
+        extents = extents_of_box(values(members, instances), self.program.scop.known)
         if extents is None:
             return None
         *slower, fastest = _in_memory_order(members, self.program)

@@ -227,10 +227,6 @@ def _joined(band: Band) -> Band:
     return band
 
 
-def _is_parallel(node: Node) -> bool:
-    return isinstance(node, Band) and any(m.coincident for m in node.members)
-
-
 def _carried(
     writes: isl.UnionMap, every: isl.UnionMap, before: isl.UnionMap, after: isl.UnionMap, program: Program
 ) -> bool:

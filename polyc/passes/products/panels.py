@@ -47,15 +47,13 @@ def _index(space: isl.Space, position: int) -> isl.UnionPwAff:
     return isl.UnionPwAff.from_pw_aff(isl.PwAff.from_aff(value))
 
 
-def vector_of(
-    array: Array, box: Box, extents: tuple[int, ...], tiles: isl.Set, cells: isl.Set, inner: int, known: isl.Set
-) -> int:
+def vector_of(array: Array, box: Box, extents: tuple[int, ...], tiles: isl.Set, cells: isl.Set, known: isl.Set) -> int:
     """How many elements of a row a thread may load at once: as many as 16 bytes have, where everything begins and ends
     at multiples of 16 bytes. In the panel they lie together, or, where another dimension is innermost there, in rows
-    that follow each other: then they go through registers, and all rows of a panel are to fill the threads of a warp.
+    that follow each other: then they go through registers.
 
     tiles: `{ [o] }`, where the box's corners are; cells: what there is to copy; what else a panel holds is zero, 16
-    bytes at a time; inner: the dimension that is innermost in the panel.
+    bytes at a time.
     """
     size = VECTOR_BYTES // (array.element.size_bytes or VECTOR_BYTES)
     last = array.rank - 1

@@ -604,7 +604,7 @@ class RegisterNest:
         relation = filled_box(box, extents).set_tuple_id(isl.dim_type.out, name)
         cells = access.relation.range().set_tuple_id(name)
         self.add_copy(replace(statement, domain=cells), relation, buffer, True)
-        vector = vector_of(array, box, extents, tiles, cells, buffer.order[-1], self.program.scop.known)
+        vector = vector_of(array, box, extents, tiles, cells, self.program.scop.known)
         if vector > 1 and buffer.order[-1] != array.rank - 1:  # they go through registers, which have to be there
             words = self.size.thread_m * self.size.thread_n * max(1, array.element.size_bytes // 4)
             vector = 1 if self.in_registers and words > MANY_SUMS else vector  # two of them would be spilled

@@ -10,12 +10,12 @@ from functools import cache
 from pathlib import Path
 
 from polyc.runtime.cuda_shim.launches import rewrite, rewrite_unrolled
-from polyc.runtime.process.build import FLAGS, run_compiler
+from polyc.runtime.process.build import OBJECT, run_compiler
 
 HERE = Path(__file__).parent
 PARTS = ("memory.cpp", "fibers.cpp", "shadow.cpp", "tensor.cpp")
 COUNTERS = "counters.cpp"
-COMPILE = [flag for flag in FLAGS if flag not in ("-shared", "-std=gnu11") and not flag.startswith("-Wl,")]
+COMPILE = [flag for flag in OBJECT if flag != "-std=gnu11"]
 CXX = ["-std=gnu++17", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"]
 SHIM = ["-O2", "-fvisibility=hidden", "-U_FORTIFY_SOURCE"]
 """A change of fibers is a longjmp to another stack, which glibc's fortified one takes for a mistake."""
@@ -76,7 +76,7 @@ def build(
     run_compiler([cxx, *COMPILE, *CXX, *language, "-c", str(source), "-o", str(objects[0])], folder)
     for position, file in enumerate(host_c):
         target = folder / f"host{position}.o"
-        run_compiler([cc, *COMPILE, "-std=gnu11", "-c", str(file), "-o", str(target)], folder)
+        run_compiler([cc, *OBJECT, "-c", str(file), "-o", str(target)], folder)
         objects.append(target)
     for name, content in shim_objects(cxx, count).items():
         target = folder / name

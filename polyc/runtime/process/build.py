@@ -23,6 +23,8 @@ FLAGS = (
 """Random integers may overflow where real ones do not: wrapping is defined. Both programs round alike. A function that
 is declared only makes the build fail, and not the process that loads it; one that has the name of a function of libc
 (`select`) is called by the library that defines it."""
+OBJECT = tuple(flag for flag in FLAGS if flag != "-shared" and not flag.startswith("-Wl,"))
+"""The same for an object file."""
 LIMIT_SECONDS = 120
 
 

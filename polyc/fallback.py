@@ -160,7 +160,7 @@ def with_losses(final: Program, refused: Program, original: Scop) -> Program:
 
 def not_mapped(program: Program, reason: str) -> Program:
     message = f"the region stays on the CPU, as it was written: {reason}"
-    return program.remark("not-mapped", "codegen", message, tuple(program.scop.statements))
+    return program.remark(NOT_MAPPED, "codegen", message, tuple(program.scop.statements), left_out=ALL)
 
 
 def _told(error: Exception) -> str:

@@ -13,7 +13,7 @@ from pycparser import c_ast
 
 from polyc.analysis.expressions.facts import assigned_scalars, lvalues, reads, writes
 from polyc.errors import Diagnostic, Severity, Span, UserError
-from polyc.frontend.build import build_tree, drafts, finish, place
+from polyc.frontend.build import Placed, build_tree, drafts, finish, place
 from polyc.frontend.c.callers import Callers
 from polyc.frontend.c.checks import Checker
 from polyc.frontend.c.convert import Converter
@@ -521,10 +521,7 @@ class Modeller:
     ) -> Scop:
         placed = place(items)
         parameters = parameter_keys(region)
-        keys = {raw.array for p in placed for raw in p.draft.accesses} - parameters
-        arrays = {
-            key: make_array(region.scope.symbols[key], region, converter, self.parsed.function) for key in sorted(keys)
-        }
+        arrays = self.arrays(region, converter, placed)
         region.notes += [] if self.unasked else row_notes(arrays, region, span)
         for array in arrays.values():
             for size in positive_extents(array):
@@ -546,17 +543,7 @@ class Modeller:
         assumed = only(region.assumed, names).coalesce().gist(context.intersect(only(region.ranges, names)))
         known = context.params().intersect(assumed.params())
         pairs, found = self.apart(region, after, arrays, statements, known, body)
-        defined = EVERYTHING
-        for overflow in region.overflows.values():
-            defined = defined.subtract(overflow())
-            if defined.n_basic_set() > FEW_PIECES:  # less is said of the sizes then, and isl is done in time
-                defined = isl.Set.from_basic_set(coalesced(defined).simple_hull())
-        needed = assumed.params()
-        for tie in region.ties:
-            needed = needed.intersect(tied(tie))
-        if not needed.plain_is_universe():
-            note = f"compiled for parameters with {condition_text(needed)}; others run the original code"
-            region.note("assumed", note, span)
+        note_assumed(region, assumed, span)
         # Behind the note: a region that runs nothing is no loss.
         asked = self.unasked and any(not p.draft.opaque for p in placed)
         first = reached(region, pairs, context.intersect(assumed).params()) if asked else ()
@@ -565,13 +552,6 @@ class Modeller:
         alone = self.alone(after, region, arrays) & live
         private = private_memory(region, after, placed, arrays, live, alone, context, assumed)
         orphans = self.orphans(region)
-        # Also of statements that run for no iteration: those are no part of the model.
-        called = set(CALLED.findall(self.chunks.text[self.marked.body : self.marked.end])) - KEYWORDS
-        outside = COMMENT_OR_STRING.sub(" ", self.outside())
-        outside = re.sub(r"^[ \t]*#[ \t]*pragma.*$", "", outside, flags=re.MULTILINE)
-        mentions = Counter(IDENTIFIER.findall(outside))
-        macros = set(re.findall(r"#[ \t]*(?:define|undef)[ \t]+(\w+)", outside))
-        callees = [name for name in sorted(called - macros) if mentions[name] == 1]
         return Scop(
             self.parsed.function.decl.name,
             span,
@@ -589,24 +569,39 @@ class Modeller:
             frozenset(symbol.c_name for symbol in orphans if symbol.key in region.read),
             tuple(unique(region.notes)),
             frozenset(key for key in partly if self.is_unset(region.scope.symbols[key])),
-            tuple(callees),
+            self.callees(),
             tuple(region.ties),
             pairs,
             shared=self.drops_sharing,
             reached=first,
-            defined=only(defined, names).params(),
+            defined=only(without_overflow(region), names).params(),
             unmarked=self.marked.nodes is not None,
             search=found,
             bounds=private.bounds.params(),
             rows=private.rows,
         )
 
+    def arrays(self, region: Region, converter: Converter, placed: list[Placed]) -> dict[str, Array]:
+        """What statements access, but parameters."""
+        keys = {raw.array for p in placed for raw in p.draft.accesses} - parameter_keys(region)
+        symbols = region.scope.symbols
+        return {key: make_array(symbols[key], region, converter, self.parsed.function) for key in sorted(keys)}
+
+    def callees(self) -> tuple[str, ...]:
+        """Functions that the region calls and nothing else in the file mentions but their definitions: also those of
+        statements that run for no iteration, which are no part of the model."""
+        called = set(CALLED.findall(self.chunks.text[self.marked.body : self.marked.end])) - KEYWORDS
+        outside = COMMENT_OR_STRING.sub(" ", self.outside())
+        outside = re.sub(r"^[ \t]*#[ \t]*pragma.*$", "", outside, flags=re.MULTILINE)
+        mentions = Counter(IDENTIFIER.findall(outside))
+        macros = set(re.findall(r"#[ \t]*(?:define|undef)[ \t]+(\w+)", outside))
+        return tuple(name for name in sorted(called - macros) if mentions[name] == 1)
+
     def inspection(self, region: Region, converter: Converter, asked: Asking, scop: Scop) -> Inspection:
         """The model of what asks the data."""
         placed = place(list(asked.items))
         parameters = parameter_keys(region)
-        keys = sorted({raw.array for p in placed for raw in p.draft.accesses} - parameters)
-        arrays = {k: make_array(region.scope.symbols[k], region, converter, self.parsed.function) for k in keys}
+        arrays = self.arrays(region, converter, placed)
         inner = replace(
             scop,
             arrays=arrays,
@@ -749,6 +744,27 @@ def only(domain: isl.Set, names: tuple[str, ...]) -> isl.Set:
 def condition_text(domain: isl.Set) -> str:
     text = str(domain.params())
     return text.rpartition(":")[2].strip(" }") if ":" in text else "no values at all"
+
+
+def note_assumed(region: Region, assumed: isl.Set, span: Span) -> None:
+    """Tell for which parameters the region is compiled, where it is not for all."""
+    needed = assumed.params()
+    for tie in region.ties:
+        needed = needed.intersect(tied(tie))
+    if not needed.plain_is_universe():
+        note = f"compiled for parameters with {condition_text(needed)}; others run the original code"
+        region.note("assumed", note, span)
+
+
+def without_overflow(region: Region) -> isl.Set:
+    """The parameters for which no subscript or bound of the region overflows; more of them where these have too many
+    pieces: less is said of the sizes then, and isl is done in time."""
+    defined = EVERYTHING
+    for overflow in region.overflows.values():
+        defined = defined.subtract(overflow())
+        if defined.n_basic_set() > FEW_PIECES:
+            defined = isl.Set.from_basic_set(coalesced(defined).simple_hull())
+    return defined
 
 
 def row_notes(arrays: dict[str, Array], region: Region, span: Span) -> list[Diagnostic]:

@@ -219,6 +219,10 @@ def _sum(terms: list[_Term]) -> _Value:
             rest.append(term)
         else:
             constant += known if term.positive else -known
+    for term in [t for t in rest if not t.positive]:
+        same = next((t for t in rest if t.positive and t.value.expr == term.value.expr), None)
+        if same is not None:
+            rest = [t for t in rest if t is not same and t is not term]
     if not rest:
         return _literal(constant)
     rest.sort(key=lambda t: not t.positive)

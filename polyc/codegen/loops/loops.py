@@ -72,7 +72,9 @@ def generate(program: Program) -> Generated:
     # The pair that set_at_each_domain answers has to live as long as the AST is made.
     kept = build.set_iterators(ids).set_at_each_domain(at_each_domain)
     scaled = context.get_ctx().get_ast_build_scale_strides()
-    context.get_ctx().set_ast_build_scale_strides(scaled and not program.options.spaced)
+    # Buffers count from the values of the tree's loops: those of a loop that isl divides by its stride are others.
+    counted = any(b.corner is not None and b.depth for b in program.buffers.values())
+    context.get_ctx().set_ast_build_scale_strides(scaled and not program.options.spaced and not counted)
     try:
         node = kept[0].node_from_schedule(annotated.schedule)
     finally:

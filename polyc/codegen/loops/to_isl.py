@@ -54,89 +54,102 @@ def to_isl(tree: Domain, shifted: int = MOST_SHIFTED, undivided: bool = False) -
     shifted: so many statements of a band may be shifted against each other
     undivided: each member above an extension is one loop, not several for parts of its range
     """
-    bands: dict[str, tuple[Band, int]] = {}
-    marks: dict[str, tuple[Mark, int]] = {}
-    deepest = barriers = 0
-    regions = regions_of(tree.child)
+    writer = _Writer(regions_of(tree.child), shifted, undivided)
+    whole = f'{{ domain: "{with_tiles(tree.domain, tree.child, writer.regions)}"' + writer.below(tree.child, 0) + " }"
+    schedule = isl.Schedule.read_from_str(tree.domain.get_ctx(), whole)
+    written_out = [band.child for band, _ in writer.bands.values() if band.members[-1].role is Role.WRITTEN_OUT]
+    return Annotated(schedule, writer.bands, writer.marks, writer.deepest, writer.barriers, written_out)
 
-    def text(node: Node, depth: int) -> str:
-        """The node as `key: value` pairs without the outer braces; "" for a leaf."""
-        nonlocal deepest
-        deepest = max(deepest, depth)
+
+@dataclass(slots=True)
+class _Writer:
+    """Writes nodes in isl's notation: `key: value` pairs without the outer braces, "" for a leaf.
+
+    depth: how many band members stand above a node
+    """
+
+    regions: dict[int, isl.Set]
+    """As of `regions_of`."""
+    shifted: int
+    undivided: bool
+    bands: dict[str, tuple[Band, int]] = field(default_factory=dict)
+    marks: dict[str, tuple[Mark, int]] = field(default_factory=dict)
+    deepest: int = 0
+    barriers: int = 0
+
+    def text(self, node: Node, depth: int) -> str:
+        self.deepest = max(self.deepest, depth)
         match node:
             case Leaf():
                 return ""
             case Band():
-                name = f"band:{len(bands)}"
-                bands[name] = (node, depth)
-                coincident = ", ".join("1" if m.coincident else "0" for m in node.members)
-                inside = met if node.members[-1].barrier else below
-                here = inside(node.child, depth + len(node.members))
-                if _may_be_shifted(node, shifted):
-                    here = _without_shifts(node, depth + len(node.members), here)
-                inner = (
-                    f'schedule: "{partial_schedule(node.members)}", permutable: {int(node.permutable)}, '
-                    f"coincident: [ {coincident} ]{_options(node, depth, undivided and _is_above_extension(node))}"
-                    + here
-                )
-                return f'mark: "{name}", child: {{ {inner} }}'
+                return self.band(node, depth)
             case Mark(kind="tiles"):
-                return tiles(node, depth)
+                return self.tiles(node, depth)
             case Mark():
-                name = f"mark:{len(marks)}"
-                marks[name] = (node, depth)
+                name = f"mark:{len(self.marks)}"
+                self.marks[name] = (node, depth)
                 # isl wants something below a mark.
-                return f'mark: "{name}"' + (below(node.child, depth) or ", child: { leaf }")
+                return f'mark: "{name}"' + (self.below(node.child, depth) or ", child: { leaf }")
             case Extension(whole=True):
                 ran = node.relation.range()
-                inner = f'child: {{ filter: "{ran}"' + below(node.child, depth) + " }"
+                inner = f'child: {{ filter: "{ran}"' + self.below(node.child, depth) + " }"
                 return f'extension: "{node.relation}", {inner}'
             case Extension():
-                return f'extension: "{node.relation}"' + below(node.child, depth)
+                return f'extension: "{node.relation}"' + self.below(node.child, depth)
             case Sequence():
-                steps = ", ".join(step(s, depth) for s in node.children)
+                steps = ", ".join(self.step(s, depth) for s in node.children)
                 return f"sequence: [ {steps} ]"
 
-    def tiles(mark: Mark, depth: int) -> str:
+    def band(self, band: Band, depth: int) -> str:
+        name = f"band:{len(self.bands)}"
+        self.bands[name] = (band, depth)
+        coincident = ", ".join("1" if m.coincident else "0" for m in band.members)
+        inside = self.met if band.members[-1].barrier else self.below
+        here = inside(band.child, depth + len(band.members))
+        if _may_be_shifted(band, self.shifted):
+            here = _without_shifts(band, depth + len(band.members), here)
+        inner = (
+            f'schedule: "{partial_schedule(band.members)}", permutable: {int(band.permutable)}, '
+            f"coincident: [ {coincident} ]{_options(band, depth, self.undivided and _is_above_extension(band))}" + here
+        )
+        return f'mark: "{name}", child: {{ {inner} }}'
+
+    def tiles(self, mark: Mark, depth: int) -> str:
         """The band as one over tiles, each of which adds what runs in it."""
-        nonlocal deepest
         band = mark.child
         assert isinstance(band, Band)
         assert mark.region is not None
         assert depth == 0, "time tiles inside of a loop"
-        name = f"band:{len(bands)}"
-        bands[name] = (band, depth)
+        name = f"band:{len(self.bands)}"
+        self.bands[name] = (band, depth)
         inner = depth + len(band.members)
-        deepest = max(deepest, inner)
-        tile = regions[id(mark)]
+        self.deepest = max(self.deepest, inner)
+        tile = self.regions[id(mark)]
         values = isl.MultiAff.identity_on_domain_space(tile.get_space()).reset_tuple_id(isl.dim_type.out)
         schedule = isl.MultiUnionPwAff.from_multi_aff(values)
         if any(isinstance(n, Extension) and n.whole for n in walk(band.child)):
-            return f'mark: "{name}", child: {{ schedule: "{schedule}"' + below(band.child, inner) + " }"
+            return f'mark: "{name}", child: {{ schedule: "{schedule}"' + self.below(band.child, inner) + " }"
         added = isl.UnionMap.from_multi_union_pw_aff(partial_schedule(band.members)).reverse()
         ran = added.range()
         return (
             f'mark: "{name}", child: {{ schedule: "{schedule}", child: {{ extension: "{added}", '
-            f'child: {{ filter: "{ran}"' + below(band.child, inner) + " } } }"
+            f'child: {{ filter: "{ran}"' + self.below(band.child, inner) + " } } }"
         )
 
-    def step(item: Filter, depth: int) -> str:
-        inside = met if item.barrier else below
-        return f'{{ filter: "{with_tiles(item.filter, item.child, regions)}"' + inside(item.child, depth) + " }"
+    def step(self, item: Filter, depth: int) -> str:
+        inside = self.met if item.barrier else self.below
+        ran = with_tiles(item.filter, item.child, self.regions)
+        return f'{{ filter: "{ran}"' + inside(item.child, depth) + " }"
 
-    def met(node: Node, depth: int) -> str:
-        nonlocal barriers
-        barriers += 1
-        return f', child: {{ mark: "{BARRIER}:{barriers}"' + (below(node, depth) or ", child: { leaf }") + " }"
+    def met(self, node: Node, depth: int) -> str:
+        self.barriers += 1
+        name = f"{BARRIER}:{self.barriers}"
+        return f', child: {{ mark: "{name}"' + (self.below(node, depth) or ", child: { leaf }") + " }"
 
-    def below(node: Node, depth: int) -> str:
-        inner = text(node, depth)
+    def below(self, node: Node, depth: int) -> str:
+        inner = self.text(node, depth)
         return f", child: {{ {inner} }}" if inner else ""
-
-    whole = f'{{ domain: "{with_tiles(tree.domain, tree.child, regions)}"' + below(tree.child, 0) + " }"
-    schedule = isl.Schedule.read_from_str(tree.domain.get_ctx(), whole)
-    written_out = [band.child for band, _ in bands.values() if band.members[-1].role is Role.WRITTEN_OUT]
-    return Annotated(schedule, bands, marks, deepest, barriers, written_out)
 
 
 def regions_of(node: Node) -> dict[int, isl.Set]:

@@ -7,14 +7,14 @@ from collections.abc import Iterable
 import islpy as isl
 
 from polyc.analysis.loop_facts import Facts, is_fused, loop_facts, original_nests
-from polyc.fallback import ALL
+from polyc.fallback import ALL, NOT_MAPPED
 from polyc.model import relations as r
 from polyc.model.program import Compiled, Program, Remark
 from polyc.model.scop import Scop
 from polyc.model.tree import Band, walk
 from polyc.records import dataclass, field
 
-GIVEN_UP = ("budget", "not-printed", "verification-failed")
+GIVEN_UP = ("budget", "not-printed", "verification-failed", NOT_MAPPED)
 LAST_STAGES = ("dependences", "verify", "text", "codegen")
 """Stages after which a program may be given up: what passes did is not in what was printed."""
 

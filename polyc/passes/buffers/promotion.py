@@ -123,16 +123,75 @@ def plan_buffer(
     scop = program.scop
     # Only what touches the array is asked about: a large group has many other members.
     tile = _using(program, tile_of, array).union(_using(program, extension.reverse(), array))
-    members, back = tile.domain(), tile.reverse()
     moved = extension.range()
-    start = empty_map(tile)
     needed = _needed(program, tile, moved if elsewhere is None else moved.subtract(elsewhere), array, outer, dropped)
     if only_inside and not needed.is_empty():
         return "its values are needed outside the tile"
+    touched = _touched(program, refs, tile, moved, nest, array, outer, typical if not whatever else scop.known)
+    if isinstance(touched, str):
+        return touched
+    pieces = maps(touched.cells)
+    if len(pieces) != 1 or pieces[0].dim(isl.dim_type.out) == 0:
+        return "it is a scalar"
+    context = scop.known
+    box = bounding_box(pieces[0], context, typical)
+    if box is None:
+        return "no bounded box holds its tile"
+    if not all(starts_at_zero(box, d) for d in touched.loose):
+        return "it is read where data say, and a tile has a part of that dimension"
+    may_guess = program.options.gpu or isinstance(program.options.tile_sizes, tuple)
+    sized = _sizes(box, typical, may_guess)
+    if sized is None:
+        return "its tile has no bounded size"
+    extents, guard = sized
+    copy_out = _copy_out(program, tile, nest, needed, array, outer)
+    if isinstance(copy_out, str):
+        return copy_out
+    fill = maps(touched.foreign.coalesce())
+    if any(_leaves(at_sizes(piece, context).range(), scop.arrays[array]) for piece in fill):
+        return "it is read outside of its bounds"
+    if not _is_there(program, touched.guessed.range(), scop.arrays[array]):
+        return "data say whether it is read, maybe where it has no elements"
+    size = scop.arrays[array].element.size_bytes or 8
+    for extent in extents:
+        size *= extent
+    return DataTile(array, box, extents, touched.accesses, fill[0] if fill else None, copy_out, guard, size)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Touched:
+    """What tiles touch of an array."""
+
+    accesses: frozenset[tuple[str, str]]
+    """By statement and reference."""
+    cells: isl.UnionMap
+    """`{ tile -> A[a] }`."""
+    foreign: isl.UnionMap
+    """Those that it reads, and that others have set."""
+    guessed: isl.UnionMap
+    """Those of them that a black box may read."""
+    loose: frozenset[int]
+    """Dimensions in which some access depends on data."""
+
+
+def _touched(
+    program: Program,
+    refs: RefFlow,
+    tile: isl.UnionMap,
+    moved: isl.UnionSet,
+    nest: Nest,
+    array: str,
+    outer: Outer,
+    sizes: isl.Set,
+) -> _Touched | str:
+    """What tiles that run `moved` instances of a nest touch of an array, or why no buffer can stand for it.
+
+    sizes: for all of which no tile may only read what nobody sets
+    """
+    scop, members, back, start = program.scop, tile.domain(), tile.reverse(), empty_map(tile)
     chosen: set[tuple[str, str]] = set()
     cells, foreign, guessed = start, start, start
     loose: set[int] = set()
-    """Dimensions in which some access depends on data."""
     for name in names(members):
         in_nest, statement = name in nest.statements, program.statements[name]
         inner = not outer.members and refs.all_from(moved, members, statement, array)
@@ -154,7 +213,7 @@ def plan_buffer(
                     others = others.union(flow.live_in.domain().intersect(members))
                 elif not _is_written(program, name, access):
                     unset = flow.live_in.domain().intersect(members).subtract(flow.dependence.range())
-                    if _is_alone(program, tile, array, unset, scop.known if whatever else typical):
+                    if _is_alone(program, tile, array, unset, sizes):
                         return "it is read where nobody sets it"
                 if not others.is_empty():
                     read = back.apply_range(relation.intersect_domain(others))
@@ -165,32 +224,7 @@ def plan_buffer(
             loose.update(access.loose)
             chosen.add((name, access.ref))
             cells = cells.union(back.apply_range(relation))
-    pieces = maps(cells)
-    if len(pieces) != 1 or pieces[0].dim(isl.dim_type.out) == 0:
-        return "it is a scalar"
-    context = scop.known
-    box = bounding_box(pieces[0], context, typical)
-    if box is None:
-        return "no bounded box holds its tile"
-    if not all(starts_at_zero(box, d) for d in loose):
-        return "it is read where data say, and a tile has a part of that dimension"
-    may_guess = program.options.gpu or isinstance(program.options.tile_sizes, tuple)
-    sized = _sizes(box, typical, may_guess)
-    if sized is None:
-        return "its tile has no bounded size"
-    extents, guard = sized
-    copy_out = _copy_out(program, tile, nest, needed, array, outer)
-    if isinstance(copy_out, str):
-        return copy_out
-    fill = maps(foreign.coalesce())
-    if any(_leaves(at_sizes(piece, context).range(), scop.arrays[array]) for piece in fill):
-        return "it is read outside of its bounds"
-    if not _is_there(program, guessed.range(), scop.arrays[array]):
-        return "data say whether it is read, maybe where it has no elements"
-    size = scop.arrays[array].element.size_bytes or 8
-    for extent in extents:
-        size *= extent
-    return DataTile(array, box, extents, frozenset(chosen), fill[0] if fill else None, copy_out, guard, size)
+    return _Touched(frozenset(chosen), cells, foreign, guessed, frozenset(loose))
 
 
 def _using(program: Program, tile_of: isl.UnionMap, array: str) -> isl.UnionMap:

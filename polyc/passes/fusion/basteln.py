@@ -462,13 +462,7 @@ class _Composer:
         lone = not cluster.producers and len(outputs) == 1 and not cluster.data
         why = self.sizes.useless(self.program, band, outer) if lone else None
         if why is not None:
-            # The only loop inside sequential ones is left to the vector unit (`parallel.py`).
-            parallel = not outer.members or len(band.members) > 1 or has_loops(band.child)
-            alone = sequential(self.program) & set(statements)
-            if not outer.members and self.program.options.target != "c" and not alone:
-                why = replace(why, why=f"{why.why}; its outer loop runs in parallel")
-            self._record(statements, (), (), parallel)
-            self._not_tiled(statements, why)
+            self._left(outputs[0], outer, why)
             return outputs[0]
         sizes = cluster.sizes
         for producer in cluster.producers:
@@ -511,22 +505,19 @@ class _Composer:
         )
         self.program = replace(self.program, groups=(group, *self.program.groups))
         for producer in cluster.producers:
-            found = producer.estimate
-            one = len(producer.nest.statements) == 1
-            self.program = self.program.remark(
-                "fused",
-                STAGE,
-                f"{', '.join(producer.nest.statements)} {'runs' if one else 'run'} in the tiles of "
-                f"{', '.join(statements)}; {found.recompute_percent:.1f} % of {'its' if one else 'their'} instances "
-                "are repeated",
-                producer.nest.statements,
-                into=list(statements),
-                recompute_percent=round(found.recompute_percent, 2),
-                extra_cycles=round(found.extra_cycles),
-                saved_cycles=round(found.saved_cycles),
-                **({} if found.fused_us is None else {"fused_us": found.fused_us, "apart_us": found.apart_us}),
-            )
+            self.program = _told_fused(self.program, producer, statements)
         return Nest(instances, node)
+
+    def _left(self, output: Nest, outer: Outer, why: NotTiled) -> None:
+        """Record a nest whose tiles would be useless. The only loop inside sequential ones is left to the vector unit
+        (`parallel.py`)."""
+        assert output.band is not None
+        parallel = not outer.members or len(output.band.members) > 1 or has_loops(output.band.child)
+        alone = sequential(self.program) & set(output.statements)
+        if not outer.members and self.program.options.target != "c" and not alone:
+            why = replace(why, why=f"{why.why}; its outer loop runs in parallel")
+        self._record(output.statements, (), (), parallel)
+        self._not_tiled(output.statements, why)
 
     def _members(self, cluster: Cluster, outer: Outer) -> tuple[list[Filter], isl.UnionMap, tuple[str, ...]]:
         """The steps inside a tile in order, all that the extension node adds, and the buffers to declare."""
@@ -629,6 +620,24 @@ class _Composer:
 def _numbered(names: Iterable[str]) -> list[str]:
     """Statements in the order of their numbers: S2 before S10."""
     return sorted(names, key=lambda name: (len(name), name))
+
+
+def _told_fused(program: Program, producer: Producer, statements: tuple[str, ...]) -> Program:
+    """The program with a remark that a producer runs in the tiles of some statements."""
+    found, names = producer.estimate, producer.nest.statements
+    runs, whose = ("runs", "its") if len(names) == 1 else ("run", "their")
+    return program.remark(
+        "fused",
+        STAGE,
+        f"{', '.join(names)} {runs} in the tiles of {', '.join(statements)}; {found.recompute_percent:.1f} % of "
+        f"{whose} instances are repeated",
+        names,
+        into=list(statements),
+        recompute_percent=round(found.recompute_percent, 2),
+        extra_cycles=round(found.extra_cycles),
+        saved_cycles=round(found.saved_cycles),
+        **({} if found.fused_us is None else {"fused_us": found.fused_us, "apart_us": found.apart_us}),
+    )
 
 
 __all__ = ["fuse_tiles", "in_name"]

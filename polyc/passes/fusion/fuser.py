@@ -161,17 +161,8 @@ class Fuser:
         related = self.outer.same_iteration(self.near.flow_from(nest.instances).intersect_range(cluster.instances))
         if related.is_empty():
             return None
-        if nest.band is None or nest.band.coincident_prefix == 0:
-            return Declined(
-                "fewer-parallel-loops",
-                "it has no parallel loop, and its consumer has (m > n in Algorithm 2)",
-                {"m": 1, "n": 0},
-                carried(self.program, self.outer.members, nest.band.members[0]) if nest.band is not None else None,
-            )
-        if any(self._depends_on_data(nest, self.program.statements[s]) for s in nest.statements):
-            return Declined("data-dependent", "what it writes depends on data, so that its tiles are not known")
-        if (alone := self._registers_alone(nest) or self._too_long_for_threads(cluster, nest)) is not None:
-            return alone
+        if (why := self._barred(cluster, nest)) is not None:
+            return why
         extension = self.shapes.known(cluster, nest)
         if extension.is_empty():
             return None  # at the sizes of all arrays no tile needs any of it
@@ -187,28 +178,9 @@ class Fuser:
         if wanted is not None and self._is_only_writer(nest):
             return wanted
         elsewhere = shared if nest.copied else empty_set(shared)
-        producer_data: list[DataTile] = []
-        dropped = self.dropped_with(cluster)
-        for array in self.near.written(nest):
-            plan = self.data.plan(cluster, nest, extension, array, overlapping, elsewhere, dropped)
-            if isinstance(plan, Declined):
-                return plan
-            if plan is not None:
-                producer_data.append(plan)
-                if (reader := self._reader_in_registers(cluster, array)) is not None:
-                    return Declined(
-                        "operand",
-                        f"{array} is an operand of {reader}, which reads it from panels of its own, a register tile at "
-                        "a time",
-                        {"array": array},
-                    )
-                if (reader := self._reader_of_rows(cluster, array)) is not None:
-                    return Declined(
-                        "table",
-                        f"{array} is a table, whose elements become permutations of vectors in {reader}; in a tile's "
-                        "buffer each would be a load",
-                        {"array": array},
-                    )
+        producer_data = self._planned(cluster, nest, extension, overlapping, elsewhere)
+        if isinstance(producer_data, Declined):
+            return producer_data
         for kept in producer_data:
             stored = 0 if kept.copy_out is None else kept.copy_out.n_basic_map()
             torn = _is_torn(kept) and not self._may_be_whole(kept.array, position, waiting)
@@ -249,6 +221,53 @@ class Fuser:
             producers=(Producer(nest, extension, reserved, judged, guard), *cluster.producers),
             data=data,
         )
+
+    def _barred(self, cluster: Cluster, nest: Nest) -> Declined | None:
+        """Why a nest whose values a cluster reads can run in no tiles of others, whatever these look like."""
+        if nest.band is None or nest.band.coincident_prefix == 0:
+            return Declined(
+                "fewer-parallel-loops",
+                "it has no parallel loop, and its consumer has (m > n in Algorithm 2)",
+                {"m": 1, "n": 0},
+                carried(self.program, self.outer.members, nest.band.members[0]) if nest.band is not None else None,
+            )
+        if any(self._depends_on_data(nest, self.program.statements[s]) for s in nest.statements):
+            return Declined("data-dependent", "what it writes depends on data, so that its tiles are not known")
+        return self._registers_alone(nest) or self._too_long_for_threads(cluster, nest)
+
+    def _planned(
+        self,
+        cluster: Cluster,
+        nest: Nest,
+        extension: isl.UnionMap,
+        overlapping: bool,
+        elsewhere: isl.UnionSet,
+    ) -> list[DataTile] | Declined:
+        """What a tile keeps of the arrays that a producer writes. Parameters: as of `TileData.plan`."""
+        planned: list[DataTile] = []
+        dropped = self.dropped_with(cluster)
+        for array in self.near.written(nest):
+            plan = self.data.plan(cluster, nest, extension, array, overlapping, elsewhere, dropped)
+            if isinstance(plan, Declined):
+                return plan
+            if plan is None:
+                continue
+            if (reader := self._reader_in_registers(cluster, array)) is not None:
+                return Declined(
+                    "operand",
+                    f"{array} is an operand of {reader}, which reads it from panels of its own, a register tile at a "
+                    "time",
+                    {"array": array},
+                )
+            if (reader := self._reader_of_rows(cluster, array)) is not None:
+                return Declined(
+                    "table",
+                    f"{array} is a table, whose elements become permutations of vectors in {reader}; in a tile's "
+                    "buffer each would be a load",
+                    {"array": array},
+                )
+            planned.append(plan)
+        return planned
 
     def _wanted(
         self, cluster: Cluster, nest: Nest, extension: isl.UnionMap, twice: isl.UnionSet, overlapping: bool
@@ -376,14 +395,7 @@ class Fuser:
         repeated arithmetic against the traffic that is saved.
         readers: other nests that would have to compute its values, too
         """
-        saved, gone = 0.0, self.program.options.gpu
-        for array in self.near.written(nest):
-            size = self.program.scop.arrays[array].element.size_bytes or 8
-            kept = next((d for d in data if d.array == array), None)
-            # Kept in the tile: neither written (with the read for ownership) nor read again; else not read again.
-            inside = kept is not None and kept.copy_out is None
-            saved += MOST_MOVED * size if inside else 1.0 * size
-            gone = gone and inside
+        saved, gone = self._saved(nest, data)
         outer = len(self.outer.members)
         known = self.measured.setdefault(nest, {})
         found = estimate(
@@ -411,29 +423,55 @@ class Fuser:
         if judged is None and nest.copied:
             return self._shared(cluster, nest, nest.instances, "earlier")
         if judged is not None:
-            fused, apart = (float(f"{s * 1e6:.3g}") for s in (judged.fused.seconds, judged.apart_seconds))
-            found = replace(found, fused_us=fused, apart_us=apart)
-            if nest.copied and fused > apart:
-                return Declined(
-                    "shared-producer",
-                    f"others read the same values, and computing them for each reader would take {fused:g} us, by the "
-                    f"model of the machine, instead of {apart:g} us",
-                    numbers | {"fused_us": fused, "apart_us": apart},
-                    self._read_elsewhere(cluster, nest),
-                )
-            if overlapping and fused > apart:
-                return Declined(
-                    "recompute-cost",
-                    f"fusion would repeat {found.recompute_percent:.0f} % of its instances and take {fused:g} us in "
-                    f"tiles of {told_sizes(judged.fused.tile)}, by the model of the machine, instead of {apart:g} us",
-                    numbers | {"fused_us": fused, "apart_us": apart},
-                )
-        elif found.extra_cycles > found.saved_cycles + (START_CYCLES if gone else 0.0):
+            return self._by_model(cluster, nest, found, judged, overlapping, numbers)
+        if found.extra_cycles > found.saved_cycles + (START_CYCLES if gone else 0.0):
             return Declined(
                 "recompute-cost",
                 f"fusion would repeat {found.recompute_percent:.0f} % of its instances, "
                 "which costs more than the memory traffic that it saves",
                 numbers,
+            )
+        return found
+
+    def _saved(self, nest: Nest, data: list[DataTile]) -> tuple[float, bool]:
+        """The bytes of traffic that a tile's buffers save for each instance, and whether on a GPU no array of the nest
+        is left in memory. Kept in the tile, an array is neither written (with the read for ownership) nor read again;
+        else it is not read again."""
+        saved, gone = 0.0, self.program.options.gpu
+        for array in self.near.written(nest):
+            size = self.program.scop.arrays[array].element.size_bytes or 8
+            kept = next((d for d in data if d.array == array), None)
+            inside = kept is not None and kept.copy_out is None
+            saved += MOST_MOVED * size if inside else 1.0 * size
+            gone = gone and inside
+        return saved, gone
+
+    def _by_model(
+        self,
+        cluster: Cluster,
+        nest: Nest,
+        found: Estimate,
+        judged: Judged,
+        overlapping: bool,
+        numbers: dict[str, Any],
+    ) -> Estimate | Declined:
+        """What the machine's model says of both ways."""
+        fused, apart = (float(f"{s * 1e6:.3g}") for s in (judged.fused.seconds, judged.apart_seconds))
+        found = replace(found, fused_us=fused, apart_us=apart)
+        if nest.copied and fused > apart:
+            return Declined(
+                "shared-producer",
+                f"others read the same values, and computing them for each reader would take {fused:g} us, by the "
+                f"model of the machine, instead of {apart:g} us",
+                numbers | {"fused_us": fused, "apart_us": apart},
+                self._read_elsewhere(cluster, nest),
+            )
+        if overlapping and fused > apart:
+            return Declined(
+                "recompute-cost",
+                f"fusion would repeat {found.recompute_percent:.0f} % of its instances and take {fused:g} us in "
+                f"tiles of {told_sizes(judged.fused.tile)}, by the model of the machine, instead of {apart:g} us",
+                numbers | {"fused_us": fused, "apart_us": apart},
             )
         return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -53,12 +54,16 @@ def narrowed(exact: Fraction, size_bytes: int) -> Fraction:
         return exact
 
 
-def operations(machine: Machine) -> dict[str, Any]:
-    """The functions and tables that a translated text calls, by their names in it."""
-    numbers = Numbers(machine)
+def hashing(machine: Machine) -> Callable[[tuple[Any, ...]], int]:
+    """What makes a value of an operation and its operands."""
+    return hash if machine.tracer is None else machine.tracer.hashed
+
+
+def arithmetic(machine: Machine, numbers: Numbers) -> dict[str, Any]:
+    """The operations on floating values."""
     narrow: set[int] = set()
     """Values that a narrower type has held."""
-    hashed = hash if machine.tracer is None else machine.tracer.hashed
+    hashed = hashing(machine)
 
     def exact(value: int) -> Fraction | None:
         """The number that a floating value is known to be. The value alone decides, not what was computed before."""
@@ -74,11 +79,6 @@ def operations(machine: Machine) -> dict[str, Any]:
     def centred(value: int) -> int:
         """Places residues in an order in which half of them are below 0."""
         return value if value <= PRIME // 2 else value - PRIME
-
-    def alone(seen: dict[str, int], name: str, iteration: int) -> None:
-        """One iteration of a parallel loop writes a variable: no other one has written it in the same run."""
-        if seen.setdefault(name, iteration) != iteration:
-            raise Raced(f"iterations of a parallel loop share '{name}'")
 
     def add(op: int, one: int, other: int) -> int:
         return hashed((op, one, other)) if one and other else one or other
@@ -105,6 +105,27 @@ def operations(machine: Machine) -> dict[str, Any]:
         narrow.add(one)
         return one
 
+    return {
+        "whole": whole,
+        "centred": centred,
+        "add": add,
+        "subtract": subtract,
+        "multiply": multiply,
+        "negated": negated,
+        "rounded": rounded,
+        "widened": widened,
+    }
+
+
+def operations(machine: Machine) -> dict[str, Any]:
+    """The functions and tables that a translated text calls, by their names in it."""
+    numbers, hashed = Numbers(machine), hashing(machine)
+
+    def alone(seen: dict[str, int], name: str, iteration: int) -> None:
+        """One iteration of a parallel loop writes a variable: no other one has written it in the same run."""
+        if seen.setdefault(name, iteration) != iteration:
+            raise Raced(f"iterations of a parallel loop share '{name}'")
+
     def called(function: int, *arguments: Value) -> int:
         found = hashed((function, *arguments))
         return found % PRIME if machine.residues else found
@@ -121,15 +142,8 @@ def operations(machine: Machine) -> dict[str, Any]:
     return {
         "H": hashed,
         "F": numbers,
-        "whole": whole,
-        "centred": centred,
-        "add": add,
+        **arithmetic(machine, numbers),
         "alone": alone,
-        "subtract": subtract,
-        "multiply": multiply,
-        "negated": negated,
-        "rounded": rounded,
-        "widened": widened,
         "called": called,
         "effect": effect,
         "stream": stream,

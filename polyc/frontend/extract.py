@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from functools import reduce
 from typing import TypeAlias
 
+import islpy as isl
+
 from polyc.analysis.expressions.facts import constant
 from polyc.analysis.expressions.straight import changes_nothing
 from polyc.errors import Span
@@ -19,6 +21,7 @@ from polyc.frontend.sets.exits import exit_value, substituted
 from polyc.frontend.sets.loops import Loop, NotAffine, analyse, overflowing
 from polyc.frontend.sets.opaque import Opaque
 from polyc.model import ctree as c
+from polyc.model.scop import Storage
 from polyc.records import dataclass, field, replace
 
 
@@ -139,12 +142,31 @@ class Extractor:
             self.region.note("non-affine-condition", message, node.condition.span or node.span)
             return self.opaque(node, env)
         note_reads(self.region, node.condition, env)
+        if has_remainders(holds) and self.chooses(node):
+            return self.opaque(node, env)
         if ends_program(node.then) and self.region.holds(holds, env):
             return [] if node.otherwise is None else self.statement(node.otherwise, env)[0]
         found = self.statement(node.then, env.within(holds))[0]
         if node.otherwise is not None:
             found += self.statement(node.otherwise, env.within(holds.complement()))[0]
         return found
+
+    def chooses(self, node: c.Stmt | None) -> bool:
+        """Whether branches do nothing but give scalars a value, as by the parity of a row and a column.
+
+        Such a choice stays one statement: no loop gets shorter where it is cut by remainders, and compilers make
+        vectors of choices, not of loops that are cut.
+        """
+        match node:
+            case c.Block(body=items):
+                return all(map(self.chooses, items))
+            case c.If(then=then, otherwise=otherwise):
+                return self.chooses(then) and (otherwise is None or self.chooses(otherwise))
+            case c.ExprStmt(expr=c.Assign(op="=", target=c.Name(name=name), value=value)):
+                symbol = self.region.symbol(name)
+                local = symbol is not None and symbol.storage in (Storage.REGION, Storage.LOCAL)
+                return local and changes_nothing(value)
+        return False
 
     def parted(self, node: c.If, env: Env) -> c.If | None:
         """The statement with what is affine of its condition around the rest of it.
@@ -247,6 +269,12 @@ class Extractor:
             body = c.For(c.Assign("=", target, start), condition, step, c.Block(()), span=node.span)
         text = f"{symbol.c_name} after its loop"
         return Draft(env, tuple(collector.accesses), body, node.span, False, text, symbol.key)
+
+
+def has_remainders(condition: isl.Set) -> bool:
+    """Whether a condition asks for a remainder or a quotient of what varies."""
+    pieces = condition.get_basic_set_list()
+    return any(pieces.get_at(k).dim(isl.dim_type.div) > 0 for k in range(pieces.n_basic_set()))
 
 
 def ends_program(node: c.Stmt) -> bool:

@@ -10,6 +10,7 @@ import islpy as isl
 from polyc.analysis.expressions.straight import unconditional
 from polyc.analysis.extents import elements, on_parameters
 from polyc.cost.recurrences import rows_of
+from polyc.cost.rows_at_once import involves, pieces_of, plain_accesses
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Array, Statement
@@ -47,6 +48,8 @@ WIDE = 128
 """Iterations of such a strip."""
 APART = 8
 """Iterations of a strip of which each has lines of its own: of rows a power of two apart, a cache keeps no more."""
+GATHERED_BYTES = 4
+"""Of the smallest elements that processors gather."""
 ROW = 1024
 """Bytes from which on a row is long: of shorter ones, those of a strip fall on other places of a cache."""
 WIDEST = 512
@@ -304,7 +307,9 @@ class _Spreader:
         columns: for each loop that might, the rows that would be copied
         """
         candidates = [
-            m for m in band.members if m.coincident and self.steps_by_one(m) and not self.still_below_branches(m)
+            m
+            for m in band.members
+            if m.coincident and self.steps_by_one(m) and not self.still_below_branches(m) and not self.clamps_bytes(m)
         ]
         if all(
             sums_in_vectors(self.program, n.members[-1])
@@ -402,6 +407,18 @@ class _Spreader:
                 rank = 0 if access.array in self.program.scop.privatizable else access.relation.dim(isl.dim_type.out)
                 known = any(a.array == access.array and a.relation.is_equal(access.relation) for a in sure)
                 if rank and not known and access.exact and step_of(access, position) == 0:
+                    return True
+        return False
+
+    def clamps_bytes(self, member: Member) -> bool:
+        """Whether what is read along a loop is held at an edge, `a[min(x + dx, n - 1)]`, and has fewer than 4 bytes: no
+        processor gathers such elements, so that a vector would be put together one by one."""
+        for statement, position in self.along(member):
+            for access in plain_accesses(statement):
+                pieces = pieces_of(access)
+                moving = [multi for multi, _ in pieces if involves(multi, position)]
+                size = self.program.scop.arrays[access.array].element.size_bytes
+                if access.kind is AccessKind.READ and 0 < len(moving) < len(pieces) and 0 < size < GATHERED_BYTES:
                     return True
         return False
 

@@ -83,11 +83,14 @@ class _Unroller:
         if not along.coincident or any(m.role in (Role.TILE, Role.REGISTER) or m.lookups for m in band.members):
             return None
         statements = [self.program.statements[name] for name in names(along.schedule.domain())]
-        if any(s.opaque or s.name in self.program.copies for s in statements):
+        if any(s.name in self.program.copies for s in statements):
             return None
         columns = iterations(along, self.program)
         long = columns is None or columns >= LEAST_COLUMNS
-        wish = (self.halves(band, statements) if long else None) or self.rows(band, statements, above)
+        known = not any(s.opaque for s in statements)  # of others it is not known what neighbours share
+        wish = (self.halves(band, statements) if long and known else None) or (
+            self.rows(band, statements, above) if known else None
+        )
         inside = _free(statements, along) if long else None
         whole = self.whole(band, wish, inside, above) if wish is not None else None
         apart = False

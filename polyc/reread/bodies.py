@@ -17,7 +17,9 @@ from typing import cast
 import islpy as isl
 
 from polyc.analysis.expand import buffer_for
+from polyc.analysis.expressions.promoted import WHOLE, is_int
 from polyc.analysis.expressions.reader import NotAffine, Substitution, Value, agree, piecewise, substitution
+from polyc.analysis.expressions.selects import as_selects
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, Array, CType, Statement, Storage
@@ -60,6 +62,8 @@ class Bodies:
         body = _Body(self, image, statement)
         if kind == "zero":
             found = body.zeroed(found)
+        if isinstance(expected, c.If) and not any(isinstance(item, c.If) for item in found):
+            expected = as_selects(expected, body.is_place, body.is_there) or expected
         wanted = _flat(expected)
         present = tuple(inner for item in found for inner in _flat(item))
         if len(wanted) != len(present):
@@ -124,6 +128,9 @@ class _Body:
             return self.same_loop(then.name, now)
         if isinstance(then, c.ArrayRef):
             return self.same_reference(then, now)
+        if isinstance(then, c.Ternary) and isinstance(now, c.Call) and now.function == WHOLE:
+            types = {name: kind for name, kind in self.types.items() if name in self.statement.loops}
+            return is_int(then, self.program.scop.arrays, types) and self.same(then, now.arguments[0])
         if type(then) is not type(now):
             return False
         if isinstance(then, c.Assign) and isinstance(now, c.Assign) and (then.op, now.op) == ("=", "+="):
@@ -137,6 +144,17 @@ class _Body:
             if not self.same_field(getattr(then, one.name), getattr(now, one.name)):
                 return False
         return True
+
+    def is_there(self, node: c.ArrayRef) -> bool:
+        """Whether a floating value is read that is there in any case."""
+        array = self.program.scop.arrays[node.array]
+        return array.element.kind == "float" and (array.rank == 0 or self.is_place(node))
+
+    def is_place(self, node: c.ArrayRef) -> bool:
+        """Whether a floating value has a place for each iteration of a loop, all of which are there."""
+        mine = (self.statement.name, node.ref)
+        kept = any(b.places is not None and mine in b.accesses for b in self.program.buffers.values())
+        return kept and self.program.scop.arrays[node.array].element.kind == "float"
 
     def unmasked(self, then: c.Assign, now: c.Assign) -> c.Assign:
         """`at += (x > m) * ((unsigned)i - at)` as `at = x > m ? i : at`, which is the same of whole numbers without a

@@ -16,6 +16,11 @@ MEANINGS = {
     "polyc_floord": "#define polyc_floord(n, d) ((n) < 0 ? -((-(n) + (d) - 1) / (d)) : (n) / (d))",
     "polyc_apart": "#define polyc_apart(a, a_end, b, b_end) "
     "((unsigned long)(a_end) <= (unsigned long)(b) || (unsigned long)(b_end) <= (unsigned long)(a))",
+    "polyc_int": """#ifdef __GNUC__ /* a choice as a whole: its branches converted one by one are no minimum to gcc */
+#define polyc_int(x) __extension__({ int polyc_x = (x); polyc_x; })
+#else
+#define polyc_int(x) (x)
+#endif""",
     "polyc_threads": "#define polyc_threads(worth) (worth)",
     "polyc_several": """#ifdef _OPENMP
 #define polyc_several() \\

@@ -8,6 +8,8 @@ from functools import lru_cache
 import islpy as isl
 
 from polyc.analysis.expand import in_places, shift
+from polyc.analysis.expressions.promoted import NARROW, WHOLE, is_int
+from polyc.analysis.expressions.selects import as_selects
 from polyc.codegen.loops.exprs import ExprPrinter, condition, expression
 from polyc.codegen.loops.iterations import Visit, iterations_of, tiles_of
 from polyc.codegen.text.tidy import simpler
@@ -94,13 +96,37 @@ class InstancePrinter:
         body = self.statement.body
         for hoist in self.program.hoisted:
             body = self._filled(body, hoist) if self._fills(hoist) else self._without(body, hoist)
-        return c.rewrite(self._masked(body), self._change)
+        return c.rewrite(self._whole(self._masked(body)), self._change)
+
+    def _whole(self, body: c.Stmt) -> c.Stmt:
+        """`p = (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v)` with the choice as a whole: gcc converts each of its branches
+        by itself, and jumps then where it would have found a minimum and a maximum."""
+        statement, arrays = self.statement, self.program.scop.arrays
+        if self.program.options.gpu:
+            return body
+        types = dict(zip(statement.loops, statement.loop_types, strict=True))
+
+        def change(node: c.Node) -> c.Node | None:
+            match node:
+                case c.Cast(type=text, operand=c.Ternary() as choice) if text in NARROW:
+                    found = c.rewrite(choice, change)
+                    return replace(node, operand=c.Call(WHOLE, (found,))) if is_int(choice, arrays, types) else None
+                case c.Assign(op="=", target=c.ArrayRef(array=array), value=c.Ternary() as choice):
+                    element = arrays[array].element
+                    if element.kind == "int" and 0 < element.size_bytes < 4 and is_int(choice, arrays, types):
+                        return replace(node, value=c.Call(WHOLE, (c.rewrite(choice, change),)))
+            return None
+
+        return c.rewrite(body, change)
 
     def _masked(self, body: c.Stmt) -> c.Stmt:
         """`at = x > m ? i : at` as `at += (x > m) * ((unsigned)i - at)`, where each iteration of a vector loop has a
         place: gcc stores the former below a branch, which is mispredicted wherever one of a vector is chosen. Without a
         sign, no difference overflows."""
         match body:
+            case c.If():
+                found = as_selects(body, self._is_place, self._is_there)
+                return body if found is None else found
             case c.ExprStmt(
                 expr=c.Assign(
                     op="=",
@@ -116,6 +142,17 @@ class InstancePrinter:
                     change = c.Binary("*", test, c.Binary("-", value, kept))
                     return replace(body, expr=c.Assign("+=", place, change))
         return body
+
+    def _is_there(self, node: c.ArrayRef) -> bool:
+        """Whether a reference is to a floating scalar, or a place of one iteration's own."""
+        array = self.program.scop.arrays[node.array]
+        return array.element.kind == "float" and (array.rank == 0 or self._is_place(node))
+
+    def _is_place(self, node: c.ArrayRef) -> bool:
+        """Whether each iteration of a vector loop has a place of its own for a floating value."""
+        buffer = self._buffer(node)
+        floating = self.program.scop.arrays[node.array].element.kind == "float"
+        return floating and buffer is not None and buffer.places is not None
 
     def _fills(self, hoist: Hoist) -> bool:
         """Whether this copies into a panel of values of an expression."""

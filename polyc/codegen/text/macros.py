@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from polyc.analysis.expressions.promoted import WHOLE
+
 MIN, MAX, FLOORD = "polyc_min", "polyc_max", "polyc_floord"
 APART = "polyc_apart"
 """Whether two ranges of memory do not overlap, each from its start to just after its end."""
@@ -34,6 +36,11 @@ MACROS = {
     FLOORD: f"#define {FLOORD}(n, d) ((n) < 0 ? -((-(n) + (d) - 1) / (d)) : (n) / (d))",
     APART: f"#define {APART}(a, a_end, b, b_end) "
     "((unsigned long)(a_end) <= (unsigned long)(b) || (unsigned long)(b_end) <= (unsigned long)(a))",
+    WHOLE: f"""#ifdef __GNUC__ /* a choice as a whole: its branches converted one by one are no minimum to gcc */
+#define {WHOLE}(x) __extension__({{ int polyc_x = (x); polyc_x; }})
+#else
+#define {WHOLE}(x) (x)
+#endif""",
     THREADS: f"#define {THREADS}(worth) (worth)",
     SEVERAL: _more_threads(SEVERAL, 1),
     MANY: _more_threads(MANY, 3),

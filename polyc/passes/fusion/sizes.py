@@ -12,11 +12,12 @@ from polyc.cost.cpu_tiles import TOP, Construction
 from polyc.cost.given_sizes import ASKED, TILES, given_tile
 from polyc.cost.gpu_tiles import TileSize, tile_candidates
 from polyc.cost.time import told_bytes, told_seconds
+from polyc.machine import load_cpu
 from polyc.model.program import Program
 from polyc.model.tree import Band
 from polyc.nests.nest import Nest, Outer
 from polyc.nests.samples import sample_parameters
-from polyc.nests.strides import strides_of
+from polyc.nests.strides import iterations, strides_of, usual_sizes
 from polyc.nests.sums import streams, sum_nest, tile_of_sums
 from polyc.nests.tiling import WHOLE, meets_along_last, sizes_for, told_sizes, worth_tiling
 from polyc.nests.wishes import options_of
@@ -95,7 +96,18 @@ class Sizes:
         assert band is not None
         usual = sizes_for(options_of(program, band), band)
         count = band.coincident_prefix
-        return (*(a or u for a, u in zip(alone[:count], usual, strict=False)), *alone[count:])
+        tile = (*(a or u for a, u in zip(alone[:count], usual, strict=False)), *alone[count:])
+        if outer.members or program.options.gpu or options_of(program, band).tile_sizes != "auto":
+            return tile
+        # Several for each core of a loop whose length is known, as they are all that runs in parallel.
+        longest, size = iterations(band.members[0], program, usual_sizes(program)), tile[0]
+        while (
+            longest is not None
+            and size > SMALLEST_TILE
+            and longest < 2 * size * load_cpu(program.options.machine).cores
+        ):
+            size //= 2
+        return (size, *tile[1:])
 
     def strips(self, program: Program, cluster: Cluster, outer: Outer, sizes: tuple[int, ...]) -> int:
         """How many tiles of a cluster slide after each other by the model; 0 where they do not, or the sizes are not

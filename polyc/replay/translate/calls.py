@@ -135,6 +135,8 @@ def of_polyc(e: Expressions, name: str, node: c_ast.FuncCall, arguments: list[c_
     if name == "polyc_floord":
         one, other = (e.value(argument) for argument in arguments)
         return Value(f"{closed(one.code)} // {closed(other.code)}", e.arithmetic.common(one, other), one.large)
+    if name == "polyc_int":
+        return e.arithmetic.converted(e.value(arguments[0]), INT)
     if name == "polyc_apart":
         try:
             found = [e.value(argument).pointer for argument in arguments]

@@ -51,6 +51,11 @@ REASONS: dict[str, dict[str, Code]] = {
             "Which elements it writes depends on data, so that the tile's share is not known.",
             "Write to a subscript of the loop variables, and look data up on the right-hand side instead.",
         ),
+        "private-array": Code(
+            "Its iterations have an array of their own",
+            "Each iteration of the producer fills an array that is declared in its loops.",
+            "Nothing, unless its values matter later: then declare it outside, with a dimension for the loop.",
+        ),
         "shared-producer": Code(
             "Another nest needs its values too",
             "Another nest needs the same values, and neither shares its tiles (neither (21) nor (22) holds).",

@@ -24,6 +24,10 @@ class Atoms:
     exprs: list[c.Expr] = field(default_factory=list)
     numbers: dict[c.Expr, int] = field(default_factory=dict)
     known: dict[c.Expr, Poly] = field(default_factory=dict)
+    products: dict[str, c.Expr] = field(default_factory=dict)
+    """Sizes that are taken for products of others, by key."""
+    used: set[str] = field(default_factory=set)
+    """Those of them that a subscript has."""
 
     def polynomial(self, expr: c.Expr) -> Poly:
         """The value of a subscript, modulo 2^64 at most, as addresses are.
@@ -51,6 +55,9 @@ class Atoms:
             case c.Cast(type=text, operand=inner):
                 target = Affine(self.region).named_type(text)
                 return self.converted(expr, inner, target), target
+            case c.Name(name=name) if name in self.products:
+                self.used.add(name)
+                return self.polynomial(self.products[name]), self.type_of(expr)
             case c.Name(name=name) if name in self.region.named:
                 target = self.region.scope.symbols[name].shape.element
                 return self.converted(expr, self.region.values[name], target), target

@@ -27,7 +27,7 @@ from polyc.frontend.c.state import POINT, Env, FlatShape, Region, number, restor
 from polyc.frontend.c.symbols import FEW_BYTES, Symbol
 from polyc.frontend.sets.affine import Affine
 from polyc.frontend.sets.atoms import Atoms
-from polyc.frontend.sets.multiples import parts_of, with_parts
+from polyc.frontend.sets.multiples import assume_products, parts_of, products_of, with_parts
 from polyc.frontend.sets.polynomial import ONE, Poly, added, divided, is_number, multiplied
 from polyc.frontend.sets.strides import LONG, number_strides, strides_of
 from polyc.frontend.sets.wanted import wanted
@@ -172,6 +172,29 @@ def shaped_items(
 ) -> list[T]:
     """What `extract` makes of the region's statements, with the shapes of its flat arrays in `region.flat`.
 
+    Sizes that are declared as products of others are taken for these where all subscripts fit then.
+    """
+    products = products_of(region)
+    if products:
+        before = saved(region)
+        taken = Atoms(region, products=products)
+        items, splitter = _shaped(region, body, taken, span, extract)
+        if taken.used and splitter.forms and not splitter.whole:
+            assume_products(region, {key: product for key, product in products.items() if key in taken.used})
+            return items
+        restore(region, before)
+    return _shaped(region, body, atoms, span, extract)[0]
+
+
+def _shaped(
+    region: Region,
+    body: c.Block,
+    atoms: Atoms,
+    span: Span,
+    extract: Callable[[tuple[c.Stmt, ...]], list[T]],
+) -> tuple[list[T], Splitter]:
+    """The statements, and what divided their subscripts.
+
     Shapes are tried: one that none of an array's subscripts fits is dropped, and all is read again without it. So it
     is with parts of sizes, where something is unsure; and with what was assumed on the way, for references before it.
     """
@@ -194,7 +217,7 @@ def shaped_items(
         later = splitter.guarded and bool(splitter.plain)
         if not (lost or later or (parts and splitter.unsure)):
             splitter.tell_shapes(span)
-            return items
+            return items, splitter
         known = region.assumed
         restore(region, before)
         if parts:

@@ -11,6 +11,7 @@ from pycparser import c_ast
 
 from polyc.analysis.expressions.facts import constant, mentions
 from polyc.frontend.c.state import Region
+from polyc.frontend.sets.affine import Affine, label
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
 from polyc.records import dataclass
@@ -47,6 +48,59 @@ def parts_of(region: Region) -> dict[str, Part]:
             part = Part(above.whole, above.divisor * part.divisor)
         found[key] = part
     return found
+
+
+def products_of(region: Region) -> dict[str, c.Expr]:
+    """The sizes that are products of others, by key: `C` as `NH * hs` where `int hs = C / NH` is declared before the
+    region, and `C3` as `3 * (NH * hs)` where `int C3 = 3 * C` is. That it is so is asked for by the guard, too."""
+    found: dict[str, c.Expr] = {}
+    factors: dict[str, tuple[c.Expr, c.Expr]] = {}
+    for key, symbol in region.scope.symbols.items():
+        init = symbol.node.init if symbol.node is not None else None
+        if symbol.storage is not Storage.LOCAL or not is_size(region, key) or not isinstance(init, c_ast.BinaryOp):
+            continue
+        sides = [side_of(region, init.left), side_of(region, init.right)]
+        if init.op == "/" and isinstance(sides[0], c.Name) and isinstance(sides[1], c.Name):
+            found.setdefault(sides[0].name, c.Binary("*", sides[1], c.Name(key)))
+        elif init.op == "*" and sides[0] is not None and sides[1] is not None:
+            factors[key] = sides[0], sides[1]
+    for key, (left, right) in factors.items() if found else ():  # in the order of their declarations
+        sides = [found.get(side.name, side) if isinstance(side, c.Name) else side for side in (left, right)]
+        if key not in found and sides != [left, right]:
+            found[key] = c.Binary("*", sides[0], sides[1])  # type: ignore[arg-type]
+    return found
+
+
+def is_size(region: Region, key: str) -> bool:
+    """Whether a variable is a signed integer, of `int` or a wider type, that the region does not write."""
+    symbol = region.symbol(key)
+    if symbol is None or not symbol.is_integer or key in region.written:
+        return False
+    return symbol.shape.element.signed and symbol.shape.element.size_bytes >= 4
+
+
+def side_of(region: Region, node: c_ast.Node) -> c.Expr | None:
+    """A size, or a small constant."""
+    if isinstance(node, c_ast.ID):
+        symbol = region.symbol(node.name)
+        return c.Name(symbol.key) if symbol is not None and is_size(region, symbol.key) else None
+    amount = region.scope.types.constant(node)
+    return c.Literal(str(amount)) if amount is not None and 0 < amount < 1 << 15 else None
+
+
+def assume_products(region: Region, products: dict[str, c.Expr]) -> None:
+    """Ask whether sizes are the products that they were taken for."""
+    affine = Affine(region)
+    for key, product in products.items():
+        asked = c.Binary("==", c.Name(key), wide(product))
+        region.assumed = region.assumed.intersect(affine.yes(f"{label(c.Name(key))}_is_product", asked, True))
+
+
+def wide(product: c.Expr) -> c.Expr:
+    """A product in 64 bits."""
+    if isinstance(product, c.Binary):
+        return c.Binary("*", wide(product.left), product.right)
+    return c.Cast("long", product) if isinstance(product, c.Name) else product
 
 
 def with_parts(body: c.Block, region: Region, parts: dict[str, Part]) -> c.Block:

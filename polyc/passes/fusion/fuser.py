@@ -14,7 +14,7 @@ from polyc.cost.storage import STACK_BYTES
 from polyc.cost.time import START_CYCLES, START_SECONDS, Estimate, Rates, estimate
 from polyc.machine import load_cpu, load_gpu
 from polyc.model.program import Program
-from polyc.model.scop import AccessKind, Statement
+from polyc.model.scop import AccessKind, Array, Statement
 from polyc.model.tree import Band
 from polyc.model.witness import Finder
 from polyc.nests.contractions import Contraction
@@ -233,7 +233,20 @@ class Fuser:
             )
         if any(self._depends_on_data(nest, self.program.statements[s]) for s in nest.statements):
             return Declined("data-dependent", "what it writes depends on data, so that its tiles are not known")
+        if (own := self._array_of_iterations(nest)) is not None:
+            message = (
+                f"each of its iterations fills an array of its own, {own.c_name}, which would be one of the tile's"
+            )
+            return Declined("private-array", message, {"array": own.name})
         return self._registers_alone(nest) or self._too_long_for_threads(cluster, nest)
+
+    def _array_of_iterations(self, nest: Nest) -> Array | None:
+        """An array with dimensions that each iteration of a nest has for itself."""
+        if self.program.options.gpu:
+            return None
+        scop = self.program.scop
+        written = {a.array for s in nest.statements for a in self.program.statements[s].accesses}
+        return next((scop.arrays[key] for key in sorted(written & scop.privatizable) if scop.arrays[key].rank), None)
 
     def _planned(
         self,

@@ -105,7 +105,7 @@ class _Relocator:
         if not ranges:
             self.expand(array, names, around)
             return
-        obstacles = [found.obstacle() for found in ranges]
+        obstacles = [found.obstacle() or self.shared(found) for found in ranges]
         for live, obstacle in zip(ranges, obstacles, strict=True):
             if obstacle is None:
                 self.move(live)
@@ -117,6 +117,14 @@ class _Relocator:
         message = f"{name} does not live in {scop.arrays[live.place].c_name}: {obstacles[0].why}"
         told = self.program.remark("not-relocated", STAGE, message, live.names, reason=obstacles[0].reason)
         self.program = told.because(obstacles[0].dependence)
+
+    def shared(self, live: _LiveRange) -> Hindrance | None:
+        """The place is one that another temporary has been given in the same loops: `v` and `m` of `var = v - m * m`."""
+        others = (one for one in self.moves if one.statement in live.runs and out_name(one.relation) == live.place)
+        if (one := next(others, None)) is None:
+            return None
+        name, place = (self.program.scop.arrays[key].c_name for key in (one.array, live.place))
+        return Hindrance("place-in-use", f"{name} lives in the elements of {place} already")
 
     def expand(self, array: str, names: tuple[str, ...], around: list[Statement]) -> bool:
         """Give each iteration of the loops around a reader an element of a new array; whether that is possible. Where

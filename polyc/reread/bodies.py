@@ -17,7 +17,7 @@ from typing import cast
 import islpy as isl
 
 from polyc.analysis.expand import buffer_for
-from polyc.analysis.expressions.promoted import WHOLE, is_int
+from polyc.analysis.expressions.promoted import EXTREMA, WHOLE, is_int
 from polyc.analysis.expressions.reader import NotAffine, Substitution, Value, agree, piecewise, substitution
 from polyc.analysis.expressions.selects import as_selects
 from polyc.model import ctree as c
@@ -131,6 +131,8 @@ class _Body:
         if isinstance(then, c.Ternary) and isinstance(now, c.Call) and now.function == WHOLE:
             types = {name: kind for name, kind in self.types.items() if name in self.statement.loops}
             return is_int(then, self.program.scop.arrays, types) and self.same(then, now.arguments[0])
+        if isinstance(then, c.Call) and isinstance(now, c.Call) and now.function == EXTREMA.get(then.function):
+            now = replace(now, function=then.function)
         if type(then) is not type(now):
             return False
         if isinstance(then, c.Assign) and isinstance(now, c.Assign) and (then.op, now.op) == ("=", "+="):

@@ -34,6 +34,21 @@ MEANINGS = {
 #else
 #define polyc_many() 0
 #endif""",
+    **{
+        f"polyc_{name}": f"""#if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__)
+#define polyc_{name}(a, b) \\
+  __extension__({{ {element} polyc_a = (a), polyc_b = (b); \\
+    polyc_a {op} polyc_b || polyc_a != polyc_a ? polyc_b : polyc_a; }})
+#else
+#define polyc_{name}(a, b) {name}(a, b)
+#endif"""
+        for name, element, op in (
+            ("fmax", "double", "<"),
+            ("fmaxf", "float", "<"),
+            ("fmin", "double", ">"),
+            ("fminf", "float", ">"),
+        )
+    },
     "polyc_pays": "#define polyc_pays(work, ranges) ((work) > 24e3 && (work) > 64. * (ranges))",
 }
 """The macros that `affine.py` and the check of guards read as functions."""

@@ -1,4 +1,4 @@
-"""Expressions that C computes as `int`."""
+"""Expressions that C computes as `int`, and what stands around them in a text."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from polyc.model.scop import Array, CType
 
 WHOLE = "polyc_int"
 """The macro around a choice that is converted to a narrower type (`codegen/text/macros.py`)."""
+EXTREMA = {name: f"polyc_{name}" for name in ("fmax", "fmaxf", "fmin", "fminf")}
+"""Functions of C's library, and the macros in their place."""
 NARROW = frozenset(
     ("char", "signed char", "unsigned char", "short", "unsigned short", "int8_t", "uint8_t", "int16_t", "uint16_t")
 )

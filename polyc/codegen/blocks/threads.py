@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from functools import reduce
 
+from polyc.analysis.expressions.promoted import EXTREMA, WHOLE
 from polyc.analysis.loop_facts import is_as_written
 from polyc.codegen.text.macros import SEVERAL, THREADS
 from polyc.model import ctree as c
@@ -37,18 +38,20 @@ def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
     """
     if not _is_asked(program) or not all(map(_in_threads, body)):
         return body, []
+    calls = {node.function for item in body for node in c.walk(item) if isinstance(node, c.Call)}
+    helped = not calls.isdisjoint((WHOLE, *EXTREMA.values()))  # C compilers do more with these
     started = [n.worth for item in body for n in c.walk(item) if isinstance(n, c.For | c.ExprStmt) and _is_parallel(n)]
     asked = [worth for worth in dict.fromkeys(started) if worth is not None]
     enough: list[c.Expr] = []
     if asked and None not in started:
-        if is_for_one_thread(program):
+        if is_for_one_thread(program) or helped:
             asked = [_part(worth) for worth in asked]
         elif len(asked) == 1:
             body = tuple(c.rewrite(item, _without) for item in body)
         enough.append(c.Call(THREADS, (reduce(lambda one, two: c.Binary("||", one, two), _weakest(asked)),)))
     in_vectors = any(isinstance(node, c.For) and _is_vector(node) for item in body for node in c.walk(item))
     asked_anyway = program.scop.search is not None  # how many threads a search needs (`ranges.py`)
-    if started and not (in_vectors or asked_anyway) and _is_for_threads(program) and is_as_written(program):
+    if started and not (in_vectors or asked_anyway or helped) and _is_for_threads(program) and is_as_written(program):
         enough.append(c.Call(SEVERAL, ()))
     return body, enough
 

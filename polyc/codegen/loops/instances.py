@@ -8,7 +8,7 @@ from functools import lru_cache
 import islpy as isl
 
 from polyc.analysis.expand import in_places, shift
-from polyc.analysis.expressions.promoted import NARROW, WHOLE, is_int
+from polyc.analysis.expressions.promoted import EXTREMA, NARROW, WHOLE, is_int
 from polyc.analysis.expressions.selects import as_selects
 from polyc.codegen.loops.exprs import ExprPrinter, condition, expression
 from polyc.codegen.loops.iterations import Visit, iterations_of, tiles_of
@@ -100,7 +100,8 @@ class InstancePrinter:
 
     def _whole(self, body: c.Stmt) -> c.Stmt:
         """`p = (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v)` with the choice as a whole: gcc converts each of its branches
-        by itself, and jumps then where it would have found a minimum and a maximum."""
+        by itself, and jumps then where it would have found a minimum and a maximum. And `fmax` as a macro, since a call
+        keeps loops from vectors."""
         statement, arrays = self.statement, self.program.scop.arrays
         if self.program.options.gpu:
             return body
@@ -108,6 +109,8 @@ class InstancePrinter:
 
         def change(node: c.Node) -> c.Node | None:
             match node:
+                case c.Call(function=name, arguments=(_, _) as both) if name in EXTREMA:
+                    return replace(node, function=EXTREMA[name], arguments=tuple(c.rewrite(a, change) for a in both))
                 case c.Cast(type=text, operand=c.Ternary() as choice) if text in NARROW:
                     found = c.rewrite(choice, change)
                     return replace(node, operand=c.Call(WHOLE, (found,))) if is_int(choice, arrays, types) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polyc.analysis.expressions.promoted import WHOLE
+from polyc.analysis.expressions.promoted import EXTREMA, WHOLE
 
 MIN, MAX, FLOORD = "polyc_min", "polyc_max", "polyc_floord"
 APART = "polyc_apart"
@@ -30,6 +30,20 @@ def _more_threads(name: str, count: int) -> str:
 #endif"""
 
 
+def _extremum(function: str, macro: str) -> str:
+    """A macro with the values of glibc's function, to the sign of zeros and of what is no number. gcc calls the
+    function, which keeps loops from vectors, since it may not know that nobody looks at these."""
+    element = "float" if function.endswith("f") else "double"
+    op = "<" if "max" in function else ">"
+    return f"""#if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__)
+#define {macro}(a, b) \\
+  __extension__({{ {element} polyc_a = (a), polyc_b = (b); \\
+    polyc_a {op} polyc_b || polyc_a != polyc_a ? polyc_b : polyc_a; }})
+#else
+#define {macro}(a, b) {function}(a, b)
+#endif"""
+
+
 MACROS = {
     MIN: f"#define {MIN}(a, b) ((a) < (b) ? (a) : (b))",
     MAX: f"#define {MAX}(a, b) ((a) > (b) ? (a) : (b))",
@@ -44,6 +58,7 @@ MACROS = {
     THREADS: f"#define {THREADS}(worth) (worth)",
     SEVERAL: _more_threads(SEVERAL, 1),
     MANY: _more_threads(MANY, 3),
+    **{macro: _extremum(function, macro) for function, macro in EXTREMA.items()},
     PAYS: f"#define {PAYS}(work, ranges) ((work) > 24e3 && (work) > 64. * (ranges))",
     RANGES: f"""#define {RANGES}() /* a list that grows, and as much room again to sort it */ \\
   unsigned long (*polyc_list)[3] = 0, polyc_used = 0, polyc_places = 0, polyc_lost = 0""",

@@ -119,7 +119,7 @@ class _Relocator:
         self.program = told.because(obstacles[0].dependence)
 
     def shared(self, live: _LiveRange) -> Hindrance | None:
-        """The place is one that another temporary has been given in the same loops: `v` and `m` of `var = v - m * m`."""
+        """The place is one that another temporary has in the same loops: `v` and `m` of `var = v - m * m`."""
         others = (one for one in self.moves if one.statement in live.runs and out_name(one.relation) == live.place)
         if (one := next(others, None)) is None:
             return None

@@ -28,6 +28,8 @@ def call(e: Expressions, node: c_ast.FuncCall) -> Value:
         raise NotUnderstood("a call by a pointer")
     name = node.name.name
     arguments = list(node.args.exprs) if node.args is not None else []
+    if name in EXTREMA:
+        return pure(e, EXTREMA[name], [e.value(argument) for argument in arguments])
     if name == ASSERTED:
         return number(0)
     if name.startswith("polyc_"):
@@ -40,6 +42,10 @@ def call(e: Expressions, node: c_ast.FuncCall) -> Value:
     if any(value.pointer is not None for value in values):
         raise NotUnderstood(f"a call of {name}")
     return pure(e, name, values) if name in PURE or name in e.known.pure else effect(e, name, values)
+
+
+EXTREMA = {f"polyc_{name}": name for name in ("fmax", "fmaxf", "fmin", "fminf")}
+"""Macros that have the values of C's functions."""
 
 
 def result_of(e: Expressions, name: str) -> CType:

@@ -14,6 +14,7 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Generic, TypeVar
 
 import islpy as isl
@@ -22,6 +23,9 @@ from polyc.poly import OverBudget, budget
 
 MOST_SECONDS = 20
 """Of processor time, for a step whose budget does not bound it."""
+MOST_BYTES = 2 << 30
+"""Of memory beyond what this process has, for such a step: operations on sets of many pieces take gigabytes in
+seconds."""
 QUICK = 1_000_000
 """isl operations that a step may take before its processor time is asked about: 1 to 10 seconds."""
 
@@ -250,6 +254,19 @@ def _prepare() -> None:
     signal.setitimer(signal.ITIMER_PROF, 0)
     faulthandler.disable()
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    limit_memory()
+
+
+def limit_memory() -> None:
+    """Let allocations fail from MOST_BYTES more on, where the system says how much there is."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+    except (OSError, ValueError, IndexError):
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    limit = pages * resource.getpagesize() + MOST_BYTES
+    if most == resource.RLIM_INFINITY or limit < most:
+        resource.setrlimit(resource.RLIMIT_AS, (limit, most))
 
 
 def _tried(step: Callable[[], object], parent: int) -> None:

@@ -381,6 +381,9 @@ class KernelPrinter(LoopPrinter):
         if unknown:
             raise NotMappable(f"a kernel does not know {', '.join(sorted(unknown))}")
         used = set(mentioned) - declared
+        kept = scope.names & used & {b.name for b in self.program.buffers.values()}
+        if kept:
+            raise NotMappable(f"each iteration of a loop that the host runs has its own {', '.join(sorted(kept))}")
         yield from (Parameter(name, kind) for name, kind in sizes.items() if name in used)
         yield from (Parameter(name, "long") for name in sorted(scope.names & used - set(sizes) - set(arrays)))
         for name, array in arrays.items():

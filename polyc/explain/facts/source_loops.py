@@ -82,6 +82,9 @@ class _Scan:
         while (begin := self.text.find("{", position)) >= 0:
             end = self.closing(begin)
             head = self.text[max(position, self.text.rfind(";", position, begin)) : begin]
+            if re.search(r"\bextern\s*$", head):  # `extern "C" {` around declarations for C++
+                position = begin + 1
+                continue
             names = _HEAD.findall(head)
             if not names and "=" not in head:  # of a K&R definition the last parameter stands before the brace
                 names = _HEAD.findall(self.text[position:begin])

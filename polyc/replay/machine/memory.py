@@ -136,9 +136,9 @@ class Machine:
                 raise OutOfFuel
         return values
 
-    def step(self) -> bool:
-        """One iteration of a loop whose number of iterations is not known before."""
-        self.used += 1
+    def step(self, count: int = 1) -> bool:
+        """One iteration of a loop whose number of iterations is not known before, or so many elements of a copy."""
+        self.used += count
         if self.used > self.fuel:
             raise OutOfFuel
         return True

@@ -136,6 +136,8 @@ def operations(machine: Machine) -> dict[str, Any]:
         return machine.world % PRIME if machine.residues else machine.world
 
     def stream(target: Cells, to: int, source: Cells, start: int, count: int) -> None:
+        if count > 0:
+            machine.step(count)
         for number, value in enumerate([source[start + k] for k in range(count)]):
             target[to + number] = value
 

@@ -1,0 +1,199 @@
+"""Choices that C compilers make vectors of, or minima: how they are printed, and when they are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polyc.model.program import Options
+from polyc.pipeline import compile_region
+from polyc.runtime.check import check
+from tests.programs import compiled, region_of
+
+CUTOFF = """
+void f(int n, double c2, double x[n], double m[n], double out[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        double sum = 0;
+        for (int j = 0; j < n; j++) {
+            double d = x[i] - x[j];
+            double r2 = d * d;
+            if (r2 < c2) {
+                double s = %s;
+                sum %s s * d;
+            }
+        }
+        out[i] = sum;
+    }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize("op", ["+=", "-=", "*=", "="])
+def test_conditional_updates_are_selects(op: str, tmp_path: Path) -> None:
+    region = region_of(CUTOFF % ("1 - r2 / c2", op), tmp_path)
+    result = compile_region(region, Options())
+    assert result.verified
+    assert "int polyc_taken = r2 < c2;" in result.text
+    assert "sum_of[i - it] = polyc_taken ? " in result.text
+    assert check(region, result, sizes=(1, 7, 64, 65)) == []
+
+
+@pytest.mark.parametrize("value", ["m[j]", "m[i]", "sin(d)"])
+def test_not_where_something_may_not_be_there(value: str, tmp_path: Path) -> None:
+    """An element is loaded, or a function called, only where the condition holds."""
+    result = compiled(CUTOFF % (value, "+="), tmp_path)
+    assert result.verified
+    assert "polyc_taken" not in result.text
+
+
+NARROW = """
+void f(int n, int a[n], unsigned u[n], {type} out[n])
+{{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        out[i] = {value};
+#pragma endscop
+}}
+"""
+CHOICES = {
+    ("unsigned char", "(unsigned char)(a[i] < 0 ? 0 : a[i] > 255 ? 255 : a[i])"): True,
+    ("unsigned char", "a[i] < 0 ? 0 : a[i] > 255 ? 255 : a[i]"): True,
+    ("short", "(short)(a[i] + 3 < 9 ? a[i] + 3 : 9)"): True,
+    ("unsigned char", "(unsigned char)(u[i] > 255 ? 255 : u[i])"): False,
+    ("int", "a[i] < 0 ? 0 : a[i]"): False,
+    ("float", "a[i] < 0 ? 0 : a[i]"): False,
+}
+
+
+@pytest.mark.parametrize(("type_", "value"), CHOICES)
+def test_choices_of_int_are_narrowed_as_a_whole(type_: str, value: str, tmp_path: Path) -> None:
+    region = region_of(NARROW.format(type=type_, value=value), tmp_path)
+    result = compile_region(region, Options())
+    assert result.verified
+    assert ("polyc_int(" in result.text) == CHOICES[type_, value]
+    assert check(region, result) == []
+
+
+def test_extrema_are_macros(tmp_path: Path) -> None:
+    """glibc's functions keep loops from vectors."""
+    text = NARROW.format(type="double", value="fmax(a[i], 0.5) + fminf(a[i], 3)")
+    region = region_of("#include <math.h>\n" + text, tmp_path)
+    result = compile_region(region, Options())
+    assert result.verified
+    assert "out[i] = polyc_fmax(a[i], 0.5) + polyc_fminf(a[i], 3);" in result.text
+    assert check(region, result) == []
+    assert "polyc_fmax" not in compiled("#include <math.h>\n" + text, tmp_path, target="cuda").text
+
+
+PARITY = """
+void f(int n, int a[n][n], int out[n][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            int v;
+            if ((i + j) % 2 == 0)
+                v = a[i][j];
+            else
+                v = -a[i][j];
+            out[i][j] = v;
+        }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            if ((i + j) % 2 == 0)
+                a[i][j] = 0;
+#pragma endscop
+}
+"""
+
+
+def test_a_choice_by_parity_is_one_statement(tmp_path: Path) -> None:
+    """What it stores to an array has the iterations that store it."""
+    region = region_of(PARITY, tmp_path)
+    assert [s.opaque for s in region.scop.statements.values()] == [True, False, False]
+    result = compile_region(region, Options())
+    assert result.verified
+    assert "if ((i + j) % 2 == 0)" in result.text
+    assert "j += 2" in result.text
+    assert check(region, result) == []
+
+
+BYTES = """
+void f(int w, int h, unsigned char a[h][w], unsigned char out[h][w], float k[7])
+{
+#pragma scop
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            float s = 0;
+            for (int d = -3; d <= 3; d++)
+                s += k[d + 3] * a[y][%s];
+            out[y][x] = (unsigned char)s;
+        }
+#pragma endscop
+}
+"""
+
+
+def test_clamped_bytes_are_not_gathered(tmp_path: Path) -> None:
+    clamped = "x + d < 0 ? 0 : x + d > w - 1 ? w - 1 : x + d"
+    remarks = {r.code for r in compiled(BYTES % clamped, tmp_path).program.remarks}
+    assert "spread" not in remarks
+
+
+WRAPPED = """
+void f(int a[600][600], int b[600][600], int c[600][600])
+{
+#pragma scop
+    for (int y = 0; y < 600; y++)
+        for (int x = 0; x < 600; x++) {
+            b[y][x] = a[y][(x + 599) % 600] + a[y][(x + 1) % 600];
+            if (b[y][x] && a[y][x])
+                c[y][x] = c[y][x] < 255 ? c[y][x] + 1 : 255;
+            else
+                c[y][x] = 0;
+        }
+#pragma endscop
+}
+"""
+
+
+def test_ends_of_rows_beside_what_data_decide(tmp_path: Path) -> None:
+    """A loop of its own for what does not wrap around, also where another statement of the loop depends on data."""
+    region = region_of(WRAPPED, tmp_path)
+    result = compile_region(region, Options())
+    assert result.verified
+    assert "for (int x = 1; x < 599; x++)" in result.text
+    assert "a[y][x - 1] + a[y][x + 1]" in result.text
+    assert check(region, result) == []
+
+
+BORDERS = """
+#define N 384
+static double h[N + 2][N + 2], q[N + 2][N + 2];
+void f(void)
+{
+#pragma scop
+    for (int i = 1; i <= N; i++) {
+        h[i][0] = h[i][1];
+        h[i][N + 1] = h[i][N];
+    }
+    for (int j = 1; j <= N; j++) {
+        h[0][j] = h[1][j];
+        h[N + 1][j] = h[N][j];
+    }
+    for (int i = 1; i <= N; i++)
+        for (int j = 1; j <= N; j++)
+            q[i][j] = 0.25 * (h[i - 1][j] + h[i + 1][j] + h[i][j - 1] + h[i][j + 1]) / (1 + h[i][j] * h[i][j]);
+#pragma endscop
+}
+"""
+
+
+def test_no_tile_takes_all_iterations_of_the_parallel_loop(tmp_path: Path) -> None:
+    result = compiled(BORDERS, tmp_path)
+    assert result.verified
+    assert "#pragma omp parallel for\n#endif\n  for (int i = 1; i < 385; i++)" in result.text

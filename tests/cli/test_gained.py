@@ -37,3 +37,19 @@ def test_the_same_vector_loop(tmp_path: Path) -> None:
     found = reason("for (int i = 0; i < N; i++) a[i] = b[i] + 1;", tmp_path)
     assert found is not None
     assert found.startswith("nothing would be gained: threads would take longer")
+
+
+def test_loops_that_end_where_two_values_meet(tmp_path: Path) -> None:
+    """gcc makes no vectors of what stays as written below the question how many threads there are."""
+    file = tmp_path / "t.c"
+    file.write_text(
+        "struct one { int k; float value; };\n"
+        "void f(unsigned n, float e, float *s, const struct one *p)\n"
+        "{\n    for (unsigned i = 0; i != n; i++)\n        s[i] += e * p[i].value;\n}\n"
+    )
+    (region,) = read(str(file), InputOptions(detect=True)).regions
+    found = no_gain(compile_region(region, Options()))
+    assert found == "only threads would be gained, and vectors lost: its head has '!=' (write '<')"
+    file.write_text(file.read_text().replace("!=", "<"))
+    (region,) = read(str(file), InputOptions(detect=True)).regions
+    assert no_gain(compile_region(region, Options())) is None

@@ -67,6 +67,11 @@ def test_loops_of_a_text() -> None:
     assert defined_functions(TEXT) == {"first", "second"}
 
 
+def test_declarations_for_another_language() -> None:
+    text = '#ifdef __cplusplus\nextern "C" {\n#endif\nvoid f(int n)\n{\n for (;;) ;\n}\n#ifdef __cplusplus\n}\n#endif\n'
+    assert [(one.function, one.line) for one in source_loops(text)] == [("f", 6)]
+
+
 def test_text_without_an_end() -> None:
     assert [one.line for one in source_loops("void f(void) {\n for (;;")] == [2]
     assert source_loops("{{{") == []

@@ -415,3 +415,32 @@ def test_small_arrays_with_constant_rows_may_be_private(scop: Modeller) -> None:
     found = scop(text)
     assert not found.arrays["t"].flat
     assert found.privatizable == {"t"}
+
+
+HEADS = """void f(int T, int C, int NH, const float *inp, float *out) {
+  int C3 = C * 3;
+  int hs = C / NH;
+#pragma scop
+  for (int t = 0; t < T; t++)
+    for (int h = 0; h < NH; h++)
+      for (int i = 0; i < hs; i++)
+        out[t * C + h * hs + i] = inp[t * C3 + h * hs + i] * inp[t * C3 + h * hs + i + C]
+                                  + inp[t * C3 + h * hs + i + %s];
+#pragma endscop
+}
+"""
+
+
+def test_sizes_that_are_products_of_others(scop: Modeller) -> None:
+    """Several heads in one row: `C` is `NH * hs`, which is asked for."""
+    found = scop(HEADS % "2 * C")
+    rows = {access.array: access.exact for access in found.statements["S0"].accesses}
+    assert rows == {"inp": True, "out": True}
+    assert [str(p.expr.op) for p in found.parameters if p.is_answer] == ["==", "=="]  # type: ignore[union-attr]
+    assert len(found.arrays["inp"].extents) == 3
+
+
+def test_not_where_a_subscript_does_not_fit(scop: Modeller) -> None:
+    """One more place on, and the last element of a head is the first of the next."""
+    found = scop(HEADS % "2 * C + 1")
+    assert not any(p.is_answer for p in found.parameters)

@@ -81,3 +81,59 @@ def test_no_iterations_of_a_loop_that_shares_an_axis(tmp_path: Path) -> None:
     kernel = compiled(text, tmp_path, target="cuda").device[0]
     assert "bx / polyc_max(" in kernel
     assert "bx % polyc_max(" in kernel
+
+
+STRIDED = """
+void kernel(int D6[18][12], int C3[12][6])
+{
+    int D7[15][8];
+#pragma scop
+    for (int i = 0; i < 15; i++)
+        for (int j = 0; j < 8; j++)
+            D7[i][j] = D6[i][j + 4] + D6[i + 2][j + 3];
+    for (int i = 0; i <= 11; i++)
+        for (int j = 5; j >= 2; j -= 2)
+            C3[i][j] = D7[i + 3][j + 1] * D7[i + 3][j - 2] + D7[i][j + 2] * D7[i][j - 1];
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["cuda", "opencl", "openmp"])
+def test_a_tile_counts_from_its_own_values(target: str, tmp_path: Path) -> None:
+    """isl divides a loop's values by its stride, where a buffer counts from them: it is asked not to."""
+    options = Options(target=target, tile_sizes=(3, 4), inline=False, max_recompute=1e6)
+    region = region_of(STRIDED, tmp_path)
+    if target == "openmp":
+        assert compile_region(region, options).verified
+    else:
+        assert_same(region, options)
+
+
+OWN_ROWS = """
+void kernel(float a[60][160], float out[60])
+{
+#pragma scop
+    for (int b = 0; b < 60; b++) {
+        float m[161][161];
+        for (int i = 0; i <= 160; i++)
+            for (int j = 0; j <= 160; j++)
+                m[i][j] = 1e30f;
+        for (int i = 1; i <= 160; i++)
+            for (int j = 1; j <= 160; j++) {
+                float c = 0;
+                for (int d = 0; d < 3; d++)
+                    c += a[b][j - 1] - i * d;
+                m[i][j] = c + (m[i - 1][j] < m[i][j - 1] ? m[i - 1][j] : m[i][j - 1]);
+            }
+        out[b] = m[160][160];
+    }
+#pragma endscop
+}
+"""
+
+
+def test_an_array_of_each_iteration_of_a_loop_on_the_host(tmp_path: Path) -> None:
+    result = compiled(OWN_ROWS, tmp_path, target="cuda")
+    (remark,) = (one for one in result.program.remarks if one.code == "not-mapped")
+    assert "each iteration of a loop that the host runs has its own m_here" in remark.message

@@ -271,3 +271,16 @@ def test_slow_operations_do_not_keep_the_dependences_from_ending(
     assert time.process_time() - start < 20
     assert [(r.code, r.stage) for r in one.program.remarks] == [("budget", "dependences")]
     assert "left as it was written" in one.text
+
+
+def test_memory_of_a_step_is_bounded() -> None:
+    """A step in a child process that wants ever more memory fails there, and nowhere else."""
+
+    def step() -> int:
+        kept = []
+        while len(kept) < 64:
+            kept.append(bytearray(1 << 28))
+        return len(kept)
+
+    with pytest.raises(bounded.StepError):
+        bounded.in_child(step, 20)

@@ -477,3 +477,29 @@ def test_a_text_that_takes_too_long_to_compare_is_run(wrong: bool, fuel: int, mo
     assert ("verification-failed" in codes) == wrong
     assert ("text-not-checked" in codes) != wrong
     assert "3 * a[i]" not in result.text
+
+
+def test_a_copy_costs_as_many_steps_as_it_has_elements() -> None:
+    """Of no elements less one there are more than memory has places for."""
+    region = marked(
+        "#include <string.h>\nvoid f(int n, int m, double *a)",
+        "for (int i = n - 1; i > 0; i--)\n  memcpy(a + i * m + 1, a + (i - 1) * m, sizeof(double) * (m - 1));",
+    )
+    assert compiled(region).verified
+
+
+def test_loops_of_the_region_that_take_longer_than_those_of_the_text() -> None:
+    """With the loops of the text the other way round, no run is begun that would not end."""
+    head = "struct cx { double re, im; };\nvoid f(int n, int m, struct cx *restrict a, struct cx *restrict b)"
+    body = """
+        int l = 0;
+        for (int i = 0; i < n; i++) {
+            b[i].re = l;
+            l += 2 * i + 1;
+            while (l > 2 * n)
+                l -= 2 * n;
+        }
+        for (int i = m - n + 1; i < m; i++)
+            a[i].re = b[m - i].re;
+    """
+    assert compiled(marked(head, body)).verified

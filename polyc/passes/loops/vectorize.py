@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import reduce
 from itertools import groupby
 
 import islpy as isl
 
+from polyc.analysis.coincident import within_iteration
 from polyc.model.program import Buffer, Program
 from polyc.model.tree import (
     Band,
@@ -17,12 +19,14 @@ from polyc.model.tree import (
     Node,
     Role,
     Sequence,
+    child_nodes,
     rewrite,
     walk,
 )
 from polyc.nests.nest import has_loops
 from polyc.nests.strides import gain_of, private_across, private_between, strides_of, unrolled_below
-from polyc.poly import set_name, sets
+from polyc.poly import in_name, maps, out_name, set_name, sets
+from polyc.poly import names as names_in
 from polyc.records import replace
 
 STAGE = "vectorize"
@@ -126,15 +130,53 @@ def _sunk(band: Band, program: Program) -> Node:
     # A line of the cache for each element of a vector: not where the loops as they are go along the lines.
     if innermost and all(strides[id(m)].far < strides[id(best)].far for m in innermost):
         return band
-    if private_across(band, program) if loops_below else private_between(band, program):
+    below = sink(best, band.child)
+    rest = tuple(m for m in band.members if m is not best)
+    if loops_below and private_across(band, program) and _parts_values(below, program, rest):
+        return band
+    if not loops_below and private_between(band, program):
         return band
     if loops_below and unrolled_below(band, program):
         return band
     if len(band.members) == 1 and band.members[0] is best and not loops_below:
         return band
-    below = sink(best, band.child)
-    rest = tuple(m for m in band.members if m is not best)
     return replace(band, members=rest, child=below) if rest else below
+
+
+def _parts_values(node: Node, program: Program, above: tuple[Member, ...]) -> bool:
+    """Whether a subtree hands a value of a private array from one iteration of its innermost loops to another, or from
+    one of these loops to the next."""
+    bodies = list(_bodies(node, above))
+    for array in program.scop.privatizable:
+        flow = program.dependences.flow_by_array.get(array)
+        for piece in maps(flow) if flow is not None else ():
+            ends = {in_name(piece), out_name(piece)}
+            inside = [(names, path) for names, path in bodies if ends & names]
+            whole = isl.UnionMap.from_map(piece.intersect_params(program.scop.known))
+            if inside and not any(
+                ends <= names and whole.is_subset(within_iteration(whole, path)) for names, path in inside
+            ):
+                return True
+    return False
+
+
+def _bodies(node: Node, above: tuple[Member, ...]) -> Iterator[tuple[set[str], tuple[Member, ...]]]:
+    """The statements of each innermost loop, with all loops around it from `above` on."""
+    for inner in _outermost(node):
+        path = (*above, *inner.members)
+        if has_loops(inner.child):
+            yield from _bodies(inner.child, path)
+        else:
+            yield set(names_in(inner.members[0].schedule.domain())), path
+
+
+def _outermost(node: Node) -> Iterator[Band]:
+    """The bands of a subtree that stand in no other one."""
+    if isinstance(node, Band):
+        yield node
+        return
+    for child in child_nodes(node):
+        yield from _outermost(child)
 
 
 def _loops(node: Node) -> list[Band]:

@@ -244,9 +244,12 @@ class Fuser:
         """An array with dimensions that each iteration of a nest has for itself."""
         if self.program.options.gpu:
             return None
-        scop = self.program.scop
-        written = {a.array for s in nest.statements for a in self.program.statements[s].accesses}
-        return next((scop.arrays[key] for key in sorted(written & scop.privatizable) if scop.arrays[key].rank), None)
+        arrays = self.program.scop.arrays
+        written = (
+            a for s in nest.statements for a in self.program.statements[s].accesses if a.kind is not AccessKind.READ
+        )
+        own = (arrays[a.array] for a in written if self.near.stays_inside(nest, a.array))
+        return next((array for array in own if array.rank), None)
 
     def _planned(
         self,

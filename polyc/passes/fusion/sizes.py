@@ -97,7 +97,7 @@ class Sizes:
         usual = sizes_for(options_of(program, band), band)
         count = band.coincident_prefix
         tile = (*(a or u for a, u in zip(alone[:count], usual, strict=False)), *alone[count:])
-        if outer.members or program.options.gpu or options_of(program, band).tile_sizes != "auto":
+        if outer.members or not self.models(program, band):
             return tile
         # Several for each core of a loop whose length is known, as they are all that runs in parallel.
         longest, size = iterations(band.members[0], program, usual_sizes(program)), tile[0]

@@ -96,7 +96,7 @@ class _Unroller:
         apart = False
         if whole is None:
             wish = None
-            apart = long and inside is None and self.ends_apart(band, above)
+            apart = long and known and inside is None and self.ends_apart(band, above)
             whole = self.whole(band, None, inside, above) if inside is not None or apart else None
         if whole is None:
             return None

@@ -181,6 +181,14 @@ class Parameter:
         """Whether it says that a pointer leads somewhere: `bias != 0`. Of numbers, `==` is asked."""
         return self.is_answer and isinstance(self.expr, c.Binary) and self.expr.op == "!="
 
+    @property
+    def is_product(self) -> bool:
+        """Whether it says that a size is a product of others: `C == (long)NH * hs`, which the region does not ask."""
+        match self.expr:
+            case c.Binary(op="==", left=c.Name(), right=c.Binary(op="*", left=c.Binary(op="*") | c.Cast())):
+                return True
+        return False
+
 
 @dataclass(frozen=True, slots=True)
 class Tie:

@@ -63,7 +63,7 @@ class CSource:
 def c_source(region: Region, result: str) -> CSource:
     """Both forms of a region. Raises Unrunnable."""
     scop = region.scop
-    if unasked := [p.name for p in scop.parameters if not is_asked(p, region.original)]:
+    if unasked := [p.name for p in scop.parameters if not (p.is_product or is_asked(p, region.original))]:
         raise Unrunnable(f"the condition '{unasked[0]}' is written in another way")
     arrays = tuple(name for name, array in scop.arrays.items() if array.storage is not Storage.REGION)
     rows = tuple(name for name in arrays if is_rows(scop.arrays[name]))
@@ -106,10 +106,11 @@ def shared(region: Region) -> tuple[str, ...]:
 
 def declared(scop: Scop, array: Array) -> str:
     """A pointer to an array."""
+    name = array_name(array)
     if array.flat:
-        return f"{array.element.text} *{array.c_name}"
+        return f"{array.element.text} *{name}"
     inner = "".join(f"[{size_text(scop, array, k)}]" for k in range(1, array.rank))
-    return f"{array.element.text} " + (f"(*{array.c_name}){inner}" if inner else f"*{array.c_name}")
+    return f"{array.element.text} " + (f"(*{name}){inner}" if inner else f"*{name}")
 
 
 def declarations(
@@ -126,6 +127,11 @@ def declarations(
         name = plain_name(parameter)
         before.append(f"{parameter.type.text} {name} = *({parameter.type.text} *)polyc_args[{position}];")
     known = {plain_name(parameter) for parameter in scop.parameters}
+    for product in (parameter.expr for parameter in scop.parameters if parameter.is_product):
+        assert isinstance(product, c.Binary)
+        name = expression(product.left)
+        before.append(f"{'' if name in known else 'long '}{name} = {expression(product.right)};")
+        known.add(name)
     for position, key in enumerate(arrays, len(parameters)):
         array = scop.arrays[key]
         element, name, place = array.element.text, array_name(array), f"polyc_args[{position}]"
@@ -184,7 +190,7 @@ def array_name(array: Array) -> str:
 
 def with_names(text: str, scop: Scop) -> str:
     """The text with parameters and arrays that are expressions replaced by names: `s->a * m` before `s->a`."""
-    answers = [p for p in scop.parameters if p.is_answer and not p.is_about_pointer]
+    answers = [p for p in scop.parameters if p.is_answer and not (p.is_about_pointer or p.is_product)]
     named = [(expression(p.expr), plain_name(p), "[") for p in scop.parameters if not p.is_answer]
     named += [(array.c_name, array_name(array), "" if array.rank else "[") for array in scop.arrays.values()]
     found = [

@@ -146,3 +146,15 @@ void f(int n, int a[n])
     result = polyc("verify", tmp_path / "select.c")
     assert result.exit_code == 0, result.output
     assert result.stdout.count("equal") == 5
+
+
+def test_members_that_are_arrays(polyc: Polyc, tmp_path: Path) -> None:
+    (tmp_path / "t.c").write_text(
+        "typedef struct { int w, h; float *y; } frame;\n"
+        "void f(const frame *f, float *restrict out)\n{\n#pragma scop\n"
+        "    for (int j = 0; j < f->h; j++)\n        for (int i = 0; i < f->w; i++)\n"
+        "            out[j * f->w + i] = 2 * f->y[j * f->w + i];\n#pragma endscop\n}\n"
+    )
+    result = polyc("verify", "t.c")
+    assert result.exit_code == 0, result.output
+    assert "original and result agree" in result.stderr

@@ -28,6 +28,8 @@ def strides_of(polys: list[Poly], atoms: Atoms) -> tuple[Poly, ...] | None:
     """
     counts: Counter[Key] = Counter()
     together: set[tuple[Key, Key]] = set()
+    shared: dict[Key, int] = {}
+    """What divides the coefficients of all factors that are such a one but for a number."""
     contents: list[int] = []
     plain: set[int] = set()
     for poly in polys:
@@ -38,8 +40,13 @@ def strides_of(polys: list[Poly], atoms: Atoms) -> tuple[Poly, ...] | None:
                 plain |= {abs(value) for value in factor.values() if variable}
             elif variable:
                 mine.append(tuple(sorted(primitive(factor).items())))
+                shared[mine[-1]] = gcd(shared.get(mine[-1], 0), *factor.values())
         counts.update(mine)
         together |= {(first, second) for n, first in enumerate(mine) for second in mine[n + 1 :]}
+    if atoms.products:  # rows of three parts, `3 * (NH * hs)`, of which subscripts add one or two
+        whole = {key: key_of(multiplied({(): number}, dict(key))) for key, number in shared.items()}
+        counts = Counter({whole[key]: count for key, count in counts.items()})
+        together = {(whole[first], whole[second]) for first, second in together}
     numbers = number_strides(polys, atoms)
     if not counts:
         return tuple({(): value} for value in (*numbers, 1)) if numbers else None

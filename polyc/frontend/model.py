@@ -53,6 +53,7 @@ from polyc.frontend.sets.affine import Affine
 from polyc.frontend.sets.arrays import extent, make_array, positive_extents
 from polyc.frontend.sets.atoms import Atoms
 from polyc.frontend.sets.delinear import is_linearised, shaped_items
+from polyc.frontend.sets.multiples import told
 from polyc.frontend.sets.promises import condition_set, names_in
 from polyc.frontend.special import special
 from polyc.frontend.text.chunks import KEYWORDS, Chunks
@@ -752,7 +753,10 @@ def note_assumed(region: Region, assumed: isl.Set, span: Span) -> None:
     for tie in region.ties:
         needed = needed.intersect(tied(tie))
     if not needed.plain_is_universe():
-        note = f"compiled for parameters with {condition_text(needed)}; others run the original code"
+        text = condition_text(needed)
+        for one in region.parameters.values():
+            text = text.replace(f"{one.name} = 1", told(one.expr)) if one.is_product else text
+        note = f"compiled for parameters with {text}; others run the original code"
         region.note("assumed", note, span)
 
 

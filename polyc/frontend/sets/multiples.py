@@ -59,15 +59,16 @@ def products_of(region: Region) -> dict[str, c.Expr]:
         init = symbol.node.init if symbol.node is not None else None
         if symbol.storage is not Storage.LOCAL or not is_size(region, key) or not isinstance(init, c_ast.BinaryOp):
             continue
-        sides = [side_of(region, init.left), side_of(region, init.right)]
-        if init.op == "/" and isinstance(sides[0], c.Name) and isinstance(sides[1], c.Name):
-            found.setdefault(sides[0].name, c.Binary("*", sides[1], c.Name(key)))
-        elif init.op == "*" and sides[0] is not None and sides[1] is not None:
-            factors[key] = sides[0], sides[1]
-    for key, (left, right) in factors.items() if found else ():  # in the order of their declarations
-        sides = [found.get(side.name, side) if isinstance(side, c.Name) else side for side in (left, right)]
-        if key not in found and sides != [left, right]:
-            found[key] = c.Binary("*", sides[0], sides[1])  # type: ignore[arg-type]
+        left, right = side_of(region, init.left), side_of(region, init.right)
+        if init.op == "/" and isinstance(left, c.Name) and isinstance(right, c.Name):
+            found.setdefault(left.name, c.Binary("*", right, c.Name(key)))
+        elif init.op == "*" and left is not None and right is not None:
+            factors[key] = left, right
+    for key, both in factors.items() if found else ():  # in the order of their declarations
+        sides = [found.get(side.name, side) if isinstance(side, c.Name) else side for side in both]
+        if key not in found and sides != list(both):
+            first, second = sorted(sides, key=lambda side: isinstance(side, c.Literal))
+            found[key] = c.Binary("*", first, second)
     return found
 
 
@@ -97,10 +98,24 @@ def assume_products(region: Region, products: dict[str, c.Expr]) -> None:
 
 
 def wide(product: c.Expr) -> c.Expr:
-    """A product in 64 bits."""
+    """A product, of which a constant is no first factor, in 64 bits."""
     if isinstance(product, c.Binary):
         return c.Binary("*", wide(product.left), product.right)
     return c.Cast("long", product) if isinstance(product, c.Name) else product
+
+
+def told(asked: c.Expr) -> str:
+    """Such a question in words: `C3 == NH * hs * 3`."""
+    match asked:
+        case c.Binary(op=op, left=left, right=right):
+            return f"{told(left)} {op} {told(right)}"
+        case c.Cast(operand=operand):
+            return told(operand)
+        case c.Name(name=name):
+            return name
+        case c.Literal(text=text):
+            return text
+    raise AssertionError(f"no product of sizes: {asked}")
 
 
 def with_parts(body: c.Block, region: Region, parts: dict[str, Part]) -> c.Block:

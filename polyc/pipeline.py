@@ -111,92 +111,99 @@ def reassociates(options: Options) -> bool:
     return options.reassociate
 
 
-COMMON: tuple[Step, ...] = (
-    # Algorithm 5, first, so that all others see fewer nests. What fuses without overlap is left to `pretiling`.
-    Step("inline", inline_elementwise, ("inline",), keeps=(Form.AS_WRITTEN,)),
-    # The same where data choose which value is read. After it: what was inlined may be what they choose.
-    Step("chosen", inline_chosen, ("inline",), keeps=(Form.AS_WRITTEN,)),
-    # Before the scheduler, which would take a loop that sums up into a scalar for one that has to stay inside.
-    Step("temporaries", relocate_temporaries, ("expand",), relocates, needs=(Form.AS_WRITTEN,)),
-    # isl finds each nest's permutable bands and coincident loops; with `--fuse basteln` it fuses nothing.
-    Step("schedule", schedule_nests, ("fuse", "budget"), promises=(Form.NO_TILES, Form.NO_THREADS)),
-    # Triangular solves: blocks of rows that earlier rows serve first. Before nests are joined that stand alone yet.
-    Step("rowblocks", block_rows),
-    # Algorithm 1: what needs no overlap is fused before tiling.
-    Step("pretiling", fuse_quasi_identical, when=fuses),
-    # Factorisations: updates that a block of steps does not need wait for its end (not on a GPU).
-    Step("blocking", block_updates, when=constructs),
-    # Before tiles of space: what they would cut up anew in each step is tiled over steps as a whole.
-    Step("timetiles", tile_time_loops, ("time_tile",)),
-    # What isl skewed and no time tile took: before it gets tiles of space, which would be skewed as well.
-    Step("orders", straighten_nests, when=constructs),
-    # Rows that `temporaries` made for each iteration: whatever touches them runs in the tiles that keep them.
-    Step("rows", keep_rows),
-    # Algorithms 2 to 4: tile the outputs, and pull into each tile what it reads.
-    Step("basteln", fuse_tiles, ("budget", "fuse", "tile_sizes"), promises=(Form.NO_THREADS,)),
-)
-"""The passes of every target, in order."""
-GPU: tuple[Step, ...] = (
-    # Sums of products: a small tile of the result in each thread's registers.
-    Step("registers", tile_contractions, ("block", "fuse", "tile_sizes")),
-    # Short rows without shared data; before buffers have a depth, since tile loops go.
-    Step("coalesce", coalesce_loops, when=chooses_tiles),
-    # Only with --reassociate: what adds into one cell; a block for each row has no tile loops either.
-    Step("reductions", mark_gpu_reductions, when=reassociates),
-    # What stays in one iteration is a register, not shared memory.
-    Step("contract", contract_buffers, promises=(Form.DECLARED,)),
-    # Tiles to blocks, points to threads; what no kernel can hold runs on the host.
-    Step("mapping", map_to_kernels, ("block", "grid")),
-    Step("privatize", place_private_arrays, promises=(Form.DECLARED,)),
-    # Last: they depend on what the threads of a block share.
-    Step("barriers", place_barriers),
-)
-"""What follows for `cuda` and `opencl`, which differ only in what is printed."""
-CPU: tuple[Step, ...] = (
-    # Sums of products: a small tile of the result in vector registers, panels in the caches.
-    Step("registers", tile_contractions_for_cpu),
-    # Sums that stream through an array: several at once, before their loops are sunk.
-    Step("jam", jam_sums),
-    # Recurrences of neighbouring columns: what would keep their loop outside gets a place for each of them.
-    Step("spread", spread_iterations),
-    # Recurrences along the rows: several rows at once. Before the next pass, which likes memory only.
-    Step("interleave", interleave_rows),
-    # Recurrences that none of these has taken: in one loop, if they were in one. Before scalars lose their arrays.
-    Step("rejoin", rejoin_recurrences, when=keeps_sums),
-    # Inside a tile, after fusion has fixed what is there: the loop along consecutive memory goes innermost.
-    Step("vectorize", sink_vector_loops, keeps=(Form.NO_THREADS,)),
-    # What stays in one iteration needs no array, once the loops are where they stay.
-    Step("contract", contract_buffers, promises=(Form.DECLARED,)),
-    # Tiles of strips that keep what the tile before has made: of buffers that are left, and below final loops.
-    Step("windows", slide_windows, ("strips",), slides, keeps=(Form.NO_THREADS,)),
-    # Lookups in short rows by permutations of vectors: of the loop that stays innermost, before others are cut.
-    Step("lookups", look_up_in_registers),
-    # Rows that share what they read, x / 2, clamps at an image's edge: once it is known which loop is innermost.
-    Step("unroll", unroll_loops, keeps=(Form.NO_THREADS,)),
-    # What is left are buffers of whole tiles: those that follow each other take one place.
-    Step("share", share_buffers),
-    # Marks need the final loops; private copies need to know which loops are parallel.
-    Step("parallel", mark_loops, ("threads",), needs=(Form.NO_THREADS,)),
-    # Only with --reassociate: loops that carry a reduction and nothing else.
-    Step("reductions", partial(mark_reductions, races=race_faults), when=reassociates),
-    # What is still sequential, and adds into cells that depend on data.
-    Step("scatters", partial(mark_scatters, races=race_faults), ("reassociate",)),
-    # What these add up is made in their loops, once it is known which of these run in parallel.
-    Step("feed", feed_scatters, ("tile_sizes",), fuses),
-    # Loops that scatter in order, once it is known which these are.
-    Step("ahead", ask_ahead),
-    Step("privatize", place_private_arrays, promises=(Form.DECLARED,)),
-    # The text of black boxes, once it is known which arrays they have buffers of.
-    Step("prefetch", prefetch_streams),
-    # Results that no cache holds: of the loops as they are printed, and once it is known which are vector loops.
-    Step("nontemporal", store_past_caches, ("stores",)),
-)
-"""What follows for `openmp` and `c`."""
+def common_steps() -> list[Step]:
+    """The passes of every target, in order."""
+    return [
+        # Algorithm 5, first, so that all others see fewer nests. What fuses without overlap is left to `pretiling`.
+        Step("inline", inline_elementwise, ("inline",), keeps=(Form.AS_WRITTEN,)),
+        # The same where data choose which value is read. After it: what was inlined may be what they choose.
+        Step("chosen", inline_chosen, ("inline",), keeps=(Form.AS_WRITTEN,)),
+        # Before the scheduler, which would take a loop that sums up into a scalar for one that has to stay inside.
+        Step("temporaries", relocate_temporaries, ("expand",), relocates, needs=(Form.AS_WRITTEN,)),
+        # isl finds each nest's permutable bands and coincident loops; with `--fuse basteln` it fuses nothing.
+        Step("schedule", schedule_nests, ("fuse", "budget"), promises=(Form.NO_TILES, Form.NO_THREADS)),
+        # Triangular solves: blocks of rows that earlier rows serve first. Before nests are joined that stand alone yet.
+        Step("rowblocks", block_rows),
+        # Algorithm 1: what needs no overlap is fused before tiling.
+        Step("pretiling", fuse_quasi_identical, when=fuses),
+        # Factorisations: updates that a block of steps does not need wait for its end (not on a GPU).
+        Step("blocking", block_updates, when=constructs),
+        # Before tiles of space: what they would cut up anew in each step is tiled over steps as a whole.
+        Step("timetiles", tile_time_loops, ("time_tile",)),
+        # What isl skewed and no time tile took: before it gets tiles of space, which would be skewed as well.
+        Step("orders", straighten_nests, when=constructs),
+        # Rows that `temporaries` made for each iteration: whatever touches them runs in the tiles that keep them.
+        Step("rows", keep_rows),
+        # Algorithms 2 to 4: tile the outputs, and pull into each tile what it reads.
+        Step("basteln", fuse_tiles, ("budget", "fuse", "tile_sizes"), promises=(Form.NO_THREADS,)),
+    ]
 
 
-def steps_for(options: Options) -> tuple[Step, ...]:
+def gpu_steps() -> list[Step]:
+    """What follows for `cuda` and `opencl`, which differ only in what is printed."""
+    return [
+        # Sums of products: a small tile of the result in each thread's registers.
+        Step("registers", tile_contractions, ("block", "fuse", "tile_sizes")),
+        # Short rows without shared data; before buffers have a depth, since tile loops go.
+        Step("coalesce", coalesce_loops, when=chooses_tiles),
+        # Only with --reassociate: what adds into one cell; a block for each row has no tile loops either.
+        Step("reductions", mark_gpu_reductions, when=reassociates),
+        # What stays in one iteration is a register, not shared memory.
+        Step("contract", contract_buffers, promises=(Form.DECLARED,)),
+        # Tiles to blocks, points to threads; what no kernel can hold runs on the host.
+        Step("mapping", map_to_kernels, ("block", "grid")),
+        Step("privatize", place_private_arrays, promises=(Form.DECLARED,)),
+        # Last: they depend on what the threads of a block share.
+        Step("barriers", place_barriers),
+    ]
+
+
+def cpu_steps() -> list[Step]:
+    """What follows for `openmp` and `c`."""
+    return [
+        # Sums of products: a small tile of the result in vector registers, panels in the caches.
+        Step("registers", tile_contractions_for_cpu),
+        # Sums that stream through an array: several at once, before their loops are sunk.
+        Step("jam", jam_sums),
+        # Recurrences of neighbouring columns: what would keep their loop outside gets a place for each of them.
+        Step("spread", spread_iterations),
+        # Recurrences along the rows: several rows at once. Before the next pass, which likes memory only.
+        Step("interleave", interleave_rows),
+        # Recurrences that none of these has taken: in one loop, if they were in one. Before scalars lose their arrays.
+        Step("rejoin", rejoin_recurrences, when=keeps_sums),
+        # Inside a tile, after fusion has fixed what is there: the loop along consecutive memory goes innermost.
+        Step("vectorize", sink_vector_loops, keeps=(Form.NO_THREADS,)),
+        # What stays in one iteration needs no array, once the loops are where they stay.
+        Step("contract", contract_buffers, promises=(Form.DECLARED,)),
+        # Tiles of strips that keep what the tile before has made: of buffers that are left, and below final loops.
+        Step("windows", slide_windows, ("strips",), slides, keeps=(Form.NO_THREADS,)),
+        # Lookups in short rows by permutations of vectors: of the loop that stays innermost, before others are cut.
+        Step("lookups", look_up_in_registers),
+        # Rows that share what they read, x / 2, clamps at an image's edge: once it is known which loop is innermost.
+        Step("unroll", unroll_loops, keeps=(Form.NO_THREADS,)),
+        # What is left are buffers of whole tiles: those that follow each other take one place.
+        Step("share", share_buffers),
+        # Marks need the final loops; private copies need to know which loops are parallel.
+        Step("parallel", mark_loops, ("threads",), needs=(Form.NO_THREADS,)),
+        # Only with --reassociate: loops that carry a reduction and nothing else.
+        Step("reductions", partial(mark_reductions, races=race_faults), when=reassociates),
+        # What is still sequential, and adds into cells that depend on data.
+        Step("scatters", partial(mark_scatters, races=race_faults), ("reassociate",)),
+        # What these add up is made in their loops, once it is known which of these run in parallel.
+        Step("feed", feed_scatters, ("tile_sizes",), fuses),
+        # Loops that scatter in order, once it is known which these are.
+        Step("ahead", ask_ahead),
+        Step("privatize", place_private_arrays, promises=(Form.DECLARED,)),
+        # The text of black boxes, once it is known which arrays they have buffers of.
+        Step("prefetch", prefetch_streams),
+        # Results that no cache holds: of the loops as they are printed, and once it is known which are vector loops.
+        Step("nontemporal", store_past_caches, ("stores",)),
+    ]
+
+
+def steps_for(options: Options) -> list[Step]:
     """The passes of a target, in order."""
-    return (*COMMON, *(GPU if options.gpu else CPU))
+    return [*common_steps(), *(gpu_steps() if options.gpu else cpu_steps())]
 
 
 def passes_for(options: Options) -> list[tuple[str, Pass]]:

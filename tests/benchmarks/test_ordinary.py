@@ -39,8 +39,8 @@ def test_ordinary(name: str, tmp_path: Path) -> None:
     assert not {remark.code for remark in region.program.remarks} & GIVEN_UP
 
 
-def test_there_are_twelve() -> None:
-    assert len(NAMES) == 12
+def test_there_are_fifteen() -> None:
+    assert len(NAMES) == 15
 
 
 @pytest.mark.slow

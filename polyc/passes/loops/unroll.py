@@ -83,7 +83,7 @@ class _Unroller:
         if not along.coincident or any(m.role in (Role.TILE, Role.REGISTER) or m.lookups for m in band.members):
             return None
         statements = [self.program.statements[name] for name in names(along.schedule.domain())]
-        if any(s.name in self.program.copies for s in statements):
+        if any(s.name in self.program.copies or (s.opaque and s.values) for s in statements):
             return None
         columns = iterations(along, self.program)
         long = columns is None or columns >= LEAST_COLUMNS

@@ -132,8 +132,11 @@ def _sunk(band: Band, program: Program) -> Node:
         return band
     below = sink(best, band.child)
     rest = tuple(m for m in band.members if m is not best)
-    if loops_below and private_across(band, program) and _parts_values(below, program, rest):
-        return band
+    if loops_below and private_across(band, program):
+        # What is kept for an iteration costs nothing where it is: another order has to be better for all that moves.
+        clear = strides[id(best)].far == 0 and all(strides[id(m)].gain < 0 for m in innermost)
+        if not clear or _parts_values(below, program, rest):
+            return band
     if not loops_below and private_between(band, program):
         return band
     if loops_below and unrolled_below(band, program):

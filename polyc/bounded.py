@@ -260,13 +260,17 @@ def _prepare() -> None:
 def limit_memory() -> None:
     """Let allocations fail from MOST_BYTES more on, where the system says how much there is."""
     try:
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-    except (OSError, ValueError, IndexError):
+        limit = addresses() + MOST_BYTES
+    except OSError:
         return
     _, most = resource.getrlimit(resource.RLIMIT_AS)
-    limit = pages * resource.getpagesize() + MOST_BYTES
     if most == resource.RLIM_INFINITY or limit < most:
         resource.setrlimit(resource.RLIMIT_AS, (limit, most))
+
+
+def addresses() -> int:
+    """Bytes of the address space that this process has mapped. Raises OSError where the system does not say."""
+    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
 def _tried(step: Callable[[], object], parent: int) -> None:

@@ -81,9 +81,11 @@ def at_sizes(relation: Sized, sizes: isl.Set) -> Sized:
     return relation if sizes.plain_is_universe() else relation.intersect_params(sizes)
 
 
-def has_remainders(relation: isl.UnionMap) -> bool:
-    """Whether a part of the relation has existentially quantified variables, as strides, divisions and modulo give."""
-    return any(piece.dim(isl.dim_type.div) for piece in convex(relation))
+def has_remainders(relation: isl.UnionMap | isl.Set) -> bool:
+    """Whether a part of a relation or a set has existentially quantified variables, as strides, divisions and modulo
+    give."""
+    pieces = relation.get_basic_sets() if isinstance(relation, isl.Set) else convex(relation)
+    return any(piece.dim(isl.dim_type.div) for piece in pieces)
 
 
 def convex(relation: isl.UnionMap) -> list[isl.BasicMap]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+
+from polyc.bounded import addresses
 
 
 @contextmanager
@@ -21,8 +22,3 @@ def more_memory_at_most(limit_bytes: int) -> Iterator[None]:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-
-
-def addresses() -> int:
-    """Bytes of the address space that this process has mapped."""
-    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from functools import reduce
 from typing import TypeAlias
 
-import islpy as isl
-
 from polyc.analysis.expressions.facts import constant
 from polyc.analysis.expressions.straight import changes_nothing
 from polyc.errors import Span
@@ -22,6 +20,7 @@ from polyc.frontend.sets.loops import Loop, NotAffine, analyse, overflowing
 from polyc.frontend.sets.opaque import Opaque
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
+from polyc.poly import has_remainders
 from polyc.records import dataclass, field, replace
 
 
@@ -151,7 +150,7 @@ class Extractor:
             found += self.statement(node.otherwise, env.within(holds.complement()))[0]
         return found
 
-    def chooses(self, node: c.Stmt | None) -> bool:
+    def chooses(self, node: c.Stmt) -> bool:
         """Whether branches do nothing but give scalars a value, as by the parity of a row and a column.
 
         Such a choice stays one statement: no loop gets shorter where it is cut by remainders, and compilers make
@@ -269,12 +268,6 @@ class Extractor:
             body = c.For(c.Assign("=", target, start), condition, step, c.Block(()), span=node.span)
         text = f"{symbol.c_name} after its loop"
         return Draft(env, tuple(collector.accesses), body, node.span, False, text, symbol.key)
-
-
-def has_remainders(condition: isl.Set) -> bool:
-    """Whether a condition asks for a remainder or a quotient of what varies."""
-    pieces = condition.get_basic_set_list()
-    return any(pieces.get_at(k).dim(isl.dim_type.div) > 0 for k in range(pieces.n_basic_set()))
 
 
 def ends_program(node: c.Stmt) -> bool:

@@ -524,13 +524,11 @@ class Modeller:
         parameters = parameter_keys(region)
         arrays = self.arrays(region, converter, placed)
         region.notes += [] if self.unasked else row_notes(arrays, region, span)
-        for array in arrays.values():
-            for size in positive_extents(array):
-                region.context = region.context.intersect(size.gt_set(number(0)))
-        texts = converter.ranges
+        for size in (size for array in arrays.values() for size in positive_extents(array)):
+            region.context = region.context.intersect(size.gt_set(number(0)))
 
         def text(where: Span) -> str:
-            piece = texts.get(where)
+            piece = converter.ranges.get(where)
             return self.places.source(*piece) if piece else ""
 
         statements = {p.name: finish(p, region, text, parameters) for p in placed}
@@ -571,6 +569,7 @@ class Modeller:
             tuple(unique(region.notes)),
             frozenset(key for key in partly if self.is_unset(region.scope.symbols[key])),
             self.callees(),
+            frozenset(item.function_name for item in self.chunks.items if item.is_function),
             tuple(region.ties),
             pairs,
             shared=self.drops_sharing,
@@ -755,7 +754,7 @@ def note_assumed(region: Region, assumed: isl.Set, span: Span) -> None:
     if not needed.plain_is_universe():
         text = condition_text(needed)
         for one in region.parameters.values():
-            text = text.replace(f"{one.name} = 1", told(one.expr)) if one.is_product else text
+            text = re.sub(rf"\b{one.name} = 1\b", told(one.expr), text) if one.is_product else text
         note = f"compiled for parameters with {text}; others run the original code"
         region.note("assumed", note, span)
 

@@ -374,6 +374,8 @@ class Scop:
     Reads may seem to reach what was there before; what they would find there may be anything."""
     orphan_functions: tuple[str, ...] = ()
     """Functions that only the region calls: where all their calls were dead, the printed code says `(void)name`."""
+    own_functions: frozenset[str] = frozenset()
+    """Functions whose bodies stand in the file: none of these is C's own, whatever its name is."""
 
     ties: tuple[Tie, ...] = ()
     """Multiples of other sizes that stand in no set of the model. That they are so has to hold too."""

@@ -13,7 +13,7 @@ from polyc.model.tree import Band, Leaf, Member, Node, Role, Sequence
 from polyc.nests.contractions import contraction_of, extent_of
 from polyc.nests.nest import Outer
 from polyc.nests.strides import UNROLLED, dimension_of, step_of, strides_of
-from polyc.nests.tiling import moves
+from polyc.nests.tiling import moves, shared_among
 from polyc.poly import affine_of, names, value_on
 from polyc.records import dataclass
 
@@ -116,10 +116,7 @@ def tile_of_sums(program: Program, nest: SumNest, blocked: bool = False) -> int:
     if any(s.form is Form.COLUMNS for s in nest.sums.values()):
         size, least = COLUMNS // 4 if blocked else COLUMNS, ROWS
     extents = [extent_of(program, nest.along, name) for name in nest.sums]
-    longest = max((e for e in extents if e is not None), default=None)
-    while longest is not None and size > least and longest < 2 * size * machine.cores:
-        size //= 2
-    return size
+    return shared_among(machine, size, least, max((e for e in extents if e is not None), default=None))
 
 
 def _steps(band: Band, inner: tuple[Member, ...]) -> list[tuple[str, tuple[Member, ...]]]:

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import islpy as isl
 
+from polyc.machine import Cpu
 from polyc.model.program import Options, Program
 from polyc.model.tree import Band, Member, Node, Role
 from polyc.nests.wishes import options_of
@@ -41,6 +42,14 @@ def sizes_for(options: Options, band: Band) -> tuple[int, ...]:
     if parallel >= 3:
         sizes[: parallel - 2] = [AUTO_OUTER] * (parallel - 2)
     return tuple(sizes)
+
+
+def shared_among(machine: Cpu, size: int, least: int, length: int | None) -> int:
+    """The size of tiles, halved until each core gets two of a parallel loop, if its length is known; no smaller than
+    `least`."""
+    while length is not None and size > least and length < 2 * size * machine.cores:
+        size //= 2
+    return size
 
 
 def tile_members(members: tuple[Member, ...], sizes: tuple[int, ...]) -> tuple[Member, ...]:

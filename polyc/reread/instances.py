@@ -21,7 +21,7 @@ from polyc.model.fault import Fault
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import Member, Step
-from polyc.poly import affine_of, at_sizes, value_on
+from polyc.poly import affine_of, at_sizes, has_remainders, value_on
 from polyc.records import dataclass
 from polyc.reread.parts import NotComparable, Part, Refused
 
@@ -211,7 +211,7 @@ def _left_out(program: Program, run: Run, images: list[Image], tree: isl.Set, se
     math: T = { x } of the tree, and t -> (x(t), v(t)) the text's instances with the values that they claim. Then
           { (x, f(x)) : x in T } within { (x(t), v(t)) } implies T within { x(t) }, whatever v is.
     """
-    if any(_has_variables(one) for one in sets):
+    if any(has_remainders(one) for one in sets):
         values = run.prefix(len([step for step in run.path.steps if isinstance(step, Member)]))
         wanted = at_sizes(
             values.intersect_domain(ran(program, run)).wrap().flatten().reset_tuple_id(), program.scop.known
@@ -226,11 +226,6 @@ def _left_out(program: Program, run: Run, images: list[Image], tree: isl.Set, se
                 return point
     every = _together(sets)
     return isl.Set.empty(tree.get_space()) if tree.is_subset(every) else tree.subtract(every)
-
-
-def _has_variables(one: isl.Set) -> bool:
-    pieces = one.get_basic_set_list()
-    return any(pieces.get_at(k).dim(isl.dim_type.div) for k in range(pieces.n_basic_set()))
 
 
 def _together(sets: Sequence[isl.Set]) -> isl.Set:

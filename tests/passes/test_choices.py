@@ -11,6 +11,16 @@ from polyc.pipeline import compile_region
 from polyc.runtime.check import check
 from tests.programs import compiled, region_of
 
+
+def text_of(text: str, folder: Path, sizes: tuple[int, ...] | None = None) -> str:
+    """What is printed for a region, which was shown to be right, and run."""
+    region = region_of(text, folder)
+    result = compile_region(region, Options())
+    assert result.verified
+    assert (check(region, result) if sizes is None else check(region, result, sizes=sizes)) == []
+    return result.text
+
+
 CUTOFF = """
 void f(int n, double c2, double x[n], double m[n], double out[n])
 {
@@ -34,12 +44,9 @@ void f(int n, double c2, double x[n], double m[n], double out[n])
 
 @pytest.mark.parametrize("op", ["+=", "-=", "*=", "="])
 def test_conditional_updates_are_selects(op: str, tmp_path: Path) -> None:
-    region = region_of(CUTOFF % ("1 - r2 / c2", op), tmp_path)
-    result = compile_region(region, Options())
-    assert result.verified
-    assert "int polyc_taken = r2 < c2;" in result.text
-    assert "sum_of[i - it] = polyc_taken ? " in result.text
-    assert check(region, result, sizes=(1, 7, 64, 65)) == []
+    text = text_of(CUTOFF % ("1 - r2 / c2", op), tmp_path, sizes=(1, 7, 64, 65))
+    assert "int polyc_taken = r2 < c2;" in text
+    assert "sum_of[i - it] = polyc_taken ? " in text
 
 
 @pytest.mark.parametrize("value", ["m[j]", "m[i]", "sin(d)"])
@@ -71,22 +78,21 @@ CHOICES = {
 
 @pytest.mark.parametrize(("type_", "value"), CHOICES)
 def test_choices_of_int_are_narrowed_as_a_whole(type_: str, value: str, tmp_path: Path) -> None:
-    region = region_of(NARROW.format(type=type_, value=value), tmp_path)
-    result = compile_region(region, Options())
-    assert result.verified
-    assert ("polyc_int(" in result.text) == CHOICES[type_, value]
-    assert check(region, result) == []
+    text = text_of(NARROW.format(type=type_, value=value), tmp_path)
+    assert ("polyc_int(" in text) == CHOICES[type_, value]
 
 
 def test_extrema_are_macros(tmp_path: Path) -> None:
     """glibc's functions keep loops from vectors."""
-    text = NARROW.format(type="double", value="fmax(a[i], 0.5) + fminf(a[i], 3)")
-    region = region_of("#include <math.h>\n" + text, tmp_path)
-    result = compile_region(region, Options())
-    assert result.verified
-    assert "out[i] = polyc_fmax(a[i], 0.5) + polyc_fminf(a[i], 3);" in result.text
-    assert check(region, result) == []
-    assert "polyc_fmax" not in compiled("#include <math.h>\n" + text, tmp_path, target="cuda").text
+    program = "#include <math.h>\n" + NARROW.format(type="double", value="fmax(a[i], 0.5) + fminf(a[i], 3)")
+    assert "out[i] = polyc_fmax(a[i], 0.5) + polyc_fminf(a[i], 3);" in text_of(program, tmp_path)
+    assert "polyc_fmax" not in compiled(program, tmp_path, target="cuda").text
+
+
+def test_a_function_of_that_name_of_the_file_is_called(tmp_path: Path) -> None:
+    own = "static double fmax(double a, double b) { for (int i = 0; i < 2; i++) if (a < b) return b + 1; return a; }"
+    program = own + NARROW.format(type="double", value="fmax(a[i], 0.5)")
+    assert "out[i] = fmax(a[i], 0.5);" in text_of(program, tmp_path)
 
 
 PARITY = """
@@ -115,11 +121,9 @@ def test_a_choice_by_parity_is_one_statement(tmp_path: Path) -> None:
     """What it stores to an array has the iterations that store it."""
     region = region_of(PARITY, tmp_path)
     assert [s.opaque for s in region.scop.statements.values()] == [True, False, False]
-    result = compile_region(region, Options())
-    assert result.verified
-    assert "if ((i + j) % 2 == 0)" in result.text
-    assert "j += 2" in result.text
-    assert check(region, result) == []
+    text = text_of(PARITY, tmp_path)
+    assert "if ((i + j) % 2 == 0)" in text
+    assert "j += 2" in text
 
 
 BYTES = """
@@ -163,12 +167,9 @@ void f(int a[600][600], int b[600][600], int c[600][600])
 
 def test_ends_of_rows_beside_what_data_decide(tmp_path: Path) -> None:
     """A loop of its own for what does not wrap around, also where another statement of the loop depends on data."""
-    region = region_of(WRAPPED, tmp_path)
-    result = compile_region(region, Options())
-    assert result.verified
-    assert "for (int x = 1; x < 599; x++)" in result.text
-    assert "a[y][x - 1] + a[y][x + 1]" in result.text
-    assert check(region, result) == []
+    text = text_of(WRAPPED, tmp_path)
+    assert "for (int x = 1; x < 599; x++)" in text
+    assert "a[y][x - 1] + a[y][x + 1]" in text
 
 
 BORDERS = """

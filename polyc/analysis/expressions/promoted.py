@@ -38,8 +38,8 @@ def is_int(expr: c.Expr, arrays: Mapping[str, Array], loops: Mapping[str, CType]
                 return name in loops and is_promoted(loops[name])
             case c.ArrayRef(array=array):
                 return array in arrays and is_promoted(arrays[array].element)
-            case c.Cast(type=text, operand=operand):
-                return text == "int" or (text in NARROW and isinstance(operand, c.Expr))
+            case c.Cast(type=text):
+                return text == "int" or text in NARROW
             case c.Unary(op="-" | "+" | "~", operand=operand):
                 return found(operand)
             case c.Binary(op=op) if op in c.COMPARISONS or op in ("&&", "||"):

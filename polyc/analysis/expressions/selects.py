@@ -25,6 +25,8 @@ def as_selects(node: c.If, is_place: Asked, is_there: Asked) -> c.Block | None:
     ensures:  the same values. Floating operations trap for no operands; those of iterations that are left out may raise
               exceptions that nobody asks for
     """
+    if node.otherwise is not None:
+        return None
     items = node.then.body if isinstance(node.then, c.Block) else (node.then,)
     found: list[c.Stmt] = [c.Decl("int", TAKEN, (), node.condition)]
     declared: set[str] = set()
@@ -45,7 +47,7 @@ def as_selects(node: c.If, is_place: Asked, is_there: Asked) -> c.Block | None:
                 updates += 1
             case _:
                 return None
-    return c.Block(tuple(found)) if updates and node.otherwise is None else None
+    return c.Block(tuple(found)) if updates else None
 
 
 def _is_harmless(expr: c.Expr, is_there: Asked, declared: set[str]) -> bool:

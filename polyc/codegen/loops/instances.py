@@ -105,15 +105,17 @@ class InstancePrinter:
         statement, arrays = self.statement, self.program.scop.arrays
         if self.program.options.gpu:
             return body
+        own = self.program.scop.own_functions
         types = dict(zip(statement.loops, statement.loop_types, strict=True))
 
         def change(node: c.Node) -> c.Node | None:
             match node:
-                case c.Call(function=name, arguments=(_, _) as both) if name in EXTREMA:
+                case c.Call(function=name, arguments=(_, _) as both) if name in EXTREMA and name not in own:
                     return replace(node, function=EXTREMA[name], arguments=tuple(c.rewrite(a, change) for a in both))
-                case c.Cast(type=text, operand=c.Ternary() as choice) if text in NARROW:
-                    found = c.rewrite(choice, change)
-                    return replace(node, operand=c.Call(WHOLE, (found,))) if is_int(choice, arrays, types) else None
+                case c.Cast(type=text, operand=c.Ternary() as choice) if text in NARROW and is_int(
+                    choice, arrays, types
+                ):
+                    return replace(node, operand=c.Call(WHOLE, (c.rewrite(choice, change),)))
                 case c.Assign(op="=", target=c.ArrayRef(array=array), value=c.Ternary() as choice):
                     element = arrays[array].element
                     if element.kind == "int" and 0 < element.size_bytes < 4 and is_int(choice, arrays, types):
@@ -128,8 +130,7 @@ class InstancePrinter:
         sign, no difference overflows."""
         match body:
             case c.If():
-                found = as_selects(body, self._is_place, self._is_there)
-                return body if found is None else found
+                return as_selects(body, self._is_place, self._is_there) or body
             case c.ExprStmt(
                 expr=c.Assign(
                     op="=",

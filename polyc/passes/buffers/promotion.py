@@ -127,7 +127,7 @@ def plan_buffer(
     needed = _needed(program, tile, moved if elsewhere is None else moved.subtract(elsewhere), array, outer, dropped)
     if only_inside and not needed.is_empty():
         return "its values are needed outside the tile"
-    touched = _touched(program, refs, tile, moved, nest, array, outer, typical if not whatever else scop.known)
+    touched = _touched(program, refs, tile, moved, nest, array, outer, scop.known if whatever else typical)
     if isinstance(touched, str):
         return touched
     pieces = maps(touched.cells)

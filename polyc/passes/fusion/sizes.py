@@ -19,7 +19,7 @@ from polyc.nests.nest import Nest, Outer
 from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import iterations, strides_of, usual_sizes
 from polyc.nests.sums import streams, sum_nest, tile_of_sums
-from polyc.nests.tiling import WHOLE, meets_along_last, sizes_for, told_sizes, worth_tiling
+from polyc.nests.tiling import WHOLE, meets_along_last, shared_among, sizes_for, told_sizes, worth_tiling
 from polyc.nests.wishes import options_of
 from polyc.passes.fusion.cluster import Cluster
 from polyc.passes.products.registers import contraction_size, contraction_sizes, tile_of
@@ -99,15 +99,8 @@ class Sizes:
         tile = (*(a or u for a, u in zip(alone[:count], usual, strict=False)), *alone[count:])
         if outer.members or not self.models(program, band):
             return tile
-        # Several for each core of a loop whose length is known, as they are all that runs in parallel.
-        longest, size = iterations(band.members[0], program, usual_sizes(program)), tile[0]
-        while (
-            longest is not None
-            and size > SMALLEST_TILE
-            and longest < 2 * size * load_cpu(program.options.machine).cores
-        ):
-            size //= 2
-        return (size, *tile[1:])
+        length = iterations(band.members[0], program, usual_sizes(program))
+        return (shared_among(load_cpu(program.options.machine), tile[0], SMALLEST_TILE, length), *tile[1:])
 
     def strips(self, program: Program, cluster: Cluster, outer: Outer, sizes: tuple[int, ...]) -> int:
         """How many tiles of a cluster slide after each other by the model; 0 where they do not, or the sizes are not

@@ -415,10 +415,11 @@ class _Spreader:
         processor gathers such elements, so that a vector would be put together one by one."""
         for statement, position in self.along(member):
             for access in plain_accesses(statement):
-                pieces = pieces_of(access)
-                moving = [multi for multi, _ in pieces if involves(multi, position)]
                 size = self.program.scop.arrays[access.array].element.size_bytes
-                if access.kind is AccessKind.READ and 0 < len(moving) < len(pieces) and 0 < size < GATHERED_BYTES:
+                if access.kind is not AccessKind.READ or not 0 < size < GATHERED_BYTES:
+                    continue
+                moving = [involves(multi, position) for multi, _ in pieces_of(access)]
+                if any(moving) and not all(moving):
                     return True
         return False
 

@@ -88,8 +88,8 @@ class _Unroller:
         columns = iterations(along, self.program)
         long = columns is None or columns >= LEAST_COLUMNS
         known = not any(s.opaque for s in statements)  # of others it is not known what neighbours share
-        wish = (self.halves(band, statements) if long and known else None) or (
-            self.rows(band, statements, above) if known else None
+        wish = (
+            ((self.halves(band, statements) if long else None) or self.rows(band, statements, above)) if known else None
         )
         inside = _free(statements, along) if long else None
         whole = self.whole(band, wish, inside, above) if wish is not None else None

@@ -130,6 +130,8 @@ def _sunk(band: Band, program: Program) -> Node:
     # A line of the cache for each element of a vector: not where the loops as they are go along the lines.
     if innermost and all(strides[id(m)].far < strides[id(best)].far for m in innermost):
         return band
+    if unrolled_below(band, program) if loops_below else len(band.members) == 1 or private_between(band, program):
+        return band
     below = sink(best, band.child)
     rest = tuple(m for m in band.members if m is not best)
     if loops_below and private_across(band, program):
@@ -137,12 +139,6 @@ def _sunk(band: Band, program: Program) -> Node:
         clear = strides[id(best)].far == 0 and all(strides[id(m)].gain < 0 for m in innermost)
         if not clear or _parts_values(below, program, rest):
             return band
-    if not loops_below and private_between(band, program):
-        return band
-    if loops_below and unrolled_below(band, program):
-        return band
-    if len(band.members) == 1 and band.members[0] is best and not loops_below:
-        return band
     return replace(band, members=rest, child=below) if rest else below
 
 

@@ -35,6 +35,10 @@ OPTIONS = {
     "single": Options(fuse="max"),
     "latest": Options(fuse="max"),
     "unshared": Options(threads="always"),
+    "iterations": Options(fuse="smart"),
+    "added": Options(threads="always", max_recompute=1e6),
+    "hulls": Options(tile_sizes=(4, 2), max_recompute=50.0),
+    "reversed": Options(threads="always", max_recompute=100.0),
     "skewed": Options(tile_sizes=(4, 3, 16), threads="always"),
 }
 ASSUMED = {"assumed": ("n >= -1",)}

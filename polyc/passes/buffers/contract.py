@@ -38,7 +38,7 @@ def contract_buffers(program: Program) -> Program:
               -> for i for j { float B_tile; B_tile = …; C[i][j] = B_tile; }
     tree:     mark(allocate B) - band(i, j) - x  ->  band(i, j) - mark(allocate B) - x
     math:     for every flow dependence x -> y through the array and each member v of the band: v(x) = v(y)
-    requires: a buffer that nothing is copied into or out of
+    requires: a buffer that nothing is copied into or out of, with users that isl prints in the same loops
     ensures:  the buffer is the box of what one iteration touches; the check shows that no value is lost
     source:   with pre-tiling fusion this is what Algorithm 5 of Zhao et al. 2024 reaches by substitution: an
               elementwise producer computed at its reader, where it is read in one iteration only
@@ -176,7 +176,12 @@ class _Contractor:
                     return None
                 inside = around.under(node)
                 deeper = self.placed(node.child, buffer, users, flow, inside)
-                if deeper is None and not self.reads_alone(buffer, flow, inside) and self.declared(buffer, inside):
+                if (
+                    deeper is None
+                    and not self.reads_alone(buffer, flow, inside)
+                    and not self.come_apart(users, inside)
+                    and self.declared(buffer, inside)
+                ):
                     deeper = _declaring(buffer.key, node.child)
                 return None if deeper is None else replace(node, child=deeper)
             case Sequence(children=steps):
@@ -218,6 +223,20 @@ class _Contractor:
         setting = writing.apply(around.iterations(writing))
         return not unset.apply(around.iterations(unset)).subtract(setting).is_empty()
 
+    def come_apart(self, users: frozenset[str], around: _Around) -> bool:
+        """Whether isl makes loops of their own for some users, one behind the other: where one of two never runs in a
+        later iteration than the other (isl_ast_codegen.c, generate_components)."""
+        if around.added is not None:
+            return False
+        ran: list[isl.Set] = []
+        for name in sorted(users):
+            domain = isl.UnionSet.from_set(self.program.statements[name].domain)
+            found = isl.Set.from_union_set(domain.apply(around.iterations(domain)))
+            found = found.intersect_params(self.program.scop.known)
+            if not any(found.is_equal(other) for other in ran):
+                ran.append(found)
+        return any(_follow(one, other) for k, one in enumerate(ran) for other in ran[:k])
+
     def declared(self, buffer: Buffer, around: _Around) -> bool:
         """Whether the buffer has a box of constant size inside these loops; if so, it is that from now on.
 
@@ -257,6 +276,19 @@ class _Contractor:
         smaller = replace(buffer, name=name, corner=box.corner, depth=around.depth, extents=sizes, order=order, pad=pad)
         self.program = replace(self.program, buffers=self.program.buffers | {buffer.key: smaller})
         return True
+
+
+def _follow(one: isl.Set, other: isl.Set) -> bool:
+    """Whether at some loop all of one set of iterations are at or before all of the other one, in the same iterations
+    of the loops around, and not all of them at the same."""
+    pairs = isl.Map.from_domain_and_range(one, other)
+    for k in range(one.dim(isl.dim_type.set)):
+        orders = (pairs.order_lt, pairs.order_gt)
+        before, after = (not order(isl.dim_type.in_, k, isl.dim_type.out, k).is_empty() for order in orders)
+        if before != after:
+            return True
+        pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+    return False
 
 
 def _declaring(key: str, node: Node) -> Node:

@@ -112,9 +112,15 @@ class Shapes:
 
         Readers of shifted data leave gaps at sizes of an iteration or two, and corners that nobody reads. The hull
         of the pieces is taken where it holds at most HULL_SLACK more instances than they do, in one interior tile;
-        what of the nest is in other tiles already is none of them.
+        what of the nest is in other tiles already is none of them. A statement's hull may not ask for values of the
+        nest that the hulls of others leave out.
         """
-        return self._one_piece(cluster, extension, nest.instances)
+        found = self._one_piece(cluster, extension, nest.instances)
+        if len(nest.statements) > 1:
+            inside = self.outer.same_iteration(self.near.flow_from(nest.instances).intersect_range(nest.instances))
+            if not found.subtract(extension).apply_range(inside.reverse()).is_subset(found):
+                return extension
+        return found
 
     def _one_piece(self, cluster: Cluster, relation: isl.UnionMap, within: isl.UnionSet) -> isl.UnionMap:
         """Each map of a relation from tiles, or its hull where that is little larger, as far as it is `within`."""

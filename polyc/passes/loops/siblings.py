@@ -142,9 +142,12 @@ class Siblings:
         return self.leads(one, other, above) or self.leads(other, one, above)
 
     def leads(self, one: Filter, other: Filter, above: tuple[Member, ...]) -> bool:
-        """Whether a dependence leads from one step to another, in one iteration of the loops around."""
+        """Whether a dependence leads from one step to another, in one iteration of the loops around: of those that have
+        values for both, since what an extension adds has none in the loops above it."""
         pairs = self.pairs.intersect_domain(one.filter).intersect_range(other.filter)
-        return not Outer(above).same_iteration(pairs).is_empty()
+        both = {*names(one.filter), *names(other.filter)}
+        known = tuple(m for m in above if both <= set(names(m.schedule.domain())))
+        return not Outer(known).same_iteration(pairs).is_empty()
 
 
 def _joined(steps: list[Filter]) -> Filter:

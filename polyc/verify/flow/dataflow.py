@@ -6,7 +6,8 @@ math: let F be the original's value-based flow, F' the transformed program's on 
         (2) or the same cell from before the region: live-in' = live-in, on the instances that run; what a local
             array holds that nothing has set yet may be anything,
         (3) every live-out cell has the same last writer,
-        (4) possible writers of one cell stay in their order, where writes may or may not happen,
+        (4) possible writers of one cell stay in their order, where writes may or may not happen and one read, or what
+            runs after the region, may see either of them,
         (5) every buffer access lies inside the buffer.
       Values that lie in a buffer are a tile's own: what another tile left there is not seen.
       (1) to (3) give equal values by induction over the flow; races are the other half (`races.py`).
@@ -143,7 +144,7 @@ def _array_faults(program: Program, now: Expanded, array: str, executed: isl.Uni
             final_now = _final_writers(program, now, array, in_array, through_memory)
             faults += _difference(program, "live-out", f"the last writers of {array}", original.final, final_now)
     if not before.may_writes.is_empty():
-        faults += _reordered(program, now, before, after, original.order, array)
+        faults += _reordered(program, now, original, after, array)
     return faults
 
 
@@ -349,15 +350,16 @@ def _lost_cells(program: Program, array: str, before: Accesses, after: Accesses)
     return [Fault("live-out", f"cells of {array} are not written any more", _sample_set(lost))]
 
 
-def _reordered(
-    program: Program, now: Expanded, before: Accesses, after: Accesses, before_order: isl.UnionMap, array: str
-) -> list[Fault]:
+def _reordered(program: Program, now: Expanded, original: Original, after: Accesses, array: str) -> list[Fault]:
     """Check (4): pairs of writers, one of them only possible, that write one cell in another order now."""
-    nothing = empty_map(before.reads)
-    then = compute_false(Accesses(nothing, nothing, before.all_writes), before_order, True)
+    nothing, written = empty_map(after.reads), original.accesses.all_writes
+    then = compute_false(Accesses(nothing, nothing, written), original.order, True)
     pairs = compute_false(Accesses(nothing, nothing, after.all_writes), now.order, True)
     broken = pairs.apply_domain(now.contraction).apply_range(now.contraction).intersect(then.reverse())
     broken = broken.intersect_params(program.scop.known)
+    if array not in program.scop.live_out:  # by (1), a read has the same possible writers: the last of them counts
+        seen = original.flow.dependence
+        broken = broken.intersect(seen.apply_range(seen.reverse()))
     if broken.is_empty():
         return []
     return [Fault("order", f"writes of {array} that may happen changed their order", _sample(broken))]

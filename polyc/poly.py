@@ -316,8 +316,8 @@ def free_volume(piece: isl.Set) -> float:
     return box_volume(piece, decided)
 
 
-def box_extents(piece: isl.Set, known: isl.Set, fixed: Collection[int] = ()) -> list[isl.PwAff] | None:
-    """The extents of the bounding box of a set, from its parameters; None where one has several forms.
+def box_extents(piece: isl.Set, known: isl.Set, fixed: Collection[int] = (), forms: int = 1) -> list[isl.PwAff] | None:
+    """The extents of the bounding box of a set, from its parameters; None where one has more than so many forms.
 
     known: what holds of the parameters; fixed: dimensions that are left out
     """
@@ -327,7 +327,7 @@ def box_extents(piece: isl.Set, known: isl.Set, fixed: Collection[int] = ()) -> 
         if k in fixed:
             continue
         extent = box.dim_max(k).sub(box.dim_min(k)).add_constant_val(isl.Val.one(box.get_ctx())).coalesce()
-        if extent.n_piece() != 1:
+        if not 1 <= extent.n_piece() <= forms:
             return None
         extents.append(extent.gist(known))
     return extents

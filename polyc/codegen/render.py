@@ -23,6 +23,7 @@ from polyc.codegen.loops.naming import IDENTIFIER
 from polyc.codegen.loops.origins import origins_in
 from polyc.codegen.text.counters import with_counters
 from polyc.codegen.text.flat_arrays import with_flat_arrays
+from polyc.codegen.text.loaded import with_loaded
 from polyc.codegen.text.macros import MACROS
 from polyc.codegen.text.printer import Line, allocation, broken, conjunction, lines_of
 from polyc.model import ctree as c
@@ -65,6 +66,7 @@ def render_region(
         ("flat", lambda body: with_flat_arrays(body, program.scop)),
         ("counters", lambda body: with_counters(body, program.scop)),
         ("first values", with_first_values),
+        ("loaded", lambda body: with_loaded(body, program.scop)),
     ]
     body, enough = asked_of_threads(program, printed.body)
     before = body
@@ -284,9 +286,12 @@ def render_file(source: Source, compiled: list[Compiled]) -> str:
     """The whole file: every byte outside the regions as it was."""
     segments: list[str] = []
     position = 0
-    for region, result in zip(source.regions, compiled, strict=True):
-        segments += [source.text[position : region.start], result.in_file]
-        position = region.end
+    places = [
+        (region.start, region.end, result.in_file) for region, result in zip(source.regions, compiled, strict=True)
+    ]
+    for start, end, text in sorted([*places, *((start, end, "") for start, end in source.marks)]):
+        segments += [source.text[position:start], text]
+        position = end
     segments.append(source.text[position:])
     return "".join(segments)
 

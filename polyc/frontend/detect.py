@@ -115,6 +115,8 @@ class Detector:
     judge: Judge
     found: Found
     openmp: str = KEEP
+    promised: bool = False
+    """What is searched is a part of a marked region."""
     parsed: Parsed = field(init=False)
     targets: frozenset[str] = frozenset()
     """Labels that something jumps to; others only name a place, as HLS tools want it of loops."""
@@ -147,6 +149,26 @@ class Detector:
         assert item.is_function
         self.targets = jumped_to(self.parsed.function.body)
         self.block(self.parsed.function.body)
+
+    def search_inside(self, marked: Marked) -> None:
+        """Find regions in the blocks of a marked region, which is none as a whole."""
+        self.begun = processor_seconds()
+        try:
+            self.parsed = parse_function(self.chunks, self.index, [], self.places)
+        except (UserError, RecursionError):
+            return
+        self.targets = jumped_to(self.parsed.function.body)
+
+        def is_inside(node: c_ast.Node) -> bool:
+            return marked.body <= self.parsed.original(self.parsed.offset(node.coord)) < marked.end
+
+        for node in walk(self.parsed.function.body):
+            items = node.block_items or [] if isinstance(node, c_ast.Compound) else []
+            items = [item for item in items if is_inside(item)]
+            if items:
+                for block in outermost_blocks(items):
+                    self.block(block)
+                return
 
     # --- blocks
 
@@ -341,14 +363,14 @@ class Detector:
             lines = whole_lines(self.places, parts[0].start, parts[-1].end)
             start, lines = self.with_pragmas(parts[0], line_start if blank else parts[0].start, lines)
         except NotWhole as problem:
-            return dict.fromkeys(everything, str(problem))
+            return dict.fromkeys(self.in_the_way(parts) or everything, str(problem))
         marks = c_ast.Pragma("scop"), c_ast.Pragma("endscop")
         before = list(block.block_items)
         position = {id(node): n for n, node in enumerate(before)}
         low = position[id(self.items(block, parts[0])[0])]
         high = position[id(self.items(block, parts[-1])[-1])]
         block.block_items = [*before[:low], marks[0], *before[low : high + 1], marks[1], *before[high + 1 :]]
-        marked = Marked(start, start, parts[-1].end, self.index, None, marks, lines)
+        marked = Marked(start, start, parts[-1].end, self.index, None, marks, lines, promised=self.promised)
         try:
             region = self.model(marked, self.parsed)
             bad = self.hopeless(region, parts)
@@ -373,6 +395,17 @@ class Detector:
             return bad or dict.fromkeys(everything, str(reason))
         self.found.regions.append(region)
         return None
+
+    def in_the_way(self, parts: list[Unit]) -> list[int]:
+        """The first or the last of some units, where the others stand on lines of their own."""
+        for end, others in ((0, parts[1:]), (len(parts) - 1, parts[:-1])):
+            try:
+                if others:
+                    whole_lines(self.places, others[0].start, others[-1].end)
+                    return [end]
+            except NotWhole:
+                pass
+        return []
 
     def with_pragmas(self, part: Unit, start: int, lines: tuple[int, int]) -> tuple[int, tuple[int, int]]:
         """A region with the pragmas before its first statement, which are for that one alone. Raises NotWhole."""

@@ -41,13 +41,13 @@ from polyc.frontend.idioms.fixed import with_fixed_places
 from polyc.frontend.idioms.indices import with_indices
 from polyc.frontend.idioms.named import named_values, with_known_steps
 from polyc.frontend.idioms.pointers import TooMany, aliases
-from polyc.frontend.idioms.walks import walked, with_values
+from polyc.frontend.idioms.walks import followed_values, walked
 from polyc.frontend.idioms.webs import with_webs
 from polyc.frontend.inspection import Asking, asking
 from polyc.frontend.live_out import After
 from polyc.frontend.overlaps import apart, check_loops, refused
 from polyc.frontend.private import FEW_PIECES, private_memory
-from polyc.frontend.reaching import reached
+from polyc.frontend.reaching import bases_of, loaded_first, reached
 from polyc.frontend.search import search
 from polyc.frontend.sets.affine import Affine
 from polyc.frontend.sets.arrays import extent, make_array, positive_extents
@@ -147,7 +147,7 @@ class Modeller:
             return None if value is None else types.constant(value)
 
         written_by_user, steps = with_known_steps(written_by_user, scope, constant_before)
-        followed = with_values(written_by_user, scope, self.is_own, stays, self.effects.of, constant_before)
+        followed = followed_values(written_by_user, scope, self.is_own, stays, self.effects.of, constant_before)
         apart, split = with_webs(followed.body, scope, self.is_read_behind)
         exchanges = Exchanges(scope, with_indices(apart, scope))
         body = exchanges.body
@@ -287,7 +287,7 @@ class Modeller:
     @property
     def unasked(self) -> bool:
         """Whether nobody marked the region, so that nobody promised anything of it."""
-        return self.marked.nodes is not None and self.options.alias
+        return self.marked.nodes is not None and self.options.alias and not self.marked.promised
 
     def apart(
         self,
@@ -545,7 +545,15 @@ class Modeller:
         note_assumed(region, assumed, span)
         # Behind the note: a region that runs nothing is no loss.
         asked = self.unasked and any(not p.draft.opaque for p in placed)
-        first = reached(region, pairs, context.intersect(assumed).params()) if asked else ()
+        sizes = context.intersect(assumed).params()
+        first = reached(region, bases_of(region, pairs), sizes) if asked else ()
+        loaded = loaded_first(region, arrays, statements)
+        if loaded:
+            bases = bases_of(region, pairs) if asked else []
+            try:
+                first = reached(region, [*bases, *loaded.values()], sizes)
+            except UserError:
+                loaded = {}
         plain = [one for one in first if one.n_basic_set() == 1]  # others say too little for what they would cost
         assumed = reduce(lambda one, two: one.intersect_params(two), plain, assumed)
         alone = self.alone(after, region, arrays) & live
@@ -570,10 +578,12 @@ class Modeller:
             frozenset(key for key in partly if self.is_unset(region.scope.symbols[key])),
             self.callees(),
             frozenset(item.function_name for item in self.chunks.items if item.is_function),
+            self.chunks.looping_functions,
             tuple(region.ties),
             pairs,
             shared=self.drops_sharing,
             reached=first,
+            loaded=frozenset(loaded),
             defined=only(without_overflow(region), names).params(),
             unmarked=self.marked.nodes is not None,
             search=found,

@@ -16,7 +16,7 @@ from pycparser import c_ast
 
 from polyc.analysis.expressions.facts import induction
 from polyc.errors import Span, UserError
-from polyc.frontend.c.liveness import is_own_static
+from polyc.frontend.c.liveness import is_own_static, is_static_of
 from polyc.frontend.c.state import Region
 from polyc.frontend.c.symbols import Symbol
 from polyc.frontend.live_out import After
@@ -192,6 +192,8 @@ def _cell(text: str, inside: str, elsewhere: bool) -> _Object:
 def _is_exposed(symbol: Symbol, region: Region, after: After) -> bool:
     """Whether somebody else may reach it: also what is a part of a variable of which somebody has the address."""
     if is_own_static(symbol, after.function):
+        return False
+    if is_static_of(symbol, after.function) and not (_is_pointer(symbol) or after.is_handed_on(symbol)):
         return False
     fixed = symbol.fixed
     root = None if fixed is None or fixed.elsewhere or _is_pointer(symbol) else region.symbol(fixed.root)

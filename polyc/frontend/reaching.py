@@ -9,7 +9,7 @@ math: with D(p) the sizes at which the region surely follows a pointer p: D(p), 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import islpy as isl
 
@@ -17,7 +17,7 @@ from polyc.errors import UserError
 from polyc.frontend.c.state import EVERYTHING, Env, Region
 from polyc.frontend.c.symbols import Symbol
 from polyc.model import ctree as c
-from polyc.model.scop import Apart, Parameter
+from polyc.model.scop import AccessKind, Apart, Array, Parameter, Statement, Storage
 from polyc.poly import project
 
 CODE = "may-overlap"
@@ -61,13 +61,17 @@ def by_text(region: Region, name: str) -> Symbol | None:
     return next((symbol for symbol in region.scope.symbols.values() if symbol.c_name == name), None)
 
 
-def reached(region: Region, pairs: Iterable[Apart], known: isl.Set) -> tuple[isl.Set, ...]:
+def bases_of(region: Region, pairs: Iterable[Apart]) -> list[c.Expr]:
+    """What is evaluated before a region that polyc found by itself: its sizes, and where its arrays lie."""
+    bases = [memory.base for pair in pairs for memory in (pair.one, pair.two)]
+    return [*(parameter.expr for parameter in region.parameters.values()), *bases]
+
+
+def reached(region: Region, exprs: Iterable[c.Expr], known: isl.Set) -> tuple[isl.Set, ...]:
     """The conditions `[n] -> { : … }` that have to be asked first, in order. Raises UserError where there is none.
 
-    known: what holds of the parameters
+    exprs: what the printed code evaluates before the loops; known: what holds of the parameters
     """
-    bases = [memory.base for pair in pairs for memory in (pair.one, pair.two)]
-    exprs = [*(parameter.expr for parameter in region.parameters.values()), *bases]
     waiting = dict.fromkeys(place for expr in exprs for one in c.walk(expr) for place in followed(region, one))
     allowed: set[str] = set()
     found: list[isl.Set] = []
@@ -111,3 +115,35 @@ def needed(region: Region, where: isl.Set) -> list[tuple[str, ...]]:
 def involves(where: isl.Set, parameter: Parameter) -> bool:
     place = where.find_dim_by_name(isl.dim_type.param, parameter.name)
     return place >= 0 and bool(where.involves_dims(isl.dim_type.param, place, 1))
+
+
+def loaded_first(region: Region, arrays: Mapping[str, Array], statements: Mapping[str, Statement]) -> dict[str, c.Expr]:
+    """Arrays of one dimension in C whose pointers lie in memory, and sizes that do, with what they are read from, of a
+    region that stores characters: these may be a part of anything, as far as C compilers know."""
+    stored = {a.array for s in statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
+    if not any(array.rank and array.element.size_bytes == 1 for key, array in arrays.items() if key in stored):
+        return {}
+    found: dict[str, c.Expr] = {}
+    for key, array in arrays.items():
+        symbol = region.scope.symbols[key]
+        pointer = bool(symbol.shape.dims) and symbol.shape.dims[0].pointer
+        if (
+            pointer
+            and _is_in_memory(symbol)
+            and array.element.kind in ("int", "float")
+            and (array.flat or array.rank == 1)
+        ):
+            found[key] = c.Name(array.c_name)
+    for parameter in region.parameters.values():
+        if isinstance(parameter.expr, c.Member | c.Subscript | c.Unary):
+            found[parameter.name] = parameter.expr
+        elif isinstance(parameter.expr, c.Name):
+            symbol = region.symbol(parameter.expr.name) or by_text(region, parameter.expr.name)  # type: ignore[assignment]
+            if symbol is not None and _is_in_memory(symbol):
+                found[parameter.name] = parameter.expr
+    return found
+
+
+def _is_in_memory(symbol: Symbol) -> bool:
+    """Whether a store through some pointer might change it, as far as C compilers know."""
+    return symbol.fixed is not None or symbol.storage is Storage.GLOBAL

@@ -23,6 +23,7 @@ from polyc.frontend.text.places import Places
 from polyc.frontend.text.pragmas import Marked, Pragmas, find_pragmas, following, place_regions, tell_unplaced
 from polyc.frontend.text.preprocess import Preprocessed, preprocess
 from polyc.frontend.text.source import UserFile, as_file, assert_unchanged, load
+from polyc.model import ctree as c
 from polyc.model.program import InputOptions
 from polyc.model.scop import Region, Scop, Source
 from polyc.poly import OverBudget, budget
@@ -77,12 +78,15 @@ def _modelled(user: UserFile, pre: Preprocessed, options: InputOptions, judge: J
     problems = pragmas.problems
     regions = reader.regions(pragmas.regions, problems)
     found = Found()
+    if not problems:
+        regions = [part for marked, one in reader.marked(regions) for part in reader.parts(marked, one, judge, found)]
     if options.detect and not problems:
         reader.detected({marked.chunk for marked in pragmas.regions}, judge, found)
     if problems:
         raise UserError(unique(problems))
     regions = sorted([*regions, *found.regions], key=lambda region: region.start)
-    return Source(path, user.text, tuple(regions), pre.dependencies, tuple(unique(found.left)))
+    left = tuple(unique(found.left))
+    return Source(path, user.text, tuple(regions), pre.dependencies, left, tuple(reader.marks))
 
 
 def no_region(path: str) -> UserError:
@@ -118,6 +122,7 @@ class _Reader:
         self.callers = Callers(chunks, places)
         self.file_names = frozenset(chunks.mentions) | pre.macros
         self.read: list[Marked] = []
+        self.marks: list[tuple[int, int]] = []
 
     def regions(self, marked: list[Marked], problems: list[Diagnostic]) -> list[Region]:
         """Model every region; what is wrong with them is added to `problems`."""
@@ -173,17 +178,42 @@ class _Reader:
                 if name not in self.places.pre.system:
                     found.left.append(self.in_another_file(index))
                 continue
-            Detector(
-                self.chunks,
-                self.places,
-                self.effects,
-                self.bodies.is_known,
-                index,
-                self.unmarked,
-                judge,
-                found,
-                self.options.openmp,
-            ).search()
+            self.detector(index, judge, found).search()
+
+    def detector(self, index: int, judge: Judge, found: Found, promised: bool = False) -> Detector:
+        """The search of the function in a chunk."""
+        openmp, known = self.options.openmp, self.bodies.is_known
+        return Detector(
+            self.chunks, self.places, self.effects, known, index, self.unmarked, judge, found, openmp, promised
+        )
+
+    def marked(self, regions: list[Region]) -> list[tuple[Marked, Region]]:
+        """Regions with what marks them, in the order in which they were read."""
+        return list(zip(self.read, regions, strict=True))
+
+    def parts(self, marked: Marked, region: Region, judge: Judge, found: Found) -> list[Region]:
+        """A marked region; or those in it, where nothing is gained of it since some of its loops stand under conditions
+        that data decide: each of these blocks has loops that nothing decides but sizes."""
+        hidden = (s for s in region.scop.statements.values() if s.opaque)
+        if not any(isinstance(n, c.For) for s in hidden for n in c.walk(s.body)) or judge(region) is None:
+            return [region]
+        inside = Found()
+        self.read.remove(marked)
+        self.detector(marked.chunk, judge, inside, promised=True).search_inside(marked)
+        if not inside.regions:
+            self.read.append(marked)
+            return [region]
+        message = (
+            f"the outer loops of this region of {region.scop.function}() stay as they are: data decide whether the "
+            "loops in them run, which are regions of their own"
+        )
+        span = self.places.span(marked.start, marked.start + 1)
+        found.left.append(Diagnostic("left-alone", message, span, severity=Severity.NOTE))
+        lines = self.user.line_starts
+        for offset in (marked.start, marked.end):
+            line = self.places.span(offset, offset + 1).line
+            self.marks.append((lines[line - 1], lines[line] - 1 if line < len(lines) else len(self.user.text)))
+        return inside.regions
 
     def in_another_file(self, index: int) -> Diagnostic:
         """Say why the loops of a function whose text is included stay as they are."""

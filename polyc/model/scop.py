@@ -376,6 +376,8 @@ class Scop:
     """Functions that only the region calls: where all their calls were dead, the printed code says `(void)name`."""
     own_functions: frozenset[str] = frozenset()
     """Functions whose bodies stand in the file: none of these is C's own, whatever its name is."""
+    looping_functions: frozenset[str] = frozenset()
+    """Those of them with loops, or that call one with loops: a call of them takes its time."""
 
     ties: tuple[Tie, ...] = ()
     """Multiples of other sizes that stand in no set of the model. That they are so has to hold too."""
@@ -399,6 +401,9 @@ class Scop:
     reached: tuple[isl.Set, ...] = ()
     """Of a region that nobody marked, a part of `assumed`: where it follows the pointers that lead to its sizes and
     arrays. Codegen asks for these first and in this order, as no other condition may be evaluated elsewhere."""
+    loaded: frozenset[str] = frozenset()
+    """Arrays and parameters that are read through memory, are there wherever the transformed text runs, and that C
+    compilers would read again and again: the region stores characters, which may be part of anything."""
     exchanges: tuple[Exchange, ...] = ()
     """How pointers change places; no two hold at once. In the model each has its array from before the region."""
     moved: tuple[str, ...] = ()
@@ -496,3 +501,5 @@ class Source:
     """The file and every header that it includes, for `-MD`."""
     left: tuple[Diagnostic, ...] = ()
     """With `--detect`: loops that were looked at and stay as they are, and why."""
+    marks: tuple[tuple[int, int], ...] = ()
+    """The lines of pragmas around what is no region, since it has some in it: what is printed has empty ones."""

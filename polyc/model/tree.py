@@ -47,11 +47,14 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Worth:
-    """When the threads of a parallel loop are worth their start: the product of the extents is more than `least`."""
+    """When the threads of a parallel loop are worth their start: the product of the extents is more than `least`, and
+    there is more than one tile to share."""
 
     extents: tuple[isl.PwAff, ...]
     """`[n] -> { [(n - 2)] }`; () where all are constants."""
     least: int
+    tiles: tuple[tuple[isl.PwAff, int], ...] = ()
+    """Of loops over tiles that share threads: the extents, and the sizes of tiles, of which one has to be less."""
 
 
 @dataclass(frozen=True, slots=True)

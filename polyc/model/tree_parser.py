@@ -312,10 +312,11 @@ class _Parser:
                 return frozenset(self.pair(one, ".") for one in split(part, ","))
             case "extents":
                 return tuple(map(self.extent, split(part, ",")))
-            case "worth":  # `n * { [(m)] : n > 0 } > 400`
-                product, _, least = part.text.rpartition(">")
-                extents = tuple(map(self.extent, split(Part(product, part.place), "*")))
-                return Worth(extents, self.number(Part(least.strip(), part.place)))
+            case "worth":  # `n * { [(m)] : n > 0 } > 400 with n > 32 or m > 8`
+                product, _, several = part.text.partition(" with ")
+                tiles = [self.more(Part(one, part.place)) for one in several.split(" or ") if one]
+                extents, least = self.more(Part(product, part.place))
+                return Worth(extents, least, tuple((extent, size) for (extent,), size in tiles))
             case "past_caches":  # `A, B, n > 400`
                 parts = split(part, ",")
                 worth = (self.read("worth", one) for one in parts if ">" in one.text)
@@ -374,6 +375,12 @@ class _Parser:
     def pair(self, part: Part, between: str) -> tuple[str, str]:
         one, found, other = part.text.partition(between)
         return (one, other) if found else self.fail(part.place, f"two names with `{between}` between them", part.text)
+
+    def more(self, part: Part) -> tuple[tuple[isl.PwAff, ...], int]:
+        """`n * m > 400`."""
+        product, _, least = part.text.rpartition(">")
+        extents = tuple(map(self.extent, split(Part(product, part.place), "*")))
+        return extents, self.number(Part(least.strip(), part.place))
 
     def extent(self, part: Part) -> isl.PwAff:
         """`34`, `n + 2` or `{ [(n)] : n > 0 }`."""

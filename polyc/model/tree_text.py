@@ -206,8 +206,9 @@ def told(value: object, between: str = ", ") -> str:
             return between.join(told(one, " ") for one in value)
         case frozenset():
             return listed(f"{statement}.{ref}" for statement, ref in sorted(value))
-        case Worth(extents=extents, least=least):
-            return f"{' * '.join(map(told, extents))} > {least}".lstrip()
+        case Worth(extents=extents, least=least, tiles=tiles):
+            several = " or ".join(f"{told(extent)} > {size}" for extent, size in tiles)
+            return f"{' * '.join(map(told, extents))} > {least}{' with ' if tiles else ''}{several}".lstrip()
         case Lookups(width=width, references=references, rows=rows):
             return listed([width, told(references), *(f"{array}:{count}" for array, count in rows)])
         case PastCaches(arrays=arrays, worth=worth):

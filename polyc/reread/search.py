@@ -50,7 +50,9 @@ def behind_search(
         raise Unseen("its ends do not begin with nothing seen")
     walk = _Walk(search)
     loops = statements[count : count + len(search.loops)]
-    walk.own = {item.name for loop in loops for item in c.walk(loop) if isinstance(item, c.Decl)}
+    parts = [item for loop in loops for item in c.walk(loop)]
+    counters = {id(item.init) for item in parts if isinstance(item, c.For)}
+    walk.own = {item.name for item in parts if isinstance(item, c.Decl) and id(item) not in counters}
     if walk.covered(c.Block(search.source), list(loops), 0) != len(loops):
         raise Unseen("it does something that the region does not")
     declares = [item for s in search.source for item in c.walk(s) if isinstance(item, c.Decl)]
@@ -71,7 +73,7 @@ def _begins(both: tuple[str, str]) -> Iterator[tuple[str, c.Expr]]:
 class _Walk:
     search: Search
     own: set[str] = field(default_factory=set)
-    """The variables that the search declares."""
+    """The variables that the search declares, but those that its loops count in."""
     depth: int = 0
     """Loops around."""
     counters: list[str] = field(default_factory=list)

@@ -18,7 +18,7 @@ from typing import cast
 from polyc.model import ctree as c
 from polyc.model.fault import Fault
 from polyc.model.program import Program
-from polyc.model.scop import Array
+from polyc.model.scop import AccessKind, Array
 from polyc.records import dataclass, fields, replace
 from polyc.reread.blocks.read_lookups import lookup_faults
 from polyc.reread.blocks.read_owners import owner_faults
@@ -66,6 +66,7 @@ def _faults(program: Program, step: Step, vectors: Mapping[str, tuple[str, int, 
         "heap": lambda: _heap_faults(step),
         "counters": lambda: counter_faults(program.scop, step.before, step.after),
         "first values": lambda: _pairs(_unlabelled(step), _same_values),
+        "loaded": lambda: _loaded_faults(program, step),
         "flat": lambda: _pairs(step, _Flat({a.printed_name: a for a in program.scop.arrays.values() if a.flat}).same),
     }
     if step.name not in checks:
@@ -206,6 +207,54 @@ def _apart(items: Body) -> tuple[list[c.Stmt], list[Form]]:
         if item.init is not None:
             kept.append(c.ExprStmt(c.Assign("=", c.ArrayRef(item.name), item.init)))
     return kept, declared
+
+
+# --- what is read before the loops
+
+
+def _loaded_faults(program: Program, step: Step) -> list[Fault]:
+    """New variables with the values of pointers and sizes that the region does not write, in the places of these."""
+    scop, count = program.scop, len(step.after) - len(step.before)
+    pointers = {array.c_name: array for key, array in scop.arrays.items() if key in scop.loaded}
+    sizes = [p for p in scop.parameters if p.name in scop.loaded]
+    written = {a.array for s in scop.statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
+    taken = scop.used_names | {word for item in step.before for node in c.walk(item) for word in _words_of(node)}
+    values: dict[str, c.Expr] = {}
+    for item in step.after[: max(count, 0)]:
+        if not isinstance(item, c.Decl) or item.extents or item.heap or item.name in taken | values.keys():
+            return [Fault("text", "something else than a new variable is declared before the loops", "")]
+        size = next((p for p in sizes if p.expr == item.init and item.type == f"const {p.type.text}"), None)
+        array = pointers.get(item.init.name) if isinstance(item.init, c.Name) else None
+        if array is not None and size is None:
+            constant = "" if array.name in written else "const "
+            if item.type != f"{constant}{array.element.text} *const":
+                return [Fault("text", f"{item.name} has another type than what it is read from", "")]
+        elif size is None:
+            return [Fault("text", f"{item.name} is read from what may change", "")]
+        assert item.init is not None
+        values[item.name] = item.init
+
+    def back(node: c.Node) -> c.Node | None:
+        match node:
+            case c.ArrayRef(array=name, subscripts=subscripts) if name in values:
+                value = values[name]
+                array = value.name if isinstance(value, c.Name) else ""
+                return replace(node, array=array, subscripts=tuple(c.rewrite(s, back) for s in subscripts))
+            case c.Name(name=name):
+                return values.get(name)
+        return None
+
+    found = tuple(c.rewrite(item, back) for item in step.after[max(count, 0) :])
+    same = form_of(found) == form_of(step.before)
+    return [] if same else [Fault("text", "statements were lost with what is read before the loops", "")]
+
+
+def _words_of(node: c.Node) -> list[str]:
+    """The names that a node has itself."""
+    match node:
+        case c.Name(name=name) | c.ArrayRef(array=name) | c.Decl(name=name) | c.Call(function=name):
+            return [name, *c.identifiers(name)]
+    return []
 
 
 # --- vectors

@@ -226,3 +226,20 @@ def test_places_are_spelled_with_the_parentheses_that_c_needs() -> None:
     assert (compiled.certificate.text, compiled.certificate.run) == ("shown", "agrees")
     assert "u[2 * i - d - 1][2 * (j - 1) - (e - 1)] + " in compiled.text
     assert "m >= 2 || m >= d + 1L" in compiled.text
+
+
+def test_a_number_behind_a_pointer_of_a_struct(tmp_path: Path) -> None:
+    """`f->stats->nr` has the pointer `f->stats` before it, and not a struct of that name."""
+    types = "struct stats { int nr; float eye[64][96]; };\nstruct fsk { int m; struct stats *stats; };\n"
+    body = (
+        "for (int i = 0; i < m; i++) for (int j = 0; j < 96; j++) f->stats->eye[i][j] /= 3;\n"
+        "f->stats->nr = m;\n"
+        "for (int i = 0; i < m; i++) for (int j = 0; j < 96; j++) f->stats->eye[i][j] += 1;\n"
+    )
+    file = tmp_path / "t.c"
+    file.write_text(f"{types}void demod(struct fsk *f, int m)\n{{\n{body}}}\n")
+    (region,) = read(str(file), InputOptions(detect=True)).regions
+    found = compile_region(region, Options())
+    assert "f->stats[0].nr = m;" in found.text
+    assert "f->stats.nr" not in found.text
+    assert "polyc_apart(f->stats, f->stats + 1, f, f + 1)" in found.text

@@ -114,7 +114,7 @@ def test_trees_of_time_tiles() -> None:
 
 DOMAIN = isl.UnionSet("[n] -> { S[i, j] : 0 <= i, j < n }")
 SIZE, VALUES = isl.PwAff("[n] -> { [(n - 1)] : n > 1 }"), isl.Set("[n] -> { [a, b] : 2a = b < n }")
-WORTH = Worth((SIZE, isl.PwAff("[n] -> { [(3)] }")), 400)
+WORTH = Worth((SIZE, isl.PwAff("[n] -> { [(3)] }")), 400, ((SIZE, 32), (isl.PwAff("[n] -> { [(n)] }"), 8)))
 MEMBER: dict[str, Any] = {
     "schedule": isl.UnionPwAff("[n] -> { S[i, j] -> [(j - j mod 4)] : i > 3; S[i, j] -> [(n)] : i <= 3 }"),
     "coincident": True,

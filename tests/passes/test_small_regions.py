@@ -98,3 +98,83 @@ void f(int now)
 """
     result = compiled(text, tmp_path)
     assert "omp parallel" not in result.text
+
+
+LEAST = {
+    "several bounds": (
+        "for (int i = m; i < (n < t ? n : t); i++) a[i] = b[i] * 0.5;",
+        "polyc_min((long)t - m, (long)n - m) > 44000",
+    ),
+    "a macro": ("for (int i = 0; i < n; i++) do { a[i] = b[i]; b[i] = 0; } while (0);", "n > 44000"),
+    "a loop that data end": (
+        "for (int i = 0; i < n; i++) { double s = 0; for (int j = 0; j < k[i]; j++) s += b[j]; a[i] = s; }",
+        "n > 350",
+    ),
+    "a function with a loop": ("for (int i = 0; i < n; i++) a[i] = price(b[i]);", "n > 37"),
+    "sums of cells": ("for (int i = 0; i < n; i++) h[k[i]]++;", "n > 24000"),
+}
+
+
+@pytest.mark.parametrize("name", LEAST)
+def test_something_is_asked_of_each_loop(name: str, tmp_path: Path) -> None:
+    loop, wanted = LEAST[name]
+    text = f"""
+double price(double v)
+{{
+    for (int s = 0; v < 1e9; s++) v = v * 1.01 + s;
+    return v;
+}}
+int h[12];
+#pragma polyc pure(price)
+void f(int n, int m, int t, double *a, double *b, const int *k)
+{{
+#pragma scop
+    {loop}
+#pragma endscop
+}}
+"""
+    found = compiled(text, tmp_path)
+    assert found.verified
+    assert "#pragma omp parallel for" in found.text
+    assert f"polyc_threads({wanted})" in found.text
+
+
+def test_one_tile_is_for_one_thread(tmp_path: Path) -> None:
+    """`n * m > 1000` says nothing of how many tiles there are along n alone."""
+    text = """
+void f(int n, int m, float a[n][256], float p[n], const float q[n], const float x[256])
+{
+#pragma scop
+    for (int c = 0; c < n; c++) {
+        for (int i = 0; i < m; i++) {
+            p[c] = p[c] * q[c] + 1;
+            a[c][i] = x[i] * p[c];
+        }
+        p[c] = p[c] / (1 + p[c]);
+    }
+#pragma endscop
+}
+"""
+    found = compiled(text, tmp_path, tile_sizes=(128,))
+    assert found.verified
+    (line,) = [line for line in found.text.splitlines() if "parallel for" in line]
+    assert line.startswith("#pragma omp parallel for if (n > 128 && 1.0 * n * m > ")
+
+
+def test_a_loop_of_one_iteration_is_not_shared(tmp_path: Path) -> None:
+    text = """
+void f(int t, float h[16][192], float w[192][192], float z[16][192])
+{
+#pragma scop
+    for (int s = 0; s < t; s++)
+        for (int b = 0; b < 16; b++)
+            for (int j = 0; j < 192; j++)
+                z[b][j] = z[b][j] * 0.5f + w[j][b] * h[b][j];
+#pragma endscop
+}
+"""
+    found = compiled(text, tmp_path, tile_sizes=(32, 32, 192), time_tile=("none", ()))
+    assert found.verified
+    lines = found.text.splitlines()
+    shared = [lines[k + 2] for k, line in enumerate(lines) if "omp parallel for" in line]
+    assert not any("+= 32" in line for line in shared)

@@ -79,6 +79,8 @@ def _limit(worth: c.Expr) -> int | None:
 
 def _part(worth: c.Expr) -> c.Expr:
     """A condition that holds for a part of the work: `n > 750` for `n > 12000`."""
+    if isinstance(worth, c.Binary) and worth.op == "&&":  # several tiles are for threads alone
+        return _part(worth.right)
     limit = _limit(worth)
     if limit is None or not isinstance(worth, c.Binary):
         return worth

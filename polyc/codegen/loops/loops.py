@@ -18,7 +18,7 @@ from polyc.codegen.loops.iterations import Visit, iterations_of, members_above
 from polyc.codegen.loops.naming import Namer
 from polyc.codegen.loops.origins import LoopOrigins
 from polyc.codegen.loops.to_isl import MOST_SHIFTED, to_isl
-from polyc.codegen.text.macros import MACROS
+from polyc.codegen.text.macros import MACROS, MIN
 from polyc.codegen.text.printer import ATOMIC, UNROLL_ON_CPU
 from polyc.errors import InternalError
 from polyc.model import ctree as c
@@ -381,13 +381,31 @@ class LoopPrinter:
         return None if member.worth is None else self.more(member.worth)
 
     def more(self, worth: Worth) -> c.Expr:
-        """`1.0 * n * m > 12000`."""
-        printer = ExprPrinter(self.program.scop.parameters, {})
-        factors = [printer.convert(expression(self.build, extent)) for extent in worth.extents]
+        """`1.0 * n * m > 12000`, with `n > 32 && ` before it where that asks for more than one tile."""
+        factors = [self.size(extent) for extent in worth.extents]
         if len(factors) > 1 or self.never_above(factors[0], worth.least):
             factors.insert(0, c.Literal("1.0"))
         amount = reduce(lambda left, right: c.Binary("*", left, right), factors)
-        return c.Binary(">", amount, c.Literal(str(worth.least)))
+        enough: c.Expr = c.Binary(">", amount, c.Literal(str(worth.least)))
+        several: list[c.Expr] = []
+        for extent, size in worth.tiles:
+            count = self.size(extent)
+            if not self.never_above(count, size):
+                several.append(c.Binary(">", count, c.Literal(str(size))))
+        either = reduce(lambda one, other: c.Binary("||", one, other), several) if several else None
+        return enough if either is None else c.Binary("&&", either, enough)
+
+    def size(self, extent: isl.PwAff) -> c.Expr:
+        """An extent; where it has several forms, the least of them: from the greatest first value to the least last
+        one."""
+        printer = ExprPrinter(self.program.scop.parameters, {})
+        forms: list[isl.PwAff] = []
+        extent.foreach_piece(lambda _domain, form: forms.append(isl.PwAff.from_aff(form)))
+        least = reduce(lambda one, other: one.min(other), forms)
+        if len(forms) > 1 and extent.domain().is_subset(least.ge_set(extent)):
+            found = (printer.convert(expression(self.build, form)) for form in forms)
+            return reduce(lambda one, other: c.Call(MIN, (one, other)), found)
+        return printer.convert(expression(self.build, extent))
 
     def never_above(self, size: c.Expr, least: int) -> bool:
         """Whether a size has a type whose numbers are no larger, of which compilers warn in a comparison."""

@@ -80,6 +80,8 @@ def _loop(loop: c.For, place: Place) -> c.Stmt:
 def _worth(node: c.Expr, place: Place) -> c.Expr:
     """The condition on which threads start, `1.0 * n * (m - 1L) > 12000`."""
     match node:
+        case c.Binary(op="&&" | "||", left=left, right=right):
+            return replace(node, left=_worth(left, place), right=_worth(right, place))
         case c.Binary(op=op, left=left, right=right) if op in _COMPARE:
             return replace(node, left=_worth(left, place), right=_free(right, place))
         case c.Binary(op="*", left=left, right=right) if is_fraction(left):

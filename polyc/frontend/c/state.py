@@ -103,6 +103,8 @@ class Region:
     """Names that the region mentions otherwise than as what it assigns."""
     strict: bool = False
     """Nothing new may be assumed of the parameters."""
+    in_opaque: bool = False
+    """So it is for a statement that is kept whole, for which rows of arrays are assumed all the same."""
     effects: Callable[[str], Effect] = lambda name: ANYTHING
     """What a call of a function may do."""
     exposed: frozenset[str] = frozenset()

@@ -132,8 +132,10 @@ class _Round:
         def change(node: c.Node) -> c.Node | None:
             key, chain = reference(node)
             use = self.use(self.scope.symbols[key], chain) if key in chosen else None
-            stop = next((s for s in reversed(use.stops) if s.text in chosen[key]), None) if use is not None else None
-            if use is None or stop is None:
+            if use is None:  # `p->q->x` has the text of the pointer behind it as well
+                return None
+            stop = next((s for s in reversed(use.stops) if s.text in chosen[key] and not s.behind), None)
+            if stop is None:
                 return None
             found: c.Expr = c.Name(self.symbol(stop).key, getattr(node, "span", None))
             for link in chain[use.stops.index(stop) :]:

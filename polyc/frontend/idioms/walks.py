@@ -80,6 +80,61 @@ def declaration(symbol: Symbol) -> str:
     )
 
 
+def followed_values(
+    body: c.Block,
+    scope: Scope,
+    is_own: Callable[[Symbol], bool],
+    stays: Callable[[Symbol], bool],
+    effects: Callable[[str], Effect],
+    before: Callable[[Symbol], int | None],
+) -> Followed:
+    """As `with_values`; where a loop goes on with the variable of another one, that variable is followed as well.
+
+    rewrite:  for (i = 0; i < n - 3; i += 4) …  for (; i < n; i++) …  ->  i = 0; for (; i < n - 3; i += 4) …  for (; …
+    Where the second loop cannot be told from where it starts all the same, the first one keeps its head.
+    """
+    body = c.rewrite(body, _with_one_start)
+    open_ends = _without_start(body)
+
+    def parted(node: c.Node) -> c.Node | None:
+        if not isinstance(node, c.For) or not isinstance(node.init, c.Assign) or node.init.target not in open_ends:
+            return None
+        inside = replace(node, init=None, body=c.rewrite(node.body, parted))
+        return c.Block((c.ExprStmt(node.init, node.span), inside), node.span)
+
+    if open_ends:
+        known = dict(scope.symbols)
+        found = with_values(c.rewrite(body, parted), scope, is_own, stays, effects, before)
+        if not open_ends & _without_start(found.body):
+            return found
+        scope.symbols.clear()
+        scope.symbols.update(known)
+    return with_values(body, scope, is_own, stays, effects, before)
+
+
+def _with_one_start(node: c.Node) -> c.Node | None:
+    """`for (i = k, d = 0; …; i++)` as `d = 0; for (i = k; …; i++)`, where neither mentions the other's variable."""
+    if not isinstance(node, c.For) or not isinstance(node.init, c.Comma) or node.step is None:
+        return None
+    step = stepped(node.step)
+    own = [item for item in node.init.items if step is not None and starts_with(item, step[0])]
+    others = [item for item in node.init.items if item not in own]
+    plain = [item.target.name for item in others if isinstance(item, c.Assign) and isinstance(item.target, c.Name)]
+    if len(own) != 1 or step is None or len(plain) < len(others):
+        return None
+    if mentions(own[0]) & set(plain) or any(step[0] in mentions(item) for item in others):
+        return None
+    inside = replace(node, init=own[0], body=c.rewrite(node.body, _with_one_start))
+    return c.Block((*(c.ExprStmt(item, node.span) for item in others), inside), node.span)
+
+
+def _without_start(body: c.Block) -> set[c.Expr]:
+    """The variables of loops that go on where others ended."""
+    loops = (node for node in c.walk(body) if isinstance(node, c.For) and node.init is None)
+    steps = (stepped(loop.step) for loop in loops if loop.step is not None)
+    return {c.Name(step[0]) for step in steps if step is not None}
+
+
 def with_values(
     body: c.Block,
     scope: Scope,

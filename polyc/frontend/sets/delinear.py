@@ -439,7 +439,7 @@ class Splitter:
         math: allowed = (sizes \\ bad).gist(sizes), for the sizes at which this place is reached at all
         """
         region = self.region
-        if region.strict:
+        if region.strict and not region.in_opaque:
             return False
         known = env.domain.intersect(region.context).intersect(region.types(env)).intersect(region.assumed)
         sizes = project(known, env.variables)

@@ -29,14 +29,15 @@ class Opaque:
         self.collector = Collector(self.region, self.env)
 
     def model(self, node: c.Stmt) -> c.Stmt:
-        """The statement's body; the accesses are in `collector`. Nothing is assumed for the sake of precision."""
+        """The statement's body; the accesses are in `collector`. Nothing is assumed for the sake of precision but that
+        subscripts of flat arrays stay in their rows, whether they are reached or not: without rows, all is lost."""
         declared = {item.name for item in c.walk(node) if isinstance(item, c.Decl)}
         hidden = self.hidden_variables(node, declared)
         self.collector.internal = frozenset(declared | set(hidden))
         notes, strict = self.region.notes, self.region.strict
-        self.region.notes, self.region.strict = [], True
+        self.region.notes, self.region.strict, self.region.in_opaque = [], True, not strict
         body = self.without_unread(self.statement(node, self.env))
-        self.region.notes, self.region.strict = notes, strict
+        self.region.notes, self.region.strict, self.region.in_opaque = notes, strict, False
         self.drop_covered_reads(node)
         if not hidden:
             return body

@@ -18,6 +18,7 @@ restrict return short signed sizeof static struct switch typedef union unsigned 
 __attribute__ __extension__ __asm__ __inline __restrict __declspec _Alignas _Static_assert __typeof__
 """
 KEYWORDS = frozenset(_WORDS.split())
+_LOOPS = frozenset({"for", "while"})
 _OLD_STYLE = re.compile(r"(?!typedef\b)[\w *]*\w ?\([\w, ]*\) ?[A-Za-z_]")
 _BRACES = re.compile(r"\{[^{}]*\}")
 
@@ -56,6 +57,19 @@ class Chunks:
     """Identifier -> indices of the chunks in whose header (or enum list) it stands."""
 
     _of_threads: frozenset[str] | None = None
+    _looping: frozenset[str] | None = None
+
+    @property
+    def looping_functions(self) -> frozenset[str]:
+        """The functions of the file with loops, or that mention one with loops."""
+        if self._looping is None:
+            functions = [k for k, item in enumerate(self.items) if item.is_function]
+            names = {self.items[k].function_name: self.names_of(k) for k in functions}
+            found: set[str] = set()
+            while more := {one for one, used in names.items() if one not in found and used & (found | _LOOPS)}:
+                found |= more
+            self._looping = frozenset(found)
+        return self._looping
 
     @property
     def of_threads(self) -> frozenset[str]:

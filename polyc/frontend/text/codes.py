@@ -56,7 +56,7 @@ NOTES: dict[str, str] = {
     "assumed": "The region is only compiled for parameters for which nothing wraps, and rows of arrays are apart.",
     "delinearised": "Arrays with linearised subscripts are read as arrays with several dimensions.",
     "not-delinearised": "An array with linearised subscripts has no shape that all of them fit.",
-    "left-alone": "With `--detect`: a loop was looked at and is in no region; the message says why.",
+    "left-alone": "A loop was looked at and is in no region; the message says why.",
     "decided-condition": "Lines of the region are under '#if': the output has those that the preprocessor chose.",
     "ignored-pragma": "A pragma inside the region is dropped.",
 }

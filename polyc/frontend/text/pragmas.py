@@ -48,6 +48,8 @@ class Marked:
     """Of a region that nobody marked: what stands for its pragmas in pycparser's tree. `start` is `body` then."""
     lines: tuple[int, int] = (0, 0)
     """Of such a region: its first and last line."""
+    promised: bool = False
+    """Such a region is a part of one that somebody marked, and so has its promises."""
     asked: list[Asked] = field(default_factory=list)
     """What pragmas ask for the whole region."""
     asked_inside: list[Asked] = field(default_factory=list)

@@ -17,7 +17,7 @@ from polyc.nests.nest import has_loops, has_parallel
 from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import goes_far, iterations, leaps
 from polyc.nests.wishes import sequential, stays_sequential, without_parallel
-from polyc.passes.loops.small_regions import worth_of
+from polyc.passes.loops.small_regions import with_tiles, worth_of
 from polyc.poly import budget, names, sets, share
 
 STAGE = "parallel"
@@ -42,11 +42,10 @@ def mark_loops(program: Program) -> Program:
               `vector` on a coincident member with no loop below
     requires: coincidence as isl or a pass that proved it set it
     ensures:  at most one parallel loop on a path, but for loops directly inside of each other that are printed as one
-              (`collapse`), and none of one iteration where the band has a longer one (three
-              planes of an image in tiles of eight); an innermost loop inside sequential loops is left to the vector
-              unit, since starting threads for it costs more than it runs, and so is what is too little to be worth
-              it; threads take the iterations as they come where some are much longer than others. A loop from row to
-              row is left to the C compiler, unless it divides
+              (`collapse`), and none of one iteration (three planes of an image in tiles of eight); an innermost loop
+              inside sequential loops is left to the vector unit, since starting threads for it costs more than it runs,
+              and so is what is too little to be worth it; threads take the iterations as they come where some are much
+              longer than others. A loop from row to row is left to the C compiler, unless it divides
     """
     child = _parallel(program.tree.child, program.tree.domain, False, sequential(program))
     if program.options.target == "openmp" and has_parallel(child):
@@ -89,8 +88,7 @@ def _parallel(node: Node, domain: isl.UnionSet, sequential_above: bool, alone: f
                 if not member.coincident:
                     sequential_above = True
                     continue
-                longer = any(m.coincident and not _runs_once(m, domain) for m in members[position + 1 :])
-                if longer and _runs_once(member, domain):
+                if _runs_once(member, domain):
                     continue
                 innermost = position == len(members) - 1 and not has_loops(node.child)
                 if innermost and sequential_above:
@@ -134,7 +132,9 @@ class _Shares:
                         inner = members[position + 1 :]
                         if changed.parallel and not changed.uneven:
                             inner = self.collapsed(changed, inner, node.child)
-                        return replace(node, members=(*members[:position], changed, *inner))
+                        together = [changed, *(m for m in inner if m.parallel)]
+                        first, *_ = with_tiles(self.program, self.at, together)
+                        return replace(node, members=(*members[:position], first, *inner))
                 return replace(node, child=self.below(node.child, above + members))
             case _:
                 return replace(node, child=self.below(node.child, above))

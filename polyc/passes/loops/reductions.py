@@ -7,11 +7,14 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from polyc.analysis.expressions.reductions import reduction_of
+from polyc.machine import load_cpu
 from polyc.model.fault import Fault
 from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Leaf, Mark, Member, Node, Role, Sequence, walk
+from polyc.nests.samples import sample_parameters
 from polyc.nests.wishes import sequential
 from polyc.passes.buffers.privatize import place_private_arrays
+from polyc.passes.loops.small_regions import started
 from polyc.poly import set_name, sets
 
 STAGE = "reductions"
@@ -67,12 +70,14 @@ def _marked(program: Program, band: Band) -> Band | None:
     innermost = position == len(band.members) - 1 and all(isinstance(n, Leaf | Sequence) for n in walk(band.child))
     around = [n for n in walk(program.tree.child) if isinstance(n, Band) and any(x is band for x in walk(n))]
     above = any(m.parallel for n in around for m in n.members)
-    changed: Member
+    changed: Member | None = None
     if not above and position == 0:
-        changed = replace(member, parallel=True, reductions=reductions)
-    elif innermost:
+        outer = tuple(m for n in around if n is not band for m in n.members)
+        machine, at = load_cpu(program.options.machine), sample_parameters(program)
+        changed = started(program, machine, at, outer, replace(member, parallel=True, reductions=reductions))
+    if changed is None and innermost:
         changed = replace(member, vector=True, reductions=reductions)
-    else:
+    if changed is None:
         return None
     return replace(band, members=(*band.members[:position], changed, *band.members[position + 1 :]))
 

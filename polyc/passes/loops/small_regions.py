@@ -11,14 +11,22 @@ from polyc.cost.time import Rates, operations
 from polyc.machine import Cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.tree import Member, Worth
+from polyc.model.scop import Statement
+from polyc.model.tree import Member, Role, Worth
 from polyc.nests.samples import written_cells
 from polyc.poly import affine_of, box_extents, box_volume, set_name, sets, value_on
+from polyc.records import replace
 
 FROM_AFAR = 2.0
 """How many times longer than its operations a loop takes at least whose data come from memory."""
 SEARCHED = 4
 """How many times as much has to be done where a search starts threads as well, and runs through the loops before."""
+UNKNOWN = 64
+"""Iterations of a loop of which nobody knows how many it has."""
+CALLED = 10
+"""Operations in a loop of a function that is called."""
+MOST_FORMS = 4
+"""Of an extent: the least of so many values, as from max(0, j - m) to min(j + m, n)."""
 VECTOR_BYTES = 16
 """In which a core does as many operations in vectors as `Rates` says for one by one."""
 
@@ -40,20 +48,18 @@ def worth_of(program: Program, machine: Cpu, at: isl.Set, above: Sequence[Member
     for piece in sets(member.schedule.domain()):
         statement = program.statements[set_name(piece)]
         instances = statement.domain.intersect(piece)
-        if any(isinstance(node, c.For | c.While) for node in c.walk(statement.body)):
-            return None  # nobody knows how often a loop of its own runs
         count = box_volume(instances.intersect_params(at))
-        work.append((count * operations(statement), count, instances))
+        work.append((count * _with_loops(program, statement), count, instances))
     runs = any(w > 0 for w, _, _ in work)
     if not runs:  # at the sample sizes: `if (mode == 2)`
-        work = [(operations(program.statements[set_name(piece)]), 1.0, piece) for _, _, piece in work]
+        work = [(_with_loops(program, program.statements[set_name(piece)]), 1.0, piece) for _, _, piece in work]
     total, count, largest = sum(w for w, _, _ in work), *max(work, key=lambda one: one[0])[1:]
     if not total < float("inf"):
         return None
     fixed = _dimensions(above, largest)
     if fixed is None:
         return None
-    extents = box_extents(largest, program.scop.known, fixed)
+    extents = box_extents(largest, program.scop.known, fixed, MOST_FORMS)
     if extents is None:
         return None
     seconds = machine.parallel_region_us * 1e-6 / (1 - 1 / machine.cores)
@@ -72,6 +78,61 @@ def worth_of(program: Program, machine: Cpu, at: isl.Set, above: Sequence[Member
     constants = prod(int(e.max_val().to_python()) for e in extents if e.is_cst())
     open_ones = tuple(e for e in extents if not e.is_cst())
     return Worth(open_ones, _plain(least / constants) if open_ones else 0)
+
+
+def started(program: Program, machine: Cpu, at: isl.Set, above: Sequence[Member], member: Member) -> Member | None:
+    """A parallel loop that starts threads where they are worth it; None where they never are."""
+    if program.options.threads == "always":
+        return member
+    worth = worth_of(program, machine, at, above, member)
+    if worth is None or worth.least <= 1:
+        return member
+    return replace(member, worth=worth) if worth.extents else None
+
+
+def _with_loops(program: Program, statement: Statement) -> float:
+    """The operations of an instance, with those of loops in it that the model knows nothing of, and of functions of the
+    file with loops, as if these ran UNKNOWN times."""
+    inside: list[c.Node] = []
+    for node in c.walk(statement.body):
+        if isinstance(node, c.For) or (isinstance(node, c.While) and not _is_once(node)):
+            inside += c.walk(node.body)
+        elif isinstance(node, c.Call) and node.function in program.scop.looping_functions:
+            inside += [node] * CALLED
+    more = sum(isinstance(node, c.Binary | c.Assign | c.Call) for node in inside)
+    return operations(statement) + UNKNOWN * more
+
+
+def _is_once(node: c.While) -> bool:
+    """`do { … } while (0)`"""
+    return node.do_first and node.condition == c.Literal("0")
+
+
+def with_tiles(program: Program, at: isl.Set, shared: Sequence[Member]) -> Sequence[Member]:
+    """Loops that share threads, the first of which asks for more than one tile as well where only a run knows how many
+    there are.
+
+    math: a loop over tiles of s iterations has several where its extent is more than s
+    at:   the sample sizes, by which the statements of one loop are compared
+    """
+    worth = shared[0].worth
+    if worth is None:
+        return shared
+    tiles: list[tuple[isl.PwAff, int]] = []
+    for member in shared:
+        pieces = [program.statements[set_name(p)].domain.intersect(p) for p in sets(member.schedule.domain())]
+        largest = max(pieces, key=lambda piece: box_volume(piece.intersect_params(at)))
+        dimension = _dimension(replace(member, size=1), largest)
+        others = {*range(largest.dim(isl.dim_type.set))} - {dimension}
+        extents = box_extents(largest, program.scop.known, others, MOST_FORMS) if dimension is not None else None
+        if member.role is not Role.TILE or not extents or extents[0].is_cst():
+            return shared
+        tiles.append((extents[0], member.size))
+    every = [extent for extent, _ in tiles] * len(worth.extents)
+    if len(tiles) == 1 and tiles[0][1] ** len(every) <= worth.least:
+        if all(one.plain_is_equal(other) for one, other in zip(every, worth.extents, strict=True)):
+            return shared  # n * n > 6000 says that n > 64
+    return [replace(shared[0], worth=replace(worth, tiles=tuple(tiles))), *shared[1:]]
 
 
 def _within(instances: isl.Set, at: isl.Set, fixed: set[int]) -> float:
@@ -107,16 +168,17 @@ def _vectors(program: Program, instances: isl.Set, at: isl.Set, within: float) -
 
 def _dimensions(above: Sequence[Member], instances: isl.Set) -> set[int] | None:
     """The dimensions of a statement whose loops stand around; None where these are others than those written."""
-    found = set()
-    for member in above:
-        value = affine_of(value_on(member.schedule, instances.get_space()))
-        if value is None or member.size != 1:
-            return None
-        used = [d for d in range(instances.dim(isl.dim_type.set)) if value.involves_dims(isl.dim_type.in_, d, 1)]
-        if len(used) != 1:
-            return None
-        found.add(used[0])
-    return found
+    found = {_dimension(member, instances) for member in above}
+    return None if None in found else {one for one in found if one is not None}
+
+
+def _dimension(member: Member, instances: isl.Set) -> int | None:
+    """The dimension of a statement that a loop runs through; None where that is not one of those written."""
+    value = affine_of(value_on(member.schedule, instances.get_space()))
+    if value is None or member.size != 1:
+        return None
+    used = [d for d in range(instances.dim(isl.dim_type.set)) if value.involves_dims(isl.dim_type.in_, d, 1)]
+    return used[0] if len(used) == 1 else None
 
 
 def _plain(count: float) -> int:

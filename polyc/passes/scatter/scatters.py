@@ -18,6 +18,7 @@ from polyc.nests.samples import sample_parameters
 from polyc.nests.wishes import sequential
 from polyc.passes.buffers.privatize import place_private_arrays
 from polyc.passes.loops.reductions import Races, swapped
+from polyc.passes.loops.small_regions import started
 from polyc.passes.scatter.owners import with_owners
 from polyc.poly import box_volume, constant_of, names
 
@@ -101,7 +102,11 @@ class _Marker:
             return owned
         if why:
             return self.declined(band, told, why)
-        done = replace(band, members=(changed, *band.members[1:]))
+        at = sample_parameters(self.program)
+        shared = changed if inside else started(self.program, self.machine, at, (), changed)
+        if shared is None:
+            return self.declined(band, told, "all of it takes less time than threads take to start")
+        done = replace(band, members=(shared, *band.members[1:]))
         if (fault := self.race(band, done)) is not None:
             return self.declined(band, told, fault)
         how = "each thread adds up a copy of its own" if private else "updates of a cell are atomic"

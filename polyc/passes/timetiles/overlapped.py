@@ -81,6 +81,8 @@ class _Maker:
         size_bytes = 0
         for name in sorted(written_by(self.program, steps)):
             array = self.program.scop.arrays[name]
+            if not array.rank and name in self.program.scop.privatizable:
+                continue  # each thread has its own
             copied = self.kept(array, ran)
             if isinstance(copied, str):
                 return copied
@@ -186,6 +188,8 @@ class _Maker:
         first_reads = self.named(self.program.dependences.live_in, array.name).intersect_domain(self.steps.instances)
         own = isl.UnionMap.from_map(self.own().set_tuple_name(isl.dim_type.out, array.name))
         travels = self.travels(array.name) or not written.range().is_disjoint(first_reads.range())
+        if travels and self.leaves(written):
+            return f"{array.c_name}: later steps write fewer cells, and each block would copy the others on"
         box = self.box(ran.apply_range(touched).union(own) if travels else ran.apply_range(touched))
         if isinstance(box, str):
             return f"{array.c_name}: {box}"
@@ -278,6 +282,16 @@ class _Maker:
         inside = among(flow, self.steps.instances)
         at_once = inside.eq_at_multi_union_pw_aff(isl.MultiUnionPwAff.from_union_pw_aff(self.steps.time.schedule))
         return not inside.subtract(at_once).is_empty()
+
+    def leaves(self, written: isl.UnionMap) -> bool:
+        """Whether the last steps, as many as a tile has, write fewer cells than all of them."""
+        times = isl.UnionMap.from_union_pw_aff(self.steps.time.schedule).intersect_domain(self.steps.instances)
+        times = times.intersect_params(self.steps.known)
+        (every,) = sets(times.range())
+        near = self.parsed(f"{{ [last] -> [t] : last - {self.height} < t <= last }}")
+        recent = isl.UnionSet.from_set(every.lexmax().apply(near))
+        cells = written.intersect_domain(times.intersect_range(recent).domain()).range()
+        return not written.range().intersect_params(self.steps.known).is_subset(cells)
 
     def final(self, array: str) -> isl.UnionMap:
         """`{ [tile] -> A[x] }`: own cells that are written last in the tile's block, and needed after all steps."""

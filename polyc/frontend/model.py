@@ -41,6 +41,7 @@ from polyc.frontend.idioms.fixed import with_fixed_places
 from polyc.frontend.idioms.indices import with_indices
 from polyc.frontend.idioms.named import named_values, with_known_steps
 from polyc.frontend.idioms.pointers import TooMany, aliases
+from polyc.frontend.idioms.rows import Rows
 from polyc.frontend.idioms.walks import followed_values, walked
 from polyc.frontend.idioms.webs import with_webs
 from polyc.frontend.inspection import Asking, asking
@@ -53,7 +54,7 @@ from polyc.frontend.sets.affine import Affine
 from polyc.frontend.sets.arrays import extent, make_array, positive_extents
 from polyc.frontend.sets.atoms import Atoms
 from polyc.frontend.sets.delinear import is_linearised, shaped_items
-from polyc.frontend.sets.multiples import told
+from polyc.frontend.sets.multiples import assume_products, told
 from polyc.frontend.sets.promises import condition_set, names_in
 from polyc.frontend.special import special
 from polyc.frontend.text.chunks import KEYWORDS, Chunks
@@ -150,7 +151,8 @@ class Modeller:
         followed = followed_values(written_by_user, scope, self.is_own, stays, self.effects.of, constant_before)
         apart, split = with_webs(followed.body, scope, self.is_read_behind)
         exchanges = Exchanges(scope, with_indices(apart, scope))
-        body = exchanges.body
+        rows = Rows(scope, exchanges.body)
+        body = rows.body
         written, read = frozenset(writes(body)), frozenset(reads(body))
         region = Region(
             scope, written, settled_names(body), values=assigned_values(body), read=read, problems=converter.problems
@@ -162,6 +164,10 @@ class Modeller:
         region.sizes = lambda symbol, n: extent(symbol, n, region, converter, self.parsed.function)[0]
         self.check(region, body)
         self.promise(region, steps)
+        lengths = [value for one in rows.lengths if (value := Affine(region).value(one, Env())) is not None]
+        for length, _ in lengths:
+            region.assumed = region.assumed.intersect(length.ge_set(number(0)))
+        assume_products(region, rows.products)
         after = After(region, self.parsed.function, self.path, self.marked.live_out, self.options.live_out)
         after.check()
         asked = self.asked_loops(region, body)

@@ -129,9 +129,9 @@ def with_tiles(program: Program, at: isl.Set, shared: Sequence[Member]) -> Seque
             return shared
         tiles.append((extents[0], member.size))
     every = [extent for extent, _ in tiles] * len(worth.extents)
-    if len(tiles) == 1 and tiles[0][1] ** len(every) <= worth.least:
-        if all(one.plain_is_equal(other) for one, other in zip(every, worth.extents, strict=True)):
-            return shared  # n * n > 6000 says that n > 64
+    alike = len(tiles) == 1 and all(a.plain_is_equal(b) for a, b in zip(every, worth.extents, strict=True))
+    if alike and tiles[0][1] ** len(every) <= worth.least:
+        return shared  # n * n > 6000 says that n > 64
     return [replace(shared[0], worth=replace(worth, tiles=tuple(tiles))), *shared[1:]]
 
 

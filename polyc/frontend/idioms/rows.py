@@ -1,0 +1,123 @@
+"""Loops over all elements of an image at once, beside loops over its rows.
+
+rewrite:  for (p = 0; p < w * h; p++) u[p] = v[p];
+          ->
+          for (y = 0; y < h; y++) for (x = 0; x < w; x++) u[y * w + x] = v[y * w + x];
+requires: another reference of the region to one of these arrays has the stride w
+ensures:  the same iterations in the same order where w is no negative number, which is assumed; and where a size that
+          is declared as a product still is that product
+"""
+
+from __future__ import annotations
+
+from pycparser import c_ast
+
+from polyc.analysis.expressions.facts import assigned_scalars, has_jump, induction, mentions, writes
+from polyc.frontend.c.symbols import Scope, Symbol
+from polyc.model import ctree as c
+from polyc.model.scop import Storage
+from polyc.records import dataclass, field, replace
+
+
+@dataclass(slots=True)
+class Rows:
+    """The region with loops over rows, and what has to hold for them."""
+
+    scope: Scope
+    body: c.Block
+    lengths: list[c.Expr] = field(default_factory=list)
+    """Of rows: they are assumed to be 0 or more."""
+    products: dict[str, c.Expr] = field(default_factory=dict)
+    """Sizes that are taken for products of others, by key."""
+    strides: dict[str, set[str]] = field(init=False)
+    """The sizes that stand in products in the subscripts of each array."""
+    written: set[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.strides, self.written = {}, writes(self.body)
+        for node in c.walk(self.body):
+            if isinstance(node, c.Subscript) and isinstance(node.base, c.Name):
+                factors = [part for part in c.walk(node.index) if isinstance(part, c.Binary) and part.op == "*"]
+                named = {side.name for part in factors for side in (part.left, part.right) if isinstance(side, c.Name)}
+                self.strides.setdefault(node.base.name, set()).update(named - self.written)
+        if any(self.strides.values()):
+            self.body = c.rewrite(self.body, self.parted)
+
+    def parted(self, node: c.Node) -> c.Node | None:
+        """Such a loop as two."""
+        head = induction(node) if isinstance(node, c.For) else None
+        if not isinstance(node, c.For) or head is None or not head.declared or head.step != 1:
+            return None
+        if head.start != c.Literal("0") or has_jump(node.body) or head.key in assigned_scalars(node.body):
+            return None
+        match node.condition:
+            case c.Binary(op="<", left=c.Name(name=name), right=bound) if name == head.key:
+                sides = self.factors(bound)
+            case _:
+                return None
+        if sides is None:
+            return None
+        index = c.Name(head.key)
+        flat = (n for n in c.walk(node.body) if isinstance(n, c.Subscript) and n.index == index)
+        known = {row for n in flat if isinstance(n.base, c.Name) for row in self.strides.get(n.base.name, ())}
+        for length, count in (sides, sides[::-1]):
+            if isinstance(length, c.Name) and length.name in known:
+                if isinstance(bound, c.Name):
+                    self.products[bound.name] = c.Binary("*", *sides)
+                self.lengths.append(length)
+                return self.rows(node, head.key, length, count)
+        return None
+
+    def factors(self, bound: c.Expr) -> tuple[c.Expr, c.Expr] | None:
+        """What a bound is the product of: two sizes."""
+        match bound:
+            case c.Cast(operand=inner):
+                return self.factors(inner)
+            case c.Binary(op="*", left=left, right=right):
+                sides = self.size(left), self.size(right)
+                return None if None in sides else sides  # type: ignore[return-value]
+            case c.Name(name=name):
+                symbol = self.scope.symbols.get(name)
+                init = symbol.node.init if symbol is not None and symbol.node is not None else None
+                if symbol is None or symbol.storage is not Storage.LOCAL or name in self.written:
+                    return None
+                if not isinstance(init, c_ast.BinaryOp) or init.op != "*":
+                    return None
+                sides = self.named(init.left), self.named(init.right)
+                return None if None in sides else sides  # type: ignore[return-value]
+        return None
+
+    def size(self, node: c.Expr) -> c.Expr | None:
+        """A size that the region does not write, or a sum with one."""
+        while isinstance(node, c.Cast):
+            node = node.operand
+        names = mentions(node)
+        plain = all(isinstance(n, c.Name | c.Literal | c.Binary) for n in c.walk(node))
+        sizes = all((s := self.scope.symbols.get(name)) is not None and s.is_integer and not s.rank for name in names)
+        return node if plain and sizes and not names & self.written else None
+
+    def named(self, node: c_ast.Node) -> c.Expr | None:
+        symbol = self.scope.find(node.name) if isinstance(node, c_ast.ID) else None
+        return None if symbol is None else self.size(c.Name(symbol.key))
+
+    def rows(self, node: c.For, key: str, length: c.Expr, count: c.Expr) -> c.For:
+        symbol = self.scope.symbols[key]
+        row, place = (self.counter(symbol, f"{symbol.c_name}_{what}") for what in ("row", "in_row"))
+        here = c.Binary("+", c.Binary("*", c.Name(row.key), length), c.Name(place.key))
+        body = c.rewrite(c.rewrite(node.body, self.parted), lambda n: here if n == c.Name(key) else None)
+        inner = _loop(place, length, body, node)
+        return _loop(row, count, inner, node)
+
+    def counter(self, symbol: Symbol, name: str) -> Symbol:
+        old = symbol.node
+        assert old is not None
+        return self.scope.fresh(type(old)(name, old.quals, [], [], [], old.type, None, None, old.coord))
+
+
+def _loop(counter: Symbol, end: c.Expr, body: c.Stmt, node: c.For) -> c.For:
+    name = c.Name(counter.key, node.span)
+    start = c.Decl(counter.shape.element.text, counter.key, (), c.Literal("0"), node.span)
+    return replace(node, init=start, condition=c.Binary("<", name, end), step=c.Postfix("++", name), body=body)
+
+
+__all__ = ["Rows"]

@@ -15,7 +15,7 @@ from polyc.model.tree import LEAF, Band, Domain, Member, Role
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check
 from polyc.verify import check as faults_of
-from tests.programs import after, region_in, region_of
+from tests.programs import after, compiled, region_in, region_of
 
 FILES = sorted((Path(__file__).parent / "unrolled").glob("*.c"))
 FAILURES = {"verification-failed", "budget", "not-printed", "text-not-checked"}
@@ -106,3 +106,17 @@ def test_subscripts_with_fractions(tmp_path: Path) -> None:
         tmp_path,
     )
     assert "isl-failed" not in {r.code for r in compile_region(region, Options()).program.remarks}
+
+
+@pytest.mark.parametrize("kind", ["diamond", "skewed", "overlapped"])
+def test_clamps_in_tiles_over_time(kind: str, tmp_path: Path) -> None:
+    """No vector loop asks at each column whether it is the first one."""
+    program = Path(__file__).parents[1] / "differential/programs/clamped_steps.c"
+    text = program.read_text().split("int main")[0].replace('#include "driver.h"', "")
+    found = compiled(text, tmp_path, time_tile=(kind, ()))
+    assert found.verified
+    lines = found.text.splitlines()
+    loops = [lines[k + 2 : k + 4] for k, line in enumerate(lines) if line == "#pragma omp simd"]
+    assert not any("(x == 0 ?" in line for loop in loops for line in loop)
+    if kind != "overlapped":
+        assert any("x - 1" in line and "x + 1" in line for loop in loops for line in loop)

@@ -64,8 +64,8 @@ class _Unroller:
 
     def at(self, node: Node, above: tuple[Band | Filter | Extension, ...]) -> Node:
         match node:
-            case Leaf() | Mark(kind="tiles"):
-                return node  # tiles over time have an order of their own
+            case Leaf():
+                return node
             case Sequence(children=steps):
                 return Sequence(tuple(replace(s, child=self.at(s.child, (*above, s))) for s in steps))
             case Extension():

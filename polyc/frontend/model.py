@@ -38,6 +38,7 @@ from polyc.frontend.flow import needed_exits, without_dead, without_unread, writ
 from polyc.frontend.idioms.bodies import Bodies, with_bodies
 from polyc.frontend.idioms.exchange import Exchanges
 from polyc.frontend.idioms.fixed import with_fixed_places
+from polyc.frontend.idioms.flips import with_flips
 from polyc.frontend.idioms.indices import with_indices
 from polyc.frontend.idioms.named import named_values, with_known_steps
 from polyc.frontend.idioms.pointers import TooMany, aliases
@@ -147,8 +148,11 @@ class Modeller:
             value = given_before(symbol.c_name, before, self.parsed.function)
             return None if value is None else types.constant(value)
 
+        written_by_user, flips = with_flips(written_by_user, scope, self.is_own, constant_before)
         written_by_user, steps = with_known_steps(written_by_user, scope, constant_before)
         followed = followed_values(written_by_user, scope, self.is_own, stays, self.effects.of, constant_before)
+        known = {key: value for key, value in flips.items() if value is not None}
+        followed = replace(followed, keys=followed.keys | flips.keys(), constants=followed.constants | known)
         apart, split = with_webs(followed.body, scope, self.is_read_behind)
         exchanges = Exchanges(scope, with_indices(apart, scope))
         rows = Rows(scope, exchanges.body)

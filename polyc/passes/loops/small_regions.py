@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log10, prod
+from math import inf, log10, prod
 
 import islpy as isl
 
@@ -128,10 +128,11 @@ def with_tiles(program: Program, at: isl.Set, shared: Sequence[Member]) -> Seque
         if member.role is not Role.TILE or not extents or extents[0].is_cst():
             return shared
         tiles.append((extents[0], member.size))
-    every = [extent for extent, _ in tiles] * len(worth.extents)
-    alike = len(tiles) == 1 and all(a.plain_is_equal(b) for a, b in zip(every, worth.extents, strict=True))
-    if alike and tiles[0][1] ** len(every) <= worth.least:
-        return shared  # n * n > 6000 says that n > 64
+    largest_tile = 1.0  # `n * n > 6000` says that n > 64
+    for one in worth.extents:
+        largest_tile *= next((size for extent, size in tiles if extent.plain_is_equal(one)), inf)
+    if largest_tile <= worth.least:
+        return shared
     return [replace(shared[0], worth=replace(worth, tiles=tuple(tiles))), *shared[1:]]
 
 

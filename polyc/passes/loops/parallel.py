@@ -223,7 +223,7 @@ def _vector(node: Node, program: Program, inside: bool = False) -> Node:
             return Sequence(tuple(Filter(s.filter, _vector(s.child, program, inside)) for s in steps))
         case Band(members=members):
             last = members[-1]
-            inside = inside or any(m.parallel for m in members)
+            inside = inside or any(m.parallel or (m.coincident and m.role is Role.TILE) for m in members)
             if has_loops(node.child):
                 return replace(node, child=_vector(node.child, program, inside))
             if not last.coincident or last.parallel or last.role is Role.TILE:

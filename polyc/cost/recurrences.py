@@ -40,8 +40,11 @@ class Rows:
     """How many rows hide the latency."""
 
 
-def rows_of(program: Program, band: Band) -> Rows | None:
-    """What a band runs, if its rows wait for themselves."""
+def rows_of(program: Program, band: Band, apart: bool = False) -> Rows | None:
+    """What a band runs, if its rows wait for themselves.
+
+    apart: whether there may be steps beside these in which nothing waits, which stay as they are
+    """
     below = list(walk(band))
     bands = [n for n in below if isinstance(n, Band)]
     along = next((m for m in reversed(band.members) if m.coincident), None)
@@ -50,21 +53,22 @@ def rows_of(program: Program, band: Band) -> Rows | None:
     if gain_of(along, program) > 0:
         return None  # it goes innermost as it is (`vectorize.py`)
     inner = [b for b in bands if not any(isinstance(n, Band) for n in walk(b.child))]
-    if any(b.members[-1].coincident for b in inner) or any(isinstance(n, Mark | Extension) for n in below):
+    waiting = [b for b in inner if not b.members[-1].coincident]
+    if (len(waiting) < len(inner) and not apart) or any(isinstance(n, Mark | Extension) for n in below):
         return None
     machine = load_cpu(program.options.machine)
     every = [program.statements[name] for name in names(along.schedule.domain())]
     sizes = [program.scop.arrays[a.array].element.size_bytes or 1 for s in every for a in s.accesses]
     lanes = machine.lanes(max(sizes, default=1))
     latency = work = 0.0
-    for one in inner:
+    for one in waiting:
         own = [program.statements[name] for name in names(one.members[-1].schedule.domain())]
         if not all(_moves(s, along, one.members[-1], program) for s in own):
             return None
         carried = _carried(program, one.members[-1].schedule.domain())
         latency += max((_waits(s, carried, machine) for s in own), default=0.0)
         work += sum(_work(s, machine, lanes) for s in own)
-    if not inner or latency < GAIN * work:
+    if not waiting or latency < GAIN * work:
         return None
     return Rows(along, latency, work, max(LEAST, min(MOST, lanes)))
 

@@ -399,8 +399,9 @@ class Scop:
     """`[n] -> { : … }`: sizes at which no `int` overflows in the heads of the region's loops. For others C gives it no
     meaning. None: all."""
     reached: tuple[isl.Set, ...] = ()
-    """Of a region that nobody marked, a part of `assumed`: where it follows the pointers that lead to its sizes and
-    arrays. Codegen asks for these first and in this order, as no other condition may be evaluated elsewhere."""
+    """A part of `assumed`: where the region follows the pointers that lead to its sizes and arrays, of one that nobody
+    marked, or of which something is read before the loops (`loaded`). Codegen asks for these first and in this order,
+    as no other condition may be evaluated elsewhere."""
     loaded: frozenset[str] = frozenset()
     """Arrays and parameters that are read through memory, are there wherever the transformed text runs, and that C
     compilers would read again and again: the region stores characters, which may be part of anything."""

@@ -9,7 +9,7 @@ import islpy as isl
 
 from polyc.analysis.coincident import within_iteration
 from polyc.model.program import Program
-from polyc.model.scop import Access, AccessKind
+from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Leaf, Member, Node, partial_schedule, restrict, walk
 from polyc.poly import among, in_name, least_of, maps, names, out_name, sets, value_on
 from polyc.records import dataclass, replace
@@ -148,13 +148,18 @@ def _written_cells(program: Program, instances: isl.UnionSet) -> dict[str, isl.P
     most = max(cell.dim(isl.dim_type.out) for cell in cells.values())
     whole = {name: cell for name, cell in cells.items() if cell.dim(isl.dim_type.out) == most}
     for name in cells.keys() - whole.keys():
-        loops = program.statements[name].loops
-        partner = next((one for one in whole if program.statements[one].loops == loops), None)
+        partner = next((one for one in whole if _runs_with(program.statements[name], program.statements[one])), None)
         if partner is None or cells[name].dim(isl.dim_type.out):
             return "its statements write arrays of different dimensions"
         same = isl.Map.from_pw_multi_aff(whole[partner]).set_tuple_name(isl.dim_type.in_, name)
         cells[name] = isl.PwMultiAff.from_map(same)
     return cells
+
+
+def _runs_with(one: Statement, other: Statement) -> bool:
+    """Whether a statement has the loops of another one, and no instance that it would not have in its place."""
+    alike = one.loops == other.loops
+    return alike and one.domain.set_tuple_name(other.domain.get_tuple_name()).is_subset(other.domain)
 
 
 def _iterations(loops: tuple[Member, ...], instances: isl.UnionSet) -> dict[str, isl.PwMultiAff] | None:
@@ -209,6 +214,13 @@ def hyperplane(steps: Steps, dimension: int, sign: int = 1) -> Hyperplane | None
                 _schedule(steps, dimension, sign, slope, shifts), dimension, sign, slope, max(shifts.values())
             )
     return None
+
+
+def stays_in_cells(steps: Steps) -> bool:
+    """Whether no dependence leads from one cell to another along any subscript that tiles could be made of."""
+    every = [[hyperplane(steps, dimension, sign) for sign in (1, -1)] for dimension in range(steps.rank)]
+    planes = [plane for pair in every if None not in pair for plane in pair if plane is not None]
+    return bool(planes) and not any(plane.slope or plane.shift for plane in planes)
 
 
 def _distances(steps: Steps, dependence: isl.Map, dimension: int) -> isl.Set:

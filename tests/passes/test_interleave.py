@@ -12,7 +12,7 @@ from polyc.model.tree import Band, Domain, Node, rewrite
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check
 from polyc.verify import check as faults_of
-from tests.programs import after, region_in, region_of
+from tests.programs import after, compiled, region_in, region_of
 
 FILES = sorted((Path(__file__).parent / "interleaved").glob("*.c"))
 FAILURES = {"verification-failed", "budget", "not-printed", "text-not-checked"}
@@ -72,3 +72,20 @@ def test_the_wrong_loop_inside_is_seen(file: Path) -> None:
         return replace(node, members=members)
 
     assert faults_of(replace(program, tree=Domain(program.tree.domain, rewrite(program.tree.child, change))))
+
+
+def test_steps_in_which_nothing_waits_stay_as_they_are(tmp_path: Path) -> None:
+    """Of lines that are solved, the right-hand side keeps its loop along the row; a private value that lives in one
+    iteration does not stand in the way."""
+    program = Path(__file__).parents[1] / "differential/programs/implicit_lines.c"
+    text = program.read_text().split("int main")[0].replace('#include "driver.h"', "")
+    found = compiled(text, tmp_path)
+    assert found.verified
+    assert [r for r in found.program.remarks if r.code == "interleaved"]
+    assert not [r for r in found.program.remarks if r.code == "time-tiled"]
+    lines = [line.strip() for line in found.text.splitlines()]
+    assert (
+        "b = bt; b < polyc_min(lines, bt + 8)" in lines[lines.index("double m = 3 - be[i] + al[i] * cp[b][i - 1];") - 1]
+    )
+    place = next(k for k, line in enumerate(lines) if line.startswith("rhs[b"))
+    assert any("i = 1; i < 150; i++" in line for line in lines[place - 3 : place])

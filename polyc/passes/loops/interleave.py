@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import islpy as isl
 
 from polyc.cost.recurrences import Rows, rows_of
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
-from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Role, Sequence
-from polyc.nests.nest import values
+from polyc.model.tree import (
+    Band,
+    Domain,
+    Extension,
+    Mark,
+    Member,
+    Node,
+    Role,
+    Sequence,
+    child_nodes,
+    walk,
+)
+from polyc.nests.nest import Outer, has_loops, values
 from polyc.nests.sums import streams
 from polyc.nests.tiling import tile_members
 from polyc.passes.loops.vectorize import sink
-from polyc.poly import names, sets
+from polyc.poly import among, empty_map, names, sets
 from polyc.records import dataclass, replace
 
 STAGE = "interleave"
@@ -52,15 +65,15 @@ class _Interleaver:
             case Mark():
                 return replace(node, child=self.at(node.child, above, added))
             case Band():
-                rows = rows_of(self.program, node)
-                if rows is not None and not _written_privately(rows, self.program):
+                rows = rows_of(self.program, node, isinstance(node.child, Sequence))
+                if rows is not None and not _keeps_privately(node, rows, self.program):
                     return self.interleaved(node, rows, _is_tiled(rows, above, added))
                 return replace(node, child=self.at(node.child, above + node.members, added))
             case _:
                 return node
 
     def interleaved(self, band: Band, rows: Rows, in_tile: bool) -> Node:
-        below = sink(replace(rows.along, role=Role.POINT), band.child)
+        below = sink(replace(rows.along, role=Role.POINT), band.child, _waits_for_nothing)
         if in_tile:
             members = tuple(m for m in band.members if m is not rows.along)
         else:
@@ -75,6 +88,12 @@ class _Interleaver:
         self.program = self.program.remark("interleaved", STAGE, message, statements, **data)
         self.made = True
         return replace(band, members=members, child=below) if members else below
+
+
+def _waits_for_nothing(node: Node) -> bool:
+    """Whether no iteration of the innermost loops waits for the one before it."""
+    inner = (n for n in walk(node) if isinstance(n, Band) and not has_loops(n.child))
+    return all(band.members[-1].coincident for band in inner)
 
 
 def _is_tiled(rows: Rows, above: tuple[Member, ...], added: isl.UnionMap | None) -> bool:
@@ -92,11 +111,30 @@ def _is_tiled(rows: Rows, above: tuple[Member, ...], added: isl.UnionMap | None)
     return False
 
 
-def _written_privately(rows: Rows, program: Program) -> bool:
-    """Whether the nest writes private scalars, of which rows that run at once would need one each."""
-    own = [program.statements[name] for name in names(rows.along.schedule.domain())]
+def _keeps_privately(band: Band, rows: Rows, program: Program) -> bool:
+    """Whether the nest keeps a private value longer than one iteration of its innermost loops, so that rows that run
+    at once would need one each."""
+    instances = rows.along.schedule.domain()
+    own = [program.statements[name] for name in names(instances)]
     written = {a.array for s in own for a in s.accesses if a.kind is not AccessKind.READ}
-    return bool(written & program.scop.privatizable)
+    for array in written & program.scop.privatizable:
+        flow = among(program.dependences.flow_by_array.get(array, empty_map(instances)), instances)
+        for members in _paths(band):
+            ran = members[-1].schedule.domain()
+            flow = flow.subtract(Outer(members).same_iteration(among(flow, ran)))
+        if program.scop.arrays[array].rank or not flow.is_empty():
+            return True
+    return False
+
+
+def _paths(node: Node, above: tuple[Member, ...] = ()) -> Iterator[tuple[Member, ...]]:
+    """The loops around each piece of code without any, from a node on."""
+    here = (*above, *node.members) if isinstance(node, Band) else above
+    below = [child for child in child_nodes(node) if has_loops(child)]
+    if not below and here:
+        yield here
+    for child in below:
+        yield from _paths(child, here)
 
 
 __all__ = ["interleave_rows"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import reduce
 from itertools import groupby
 
@@ -183,16 +183,18 @@ def _loops(node: Node) -> list[Band]:
     return [n for n in walk(node) if isinstance(n, Band) and n.members[-1].role is not Role.WRITTEN_OUT]
 
 
-def sink(member: Member, node: Node) -> Node:
+def sink(member: Member, node: Node, around: Callable[[Node], bool] = lambda node: False) -> Node:
     """The subtree with the loop below all others but unrolled ones; steps without loops share it with their
-    neighbours."""
+    neighbours. `around`: nests that it stays around."""
     match node:
-        case Band() if has_loops(node):
-            return replace(node, child=sink(member, node.child))
+        case Band() if has_loops(node) and not around(node):
+            return replace(node, child=sink(member, node.child, around))
         case Sequence(children=steps) if has_loops(node):
             runs = (list(run) for _, run in groupby(steps, lambda s: id(s) if has_loops(s.child) else None))
             together = [run[0] if len(run) == 1 else _step_of(run) for run in runs]
-            return Sequence(tuple(Filter(s.filter, sink(_restricted(member, s.filter), s.child)) for s in together))
+            return Sequence(
+                tuple(Filter(s.filter, sink(_restricted(member, s.filter), s.child, around)) for s in together)
+            )
         case _:
             return Band((member,), True, node)
 

@@ -11,7 +11,7 @@ from polyc.analysis.witness import Pairs, finder
 from polyc.cost.time_sizes import DIAMOND, OVERLAPPED, SKEWED, Shape, Untiled, shape_for
 from polyc.model.program import Group, Program
 from polyc.model.tree import Band, Domain, Mark, Node, Sequence, walk
-from polyc.nests.skew import NotSteps, Steps, far_values, time_steps, where_all_run
+from polyc.nests.skew import NotSteps, Steps, far_values, stays_in_cells, time_steps, where_all_run
 from polyc.passes.products.registers import is_sum
 from polyc.passes.timetiles.overlapped import overlapped_tiles
 from polyc.passes.timetiles.time_bands import TimeBand, diamond_band, skewed_band
@@ -56,6 +56,8 @@ def _tiled(program: Program, instances: isl.UnionSet, node: Node) -> tuple[Progr
     steps = time_steps(program, instances)
     if isinstance(steps, NotSteps):
         return _left(program, statements, steps.reason), node
+    if program.options.time_tile[0] == "auto" and stays_in_cells(steps):
+        return _left(program, statements, _STAYS), node
     shape = shape_for(program, steps)
     if isinstance(shape, Untiled):
         told = _left(program, statements, shape.reason, **shape.data)
@@ -110,6 +112,7 @@ def _told(
     return program.remark("time-tiled", STAGE, message, statements, kind=kind, sizes=list(sizes), **shape.data)
 
 
+_STAYS = "no value leaves its row, so that each row can run all steps by itself"
 _UNBOUNDED = "no condition on its sizes bounds its tiles"
 _NO_PLANE = {
     SKEWED: "a step reads values from so far, or from both sides within a step, that no skewed tile has them",

@@ -42,6 +42,8 @@ LINES = 4
 """Of a cache, that a row of a strip has: one vector operation after the other does not wait for its own recurrence."""
 KEPT = 1 << 18
 """Bytes of the private arrays of a strip: they stay in a second-level cache. Of the narrowest strips twice as many."""
+FEW = 16
+"""Iterations of a sum of which the C compiler makes vectors: fewer hardly fill one."""
 NEAR = 8192
 """Bytes of them up to which a strip gets wider: a nearest cache has room for them beside what is read."""
 WIDE = 128
@@ -311,11 +313,8 @@ class _Spreader:
             for m in band.members
             if m.coincident and self.steps_by_one(m) and not self.still_below_branches(m) and not self.clamps_bytes(m)
         ]
-        if all(
-            sums_in_vectors(self.program, n.members[-1])
-            for n in walk(band.child)
-            if isinstance(n, Band) and not has_loops(n.child)
-        ):
+        innermost = (n.members[-1] for n in walk(band.child) if isinstance(n, Band) and not has_loops(n.child))
+        if all(sums_in_vectors(self.program, m) and not self.is_few(m) for m in innermost):
             return None, 0
         arrays = frozenset(name for name in spread if self.program.scop.arrays[name].rank)
         strides = {id(m): strides_of(m, self.program, arrays if self.keeps(m, arrays) else frozenset()) for m in inner}
@@ -334,6 +333,11 @@ class _Spreader:
                 return None, 0
             return rows.along, rows.count
         return (None, 0) if any(better) else (best, 0)
+
+    def is_few(self, member: Member) -> bool:
+        """Whether a loop is known to have so few iterations that a vector of them is hardly full once."""
+        count = iterations(member, self.program)
+        return count is not None and count < FEW
 
     def along(self, member: Member) -> Iterator[tuple[Statement, int | None]]:
         """The statements that a loop runs through, and the dimension of theirs that it follows, if it is one."""

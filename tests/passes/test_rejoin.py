@@ -108,3 +108,34 @@ def test_other_branches_are_refused(change, tmp_path: Path) -> None:  # type: ig
     assert not text_faults(result.program, region, rendered)
     with suppress(NotComparable):  # no form of a choice: the text is refused as well
         assert text_faults(result.program, region, changed)
+
+
+LATTICE = """
+void lattice(int n, double v[n + 1], double s[n + 1], double u, double k)
+{
+#pragma scop
+    for (int t = n - 1; t >= 0; t--)
+        for (int i = 0; i <= t; i++) {
+            s[i] = s[i] * u;
+            double hold = 0.5 * (v[i + 1] + v[i]);
+            v[i] = hold > k - s[i] ? hold : k - s[i];
+        }
+#pragma endscop
+}
+"""
+
+
+def test_a_loop_that_compilers_make_vectors_of_stays_one(tmp_path: Path) -> None:
+    """No value goes from one iteration of it to another: what is read is overwritten later."""
+    region, found = compiled(LATTICE, tmp_path)
+    assert found.verified
+    assert [r.statements for r in found.program.remarks if r.code == "rejoined"] == [("S0", "S1", "S2")]
+    assert "omp simd" not in found.text
+    assert check(region, found, sizes=(1, 2, 9, 40)) == []
+
+
+def test_a_sum_beside_vectors_stays_apart(tmp_path: Path) -> None:
+    text = LATTICE.replace("v[i] = hold > k - s[i] ? hold : k - s[i];", "v[i + 1] = v[i] + hold;")
+    _, found = compiled(text, tmp_path)
+    assert found.verified
+    assert "rejoined" not in [r.code for r in found.program.remarks]

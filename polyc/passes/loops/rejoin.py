@@ -1,12 +1,16 @@
-"""Recurrences that the scheduler took apart: as the one loop that was written."""
+"""Loops that the scheduler took apart for nothing: as the one loop that was written."""
 
 from __future__ import annotations
 
+from functools import reduce
+
+import islpy as isl
+
 from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Role, Sequence, walk
-from polyc.nests.nest import innermost_loops
+from polyc.nests.nest import Outer, innermost_loops
 from polyc.passes.loops.siblings import Siblings
-from polyc.poly import names
+from polyc.poly import among, names
 from polyc.records import dataclass, replace
 
 STAGE = "rejoin"
@@ -17,8 +21,12 @@ def rejoin_recurrences(program: Program) -> Program:
 
     rewrite:  for i { for j s = f(s, A[i][j]); x[i] = s; }  for i { for j t = g(t, B[i][j]); y[i] = t; }
               -> for i { for j { s = f(s, A[i][j]); t = g(t, B[i][j]); } x[i] = s; y[i] = t; }
+              for i s[i] = u * s[i];  for i v[i] = max(v[i + 1], s[i]);
+              -> for i { s[i] = u * s[i]; v[i] = max(v[i + 1], s[i]); }
     requires: no dependence between the nests; one loop of the source, of which C compilers make no vectors, or whose
-              statements store to elements of one array, `a[2 * i]` and `a[2 * i + 1]`
+              statements store to elements of one array, `a[2 * i]` and `a[2 * i + 1]`. Or all of an innermost loop of
+              the source, from one iteration of which to another no value goes: C compilers make vectors of it as a
+              whole, and each element is loaded once
     ensures:  each recurrence has its order. A core waits for all of them at once, and not for one after the other;
               lines of the cache are written once
     source:   ours; loop fusion for instruction-level parallelism (Callahan, Carr, Kennedy 1990)
@@ -49,6 +57,9 @@ class _Rejoiner:
                 self.tell(node, nests)
                 return Sequence(tuple(replace(s, child=self.at(s.child, above)) for s in nests.children))
             case Band(members=members, child=child):
+                whole = self.whole(child, (*above, *members))
+                if whole is not None:
+                    return replace(node, child=whole)
                 steps = self.siblings.loops(child, (*above, *members))
                 self.tell(child, steps)
                 return replace(node, child=self.at(steps, (*above, *members)))
@@ -57,12 +68,48 @@ class _Rejoiner:
             case _:
                 return node
 
+    def whole(self, node: Node, above: tuple[Member, ...]) -> Node | None:
+        """The innermost loop of the source of which some steps are the parts, where no value goes from one iteration of
+        it to another, and yet one of the parts can run in vectors alone."""
+        if not isinstance(node, Sequence) or self.siblings.sources is None:
+            return None
+        ran = reduce(isl.UnionSet.union, (step.filter for step in node.children))
+        statements = names(ran)
+        source, *others = {
+            id(found): found for name in statements for found in [self.siblings.sources.get(name)]
+        }.values()
+        if source is None or others or not all(_is_plain(step.child) for step in node.children):
+            return None
+        free = {m.coincident for step in node.children for m in _members(step.child)}
+        member, program = source.members[-1], self.siblings.program
+        written = isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(program.scop.domain)
+        if free != {True, False} or not written.domain().is_equal(ran):
+            return None
+        now = (isl.UnionMap.from_union_pw_aff(m.schedule) for step in node.children for m in _members(step.child))
+        if not reduce(isl.UnionMap.union, now).intersect_domain(ran).is_equal(written):
+            return None
+        flow = Outer(above).same_iteration(among(program.dependences.flow, ran))
+        if not flow.is_subset(Outer((member,)).same_iteration(flow)):
+            return None
+        self.joined.append(tuple(statements))
+        return Band((replace(member, coincident=False),), False, source.child)
+
     def tell(self, before: Node, after: Node) -> None:
         """Keep the statements of each step that several were joined to."""
         if before is not after:
             old = {frozenset(names(s.filter)) for s in before.children} if isinstance(before, Sequence) else set()
             new = after.children if isinstance(after, Sequence) else ()
             self.joined += [found for s in new if frozenset(found := tuple(names(s.filter))) not in old]
+
+
+def _is_plain(node: Node) -> bool:
+    """Whether it is one loop without others inside, or none."""
+    loops = [m for n in walk(node) if isinstance(n, Band) for m in n.members]
+    return len(loops) == 1 == len(_members(node)) and loops[0].role in (Role.LOOP, Role.POINT)
+
+
+def _members(node: Node) -> tuple[Member, ...]:
+    return node.members if isinstance(node, Band) else ()
 
 
 def _in_registers(node: Node) -> bool:

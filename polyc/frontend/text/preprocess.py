@@ -67,7 +67,7 @@ PLAIN_CALLS = "-D__NO_CTYPE"
 def preprocess(path: str, options: InputOptions, text: str | None = None) -> Preprocessed:
     """Run `cc -E` on the file, or on a text in its place; its own errors become diagnostics."""
     given = as_word(path) if text is None else STDIN
-    command = [*options.launcher, options.cc, *options.flags, PLAIN_CALLS, "-E", "-dD", "-w", "-x", "c"]
+    command = [*options.launcher, options.cc, *options.flags, "-E", "-dD", "-w", "-x", "c", PLAIN_CALLS]
     command += [f"-I{as_word(folder)}" for folder in options.include_dirs]
     command += [f"-D{name}" for name in options.defines] + [f"-U{name}" for name in options.undefines]
     environment = {**os.environ, "LC_ALL": "C"}

@@ -30,16 +30,19 @@ class Rows:
     products: dict[str, c.Expr] = field(default_factory=dict)
     """Sizes that are taken for products of others, by key."""
     strides: dict[str, set[str]] = field(init=False)
-    """The sizes that stand in products in the subscripts of each array."""
+    """The sizes by which variables of loops are multiplied in the subscripts of each array."""
     written: set[str] = field(init=False)
 
     def __post_init__(self) -> None:
         self.strides, self.written = {}, writes(self.body)
+        heads = [induction(node) for node in c.walk(self.body) if isinstance(node, c.For)]
+        counters = {head.key for head in heads if head is not None}
         for node in c.walk(self.body):
             if isinstance(node, c.Subscript) and isinstance(node.base, c.Name):
-                factors = [part for part in c.walk(node.index) if isinstance(part, c.Binary) and part.op == "*"]
-                named = {side.name for part in factors for side in (part.left, part.right) if isinstance(side, c.Name)}
-                self.strides.setdefault(node.base.name, set()).update(named - self.written)
+                products = [part for part in c.walk(node.index) if isinstance(part, c.Binary) and part.op == "*"]
+                sides = [pair for one in products for pair in ((one.left, one.right), (one.right, one.left))]
+                named = {side.name for side, other in sides if isinstance(side, c.Name) and mentions(other) & counters}
+                self.strides.setdefault(node.base.name, set()).update(named - self.written - counters)
         if any(self.strides.values()):
             self.body = c.rewrite(self.body, self.parted)
 

@@ -41,7 +41,7 @@ add("interleave", "steps reversed", "", interleaved(e.everywhere(e.reversed_step
 add("interleave", "first steps dropped", "", interleaved(e.everywhere(e.first_step_dropped)))
 add("interleave", "a row lost", "in last steps", interleaved(e.everywhere(e.filter_loses_a_row)))
 add("interleave", "rows that depend", "on each other run at once", lambda patch: _any_rows(patch))
-add("interleave", "private scalars", "of all rows at once", always(interleave, "_written_privately", False))
+add("interleave", "private scalars", "of all rows at once", always(interleave, "_keeps_privately", False))
 
 
 def _any_rows(patch: Any) -> None:

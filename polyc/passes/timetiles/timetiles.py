@@ -56,12 +56,12 @@ def _tiled(program: Program, instances: isl.UnionSet, node: Node) -> tuple[Progr
     steps = time_steps(program, instances)
     if isinstance(steps, NotSteps):
         return _left(program, statements, steps.reason), node
-    if program.options.time_tile[0] == "auto" and stays_in_cells(steps):
-        return _left(program, statements, _STAYS), node
     shape = shape_for(program, steps)
     if isinstance(shape, Untiled):
         told = _left(program, statements, shape.reason, **shape.data)
         return told.because(shape.dependence) if shape.reason else told, node
+    if program.options.time_tile[0] == "auto" and stays_in_cells(steps):
+        return _left(program, statements, _STAYS), node
     if shape.kind == OVERLAPPED:
         return _overlapped(program, steps, shape, statements, node)
     band = made(steps, shape.kind, shape.sizes)

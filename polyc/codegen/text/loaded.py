@@ -26,7 +26,7 @@ def with_loaded(body: Body, scop: Scop) -> Body:
     nodes = [node for item in body for node in c.walk(item)]
     if not any(isinstance(node, c.For) for node in nodes):
         return body
-    told = {
+    pragmas = {
         word
         for node in nodes
         if isinstance(node, c.For | c.ExprStmt)
@@ -34,6 +34,9 @@ def with_loaded(body: Body, scop: Scop) -> Body:
         for word in c.identifiers(p)
     }
     taken = set(scop.used_names) | {node.name for node in nodes if isinstance(node, c.Decl)}
+    answers = {told(parameter.expr) for parameter in scop.parameters if parameter.is_answer}
+    asked = {id(part) for node in nodes if told(node) in answers for part in c.walk(node)}
+    nodes = [node for node in nodes if id(node) not in asked]
     arrays: dict[str, str] = {}
     sizes: dict[c.Expr, c.Expr] = {}
     declared: list[c.Decl] = []
@@ -41,7 +44,7 @@ def with_loaded(body: Body, scop: Scop) -> Body:
         text = one.c_name if isinstance(one, Array) else ""
         expr = c.Name(text) if isinstance(one, Array) else one.expr
         used = any((isinstance(n, c.ArrayRef) and n.array == text) or n == expr for n in nodes)
-        if not used or set(c.identifiers(text)) & told:
+        if not used or set(c.identifiers(text)) & pragmas:
             continue
         name = c.as_word(text or one.name) + SUFFIX
         while name in taken:
@@ -53,11 +56,18 @@ def with_loaded(body: Body, scop: Scop) -> Body:
         sizes[expr] = c.Name(name)
 
     def change(node: c.Node) -> c.Node | None:
+        if told(node) in answers:
+            return node  # as it is asked
         if isinstance(node, c.ArrayRef) and node.array in arrays:
             return c.ArrayRef(arrays[node.array], tuple(c.rewrite(s, change) for s in node.subscripts), node.ref)
         return sizes.get(node) if isinstance(node, c.Name | c.Member | c.Subscript | c.Unary) else None
 
     return (*declared, *(c.rewrite(item, change) for item in body)) if declared else body
+
+
+def told(node: c.Node) -> tuple[c.Expr, c.Expr] | None:
+    """What is compared, whether it is asked if both are the same or the opposite."""
+    return (node.left, node.right) if isinstance(node, c.Binary) and node.op in c.COMPARISONS else None
 
 
 def loaded(scop: Scop) -> list[Array | Parameter]:

@@ -21,7 +21,7 @@ from polyc.nests.samples import sample_parameters
 from polyc.passes.buffers.privatize import place_private_arrays
 from polyc.passes.loops.parallel import mark_loops
 from polyc.passes.loops.reductions import mark_reductions
-from polyc.passes.loops.small_regions import worth_of
+from polyc.passes.loops.small_regions import started
 from polyc.passes.order.schedule import schedule_nests
 from polyc.poly import OverBudget
 from polyc.reread import NotComparable, text_faults
@@ -123,14 +123,11 @@ def _parallel(program: Program) -> Program:
 
 def _where_worth(program: Program, node: Node) -> Node:
     """A band of which the parallel loop starts threads from some sizes on."""
-    if not isinstance(node, Band) or not node.members[0].parallel or program.options.threads == "always":
+    if not isinstance(node, Band) or not node.members[0].parallel:
         return node
     first = node.members[0]
-    worth = worth_of(program, load_cpu(program.options.machine), sample_parameters(program), (), first)
-    if worth is None or worth.least <= 1:
-        return node
-    changed = replace(first, worth=worth) if worth.extents else replace(first, parallel=False, reductions=())
-    return replace(node, members=(changed, *node.members[1:]))
+    changed = started(program, load_cpu(program.options.machine), sample_parameters(program), (), first)
+    return replace(node, members=(changed or replace(first, parallel=False, reductions=()), *node.members[1:]))
 
 
 def asked_of(scop: Scop) -> tuple[str, tuple[str, ...]]:

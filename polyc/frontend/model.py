@@ -6,7 +6,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Collection
-from functools import reduce
+from functools import partial, reduce
 
 import islpy as isl
 from pycparser import c_ast
@@ -43,13 +43,13 @@ from polyc.frontend.idioms.indices import with_indices
 from polyc.frontend.idioms.named import named_values, with_known_steps
 from polyc.frontend.idioms.pointers import TooMany, aliases
 from polyc.frontend.idioms.rows import Rows
-from polyc.frontend.idioms.walks import followed_values, walked
+from polyc.frontend.idioms.walks import followed_values, walked, with_values
 from polyc.frontend.idioms.webs import with_webs
 from polyc.frontend.inspection import Asking, asking
 from polyc.frontend.live_out import After
 from polyc.frontend.overlaps import apart, check_loops, refused
 from polyc.frontend.private import FEW_PIECES, private_memory
-from polyc.frontend.reaching import bases_of, loaded_first, reached
+from polyc.frontend.reaching import bases_of, reached_first
 from polyc.frontend.search import search
 from polyc.frontend.sets.affine import Affine
 from polyc.frontend.sets.arrays import extent, make_array, positive_extents
@@ -150,9 +150,10 @@ class Modeller:
 
         written_by_user, flips = with_flips(written_by_user, scope, self.is_own, constant_before)
         written_by_user, steps = with_known_steps(written_by_user, scope, constant_before)
-        followed = followed_values(written_by_user, scope, self.is_own, stays, self.effects.of, constant_before)
-        known = {key: value for key, value in flips.items() if value is not None}
-        followed = replace(followed, keys=followed.keys | flips.keys(), constants=followed.constants | known)
+        follow = partial(
+            with_values, scope=scope, is_own=self.is_own, stays=stays, effects=self.effects.of, before=constant_before
+        )
+        followed = followed_values(written_by_user, scope, follow).beside(flips)
         apart, split = with_webs(followed.body, scope, self.is_read_behind)
         exchanges = Exchanges(scope, with_indices(apart, scope))
         rows = Rows(scope, exchanges.body)
@@ -168,10 +169,7 @@ class Modeller:
         region.sizes = lambda symbol, n: extent(symbol, n, region, converter, self.parsed.function)[0]
         self.check(region, body)
         self.promise(region, steps)
-        lengths = [value for one in rows.lengths if (value := Affine(region).value(one, Env())) is not None]
-        for length, _ in lengths:
-            region.assumed = region.assumed.intersect(length.ge_set(number(0)))
-        assume_products(region, rows.products)
+        assume_rows(region, rows)
         after = After(region, self.parsed.function, self.path, self.marked.live_out, self.options.live_out)
         after.check()
         asked = self.asked_loops(region, body)
@@ -536,11 +534,7 @@ class Modeller:
         region.notes += [] if self.unasked else row_notes(arrays, region, span)
         for size in (size for array in arrays.values() for size in positive_extents(array)):
             region.context = region.context.intersect(size.gt_set(number(0)))
-
-        def text(where: Span) -> str:
-            piece = converter.ranges.get(where)
-            return self.places.source(*piece) if piece else ""
-
+        text = partial(self.text_at, converter)
         statements = {p.name: finish(p, region, text, parameters) for p in placed}
         written = {a.array for s in statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
         partly = {a.array for s in statements.values() for a in s.accesses if a.kind is AccessKind.MAY_WRITE}
@@ -555,17 +549,9 @@ class Modeller:
         note_assumed(region, assumed, span)
         # Behind the note: a region that runs nothing is no loss.
         asked = self.unasked and any(not p.draft.opaque for p in placed)
-        sizes = context.intersect(assumed).params()
-        first = reached(region, bases_of(region, pairs), sizes) if asked else ()
-        loaded = loaded_first(region, arrays, statements)
-        if loaded:
-            bases = bases_of(region, pairs) if asked else []
-            try:
-                first = reached(region, [*bases, *loaded.values()], sizes)
-            except UserError:
-                loaded = {}
-        plain = [one for one in first if one.n_basic_set() == 1]  # others say too little for what they would cost
-        assumed = reduce(lambda one, two: one.intersect_params(two), plain, assumed)
+        bases = bases_of(region, pairs) if asked else []
+        first, loaded = reached_first(region, bases, arrays, statements, context.intersect(assumed).params())
+        assumed = reduce(isl.Set.intersect_params, filter(is_plain, first), assumed)
         alone = self.alone(after, region, arrays) & live
         private = private_memory(region, after, placed, arrays, live, alone, context, assumed)
         orphans = self.orphans(region)
@@ -593,13 +579,18 @@ class Modeller:
             pairs,
             shared=self.drops_sharing,
             reached=first,
-            loaded=frozenset(loaded),
+            loaded=loaded,
             defined=only(without_overflow(region), names).params(),
             unmarked=self.marked.nodes is not None,
             search=found,
             bounds=private.bounds.params(),
             rows=private.rows,
         )
+
+    def text_at(self, converter: Converter, where: Span) -> str:
+        """What the user wrote at a place; "" where that is not known."""
+        piece = converter.ranges.get(where)
+        return self.places.source(*piece) if piece else ""
 
     def arrays(self, region: Region, converter: Converter, placed: list[Placed]) -> dict[str, Array]:
         """What statements access, but parameters."""
@@ -714,6 +705,19 @@ class Modeller:
             if once:
                 found.append(symbol)
         return found
+
+
+def is_plain(asked: isl.Set) -> bool:
+    """Whether a condition is one: others say too little for what they would cost."""
+    return asked.n_basic_set() == 1
+
+
+def assume_rows(region: Region, rows: Rows) -> None:
+    """Ask for what loops over rows in the place of loops over all elements need."""
+    values = (Affine(region).value(length, Env()) for length in rows.lengths)
+    for length, _ in [value for value in values if value is not None]:
+        region.assumed = region.assumed.intersect(length.ge_set(number(0)))
+    assume_products(region, rows.products)
 
 
 def is_type(node: c_ast.Node) -> bool:

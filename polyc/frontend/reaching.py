@@ -98,6 +98,24 @@ def reached(region: Region, exprs: Iterable[c.Expr], known: isl.Set) -> tuple[is
     return tuple(found)
 
 
+def reached_first(
+    region: Region,
+    bases: list[c.Expr],
+    arrays: Mapping[str, Array],
+    statements: Mapping[str, Statement],
+    known: isl.Set,
+) -> tuple[tuple[isl.Set, ...], frozenset[str]]:
+    """`reached` for what is asked before the loops and what may be read there, and that; for the first alone, where
+    polyc cannot tell whether the second is there. Raises UserError as it does."""
+    loaded = loaded_first(region, arrays, statements)
+    if loaded:
+        try:
+            return reached(region, [*bases, *loaded.values()], known), frozenset(loaded)
+        except UserError:
+            pass
+    return reached(region, bases, known), frozenset()
+
+
 def condition(where: isl.Set, known: isl.Set) -> isl.Set:
     """What is left to ask."""
     if known.params().is_subset(where.params()):

@@ -171,6 +171,11 @@ def has_loops(node: Node) -> bool:
     return any(isinstance(n, Band) and n.members[-1].role not in (Role.UNROLLED, Role.WRITTEN_OUT) for n in walk(node))
 
 
+def chain(node: Node) -> tuple[Member, ...]:
+    """The loops that all instances below share: down to the first node that is none."""
+    return node.members + chain(node.child) if isinstance(node, Band) else ()
+
+
 def innermost_loops(tree: Domain) -> dict[str, Band]:
     """The innermost loop around each statement in the original order."""
     found: dict[str, Band] = {}

@@ -11,6 +11,7 @@ from polyc.analysis.coincident import within_iteration
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Leaf, Member, Node, partial_schedule, restrict, walk
+from polyc.nests.nest import chain
 from polyc.poly import among, in_name, least_of, maps, names, out_name, sets, value_on
 from polyc.records import dataclass, replace
 
@@ -68,7 +69,7 @@ class Steps:
     def is_chained(self) -> bool:
         """Whether a step is a recurrence: iterations of the loops that all its instances share wait for each other."""
         within = self.same_step
-        return not within.is_subset(within_iteration(within, _chain(self.node)))
+        return not within.is_subset(within_iteration(within, chain(self.node)))
 
     @property
     def writes_own_cells(self) -> bool:
@@ -96,12 +97,12 @@ def time_steps(program: Program, instances: isl.UnionSet) -> Steps | NotSteps:
     node = restrict(program.scop.tree.child, instances)
     if not isinstance(node, Band) or len(node.members) > 1 or isinstance(node.child, Leaf):
         return NotSteps("")
-    every = _held(program, instances, _chain(node))
+    every = _held(program, instances, chain(node))
     time = isl.MultiUnionPwAff.from_union_pw_aff(node.members[0].schedule)
     if every.is_empty() or every.subtract(every.eq_at_multi_union_pw_aff(time)).is_empty():
         return NotSteps("")
     written = _written_cells(program, instances)
-    cells = _iterations(_chain(node), instances) if isinstance(written, str) else written
+    cells = _iterations(chain(node), instances) if isinstance(written, str) else written
     if cells is None:
         return NotSteps(str(written))
     (count,) = {cell.dim(isl.dim_type.out) for cell in cells.values()}
@@ -112,14 +113,6 @@ def time_steps(program: Program, instances: isl.UnionSet) -> Steps | NotSteps:
         return NotSteps("")
     steps = Steps(instances, node, every, cells, count, space, program.scop.known)
     return NotSteps(written) if isinstance(written, str) and hyperplane(steps, 0) is None else steps
-
-
-def _chain(node: Node) -> tuple[Member, ...]:
-    """The loops that all instances below share."""
-    found: tuple[Member, ...] = ()
-    while isinstance(node, Band):
-        found, node = found + node.members, node.child
-    return found
 
 
 def _held(program: Program, instances: isl.UnionSet, loops: tuple[Member, ...]) -> isl.UnionMap:

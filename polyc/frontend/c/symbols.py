@@ -105,6 +105,12 @@ class Scope:
         self.blocks.pop()
         return found
 
+    def like(self, symbol: Symbol, name: str) -> Symbol:
+        """A new variable of the region, of the type of another one."""
+        old = symbol.node
+        assert old is not None
+        return self.fresh(type(old)(name, old.quals, [], [], [], old.type, None, None, old.coord))
+
     def free_key(self, name: str, symbol: Symbol) -> str:
         """A key that nothing else has; loops side by side may share the one of their variable."""
         base = f"{name}_" if name in ISL_WORDS or (name[0] == "S" and name[1:].isdigit()) else name

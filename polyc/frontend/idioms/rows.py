@@ -105,16 +105,11 @@ class Rows:
 
     def rows(self, node: c.For, key: str, length: c.Expr, count: c.Expr) -> c.For:
         symbol = self.scope.symbols[key]
-        row, place = (self.counter(symbol, f"{symbol.c_name}_{what}") for what in ("row", "in_row"))
+        row, place = (self.scope.like(symbol, f"{symbol.c_name}_{what}") for what in ("row", "in_row"))
         here = c.Binary("+", c.Binary("*", c.Name(row.key), length), c.Name(place.key))
         body = c.rewrite(c.rewrite(node.body, self.parted), lambda n: here if n == c.Name(key) else None)
         inner = _loop(place, length, body, node)
         return _loop(row, count, inner, node)
-
-    def counter(self, symbol: Symbol, name: str) -> Symbol:
-        old = symbol.node
-        assert old is not None
-        return self.scope.fresh(type(old)(name, old.quals, [], [], [], old.type, None, None, old.coord))
 
 
 def _loop(counter: Symbol, end: c.Expr, body: c.Stmt, node: c.For) -> c.For:

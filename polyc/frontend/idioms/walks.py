@@ -22,7 +22,7 @@ source:   induction variables: Wolfe, Beyond Induction Variables (PLDI 1992), of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from polyc.analysis.expressions.facts import has_jump, induction, lvalues, mentions
 from polyc.frontend.c.effects import NOTHING, Effect
@@ -59,6 +59,11 @@ class Followed:
     constants: dict[str, int] = field(default_factory=dict)
     """What some of them are before the region."""
 
+    def beside(self, others: Mapping[str, int | None]) -> Followed:
+        """The same with other variables whose values are known, and what they are before the region if that counts."""
+        constants = {key: value for key, value in others.items() if value is not None}
+        return replace(self, keys=self.keys | others.keys(), constants=self.constants | constants)
+
 
 def walked(followed: Followed, split: Iterable[Symbol], scope: Scope) -> tuple[Walked, ...]:
     """The variables from outside of the region whose values it no longer gives them, or not all.
@@ -80,15 +85,9 @@ def declaration(symbol: Symbol) -> str:
     )
 
 
-def followed_values(
-    body: c.Block,
-    scope: Scope,
-    is_own: Callable[[Symbol], bool],
-    stays: Callable[[Symbol], bool],
-    effects: Callable[[str], Effect],
-    before: Callable[[Symbol], int | None],
-) -> Followed:
-    """As `with_values`; where a loop goes on with the variable of another one, that variable is followed as well.
+def followed_values(body: c.Block, scope: Scope, follow: Callable[[c.Block], Followed]) -> Followed:
+    """What `follow` makes of a region, which is `with_values`; where a loop goes on with the variable of another one,
+    that variable is followed as well.
 
     rewrite:  for (i = 0; i < n - 3; i += 4) …  for (; i < n; i++) …  ->  i = 0; for (; i < n - 3; i += 4) …  for (; …
     Where the second loop cannot be told from where it starts all the same, the first one keeps its head.
@@ -104,12 +103,12 @@ def followed_values(
 
     if open_ends:
         known = dict(scope.symbols)
-        found = with_values(c.rewrite(body, parted), scope, is_own, stays, effects, before)
+        found = follow(c.rewrite(body, parted))
         if not open_ends & _without_start(found.body):
             return found
         scope.symbols.clear()
         scope.symbols.update(known)
-    return with_values(body, scope, is_own, stays, effects, before)
+    return follow(body)
 
 
 def _with_one_start(node: c.Node) -> c.Node | None:
@@ -699,11 +698,7 @@ class Loops:
         symbol = scope.symbols[typed]
         if any(scope.symbols[key].c_name == name for key in mentions(start) if key in scope.symbols):
             name = f"{name}_left"
-        assert symbol.node is not None
-        declaration = type(symbol.node)(
-            name, symbol.node.quals, [], [], [], symbol.node.type, None, None, symbol.node.coord
-        )
-        return scope.fresh(declaration)
+        return scope.like(symbol, name)
 
     def unknown(self) -> c.Stmt:
         """A loop of which nobody knows how often it runs."""

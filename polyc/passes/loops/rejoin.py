@@ -8,7 +8,7 @@ import islpy as isl
 
 from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Role, Sequence, walk
-from polyc.nests.nest import Outer, innermost_loops
+from polyc.nests.nest import Outer, chain, innermost_loops
 from polyc.passes.loops.siblings import Siblings
 from polyc.poly import among, names
 from polyc.records import dataclass, replace
@@ -80,12 +80,12 @@ class _Rejoiner:
         }.values()
         if source is None or others or not all(_is_plain(step.child) for step in node.children):
             return None
-        free = {m.coincident for step in node.children for m in _members(step.child)}
+        free = {m.coincident for step in node.children for m in chain(step.child)}
         member, program = source.members[-1], self.siblings.program
         written = isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(program.scop.domain)
         if free != {True, False} or not written.domain().is_equal(ran):
             return None
-        now = (isl.UnionMap.from_union_pw_aff(m.schedule) for step in node.children for m in _members(step.child))
+        now = (isl.UnionMap.from_union_pw_aff(m.schedule) for step in node.children for m in chain(step.child))
         if not reduce(isl.UnionMap.union, now).intersect_domain(ran).is_equal(written):
             return None
         flow = Outer(above).same_iteration(among(program.dependences.flow, ran))
@@ -105,11 +105,7 @@ class _Rejoiner:
 def _is_plain(node: Node) -> bool:
     """Whether it is one loop without others inside, or none."""
     loops = [m for n in walk(node) if isinstance(n, Band) for m in n.members]
-    return len(loops) == 1 == len(_members(node)) and loops[0].role in (Role.LOOP, Role.POINT)
-
-
-def _members(node: Node) -> tuple[Member, ...]:
-    return node.members if isinstance(node, Band) else ()
+    return len(loops) == 1 == len(chain(node)) and loops[0].role in (Role.LOOP, Role.POINT)
 
 
 def _in_registers(node: Node) -> bool:

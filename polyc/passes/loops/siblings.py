@@ -10,7 +10,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Filter, Member, Node, Role, Sequence, walk
-from polyc.nests.nest import Outer, has_loops, values
+from polyc.nests.nest import Outer, chain, has_loops, values
 from polyc.nests.sums import sums_in_vectors
 from polyc.poly import among, in_name, maps, names, out_name
 from polyc.records import dataclass, replace
@@ -103,7 +103,7 @@ class Siblings:
         if any(not _same_shape(first.child, other.child) for other in others) or not self.share(steps):
             return False
         known = self.program.scop.known
-        ran = [values((*above, *_members(s.child)), s.filter).range().intersect_params(known) for s in steps]
+        ran = [values((*above, *chain(s.child)), s.filter).range().intersect_params(known) for s in steps]
         return all(one.is_equal(ran[0]) for one in ran[1:])
 
     def share(self, steps: list[Filter]) -> bool:
@@ -190,11 +190,6 @@ def _same_shape(one: Node, other: Node) -> bool:
             return roles and _same_shape(below, others)
         case _:
             return not isinstance(one, Band) and not isinstance(other, Band)
-
-
-def _members(node: Node) -> tuple[Member, ...]:
-    """The loops down to the first node that is none."""
-    return node.members + _members(node.child) if isinstance(node, Band) else ()
 
 
 def _waits(inner: Member, program: Program) -> bool:

@@ -116,7 +116,7 @@ def with_tiles(program: Program, at: isl.Set, shared: Sequence[Member]) -> Seque
     at:   the sample sizes, by which the statements of one loop are compared
     """
     worth = shared[0].worth
-    if worth is None:
+    if worth is None or any(member.role is not Role.TILE for member in shared):
         return shared
     tiles: list[tuple[isl.PwAff, int]] = []
     for member in shared:
@@ -125,7 +125,7 @@ def with_tiles(program: Program, at: isl.Set, shared: Sequence[Member]) -> Seque
         dimension = _dimension(replace(member, size=1), largest)
         others = {*range(largest.dim(isl.dim_type.set))} - {dimension}
         extents = box_extents(largest, program.scop.known, others, MOST_FORMS) if dimension is not None else None
-        if member.role is not Role.TILE or not extents or extents[0].is_cst():
+        if not extents or extents[0].is_cst():
             return shared
         tiles.append((extents[0], member.size))
     largest_tile = 1.0  # `n * n > 6000` says that n > 64

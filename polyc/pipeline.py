@@ -35,6 +35,7 @@ from polyc.passes.gpu.barriers import place_barriers
 from polyc.passes.gpu.coalesce import coalesce_loops
 from polyc.passes.gpu.gpu_reductions import mark_gpu_reductions
 from polyc.passes.gpu.mapping import map_to_kernels
+from polyc.passes.gpu.staging import stage_rows
 from polyc.passes.loops.interleave import interleave_rows
 from polyc.passes.loops.parallel import mark_loops
 from polyc.passes.loops.reductions import mark_reductions
@@ -148,6 +149,8 @@ def gpu_steps() -> list[Step]:
         Step("coalesce", coalesce_loops, when=chooses_tiles),
         # Only with --reassociate: what adds into one cell; a block for each row has no tile loops either.
         Step("reductions", mark_gpu_reductions, when=reassociates),
+        # Threads that walk along rows of their own: parts of these rows by all threads together.
+        Step("staging", stage_rows, ("block", "tile_sizes"), when=chooses_tiles),
         # What stays in one iteration is a register, not shared memory.
         Step("contract", contract_buffers, promises=(Form.DECLARED,)),
         # Tiles to blocks, points to threads; what no kernel can hold runs on the host.

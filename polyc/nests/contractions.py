@@ -118,13 +118,13 @@ def result_first(program: Program, band: Band) -> Band:
     def place(member: Member) -> tuple[int, int]:
         if not moves(written[0].relation, member):
             return 2, 0
-        along = (k for k in range(rank) if varies(_subscript(written[0], k), member, domain))
+        along = (k for k in range(rank) if varies(subscript(written[0], k), member, domain))
         return int(not member.coincident), next(along, rank)
 
     return replace(band, members=tuple(sorted(band.members, key=place)))
 
 
-def _subscript(access: Access, position: int) -> Access:
+def subscript(access: Access, position: int) -> Access:
     """The access to an array with one of the subscripts only."""
     relation = access.relation.reset_tuple_id(isl.dim_type.out)
     rest = relation.dim(isl.dim_type.out) - position - 1
@@ -236,7 +236,7 @@ def _is_window(access: Access, chain: tuple[Member, ...], domain: isl.Set, membe
     """Whether a subscript of an access moves with a loop that sums up, and with another one: with `member`, if that is
     given."""
     rank = access.relation.dim(isl.dim_type.out)
-    for one in (_subscript(access, k) for k in range(rank)):
+    for one in (subscript(access, k) for k in range(rank)):
         summed = any(varies(one, m, domain) for m in chain)
         if summed and (varies(one, member, domain) if member is not None else _moves_with_others(one, chain, domain)):
             return True
@@ -262,7 +262,7 @@ def panel_order(contraction: Contraction, band: Band, access: Access, domain: is
     pair = [band.members[k] for k in (contraction.rows, contraction.columns)]
     along = [m for m in pair if varies(access, m, domain)]
     inner = max(
-        (d for d in range(rank) if any(varies(_subscript(access, d), m, domain) for m in along)), default=rank - 1
+        (d for d in range(rank) if any(varies(subscript(access, d), m, domain) for m in along)), default=rank - 1
     )
     return (*(d for d in range(rank) if d != inner), inner)
 

@@ -18,6 +18,8 @@ def fit_32_bits(program: Program, arrays: Iterable[str], top: tuple[c.Stmt, ...]
     """Whether 32 bits are enough for what a kernel without sizes among its parameters counts: no array has more
     elements, the product of any two of its numbers is not larger, and no index is a value that it computes with."""
     for key in arrays:
+        if key not in program.scop.arrays:
+            continue  # the sums of a reduction's blocks, of which there are few
         extents = [None if e is None else constant_of(e) for e in program.scop.arrays[key].extents]
         known = [extent for extent in extents if extent is not None]
         if len(known) < len(extents) or prod(known) > LARGEST:

@@ -19,6 +19,7 @@ from polyc.codegen.gpu.narrow import fit_32_bits, in_32_bits
 from polyc.codegen.gpu.pieces import share_from, statements_below, steps_of_pieces
 from polyc.codegen.gpu.reduce import blocks_within, first_step, is_shared_out, last_step, reduction
 from polyc.codegen.gpu.stages import SMALLEST_FETCH, Stages, only
+from polyc.codegen.gpu.turns import in_turns
 from polyc.codegen.gpu.words import HALF, STORE_16, STORED_BYTES, NotMappable, Words, element_type, function
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.codegen.loops.generated import Generated
@@ -257,8 +258,7 @@ class KernelPrinter(LoopPrinter):
     def share_array(self, key: str, declaration: c.Decl, element_bytes: int) -> None:
         """Declare an array of constant size that the threads of a block share. Raises NotMappable."""
         assert self.open is not None
-        numbers = [int(e.text.rstrip("uUlL"), 0) for e in declaration.extents if isinstance(e, c.Literal)]
-        self.take(element_bytes * prod(numbers))
+        self.take(_bytes_of(declaration, element_bytes))
         self.open.shared[key] = replace(declaration, type=f"{self.dialect.shared} {declaration.type}")
 
     def take(self, size_bytes: int) -> None:
@@ -323,6 +323,11 @@ class KernelPrinter(LoopPrinter):
         sizes = opened.mark.sizes if prod(opened.mark.sizes) > 1 else (1,)
         arrays = [p.array.key for p in parameters if p.array is not None]
         numbers = any(p.array is None and p.type not in ("float", "double") for p in parameters)
+        if self.dialect.fetches:
+            taken = {n.name for item in (*top, *body) for n in c.walk(item) if isinstance(n, c.Name | c.Decl)}
+            body = in_turns(
+                body, dict(zip((self.index_names["tx"], self.index_names["ty"]), sizes, strict=False)), taken
+            )
         if not numbers and self.program.options.grid is None and fit_32_bits(self.program, arrays, top, body):
             top, body = in_32_bits(top), in_32_bits(body)
         if opened.aligned:
@@ -542,7 +547,6 @@ class KernelPrinter(LoopPrinter):
     def staged(self, node: isl.AstNode, iterator: str, scope: Scope) -> c.Stmt:
         """A loop over panels, with two places for each. Raises InternalError, NotMappable."""
         assert self.open is not None
-        taken = self.open.shared_bytes
         loop = super().loop(node, scope)
         if not isinstance(loop, c.For):
             return loop  # it has one iteration
@@ -550,9 +554,9 @@ class KernelPrinter(LoopPrinter):
         here = {b.key for b in self.program.buffers.values() if b.order and b.depth == inside} & set(self.open.shared)
         for key in here - self.open.staged:
             one = self.open.shared[key]
+            self.take(_bytes_of(one, self.element_bytes(self.program.buffers[key])))
             self.open.shared[key] = replace(one, extents=(c.Literal("2"), *one.extents))
         self.open.staged |= here
-        self.take(self.open.shared_bytes - taken)
         stage = self.namer.fresh("stage", scope.names)
         small = frozenset(key for key in here if self.element_bytes(self.program.buffers[key]) < SMALLEST_FETCH)
         types = {key: self.element(self.program.buffers[key]) for key in here}
@@ -703,3 +707,9 @@ _FENCES = {"CLK_LOCAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE"}
 def _depth(iterator: str) -> int:
     """How many band members stand above that of an iterator: `c3_`."""
     return int(iterator[1:-1])
+
+
+def _bytes_of(declaration: c.Decl, element_bytes: int) -> int:
+    """What an array of constant size takes."""
+    numbers = [int(e.text.rstrip("uUlL"), 0) for e in declaration.extents if isinstance(e, c.Literal)]
+    return element_bytes * prod(numbers)

@@ -151,10 +151,10 @@ class Stages:
         return _Through(declared, each(load), each(store))
 
     def parts(self, body: tuple[c.Stmt, ...]) -> tuple[list[c.Stmt], list[c.Stmt]]:
-        """What copies, and what uses the copies: a barrier stands before each."""
+        """What copies, and what uses the copies: a barrier stands before each, and there may be others in the uses."""
         items: list[c.Stmt] = [item for item in body if not isinstance(item, c.Note)]
         barriers = [k for k, item in enumerate(items) if item == self.dialect.barrier]
-        if len(barriers) != 2 or barriers[0] != 0:
+        if len(barriers) < 2 or barriers[0] != 0:
             raise InternalError("a loop over panels has its barriers elsewhere")
         return items[1 : barriers[1]], items[barriers[1] + 1 :]
 

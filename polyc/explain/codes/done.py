@@ -99,6 +99,14 @@ DONE: dict[str, Code] = {
         NOTHING,
         "gpu.md#short-rows",
     ),
+    "rows-staged": Code(
+        "Blocks fetch the rows along which threads walk",
+        "For a GPU: each thread walks along a row of its own, in its order. Parts of the rows are fetched by all "
+        "threads of a block, side by side in memory, into shared memory, and what was written goes back the same way.",
+        "Nothing; with `--reassociate` the threads of a block share the sum of a row instead.",
+        "gpu.md#rows",
+        sizes=True,
+    ),
     "blocked": Code(
         "A sequential loop runs in blocks",
         "A loop that carries dependences runs in blocks of so many steps: updates that no block needs itself wait "

@@ -158,6 +158,7 @@ class _Mapper:
         wide = count > 1 and not by_one_index
         chosen = next((n.sizes for n in walk(band) if isinstance(n, Mark) and n.kind == "threads"), None)
         sizes = chosen or block or default_block(self.machine, wide, self.program.options.block)
+        wide = len(sizes) > 1
         if by_one_index:
             inside = band
             if not any(deals_to_threads(member) for member in band.members):

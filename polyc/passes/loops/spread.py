@@ -12,10 +12,9 @@ from polyc.analysis.extents import elements, on_parameters
 from polyc.cost.recurrences import rows_of
 from polyc.cost.rows_at_once import involves, pieces_of, plain_accesses
 from polyc.model import ctree as c
-from polyc.model.program import Buffer, Program
+from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Array, Statement
 from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Role, Sequence, walk
-from polyc.nests.naming import fresh
 from polyc.nests.nest import Outer, has_loops, unrolled
 from polyc.nests.strides import (
     SHUFFLED,
@@ -31,10 +30,11 @@ from polyc.nests.strides import (
 )
 from polyc.nests.sums import LINE_BYTES, streams, sums_in_vectors
 from polyc.nests.tiling import tile_members
+from polyc.passes.buffers.places import place_for_each
 from polyc.passes.loops.columns import Column, below_columns, columns_of, with_columns
 from polyc.passes.loops.siblings import Siblings
 from polyc.passes.loops.vectorize import sink
-from polyc.poly import affine_of, among, constant_of, greatest_of, least_of, maps, names, set_name, sets, value_on
+from polyc.poly import affine_of, among, constant_of, greatest_of, least_of, names, set_name, sets, value_on
 from polyc.records import dataclass, replace
 
 STAGE = "spread"
@@ -510,29 +510,5 @@ class _Spreader:
 
     def buffer(self, array: str, instances: isl.UnionSet, member: Member, depth: int, strip: int, size: int) -> str:
         """A place of a scalar, or of each element of an array, for each iteration of a strip."""
-        program = self.program
-        used = program.scop.used_names | set(program.buffers) | {b.name for b in program.buffers.values()}
-        name = fresh(f"{program.scop.arrays[array].c_name}_of", used | set(program.scop.arrays))
-        refs = frozenset(
-            (s, a.ref) for s in names(instances) for a in program.statements[s].accesses if a.array == array
-        )
-        context = instances.get_ctx()
-        shape = program.scop.arrays[array]
-        own = isl.Id.read_from_str(context, array)
-        places = isl.UnionMap.empty(instances.get_space())
-        for piece in maps(instances.identity()):
-            space = piece.get_space().domain()
-            if any(s == space.get_tuple_name(isl.dim_type.set) for s, _ in refs):
-                value = isl.Map.from_pw_aff(value_on(member.schedule, space)).set_tuple_id(isl.dim_type.out, own)
-                places = places.union(isl.UnionMap.from_map(value))
-        outer = instances.get_space().params()
-        tile, cell = outer.add_unnamed_tuple_ui(depth), outer.add_unnamed_tuple_ui(shape.rank + 1)
-        last = isl.Aff.var_on_domain(isl.LocalSpace.from_space(tile), isl.dim_type.set, strip)
-        corner = isl.MultiAff.zero(tile.map_from_domain_and_range(cell)).set_at(shape.rank, last)
-        corner = corner.set_tuple_id(isl.dim_type.out, own)
-        params = isl.Set.universe(instances.get_space().params())
-        extent = isl.PwAff.val_on_domain(params, isl.Val.int_from_si(context, size))
-        extents = (*(on_parameters(e) for e in shape.extents if e is not None), extent)
-        buffer = Buffer(name, name, array, corner, depth, extents, "spread", refs, (), (), 0, places)
-        self.program = replace(program, buffers=program.buffers | {name: buffer})
+        self.program, name = place_for_each(self.program, array, instances, member, depth, strip, size)
         return name

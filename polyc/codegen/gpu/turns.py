@@ -1,0 +1,105 @@
+"""Loops of constant length that the threads of a block share, unrolled: in a kernel's text, nvcc cannot tell that each
+thread has as many turns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from math import prod
+
+from polyc.analysis.expressions.linear import linear
+from polyc.codegen.text.arith import ZERO, plus, times
+from polyc.codegen.text.printer import UNROLL
+from polyc.model import ctree as c
+from polyc.nests.naming import fresh
+from polyc.records import dataclass, replace
+
+MOST = 16
+"""Turns of a thread that are unrolled, in all loops around a copy."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Turns:
+    """A loop of which each thread has a fixed number of turns."""
+
+    count: int
+    step: int
+    cut: bool
+    """Whether the last turn is none for some threads."""
+
+
+def in_turns(body: tuple[c.Stmt, ...], widths: Mapping[str, int], taken: Set[str]) -> tuple[c.Stmt, ...]:
+    """A kernel's statements with its loops over the cells of panels unrolled.
+
+    widths: threads along an axis, by the names of their indices, x first; taken: names of the kernel
+    rewrite:  for (x = xt + ty; x < xt + 32; x += 8) copy(x)
+              -> for (q = 0; q < 4; q++) { x = xt + ty + 8 * q; copy(x); }
+    math:     0 <= ty < 8, so that floor((32 - ty + 7) / 8) = 4
+    """
+    own: tuple[tuple[str, int, int], ...] = ()
+    before = 1
+    for name, width in widths.items():
+        own = (*own, (name, before, width))
+        before *= width
+
+    def turns(loop: c.For) -> _Turns | None:
+        match loop:
+            case c.For(
+                init=c.Decl(init=start),
+                condition=c.Binary(op="<", right=end),
+                step=c.Assign(op="+=", value=c.Literal(text=text)),
+                pragmas=(),
+            ) if start is not None and text.isdigit():
+                step = int(text)
+            case _:
+                return None
+        rest = linear(end).plus(linear(start), -1)
+        index = {term.name: -factor for term, factor in rest.terms if isinstance(term, c.Name)}
+        parts = [(name, weight, width) for name, weight, width in own if name in index]
+        if len(index) != len(rest.terms) or not parts or len(parts) != len(index):
+            return None
+        alone = len(parts) == 1 and index[parts[0][0]] == 1
+        if not alone and any(index[name] != weight for name, weight, _ in parts):
+            return None
+        if prod(width for _, _, width in parts) != step or rest.constant <= step:
+            return None
+        return _Turns(-(-rest.constant // step), step, rest.constant % step != 0)
+
+    def unrolled(item: c.Stmt, left: int, used: frozenset[str]) -> c.Stmt | None:
+        """A loop that only moves cells, with its loops unrolled; None for another one. used: names of loops around."""
+        if not isinstance(item, c.For) or not isinstance(item.init, c.Decl) or item.init.init is None:
+            return None
+        found = turns(item)
+        if found is None or found.count > left:
+            return None
+        inside = item.body.body if isinstance(item.body, c.Block) else (item.body,)
+        *places, last = inside
+        if not all(isinstance(place, c.Decl) for place in places):
+            return None
+        turn = fresh("q", used)
+        inner = unrolled(last, left // found.count, used | {turn})
+        if inner is None and not _is_copy(last):
+            return None
+        value = plus(item.init.init, times(found.step, c.Name(turn)))
+        below: tuple[c.Stmt, ...] = (*places, inner or last)
+        if found.cut:
+            below = (c.If(item.condition, c.Block(below)),) if item.condition is not None else below
+        position = replace(item.init, type=f"const {item.init.type}", init=value)
+        first = c.Decl("int", turn, (), ZERO)
+        few = c.Binary("<", c.Name(turn), c.Literal(str(found.count)))
+        return c.For(first, few, c.Postfix("++", c.Name(turn)), c.Block((position, *below)), (UNROLL,))
+
+    def change(node: c.Node) -> c.Node | None:
+        return unrolled(node, MOST, frozenset(taken)) if isinstance(node, c.For) else None
+
+    return tuple(c.rewrite(item, change) for item in body)
+
+
+def _is_copy(item: c.Stmt) -> bool:
+    """Whether a statement moves one element: into shared memory, or out of it."""
+    match item:
+        case c.ExprStmt(expr=c.Call(function=function)):
+            return function.startswith("polyc_fetch")
+        case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(), value=value)):
+            return isinstance(value.then if isinstance(value, c.Ternary) else value, c.ArrayRef)
+        case _:
+            return False

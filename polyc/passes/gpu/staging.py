@@ -1,0 +1,413 @@
+"""Rows on a GPU: a block fetches parts of several rows together, and one thread walks along each of them."""
+
+from __future__ import annotations
+
+from itertools import count, takewhile
+from math import prod
+
+import islpy as isl
+
+from polyc.machine import load_gpu
+from polyc.model.program import Buffer, Group, Program
+from polyc.model.scop import Access, AccessKind
+from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Role, Sequence
+from polyc.nests.boxes import Box, bounding_box
+from polyc.nests.contractions import subscript, varies
+from polyc.nests.naming import fresh
+from polyc.nests.nest import Outer, has_loops, values
+from polyc.nests.points import points_of, statements_of
+from polyc.nests.samples import sample_parameters
+from polyc.nests.strides import gain_of, iterations
+from polyc.nests.tiling import point_members, tile_members
+from polyc.passes.buffers.places import place_for_each
+from polyc.passes.buffers.promotion import copy_statement
+from polyc.passes.products.panels import Panel, copying, filled_box
+from polyc.poly import among, constant_of, empty_map, maps, names, union_of
+from polyc.records import dataclass, replace
+
+STAGE = "staging"
+ROWS = 32
+"""Of a tile: one for each lane of a warp, which walks while the others of its block wait, and fetches with them."""
+SHAPES = (128, 2), (64, 2), (32, 2), (16, 2), (32, 1), (16, 1)
+"""Elements of a part of a row, and places of a panel that is only read: with two, one is filled while the other one is
+used."""
+WARPS = 8
+"""Of a block: enough to have a part of each row on its way at once."""
+SHORT = 32
+"""Elements of a row below which it is a line of the cache or two, which a thread has to itself as well."""
+UNROLLED = 8
+"""Elements of a row that a thread loads at once."""
+FEWEST = 8
+"""Rows of a tile, at least."""
+MOST_SHARED = 36 << 10
+"""Bytes of shared memory of a block: six of them fit on a multiprocessor, with 48 warps."""
+MOST_STATE = 16
+"""Elements of a private array of which each row of a tile has its own in shared memory."""
+
+
+def stage_rows(program: Program) -> Program:
+    """Fetch parts of rows by all threads of a block, side by side, where each thread walks along a row of its own.
+
+    rewrite:  for i on threads { s = 0; for j s += A[i][j] * x[j]; y[i] = s; }
+              -> for a tile of 32 rows: s_of[i] = 0 for its i on threads;
+                 for jt by 128 { A_panel = A[it …][jt …] by all threads; barrier;
+                                 for i on threads for j in jt s_of[i] += A_panel[i][j] * x[j]; }
+                 y[i] = s_of[i] for its i on threads
+    tree:     band(tile: i) - band(i) - sequence(S0, band(j) - S1, S2)
+              -> band(tile: i) - allocate(s_of) -
+                 sequence(band(i) S0, band(tile: j) - allocate(A_panel) - extension(copies) -
+                          sequence(copies, band(i) - band(j) - S1, copies back), band(i) S2)
+    math:     i is coincident and what is private has a place for each i, so that a step may run for all rows of a tile
+              before the next step does; steps whose loops are all parallel are shared by all threads
+    requires: consecutive memory along j, and not along i
+    ensures:  each row has its order, and each cell of the array is copied back by the tile that wrote it
+    source:   shared memory for accesses that are not coalesced, as PPCG has it (Verdoolaege et al., TACO 2013);
+              scalar expansion in tiles as on CPUs (`passes/loops/spread.py`)
+    """
+    staging = _Staging(program)
+    child = staging.at(program.tree.child, program.tree.domain, ())
+    return replace(staging.program, tree=Domain(program.tree.domain, child)) if staging.made else program
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Walk:
+    """A step whose innermost loop goes along rows."""
+
+    step: Filter
+    chain: tuple[Member, ...]
+    """Its loops, of one iteration of the rows' loop."""
+    body: Node
+    arrays: tuple[str, ...]
+    """What it touches along the rows."""
+
+
+class _NoRows(Exception):
+    pass
+
+
+class _Staging:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.machine = load_gpu(program.options.machine)
+        self.made = False
+        self.rows = ROWS
+        """Of a tile."""
+        self.long = program.scop.context.params()
+        """Sizes for which the rows are long enough."""
+        self.left = 0
+        """Bytes of shared memory."""
+        self.numbers = count(1)
+        """Of copies."""
+
+    def at(self, node: Node, reaching: isl.UnionSet, above: tuple[Member, ...]) -> Node:
+        """The subtree with the rows of its nests fetched by blocks."""
+        match node:
+            case Sequence(children=steps):
+                return Sequence(
+                    tuple(replace(s, child=self.at(s.child, reaching.intersect(s.filter), above)) for s in steps)
+                )
+            case Mark(kind="group", child=Band() as tiles) if tiles.members[0].role is Role.TILE:
+                points = points_of(tiles)
+                return self.tiled(points, reaching, above, node) if isinstance(points, Band) else node
+            case Band(members=members) if members[0].role is Role.LOOP and not any(m.mapped for m in members):
+                if node.coincident_prefix:
+                    return self.tiled(node, reaching, above, node)
+                return replace(node, child=self.at(node.child, reaching, above + members))
+            case _:
+                return node
+
+    def tiled(self, points: Band, reaching: isl.UnionSet, above: tuple[Member, ...], node: Node) -> Node:
+        """A nest in tiles of rows where these are long; the node that it is where that gains nothing, or cannot be."""
+        if not points.coincident_prefix:
+            return node
+        before = self.program
+        try:
+            child = self.staged(points, reaching, above)
+        except _NoRows:
+            self.program = before
+            return node
+        self.made = True
+        listed = ", ".join(statements_of(points))
+        sizes = (self.machine.warp_size, WARPS)
+        made = Mark("group", child, f"{listed} in tiles of {self.rows} rows", sizes=sizes)
+        instances = reaching.intersect(points.members[0].schedule.domain())
+        some = instances.subtract(instances.intersect_params(self.long))
+        if some.intersect_params(self.program.scop.known).is_empty():
+            return made
+        return Sequence((Filter(instances.intersect_params(self.long), made), Filter(some, node)))
+
+    def staged(self, points: Band, reaching: isl.UnionSet, above: tuple[Member, ...]) -> Node:
+        """The tiles of a nest, made anew. Raises _NoRows where that gains nothing, or cannot be."""
+        number = points.coincident_prefix
+        parallel, rest = points.members[:number], points.members[number:]
+        gains = [gain_of(member, self.program) for member in parallel]
+        at = max(range(number), key=lambda k: (gains[k], k))  # as `mapping` has it
+        row = parallel[at]
+        inner = replace(points, members=rest, permutable=False) if rest else points.child
+        instances = reaching.intersect(row.schedule.domain())
+        steps = inner.children if isinstance(inner, Sequence) else (Filter(instances, inner),)
+        walks = [self.walk(replace(step, filter=step.filter.intersect(instances)), row) for step in steps]
+        if not any(walk.arrays for walk in walks):
+            raise _NoRows
+        self.long = self.program.scop.context.params()
+        for walk in walks:
+            if walk.arrays:
+                self.long = self.long.intersect(_at_least(walk.chain[-1], walk.step.filter, SHORT)).coalesce()
+        self.rows = self.rows_of_a_tile(parallel)
+        tiles = tile_members(parallel, tuple(self.rows if member is row else 1 for member in parallel))
+        around = (*above, *tiles)
+        state = self.state(instances, walks, above + parallel)
+        kept = [self.place(array, instances, row, around, len(above) + at) for array in state]
+        taken = sum(self.bytes_of(array) * self.rows for array in state)
+        start = self.program
+        for width, places in SHAPES:
+            self.program, self.left, self.numbers = start, MOST_SHARED - taken, count(1)
+            made = tuple(self.made_step(walk, point_members(parallel), around, width, places) for walk in walks)
+            if self.left >= 0:
+                break
+        else:
+            raise _NoRows
+        child: Node = Sequence(made) if len(made) > 1 else made[0].child
+        self.tell(points, walks)
+        return Band(tiles, points.permutable, Mark("allocate", child, names=tuple(kept)) if kept else child)
+
+    def rows_of_a_tile(self, parallel: tuple[Member, ...]) -> int:
+        """As many as a warp has lanes, or fewer where multiprocessors would have nothing to do."""
+        known, rows = [iterations(member, self.program) for member in parallel], ROWS
+        most = prod(one for one in known if one is not None)
+        while None not in known and rows > FEWEST and -(-most // rows) < self.machine.multiprocessors:
+            rows //= 2
+        return rows
+
+    # --- what a step is ----------------------------------------------------------------------------------------------
+
+    def walk(self, step: Filter, row: Member) -> _Walk:
+        """What a step has along the rows. Raises _NoRows for loops that are no chain, and where the threads that walk
+        would do more than the whole block."""
+        chain: tuple[Member, ...] = ()
+        body = step.child
+        while isinstance(body, Band):
+            chain, body = chain + body.members, body.child
+        if has_loops(body) or not isinstance(body, Leaf | Sequence):
+            raise _NoRows
+        lengths = [iterations(member, self.program) for member in chain]
+        if all(length is not None for length in lengths) and prod(length or 1 for length in lengths) < SHORT:
+            return _Walk(step, chain, body, ())
+        if chain[-1].coincident:
+            return _Walk(step, chain, body, ())
+        found, shared = set[str](), set[str]()
+        for name in names(step.filter):
+            for access in self.program.statements[name].accesses:
+                domain = self.program.statements[name].domain
+                rank = access.relation.dim(isl.dim_type.out)
+                taken = any((name, access.ref) in b.accesses for b in self.program.buffers.values())
+                if not rank or access.array in self.program.scop.privatizable:
+                    continue
+                if not access.exact or taken:
+                    raise _NoRows
+                if self.is_along(access, row, chain[-1], domain):
+                    found.add(access.array)
+                elif (
+                    rank and not varies(access, row, domain) and varies(subscript(access, rank - 1), chain[-1], domain)
+                ):
+                    shared.add(access.array)
+                elif varies(access, row, domain) and varies(access, chain[-1], domain):
+                    raise _NoRows  # more threads would have more of it on the way
+        if not found:
+            raise _NoRows
+        return _Walk(step, chain, body, tuple(sorted(found | shared)))
+
+    def is_along(self, access: Access, row: Member, along: Member, domain: isl.Set) -> bool:
+        """Whether another iteration of a loop means the next cell in memory, and one of another loop another row."""
+        rank = access.relation.dim(isl.dim_type.out)
+        if rank < 2:
+            return False
+        last = subscript(access, rank - 1)
+        return varies(access, row, domain) and varies(last, along, domain) and not varies(last, row, domain)
+
+    # --- what is private ---------------------------------------------------------------------------------------------
+
+    def state(self, instances: isl.UnionSet, walks: list[_Walk], around: tuple[Member, ...]) -> list[str]:
+        """What is private and lives longer than an iteration of all loops around it: each row needs one of its own."""
+        found = []
+        users = [self.program.statements[name] for name in names(instances)]
+        written = {a.array for s in users for a in s.accesses if a.kind is not AccessKind.READ}
+        for array in sorted(written & self.program.scop.privatizable):
+            flow = self.program.dependences.flow_by_array.get(array, empty_map(instances))
+            flow = flow.intersect_domain(instances).union(flow.intersect_range(instances))
+            if not flow.is_subset(Outer(around).same_iteration(flow)):
+                raise _NoRows
+            for walk in walks:
+                ran = instances.intersect(walk.step.filter)
+                flow = flow.subtract(Outer(around + walk.chain).same_iteration(among(flow, ran)))
+            if flow.is_empty():
+                continue
+            refs = {(s.name, a.ref) for s in users for a in s.accesses if a.array == array}
+            exact = all(a.exact for s in users for a in s.accesses if a.array == array)
+            taken = any(
+                (b.places is None and b.array == array) or refs & b.accesses for b in self.program.buffers.values()
+            )
+            if taken or not exact or array not in self.program.dependences.flow_by_array or not self.is_small(array):
+                raise _NoRows
+            found.append(array)
+        return found
+
+    def is_small(self, array: str) -> bool:
+        """Whether each row of a tile may have the array to itself."""
+        known = [None if e is None else constant_of(e) for e in self.program.scop.arrays[array].extents]
+        return prod(MOST_STATE + 1 if k is None else k for k in known) <= MOST_STATE
+
+    def bytes_of(self, array: str) -> int:
+        shape = self.program.scop.arrays[array]
+        return (shape.element.size_bytes or 8) * prod(constant_of(e) or 1 for e in shape.extents if e is not None)
+
+    def place(self, array: str, instances: isl.UnionSet, row: Member, around: tuple[Member, ...], position: int) -> str:
+        self.program, key = place_for_each(self.program, array, instances, row, len(around), position, self.rows)
+        return key
+
+    # --- the steps of a tile -----------------------------------------------------------------------------------------
+
+    def made_step(
+        self, walk: _Walk, own: tuple[Member, ...], around: tuple[Member, ...], width: int, places: int
+    ) -> Filter:
+        """A step for all rows of a tile."""
+        if not walk.arrays:
+            first = len(list(takewhile(lambda member: not member.coincident, walk.chain)))
+            waiting, shared = walk.chain[:first], walk.chain[first:]
+            if shared and all(member.coincident for member in shared):  # by all threads
+                below: Node = Band((*own, *point_members(shared)), True, walk.body)
+                return replace(walk.step, child=Band(waiting, False, below) if waiting else below)
+            below = Band(walk.chain, False, walk.body) if walk.chain else walk.body
+            return replace(walk.step, child=Band(own, True, below))
+        *outer, along = walk.chain
+        each = replace(along, role=Role.POINT, unroll=UNROLLED)
+        (part,) = tile_members((along,), (width,))
+        inside = (*around, *outer, part)
+        instances = along.schedule.domain().intersect(walk.step.filter)
+        tile = values(inside, instances)
+        of_step = [
+            (array, self.touched(array, instances, tile, False), self.touched(array, instances, tile, True))
+            for array in walk.arrays
+        ]
+        below = Band(own, True, Band((each,), False, walk.body))
+        below = self.with_panels([one for one in of_step if one[2] is not None], walk, below, inside, 1)
+        only_read = [one for one in of_step if one[2] is None]
+        below = self.with_panels(only_read, walk, below, inside, places)
+        part = replace(part, coincident=False, stages=places if only_read else 1)
+        return replace(walk.step, child=Band((*outer, part), False, below))
+
+    def with_panels(
+        self,
+        arrays: list[tuple[str, isl.Map | None, isl.Map | None]],
+        walk: _Walk,
+        below: Node,
+        around: tuple[Member, ...],
+        places: int,
+    ) -> Node:
+        """What a step does with a part of the rows, between copies into panels and out of them.
+
+        arrays: each with `{ [outer, tile, part] -> A[x] }` of what is read and of what is written
+        """
+        if not arrays:
+            return below
+        copies, back, keys = list[Panel](), list[Panel](), list[str]()
+        for array, read, written in arrays:
+            (cells, *others) = (m for m in (read, written) if m is not None)
+            for other in others:
+                cells = cells.union(other)
+            box = bounding_box(cells.coalesce(), self.program.scop.known, sample_parameters(self.program))
+            extents = box.constant_extents() if box is not None else None
+            if box is None or extents is None or extents[-1] > 2 * around[-1].size:
+                raise _NoRows
+            size = self.program.scop.arrays[array].element.size_bytes or 8
+            self.left -= places * size * prod(extents[:-1]) * (extents[-1] + _pad(extents))
+            order = tuple(range(len(extents))) if written is None else ()  # of what is staged only
+            key = self.buffer(array, box, order, _pad(extents), len(around), names(walk.step.filter))
+            keys.append(key)
+            if read is not None:
+                whole = filled_box(box, extents) if written is None else None  # zeros may be in the way of values
+                copies.append(self.copy(array, key, read, whole, True))
+            if written is not None:
+                back.append(self.copy(array, key, written, None, False))
+        every = union_of((one.relation for one in (*copies, *back)), empty_map(self.program.scop.domain))
+        steps = (*map(copying, copies), replace(walk.step, child=below), *map(copying, back))
+        return Mark("allocate", Extension(every, Sequence(steps)), names=tuple(keys))
+
+    def touched(self, array: str, instances: isl.UnionSet, tile: isl.UnionMap, written: bool) -> isl.Map | None:
+        """`{ [outer, tile, part] -> A[x] }`: what is read of an array, or written; None where nothing is."""
+        found = [
+            isl.UnionMap.from_map(access.relation)
+            for name in names(instances)
+            for access in self.program.statements[name].accesses
+            if access.array == array and (access.kind is AccessKind.READ) != written
+        ]
+        if not found:
+            return None
+        relation = empty_map(tile)
+        for one in found:
+            relation = relation.union(one)
+        (cells,) = maps(tile.reverse().apply_range(relation.intersect_domain(instances)))
+        return cells.coalesce()
+
+    def buffer(self, array: str, box: Box, order: tuple[int, ...], pad: int, depth: int, users: list[str]) -> str:
+        scop = self.program.scop
+        used = scop.used_names | set(self.program.buffers) | {b.name for b in self.program.buffers.values()}
+        name = fresh(f"{scop.arrays[array].c_name}_panel", used | set(scop.arrays))
+        refs = frozenset((n, a.ref) for n in users for a in self.program.statements[n].accesses if a.array == array)
+        buffer = Buffer(name, name, array, box.corner, depth, box.extents, "tile", refs, (), order, pad)
+        self.program = replace(self.program, buffers=self.program.buffers | {name: buffer})
+        return name
+
+    def copy(self, array: str, key: str, cells: isl.Map, box: isl.Map | None, inside: bool) -> Panel:
+        """A statement that moves the cells of a part into its panel, or back from it."""
+        shape = self.program.scop.arrays[array]
+        statement = copy_statement(self.program, shape, f"{'in' if inside else 'out'}{next(self.numbers)}", inside)
+        called = isl.Id.read_from_str(self.program.scop.domain.get_ctx(), statement.name)
+        relation = (box if box is not None else cells).set_tuple_id(isl.dim_type.out, called)
+        own = cells.range().set_tuple_id(called)
+        known = self.program.buffers[key]
+        buffers = self.program.buffers | {key: replace(known, accesses=known.accesses | {(statement.name, "inside")})}
+        padded = dict(self.program.padded)
+        if inside and not relation.range().intersect_params(self.program.scop.known).is_subset(own):
+            padded[statement.name] = "zero"
+        self.program = replace(
+            self.program,
+            buffers=buffers,
+            padded=padded,
+            statements=self.program.statements | {statement.name: replace(statement, domain=own)},
+            copies=self.program.copies | {statement.name},
+        )
+        return Panel(statement.name, relation, key)
+
+    def tell(self, points: Band, walks: list[_Walk]) -> None:
+        listed = statements_of(points)
+        arrays = sorted({self.program.scop.arrays[a].c_name for walk in walks for a in walk.arrays})
+        message = (
+            f"{', '.join(listed)}: each thread walks along a row, in tiles of {self.rows}; parts of the rows of "
+            f"{' and '.join(arrays)} are fetched by all threads of a block, which have neighbours in memory"
+        )
+
+        def changed(group: Group) -> Group:
+            return replace(group, tile_sizes=(self.rows,)) if set(listed) & set(group.statements) else group
+
+        groups = tuple(changed(group) for group in self.program.groups)
+        remarks = tuple(r for r in self.program.remarks if r.code != "gpu-sizes" or not {*r.statements} <= {*listed})
+        self.program = replace(self.program, groups=groups, remarks=remarks)
+        self.program = self.program.remark("rows-staged", STAGE, message, listed, rows=self.rows)
+
+
+def _at_least(member: Member, instances: isl.UnionSet, count: int) -> isl.Set:
+    """The parameters for which a loop has so many values."""
+    reached = isl.Set.from_union_set(values((member,), instances).range())
+    length = reached.dim_max(0).sub(reached.dim_min(0)).add_constant_val(isl.Val.one(reached.get_ctx()))
+    enough = isl.PwAff.val_on_domain(length.domain(), isl.Val.int_from_si(reached.get_ctx(), count))
+    return length.ge_set(enough).params()
+
+
+def _pad(extents: tuple[int, ...]) -> int:
+    """Elements behind the rows of a panel: with rows of an odd length, lanes that walk side by side are on different
+    banks."""
+    return 1 - extents[-1] % 2
+
+
+__all__ = ["stage_rows"]

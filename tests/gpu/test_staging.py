@@ -1,0 +1,152 @@
+"""Rows that blocks fetch and threads walk along: the same values in the order of each row, and whole lines of memory."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from polyc.model.program import Options
+from tests.gpu.test_gpu_reductions import SOFTMAX
+from tests.gpu.test_kernels import TARGETS, assert_same
+from tests.gpu.test_printed import compiled as printed
+from tests.gpu.test_printed import run_quiet
+from tests.programs import compiled, region_of
+from tests.turns import on_targets
+
+
+def program(head: str, *body: str) -> str:
+    return f"void f({head})\n{{\n#pragma scop\n" + "\n".join(body) + "\n#pragma endscop\n}\n"
+
+
+EACH = "for (int i = 0; i < n; i++)"
+ALONG = "for (int j = 0; j < m; j++)"
+STAGED = {
+    "sum": program(
+        "int n, int m, double A[n][m], double x[m], double y[n]",
+        f"{EACH} {{ double s = 0; {ALONG} s += A[i][j] * x[j]; y[i] = s; }}",
+    ),
+    "cell": program(
+        "int n, int m, float A[n][m], float y[n]", f"{EACH} {{ y[i] = 1; {ALONG} y[i] = y[i] * 0.5f + A[i][j]; }}"
+    ),
+    "recurrence": program(
+        "int n, int m, float x[n][m], float y[n][m], float a, float b",
+        f"{EACH} {{ float p = 0, q = 1; {ALONG}",
+        "{ float in = x[i][j]; float out = b * in + p; p = a * in - b * out + q; q = 0.25f * out; y[i][j] = out; } }",
+    ),
+    "in place": program(
+        "int n, int m, double y[n][m]", f"{EACH} for (int j = 1; j < m; j++) y[i][j] += 0.5 * y[i][j - 1];"
+    ),
+    "there and back": program(
+        "int n, int m, double a[n][m], double c[n][m], double d[n][m]",
+        f"{EACH} {{ c[i][0] *= 0.25;",
+        "for (int j = 1; j < m; j++)",
+        "{ double w = 1 / (4 + a[i][j] * c[i][j - 1]); c[i][j] *= w; d[i][j] = (d[i][j] - d[i][j - 1]) * w; }",
+        "for (int j = m - 2; j >= 0; j--) d[i][j] -= c[i][j] * d[i][j + 1]; }",
+    ),
+    "place of the largest": program(
+        "int n, int m, int *x, int *at",
+        f"{EACH} {{ int most = x[i * m], k = 0;",
+        "for (int j = 1; j < m; j++) if (x[i * m + j] > most) { most = x[i * m + j]; k = j; }",
+        "at[i] = k; }",
+    ),
+    "batch": program(
+        "int n, int m, float A[3][n][m], float x[3][m], float y[3][n]",
+        f"for (int b = 0; b < 3; b++) {EACH} {{ y[b][i] = 0; {ALONG} y[b][i] += A[b][i][j] * x[b][j]; }}",
+    ),
+    "triangle": program(
+        "int n, double A[n][n], double y[n]",
+        f"{EACH} {{ double s = 0; for (int j = 0; j <= i; j++) s += A[i][j]; y[i] = s; }}",
+    ),
+    "every second": program(
+        "int n, int m, float A[n][2 * m], float y[n]",
+        f"{EACH} {{ float s = 0; {ALONG} s = 0.5f * s + A[i][2 * j]; y[i] = s; }}",
+    ),
+    "state of several": program(
+        "int n, int m, float A[n][m], float y[n]",
+        f"{EACH} {{ float h[4]; for (int k = 0; k < 4; k++) h[k] = k; {ALONG}",
+        "{ h[3] = h[2]; h[2] = h[1]; h[1] = h[0]; h[0] = A[i][j] - 0.5f * h[3]; }",
+        "y[i] = h[0] + h[1] + h[2] + h[3]; }",
+    ),
+    "softmax": SOFTMAX,
+}
+LEFT = {
+    "short rows": program(
+        "int n, float A[n][16], float y[n]", f"{EACH} {{ y[i] = 0; for (int j = 0; j < 16; j++) y[i] += A[i][j]; }}"
+    ),
+    "columns": program("int n, int m, float A[m][n], float y[n]", f"{EACH} {{ y[i] = 0; {ALONG} y[i] += A[j][i]; }}"),
+    "the same for all": program(
+        "int n, int m, float x[m], float y[n]", f"{EACH} {{ y[i] = 0; {ALONG} y[i] = 0.5f * y[i] + x[j]; }}"
+    ),
+    "columns as well": program(
+        "int n, int m, float A[n][m], float B[m][n], float y[n]",
+        f"{EACH} {{ y[i] = 0; {ALONG} y[i] += A[i][j] * B[j][i]; }}",
+    ),
+    "parallel": program("int n, int m, float A[n][m], float B[n][m]", f"{EACH} {ALONG} B[i][j] = A[i][j];"),
+}
+
+
+def codes(text: str, folder: Path, **options: object) -> set[str]:
+    return {remark.code for remark in compiled(text, folder, target="cuda", **options).program.remarks}
+
+
+@pytest.mark.parametrize("name", STAGED)
+def test_where_it_gains(name: str, tmp_path: Path) -> None:
+    result = compiled(STAGED[name], tmp_path, target="cuda")
+    assert result.passed
+    assert "rows-staged" in {remark.code for remark in result.program.remarks}
+    assert "_panel" in result.device[0]
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_where_it_gains_nothing(name: str, tmp_path: Path) -> None:
+    assert "rows-staged" not in codes(LEFT[name], tmp_path)
+
+
+def test_not_with_tiles_that_are_asked_for(tmp_path: Path) -> None:
+    assert "rows-staged" not in codes(STAGED["sum"], tmp_path, tile_sizes=(64,))
+
+
+def test_two_places_while_nothing_is_written(tmp_path: Path) -> None:
+    """What is only read is on its way while the part before is used; what is written has one place."""
+    text = compiled(STAGED["recurrence"], tmp_path, target="cuda").device[0]
+    assert "float x_panel[2][32][65];" in text
+    assert "float y_panel[32][65];" in text
+    assert "y[x0 * m + x1] = y_panel[x0 - it][x1 - jt];" in text
+
+
+def test_few_rows(tmp_path: Path) -> None:
+    """Where the sizes are known, tiles have fewer rows rather than leave multiprocessors without work."""
+    fixed = STAGED["sum"].replace("int n, int m, ", "").replace("[n]", "[500]").replace("i < n", "i < 500")
+    fixed = fixed.replace("[m]", "[900]").replace("j < m", "j < 900")
+    assert "A_panel[2][8][129]" in compiled(fixed, tmp_path, target="cuda").device[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "target"), on_targets(STAGED))
+def test_same_values(name: str, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POCL_WORK_GROUP_METHOD", "workitemrepl")  # as in test_gpu_reductions
+    assert_same(region_of(STAGED[name], tmp_path), Options(target=target))
+
+
+@pytest.mark.slow
+@TARGETS
+@pytest.mark.parametrize("block", [(32,), (64, 2), (1,)])
+def test_any_block(block: tuple[int, ...], target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POCL_WORK_GROUP_METHOD", "workitemrepl")
+    assert_same(region_of(STAGED["recurrence"], tmp_path), Options(target=target, block=block))
+
+
+@pytest.mark.slow
+def test_nvcc_takes_it(tmp_path: Path) -> None:
+    """No warning, and no register is spilled."""
+    nvcc = shutil.which("nvcc")
+    if nvcc is None:
+        pytest.skip("nvcc is not there")
+    texts = [text.replace("void f(", f"void f{k}(") for k, text in enumerate(STAGED.values())]
+    file = tmp_path / "rows.c"
+    file.write_text("".join(texts))
+    kernels = printed(file, tmp_path, "--target", "cuda").with_suffix(".cu")
+    command = [nvcc, "-arch=sm_80", "-Werror", "all-warnings", "-Xptxas", "-warn-spills", "-c"]
+    run_quiet([*command, str(kernels), "-o", str(tmp_path / "x.o")])

@@ -65,6 +65,9 @@ def fuse_quasi_identical(program: Program) -> Program:
               tile of the others would meet its data again. Nests that need nothing of each other are joined for a CPU
               where they read the same cells, stand in one loop of the source, or fill up the same rows
               (`interlaced.py`).
+              For a GPU they stay apart too where parallel loops of one would be a thread's, and the other has nothing
+              to do along them: `for i for j B[i][j] = A[i][j]; for i B[i][0] = c;` has n threads in one nest, and n * m
+              in two.
               Loops over up to four planes may go innermost for that, and are written out: `f[c][y][x] / f[3][y][x]`
               needs all planes of a pixel.
     """
@@ -72,6 +75,14 @@ def fuse_quasi_identical(program: Program) -> Program:
     merger = _Merger(ordered)
     tree = at_sequences(ordered.tree, merger.merge)
     return replace(merger.program, tree=tree)
+
+
+def _loses_loops(group: list[Nest], others: list[Nest], common: int) -> bool:
+    """Whether a nest has parallel loops beyond the common ones, and the others no loops at all there."""
+    bands = [nest.band for nest in group]
+    lost = any(band is not None and band.coincident_prefix > common for band in bands)
+    beside = (nest.band for nest in others)
+    return lost and all(b is None or (len(b.members) <= common and not has_loops(b.child)) for b in beside)
 
 
 def _ordered(node: Node) -> Node:
@@ -188,6 +199,8 @@ class _Merger:
             return None
         common, alike = _common([*group, *others])
         if not common or self.looks_up(group) != self.looks_up(others):
+            return None
+        if self.program.options.gpu and (_loses_loops(group, others, common) or _loses_loops(others, group, common)):
             return None
         pairs = [(one, two) for one in group for two in others]
         flows = [outer.same_iteration(between(self.flow, one, two)) for one, two in pairs]

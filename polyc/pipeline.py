@@ -155,8 +155,8 @@ def gpu_steps() -> list[Step]:
         Step("registers", tile_contractions, ("block", "fuse", "tile_sizes")),
         # Short rows without shared data; before buffers have a depth, since tile loops go.
         Step("coalesce", coalesce_loops, when=chooses_tiles),
-        # Only with --reassociate: what adds into one cell; a block for each row has no tile loops either.
-        Step("reductions", mark_gpu_reductions, when=reassociates),
+        # What adds into one cell, of floats only with --reassociate; a block for each row has no tile loops either.
+        Step("reductions", mark_gpu_reductions),
         # Threads that walk along rows of their own: parts of these rows by all threads together.
         Step("staging", stage_rows, ("block", "tile_sizes"), when=chooses_tiles),
         # What stays in one iteration is a register, not shared memory.

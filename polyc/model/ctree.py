@@ -356,6 +356,12 @@ def _inner(node: Node) -> tuple[str, ...]:
     return names
 
 
+def only(body: Stmt) -> Stmt:
+    """The one statement of a body, without notes; the body where there are several."""
+    items = [item for item in (body.body if isinstance(body, Block) else (body,)) if not isinstance(item, Note)]
+    return items[0] if len(items) == 1 else body
+
+
 def walk(node: Node) -> Iterator[Node]:
     """The node and everything below it, parents first."""
     waiting = [node]

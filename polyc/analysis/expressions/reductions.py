@@ -19,16 +19,26 @@ def reduction_of(statement: Statement, arrays: Mapping[str, Array]) -> tuple[str
     `A[f] op= e`, `A[f] = A[f] op e`, `A[f] = e op A[f]`, `A[f] = fmax(A[f], e)`, `A[f] = e > A[f] ? e : A[f]`.
 
     Where A has whole numbers, e is one: else each step would cut off a fraction, and parts of a sum other ones. For
-    minima and maxima of whole numbers it has A's type, too: comparing numbers of two types is no order.
+    minima and maxima of whole numbers it has A's type, too: comparing numbers of two types is no order. A condition
+    that data decide, and not A, leaves some of the values out.
     """
-    if statement.opaque or not isinstance(statement.body, c.ExprStmt):
+    body = statement.body
+    if isinstance(body, c.If) and body.otherwise is None and statement.opaque:
+        condition, body = body.condition, c.only(body.then)
+    elif statement.opaque:
         return None
-    found = _update(statement.body.expr, arrays)
+    else:
+        condition = None
+    if not isinstance(body, c.ExprStmt):
+        return None
+    found = _update(as_assignment(body.expr) if condition is not None else body.expr, arrays)
     if found is None:
         return None
     operator, array, value = found
     element = arrays[array].element
-    if _mentions(value, array):
+    if _mentions(value, array) or (condition is not None and _mentions(condition, array)):
+        return None
+    if condition is not None and not all(a.exact for a in statement.accesses if a.array == array):
         return None
     if element.kind != "float" and not _is_whole(value, arrays):
         return None

@@ -24,10 +24,15 @@ def only_combines(
     """Whether all that a statement does to an array is to combine the value of one cell with another value by an
     operator, and parts of it can be combined without another error than rounding. `scattered`: also where data say
     which cell that is."""
-    if (statement.opaque and not scattered) or not isinstance(statement.body, c.ExprStmt) or operator not in _UPDATES:
+    body, chosen = statement.body, False
+    if isinstance(body, c.If) and body.otherwise is None and not _mentions(body.condition, array):
+        body, chosen = c.only(body.then), True  # what it leaves out would be combined with nothing
+    if (statement.opaque and not (scattered or chosen)) or not isinstance(body, c.ExprStmt) or operator not in _UPDATES:
         return False
-    update = statement.body.expr
-    if scattered and isinstance(update, c.Postfix | c.Unary) and update.op in ("++", "--"):
+    if chosen and not scattered and not all(a.exact for a in statement.accesses if a.array == array):
+        return False
+    update = body.expr
+    if (scattered or chosen) and isinstance(update, c.Postfix | c.Unary) and update.op in ("++", "--"):
         cell = update.operand
         once = sum(isinstance(n, c.ArrayRef) and n.array == array for n in c.walk(cell)) == 1
         return operator == "+" and once and isinstance(cell, c.ArrayRef) and cell.array == array
@@ -55,6 +60,15 @@ def sums_wrap(operator: str, array: str, arrays: Mapping[str, Array]) -> bool:
     """Whether an array's cells are whole numbers that are combined modulo a power of two, so that any order leaves the
     same bits. A sum that passes its type's range on the way in another order comes back: nothing traps (trust.md)."""
     return arrays[array].rank > 0 and arrays[array].element.kind == "int" and operator in ("+", "*", "&", "|", "^")
+
+
+def _mentions(expr: c.Expr, array: str) -> bool:
+    return any(isinstance(n, c.ArrayRef) and n.array == array for n in c.walk(expr))
+
+
+def any_order(operator: str, array: str, arrays: Mapping[str, Array]) -> bool:
+    """Whether a cell has the same bits in whatever order whole numbers are combined: they wrap, or one of them stays."""
+    return arrays[array].element.kind == "int" and operator in _UPDATES
 
 
 def has_parts(array: Array) -> bool:

@@ -18,7 +18,7 @@ from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.narrow import fit_32_bits, in_32_bits
 from polyc.codegen.gpu.pieces import share_from, statements_below, steps_of_pieces
 from polyc.codegen.gpu.reduce import blocks_within, first_step, is_shared_out, last_step, reduction
-from polyc.codegen.gpu.stages import SMALLEST_FETCH, Stages, only
+from polyc.codegen.gpu.stages import SMALLEST_FETCH, Stages
 from polyc.codegen.gpu.turns import in_turns
 from polyc.codegen.gpu.words import HALF, STORE_16, STORED_BYTES, NotMappable, Words, element_type, function
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
@@ -515,7 +515,7 @@ class KernelPrinter(LoopPrinter):
                   if (m % 4 == 0) this; else that, where rows have m elements
         requires: all iterations store or none (`verify/gpu/layout.py`): the condition of the first one is that of all
         """
-        start, condition, step = loop.init, loop.condition, only(loop.body)
+        start, condition, step = loop.init, loop.condition, c.only(loop.body)
         if not (isinstance(start, c.Decl) and start.init == ZERO and isinstance(condition, c.Binary)):
             return loop
         lanes = condition.right
@@ -525,7 +525,7 @@ class KernelPrinter(LoopPrinter):
 
         guard = None
         if isinstance(step, c.If) and step.otherwise is None:
-            guard, step = first(step.condition), only(step.then)
+            guard, step = first(step.condition), c.only(step.then)
         match step:
             case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef() as target, value=value)):
                 row = self.namer.fresh(f"{target.array}_row", scope.names)

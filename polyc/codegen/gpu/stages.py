@@ -236,15 +236,9 @@ class _Step:
     value: c.Expr
 
 
-def only(body: c.Stmt) -> c.Stmt:
-    """The one statement of a body, without notes; the body where there are several."""
-    items = [item for item in (body.body if isinstance(body, c.Block) else (body,)) if not isinstance(item, c.Note)]
-    return items[0] if len(items) == 1 else body
-
-
 def _only_step(body: c.Stmt) -> _Step | None:
     """The one assignment of a loop's body."""
-    match only(body):
+    match c.only(body):
         case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef() as target, value=value)):
             return _Step(target, value)
         case _:

@@ -1,4 +1,4 @@
-"""Reductions on a GPU, where the user allows another order of operations (--reassociate)."""
+"""Reductions on a GPU: of whole numbers, and of others where the user allows another order (--reassociate)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 import islpy as isl
 
 from polyc.analysis.expressions.reductions import reduction_of
+from polyc.analysis.expressions.updates import any_order
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import (
@@ -41,7 +42,7 @@ def mark_gpu_reductions(program: Program) -> Program:
               parallel for i { s[i] = 0; for j … }    -> a block for each i; its threads share the loop over j
     tree:     band[-](i) -> mark(reduce) - band(i: reductions)
               band(tile: i) - band(i) - sequence(S0, band[-](j)) -> band(block.x: i) - sequence(S0, mark(reduce) - …)
-    requires: `--reassociate`, since the order of additions changes
+    requires: `--reassociate`, since the order of additions changes, but for whole numbers, which it leaves the same
     ensures:  what is below such a mark changes one cell for each iteration of the loops above it, by one operator
     """
     found = _Reductions(program)
@@ -159,7 +160,7 @@ class _Reductions:
         operators: dict[str, set[str]] = {}
         for name in names(here):
             found = reduction_of(self.program.statements[name], self.program.scop.arrays)
-            if found is not None:
+            if found is not None and self.may_reorder(*found):
                 operators.setdefault(found[1], set()).add(found[0])
         before = values(outer, here)
         after = values(outer + band.members, here)
@@ -178,6 +179,10 @@ class _Reductions:
             if not self.is_private(array, after, here) and _carried(writes, every, before, after, self.program):
                 return None
         return tuple(answer)
+
+    def may_reorder(self, operator: str, array: str) -> bool:
+        """Whether the operands may be combined in any order."""
+        return self.program.options.reassociate or any_order(operator, array, self.program.scop.arrays)
 
     def touched(self, array: str, here: isl.UnionSet, written: bool) -> isl.UnionMap:
         pieces = [

@@ -142,11 +142,11 @@ class _Staging:
         parallel, rest = points.members[:number], points.members[number:]
         gains = [gain_of(member, self.program) for member in parallel]
         at = max(range(number), key=lambda k: (gains[k], k))  # as `mapping` has it
-        row = parallel[at]
+        row, others = parallel[at], tuple(member for k, member in enumerate(parallel) if k != at)
         inner = replace(points, members=rest, permutable=False) if rest else points.child
         instances = reaching.intersect(row.schedule.domain())
         steps = inner.children if isinstance(inner, Sequence) else (Filter(instances, inner),)
-        walks = [self.walk(replace(step, filter=step.filter.intersect(instances)), row) for step in steps]
+        walks = [self.walk(replace(step, filter=step.filter.intersect(instances)), row, others) for step in steps]
         if not any(walk.arrays for walk in walks):
             raise _NoRows
         self.long = self.program.scop.context.params()
@@ -181,7 +181,7 @@ class _Staging:
 
     # --- what a step is ----------------------------------------------------------------------------------------------
 
-    def walk(self, step: Filter, row: Member) -> _Walk:
+    def walk(self, step: Filter, row: Member, others: tuple[Member, ...]) -> _Walk:
         """What a step has along the rows. Raises _NoRows for loops that are no chain, and where the threads that walk
         would do more than the whole block."""
         chain: tuple[Member, ...] = ()
@@ -206,6 +206,8 @@ class _Staging:
                 if not access.exact or taken:
                     raise _NoRows
                 if self.is_along(access, row, chain[-1], domain):
+                    if not all(varies(access, member, domain) for member in others):
+                        raise _NoRows  # tiles of rows and of these would meet it again
                     found.add(access.array)
                 elif (
                     rank and not varies(access, row, domain) and varies(subscript(access, rank - 1), chain[-1], domain)

@@ -3,7 +3,8 @@
 What is printed of such a mark: each thread starts with the operator's neutral element in a variable of its own,
 combines into it what the band deals out to it, and then the parts of all threads are combined into the cell. So below
 the mark no thread touches what another one does, if
-  - reassociation is allowed, and the band's members name the array and its operator;
+  - reassociation is allowed, or the array has whole numbers, whose bits no order changes, and the band's members name
+    the array and its operator;
   - every statement below that touches the array only combines a value into it, by that operator;
   - it is one cell for each iteration of the steps above the mark;
   - all threads of a block come to the mark, and to its end, together: nothing above it is dealt out to threads;
@@ -15,7 +16,7 @@ from __future__ import annotations
 import islpy as isl
 
 from polyc.analysis.expand import Expanded
-from polyc.analysis.expressions.updates import only_combines
+from polyc.analysis.expressions.updates import any_order, only_combines
 from polyc.analysis.order import Run
 from polyc.model.program import Program
 from polyc.model.scop import Access
@@ -40,8 +41,6 @@ class Parts:
 def parts_of(program: Program, now: Expanded) -> Parts:
     """The arrays that threads may combine in any order."""
     found = Parts()
-    if not program.options.reassociate:
-        return found
     below: dict[tuple[int, int], list[tuple[Run, tuple[tuple[Access, isl.Map], ...]]]] = {}
     for run, accesses in now.per_run:
         marks = [(m, k) for m, k in zip(run.path.marks, run.path.mark_steps, strict=True) if m.kind == "reduce"]
@@ -56,6 +55,8 @@ def parts_of(program: Program, now: Expanded) -> Parts:
         for operator, array in first.reductions:
             if named.count(array) > 1:
                 continue  # each would have parts of its own, and both would be combined
+            if not (program.options.reassociate or any_order(operator, array, program.scop.arrays)):
+                continue
             if _one_cell(array, uses, position, program) and all(
                 only_combines(program.statements[run.statement], operator, array, program.scop.arrays)
                 for run, accesses in uses

@@ -34,6 +34,7 @@ from polyc.passes.fusion.rows import keep_rows
 from polyc.passes.gpu.barriers import place_barriers
 from polyc.passes.gpu.coalesce import coalesce_loops
 from polyc.passes.gpu.gpu_reductions import mark_gpu_reductions
+from polyc.passes.gpu.gpu_scatters import mark_gpu_scatters
 from polyc.passes.gpu.mapping import map_to_kernels
 from polyc.passes.gpu.staging import stage_rows
 from polyc.passes.loops.interleave import interleave_rows
@@ -157,6 +158,8 @@ def gpu_steps() -> list[Step]:
         Step("coalesce", coalesce_loops, when=chooses_tiles),
         # What adds into one cell, of floats only with --reassociate; a block for each row has no tile loops either.
         Step("reductions", mark_gpu_reductions),
+        # What is still sequential, and adds whole numbers into cells that depend on data.
+        Step("gpu-scatters", partial(mark_gpu_scatters, races=race_faults)),
         # Threads that walk along rows of their own: parts of these rows by all threads together.
         Step("staging", stage_rows, ("block", "tile_sizes"), when=chooses_tiles),
         # What stays in one iteration is a register, not shared memory.

@@ -72,6 +72,20 @@ def as_assignment(expr: c.Expr) -> c.Expr:
     return expr
 
 
+def sum_into(expr: c.Expr) -> tuple[c.ArrayRef, c.Expr] | None:
+    """The cell that an update adds to, and what it adds."""
+    match as_assignment(expr):
+        case c.Assign(op="+=", target=c.ArrayRef() as target, value=value):
+            return target, value
+        case c.Assign(op="-=", target=c.ArrayRef() as target, value=value):
+            return target, c.Unary("-", value)
+        case c.Assign(op="=", target=c.ArrayRef() as target, value=c.Binary(op="+", left=left, right=right)):
+            if _same(left, target):
+                return target, right
+            return (target, left) if _same(right, target) else None
+    return None
+
+
 def _update(expr: c.Expr, arrays: Mapping[str, Array]) -> tuple[str, str, c.Expr] | None:
     """`(operator, array, e)`."""
     match expr:

@@ -67,7 +67,7 @@ def _mentions(expr: c.Expr, array: str) -> bool:
 
 
 def any_order(operator: str, array: str, arrays: Mapping[str, Array]) -> bool:
-    """Whether a cell has the same bits in whatever order whole numbers are combined: they wrap, or one of them stays."""
+    """Whether whole numbers leave the same bits in any order that they are combined in: they wrap, or one stays."""
     return arrays[array].element.kind == "int" and operator in _UPDATES
 
 

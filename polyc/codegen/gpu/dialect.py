@@ -42,6 +42,9 @@ class Dialect:
     waits: tuple[c.Stmt, ...] = ()
     """What stands behind a group of such copies, and what waits for it."""
 
+    add: str = "atomicAdd"
+    """The function that adds to a whole number of 4 bytes in memory at once, whoever else does."""
+
     def index(self, template: str, axis: str) -> str:
         return template.format(axis=axis, number=AXES.index(axis))
 
@@ -79,5 +82,6 @@ OPENCL = Dialect(
     "get_num_groups({number})",
     HalfWords("ushort", "polyc_from_half", "polyc_to_half", "polyc_double_to_half"),
     "_Float16",
+    add="atomic_add",
 )
 DIALECTS = {"cuda": CUDA, "opencl": OPENCL}

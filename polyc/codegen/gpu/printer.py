@@ -8,6 +8,7 @@ from math import prod
 import islpy as isl
 
 from polyc.analysis.expressions.linear import linear
+from polyc.analysis.expressions.reductions import sum_into
 from polyc.codegen.gpu.dialect import Dialect
 from polyc.codegen.gpu.flat import flat_instances
 from polyc.codegen.gpu.float16 import lowered, plain_literal, spelled
@@ -140,6 +141,21 @@ class KernelPrinter(LoopPrinter):
     @property
     def instances(self) -> type[InstancePrinter]:
         return flat_instances(self.arrays, self.targets)
+
+    def atomic(self, body: c.Stmt, scope: Scope) -> c.Stmt:
+        """The statement, as an atomic update where it adds to a cell that other threads add to, too.
+
+        Raises NotMappable for another one.
+        """
+        pairs = [pair for member in scope.members.values() for pair in member.atomics]
+        shared = {self.arrays[array].name for _, array in pairs}
+        if not any(isinstance(n, c.ArrayRef) and n.array in shared for n in c.walk(body)):
+            return body
+        added = sum_into(body.expr) if isinstance(body, c.ExprStmt) else None
+        if added is None or added[0].array not in shared:
+            raise NotMappable("an update of a cell is none that a device has")
+        cell, value = added
+        return c.ExprStmt(c.Call(self.dialect.add, (c.Unary("&", cell), value)))
 
     # --- loops that isl leaves out ---------------------------------------------------------------------------------
 
@@ -372,7 +388,9 @@ class KernelPrinter(LoopPrinter):
             nodes = list(c.walk(item))
             targets = {id(n.target) for n in nodes if isinstance(n, c.Assign)}
             targets |= {id(n.operand) for n in nodes if isinstance(n, c.Unary | c.Postfix) and n.op in ("++", "--")}
-            stored = [n.arguments[0] for n in nodes if isinstance(n, c.Call) and n.function == STORE_16]
+            stored = [
+                n.arguments[0] for n in nodes if isinstance(n, c.Call) and n.function in (STORE_16, self.dialect.add)
+            ]
             targets |= {id(n.operand) for n in stored if isinstance(n, c.Unary)}
             declared |= {n.name for n in nodes if isinstance(n, c.Decl)}
             for node in nodes:

@@ -177,20 +177,22 @@ def conflicts(
 def _reduced(program: Program, loop: _Loop, statements: list[str]) -> set[str]:
     """Arrays that the loop combines by a reduction clause or atomic updates: every statement that touches one only
     reduces into it, and in any order it gives the same, or the user allows another one."""
-    if loop.member.mapped:
+    if loop.member.mapped and (loop.member.owned or not loop.member.atomics):
         return set()  # a kernel has no reduction clause: `reduced.py`
-    pairs = loop.member.reductions + loop.member.atomics
+    pairs = (() if loop.member.mapped else loop.member.reductions) + loop.member.atomics
     named = [array for _, array in pairs + loop.member.owned]
     # Each cell of these is one thread's, which updates it in the order of the iterations.
     owned = {
         array for _, array in loop.member.owned if program.scop.arrays[array].rank == 1 and named.count(array) == 1
     }
-    pairs += loop.member.owned
     found = owned | {
         array
-        for operator, array in loop.member.reductions + loop.member.atomics
+        for operator, array in pairs
         if named.count(array) == 1
-        and (program.options.reassociate or sums_wrap(operator, array, program.scop.arrays))
+        and (
+            (program.options.reassociate and not loop.member.mapped)  # where a GPU's threads add, any run has its order
+            or sums_wrap(operator, array, program.scop.arrays)
+        )
         and ((operator, array) in loop.member.atomics or has_parts(program.scop.arrays[array]))
     }
     for name in statements:
@@ -198,7 +200,7 @@ def _reduced(program: Program, loop: _Loop, statements: list[str]) -> set[str]:
         for access in statement.accesses:
             if access.array in found and not any(
                 only_combines(statement, operator, array, program.scop.arrays, program.scop.arrays[array].rank > 0)
-                for operator, array in pairs
+                for operator, array in (*pairs, *loop.member.owned)
                 if array == access.array
             ):
                 found.discard(access.array)

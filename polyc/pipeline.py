@@ -269,7 +269,7 @@ def _attempted(attempt: Attempt) -> Compiled:
             wrong = inspection_faults(initial)
         if wrong:
             return attempt.as_written(fallback.refused_tree(wrong).told(initial, AS_WRITTEN), initial)
-    if options.gpu and (reason := obstacle(scop)) is not None:
+    if options.gpu and (reason := obstacle(attempt.region, options.target)) is not None:
         return attempt.as_written(fallback.not_mapped(initial, reason), initial)
     search = Search(
         {TREE: partial(_refused_tree, attempt), TEXT: partial(_refused_text, attempt)},

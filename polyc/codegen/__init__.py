@@ -4,7 +4,8 @@ Program -> text. Decides nothing: all that it needs stands in the tree and the b
 """
 
 from polyc.codegen.blocks.special import specialised
-from polyc.codegen.gpu.words import NotMappable, obstacle
+from polyc.codegen.gpu.functions import obstacle
+from polyc.codegen.gpu.words import NotMappable
 from polyc.codegen.render import (
     certified,
     question_of,

@@ -42,6 +42,8 @@ class Dialect:
     waits: tuple[c.Stmt, ...] = ()
     """What stands behind a group of such copies, and what waits for it."""
 
+    device: str = ""
+    """What stands before a function that kernels call."""
     add: str = "atomicAdd"
     """The function that adds to a whole number of 4 bytes in memory at once, whoever else does."""
 
@@ -67,6 +69,7 @@ CUDA = Dialect(
     True,
     (c.ExprStmt(c.Call("__pipeline_commit", ())),),
     (c.ExprStmt(c.Call("__pipeline_wait_prior", (c.Literal("0"),))),),
+    "__device__ ",
 )
 OPENCL = Dialect(
     "opencl",

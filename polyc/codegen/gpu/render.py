@@ -9,11 +9,12 @@ from pathlib import Path
 from polyc import __version__
 from polyc.codegen.gpu.dialect import DIALECTS, RESIDENT_THREADS, Dialect
 from polyc.codegen.gpu.fragment_printer import MMA, PART
+from polyc.codegen.gpu.functions import device_functions
 from polyc.codegen.gpu.memory import DeviceArray, device_arrays
 from polyc.codegen.gpu.printer import Kernel, KernelPrinter, Parameter
 from polyc.codegen.gpu.stages import FETCH, FETCH_16, LOAD_16
 from polyc.codegen.gpu.templating import environment, opencl_runtime
-from polyc.codegen.gpu.words import HALF, STORE_16, NotMappable, Words
+from polyc.codegen.gpu.words import HALF, STORE_16, NotMappable, Words, called
 from polyc.codegen.loops.instances import Scope
 from polyc.codegen.loops.loops import generate
 from polyc.codegen.loops.naming import IDENTIFIER
@@ -23,7 +24,7 @@ from polyc.codegen.text.printer import Line, brackets, expression, lines_of, sta
 from polyc.model import ctree as c
 from polyc.model.program import Origins, Program
 from polyc.model.scop import Region
-from polyc.records import dataclass
+from polyc.records import dataclass, replace
 
 TEMPLATES = {"cuda": ("cuda.cu.j2",), "opencl": ("opencl.cl.j2", "opencl.c.j2")}
 FEW_ACCESSES = 12
@@ -55,6 +56,8 @@ def render_kernels(program: Program, region: Region, stem: str) -> RenderedKerne
     if any(isinstance(n, c.ArrayRef) for item in host for n in c.walk(item)):
         raise NotMappable("the pass that deals its loops out to blocks and threads was left out")
     words = Words(scop)
+    functions = device_functions(region.preamble, sorted(called(scop)), words, dialect)
+    own = {one: f"{name}_{one}" for one in functions}  # another region may have them too
     sizes = tuple(Parameter(p.name, words.type(p.type.text)) for p in scop.parameters)
     values = tuple(
         Parameter(a.name, a.type) for a in arrays.values() if a.by_value and a.name not in {p.name for p in sizes}
@@ -62,11 +65,12 @@ def render_kernels(program: Program, region: Region, stem: str) -> RenderedKerne
     used = {p.array.key for kernel in printer.kernels for p in kernel.parameters if p.array is not None}
     buffers = tuple(a for a in arrays.values() if a.key in used)
     entry = f"polyc_{_identifier(stem)}_{name}"
-    bodies = [[line for item in kernel.body for line in lines_of(item, 1)] for kernel in printer.kernels]
+    bodies = [[line for item in kernel.body for line in lines_of(_calling(item, own), 1)] for kernel in printer.kernels]
     parts = {
         "part": "region",
         "place": f"{Path(scop.span.file).name}:{scop.span.line}",
         "entry": entry,
+        "functions": [_renamed(text, own) for text in functions.values()],
         "kernels": [_kernel(kernel, body, dialect) for kernel, body in zip(printer.kernels, bodies, strict=True)],
         "host": [line for item in host for line in statement(item, 1)],
         "numbers": [(p.name, p.type) for p in (*sizes, *values)],
@@ -76,6 +80,23 @@ def render_kernels(program: Program, region: Region, stem: str) -> RenderedKerne
     # The first file has the kernels, a second one what runs them.
     origins = (origins_in(texts[0], bodies), *(() for _ in texts[1:]))
     return RenderedKernels(_call(entry, sizes, values, buffers, program), texts, made.node.to_C_str(), origins)
+
+
+def _renamed(text: str, names: dict[str, str]) -> str:
+    """A function's text with others in the place of some names."""
+    return IDENTIFIER.sub(lambda found: names.get(found.group(), found.group()), text)
+
+
+def _calling(item: c.Stmt, names: dict[str, str]) -> c.Stmt:
+    """A statement that calls functions by other names."""
+
+    def change(node: c.Node) -> c.Node | None:
+        if not isinstance(node, c.Call) or node.function not in names:
+            return None
+        arguments = tuple(c.rewrite(argument, change) for argument in node.arguments)
+        return replace(node, function=names[node.function], arguments=arguments)
+
+    return c.rewrite(item, change) if names else item
 
 
 def _identifier(stem: str) -> str:

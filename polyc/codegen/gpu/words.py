@@ -86,22 +86,18 @@ def function(name: str) -> tuple[str, str] | None:
     return None
 
 
-def obstacle(scop: Scop) -> str | None:
-    """Why a region cannot run on a GPU as a whole, None if nothing stands against it."""
+def check_words(scop: Scop) -> None:
+    """Raises NotMappable where a region's types and expressions, its calls apart, are none that a GPU has."""
     words = Words(scop)
-    try:
-        for array in scop.arrays.values():
-            _check_array(array)
-        for parameter in scop.parameters:
-            if not isinstance(parameter.expr, c.Name):
-                raise NotMappable("one of its sizes is an expression, not a variable")
-            words.type(parameter.type.text)
-        for statement in scop.statements.values():
-            for node in c.walk(statement.body):
-                _check_node(node, words, scop)
-    except NotMappable as reason:
-        return str(reason)
-    return None
+    for array in scop.arrays.values():
+        _check_array(array)
+    for parameter in scop.parameters:
+        if not isinstance(parameter.expr, c.Name):
+            raise NotMappable("one of its sizes is an expression, not a variable")
+        words.type(parameter.type.text)
+    for statement in scop.statements.values():
+        for node in c.walk(statement.body):
+            _check_node(node, words)
 
 
 def _check_array(array: Array) -> None:
@@ -110,10 +106,15 @@ def _check_array(array: Array) -> None:
         raise NotMappable(f"the rows of {array.c_name} have no affine length")
 
 
-def _check_node(node: c.Node, words: Words, scop: Scop) -> None:
+def called(scop: Scop) -> set[str]:
+    """The functions that a region calls, other than those that kernels have."""
+    nodes = (node for statement in scop.statements.values() for node in c.walk(statement.body))
+    names = {node.function for node in nodes if isinstance(node, c.Call)}
+    return {name for name in names if name not in MACROS and function(name) is None}
+
+
+def _check_node(node: c.Node, words: Words) -> None:
     match node:
-        case c.Call(function=name) if name not in MACROS and function(name) is None:
-            raise NotMappable(f"a kernel cannot call {name}()")
         case c.Cast(type=text) | c.Decl(type=text):
             words.type(text)
         case c.Member() | c.Subscript() | c.InitList():

@@ -81,6 +81,11 @@ def table(compiled: Compiled, report: Report) -> str:
         for row in report.rows
     ]
     lines.append(messages.table(rows, right=(2,)))
+    if compiled.program.options.gpu and not compiled.device:
+        why = next((r.message for r in reversed(compiled.program.remarks) if r.code == "not-mapped"), "")
+        lines.append(
+            f"  no kernel was run: {why.partition(': ')[2] or 'the region stays on the CPU, as it was written'}\n"
+        )
     lines += [f"  not run: {reason}\n" for reason in report.skipped]
     return "".join(lines)
 

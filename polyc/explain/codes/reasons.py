@@ -92,6 +92,12 @@ REASONS: dict[str, dict[str, Code]] = {
             "Nothing: panels serve the sum better than tiles would.",
             "cpu.md#sums-of-products",
         ),
+        "parallel-loops": Code(
+            "It has more parallel loops than the tiles",
+            "For a GPU: the nest has sums in more parallel loops than the tiles of its reader are shared out by, so "
+            "that each block would run what many blocks run in a kernel of its own.",
+            "`--max-recompute PERCENT` fuses all the same.",
+        ),
         "sequential-loop": Code(
             "Its threads would run a long loop one iteration after the other",
             "For a GPU: the reader is a sum of products, whose block has a thread for several cells. A nest with a "

@@ -18,7 +18,7 @@ from polyc.model.scop import AccessKind, Array, Statement
 from polyc.model.tree import Band
 from polyc.model.witness import Finder
 from polyc.nests.contractions import Contraction
-from polyc.nests.nest import Nest, Outer, values
+from polyc.nests.nest import Nest, Outer, has_loops, values
 from polyc.nests.samples import sample_parameters, written_cells
 from polyc.nests.strides import strides_of
 from polyc.nests.tiling import tile_members, told_sizes
@@ -238,7 +238,11 @@ class Fuser:
                 f"each of its iterations fills an array of its own, {own.c_name}, which would be one of the tile's"
             )
             return Declined("private-array", message, {"array": own.name})
-        return self._registers_alone(nest) or self._too_long_for_threads(cluster, nest)
+        return (
+            self._registers_alone(nest)
+            or self._too_long_for_threads(cluster, nest)
+            or self._loses_parallel_loops(cluster, nest)
+        )
 
     def _array_of_iterations(self, nest: Nest) -> Array | None:
         """An array with dimensions that each iteration of a nest has for itself."""
@@ -524,6 +528,18 @@ class Fuser:
             f"{found.statement} sums up products in {where}, which it would not have in the tiles of another nest",
             {"lost_cycles": round(lost), "saved_cycles": round(saved)},
         )
+
+    def _loses_parallel_loops(self, cluster: Cluster, nest: Nest) -> Declined | None:
+        """That on a GPU a block would run parallel loops of a nest with long sums, which have threads of many blocks in
+        a kernel of its own."""
+        program, band = self.program, nest.band
+        if not program.options.gpu or program.options.max_recompute is not None or band is None:
+            return None
+        own, shared = band.coincident_prefix, len(cluster.tile)
+        if own <= shared or (len(band.members) == own and not has_loops(band.child)):
+            return None
+        message = f"it has {own} parallel loops around its sums, of which the tiles share out {shared} to blocks"
+        return Declined("parallel-loops", message, {"parallel": own, "shared": shared})
 
     def _too_long_for_threads(self, cluster: Cluster, nest: Nest) -> Declined | None:
         """That on a GPU a tile of a product would wait for a nest of which each thread runs a long sequential loop,

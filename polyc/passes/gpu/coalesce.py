@@ -8,6 +8,7 @@ import islpy as isl
 
 from polyc.cost.gpu_sizes import VECTOR_BYTES
 from polyc.machine import load_gpu
+from polyc.model import ctree as c
 from polyc.model.program import Group, Program
 from polyc.model.tree import BLOCK_AXES, GLOBAL_AXES, LINEAR, Band, Domain, Mark, Member, Node, Role, Sequence, walk
 from polyc.nests.boxes import extents_of_box
@@ -159,6 +160,9 @@ class _Coalescer:
             return 1
         if gain_of(member, self.program) <= 0:
             return 1
+        bodies = [self.program.statements[name].body for name in statements_of(band)]
+        if any(isinstance(n, c.For | c.While) for body in bodies for n in c.walk(body)):
+            return 1  # memory is not what it waits for
         arrays = {a.array for name in statements_of(band) for a in self.program.statements[name].accesses}
         sizes = [self.program.scop.arrays[a].element.size_bytes for a in arrays if self.program.scop.arrays[a].rank]
         count = min(MOST_AT_ONCE, VECTOR_BYTES // min(sizes, default=VECTOR_BYTES))

@@ -23,6 +23,7 @@ from polyc.model.tree import (
     instances_below,
     walk,
 )
+from polyc.nests.contractions import varies
 from polyc.nests.nest import values
 from polyc.nests.points import statements_of
 from polyc.nests.strides import gain_of
@@ -122,6 +123,8 @@ class _Reductions:
             marked = self.marked(band, here, outer)
             if marked is None or self.gain(band.members, here) <= self.gain(parallel, here):
                 return None
+            if len(parallel) > 1 and self.meets_again(band.members, parallel, here):
+                return None
             summed.append(band)
             found.append(replace(step, child=marked))
         if not summed:
@@ -136,6 +139,19 @@ class _Reductions:
         )
         child = Sequence(tuple(found)) if isinstance(inner, Sequence) else found[0].child
         return replace(points, members=members, child=child)
+
+    def meets_again(self, summed: tuple[Member, ...], parallel: tuple[Member, ...], here: isl.UnionSet) -> bool:
+        """Whether blocks for single results would all read what some tiles of results share: `(a[i][k] - b[j][k])`."""
+        for name in names(here):
+            statement = self.program.statements[name]
+            for access in statement.accesses:
+                if access.kind is not AccessKind.READ or not access.exact or not access.relation.dim(isl.dim_type.out):
+                    continue
+                if any(varies(access, member, statement.domain) for member in summed) and not all(
+                    varies(access, member, statement.domain) for member in parallel
+                ):
+                    return True
+        return False
 
     def gain(self, members: tuple[Member, ...], here: isl.UnionSet) -> float:
         """How well what is added up likes one of the loops on neighbouring threads."""

@@ -460,9 +460,19 @@ class _LiveRange:
         later = [name for name in self.names if not self.is_before_store(name)]
         yield reaching(self.program.dependences.flow_by_array[self.array], later)
 
+    def is_after_store(self, name: str) -> bool:
+        """Whether a statement runs behind the store in each iteration of the loops that both are in."""
+        position = parting(self.runs[name].path, self.runs[self.store.name].path)
+        if position is None or name in self.names:
+            return False
+        here, there = (self.runs[one].path.steps[position] for one in (name, self.store.name))
+        return isinstance(here, Step) and isinstance(there, Step) and here.index > there.index
+
     def in_between(self) -> str | None:
-        """A statement that touches A[g(p)] in iteration p, beside what begins the live range and the store's write."""
+        """A statement that touches A[g(p)] in iteration p before the store, beside what begins the live range."""
         for name in self.runs:
+            if self.is_after_store(name):
+                continue
             statement = self.scop.statements[name]
             first = name in self.names and self.begins(statement)
             cell = self.iteration(name).apply_range(self.write.relation).intersect_params(self.scop.known)

@@ -48,7 +48,6 @@ from polyc.passes.memory.ahead import ask_ahead
 from polyc.passes.memory.lookups import look_up_in_registers
 from polyc.passes.memory.nontemporal import store_past_caches
 from polyc.passes.memory.prefetch import prefetch_streams
-from polyc.passes.order.joined import join_parallel_loops
 from polyc.passes.order.orders import straighten_nests
 from polyc.passes.order.schedule import schedule_nests
 from polyc.passes.order.spaced import with_spaced_values, with_undivided_loops, without_shifts
@@ -82,11 +81,6 @@ AS_WRITTEN = "the region stays as it was written"
 def fuses(options: Options) -> bool:
     """Whether polyc fuses, and not isl's scheduler."""
     return options.fuse == "basteln"
-
-
-def runs_on_gpu(options: Options) -> bool:
-    """Whether blocks of threads run the tiles."""
-    return options.gpu
 
 
 def chooses_tiles(options: Options) -> bool:
@@ -130,8 +124,6 @@ def common_steps() -> list[Step]:
         Step("temporaries", relocate_temporaries, ("expand",), relocates, needs=(Form.AS_WRITTEN,)),
         # isl finds each nest's permutable bands and coincident loops; with `--fuse basteln` it fuses nothing.
         Step("schedule", schedule_nests, ("fuse", "budget"), promises=(Form.NO_TILES, Form.NO_THREADS)),
-        # Loops that are all parallel are tiled together, whatever isl says of their order.
-        Step("joined", join_parallel_loops, when=runs_on_gpu),
         # Triangular solves: blocks of rows that earlier rows serve first. Before nests are joined that stand alone yet.
         Step("rowblocks", block_rows),
         # Algorithm 1: what needs no overlap is fused before tiling.

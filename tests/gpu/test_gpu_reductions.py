@@ -160,6 +160,25 @@ void f(int n, double a[n][n], double s[n])
 PREFIX = nest("double", "int n, double x[n], double out[n]", "for (int i = 0; i < n; i++) { s += x[i]; out[i] = s; }")
 CUT = nest("int", "int n, double x[n], int out[1]", "for (int i = 0; i < n; i++) s += x[i];")
 """Each addition cuts to a whole number: parts of it have another sum."""
+COUNTED = nest("int", "int n, double x[n], double y, int out[1]", "for (int i = 0; i < n; i++) if (x[i] > y) s++;")
+"""What data leave out is combined with nothing."""
+OWN = nest("int", "int n, int x[n], int out[1]", "for (int i = 0; i < n; i++) if (x[i] > s) s += x[i];")
+"""What is left out depends on the sum so far."""
+PAIRS = """
+void f(int n, int m, int d, float a[n][d], float b[m][d], float out[n][m])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) {
+            float s = 0;
+            for (int k = 0; k < d; k++)
+                s += fabsf(a[i][k] - b[j][k]);
+            out[i][j] = s;
+        }
+#pragma endscop
+}
+"""
+"""Tiles of results read both arrays again, which blocks for single ones do not."""
 TYPES = nest("int", "int n, unsigned *x, int out[1]", "for (int i = 0; i < n; i++) if (x[i] > s) s = x[i];")
 """-1 is larger than 1u here, and smaller than 1: no order."""
 ROUNDED = nest("double", "int n, double x[n], double out[1]", "for (int i = 0; i < n; i++) s = fmaxf(s, x[i]);")
@@ -198,21 +217,39 @@ def test_two_kernels(tmp_path: Path) -> None:
     assert "atomic" not in text
 
 
-@pytest.mark.parametrize("text", [*LARGE.values(), *ROWS.values()], ids=[*LARGE, *(f"rows: {name}" for name in ROWS)])
-def test_not_without_reassociate(text: str, tmp_path: Path) -> None:
-    assert "_parts" not in device(text, tmp_path)
+WHOLE = ("int", "long", "bits", "largest int", "smallest byte")
+ALL = {**LARGE, **{f"rows: {name}": text for name, text in ROWS.items()}}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_only_of_whole_numbers_without_reassociate(name: str, tmp_path: Path) -> None:
+    """Their bits are the same in any order."""
+    assert ("_parts" in device(ALL[name], tmp_path)) == (name in WHOLE or name == "rows: triangle")
 
 
 @pytest.mark.parametrize(
     "text",
-    [COLUMNS, PREFIX, CUT, TYPES, ROUNDED, SHORT],
-    ids=["columns", "prefix", "cut", "types", "rounded", "short"],
+    [COLUMNS, PREFIX, CUT, TYPES, ROUNDED, SHORT, OWN, "#include <math.h>" + PAIRS],
+    ids=["columns", "prefix", "cut", "types", "rounded", "short", "own", "pairs"],
 )
 def test_where_it_is_none_or_gains_nothing(text: str, tmp_path: Path) -> None:
     result = compiled(text, tmp_path, target="cuda", reassociate=True)
     assert result.passed
     assert "reduction" not in told(result)
     assert "_parts" not in result.device[0]
+
+
+def test_a_count_of_what_data_choose(tmp_path: Path) -> None:
+    text = device(COUNTED, tmp_path)
+    assert "    if (x[i] > y)\n      s_part++;" in text
+    assert_reduced(COUNTED, (1, 31, 1000), Options(target="cuda"), tmp_path)
+
+
+@pytest.mark.parametrize("size", ["", "[100000]"])
+def test_sums_of_a_known_size(size: str, tmp_path: Path) -> None:
+    """The array of the blocks' sums is none of the region's."""
+    known = LARGE["int"].replace("int n, ", "").replace("*x", "x[100000]").replace("i < n", "i < 100000")
+    assert "s_blocks" in device(known if size else LARGE["int"], tmp_path)
 
 
 def test_a_largest_value(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Rows that blocks fetch and threads walk along: the same values in the order of each row, and whole lines of memory."""
+"""Rows that blocks fetch and threads walk along: the same values, in the order of each row."""
 
 from __future__ import annotations
 

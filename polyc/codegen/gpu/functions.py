@@ -77,8 +77,8 @@ def _text_of(preamble: str, name: str) -> str | None:
         if opened is None:
             continue
         end = _closed(preamble, opened.end() - 1, "{}")
-        text = re.sub(r"^#.*$", "", preamble[start:end], flags=re.MULTILINE)
-        return _BEFORE.sub("", text)
+        text = _BEFORE.sub("", preamble[start:head]) + preamble[head:end]
+        return re.sub(r"^#.*$", "", text, flags=re.MULTILINE)
     return None
 
 

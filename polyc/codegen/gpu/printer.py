@@ -14,13 +14,12 @@ from polyc.codegen.gpu.flat import flat_instances
 from polyc.codegen.gpu.float16 import lowered, plain_literal, spelled
 from polyc.codegen.gpu.fragment_printer import fragments
 from polyc.codegen.gpu.linear import is_linear, linear_loop
-from polyc.codegen.gpu.meeting import outside_of_branches
 from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.narrow import fit_32_bits, in_32_bits
 from polyc.codegen.gpu.pieces import share_from, statements_below, steps_of_pieces
 from polyc.codegen.gpu.reduce import blocks_within, first_step, is_shared_out, last_step, reduction
 from polyc.codegen.gpu.stages import SMALLEST_FETCH, Stages
-from polyc.codegen.gpu.turns import in_turns
+from polyc.codegen.gpu.turns import in_turns, outside_of_branches
 from polyc.codegen.gpu.words import HALF, STORE_16, STORED_BYTES, NotMappable, Words, element_type, function
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.codegen.loops.generated import Generated

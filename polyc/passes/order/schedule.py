@@ -22,6 +22,7 @@ from polyc.model.tree import Band, Domain, Filter, Member, Node, Sequence, restr
 from polyc.nests.naming import name_members
 from polyc.nests.nest import Outer
 from polyc.passes.order.cells import with_loops_over_cells
+from polyc.passes.order.joined import join_parallel_loops
 from polyc.passes.order.live_ranges import kept_by_others
 from polyc.passes.order.symbolic import at_sizes, with_symbols
 from polyc.poly import (
@@ -85,7 +86,8 @@ DEFAULTS = {
 
 
 def schedule_nests(program: Program) -> Program:
-    """Replace the original order by isl's schedule: permutable bands, outer parallelism first.
+    """Replace the original order by isl's schedule: permutable bands, outer parallelism first. For a GPU, parallel
+    loops right inside of each other are one band then.
 
     tree:     any -> domain - sequence(filter - band …), one child a strongly connected component (serialised)
     requires: dependences of the original order
@@ -93,6 +95,11 @@ def schedule_nests(program: Program) -> Program:
     ensures:  the new order respects `flow` and `false`; `private_false` wherever a live range is not local
     source:   Zhao et al. 2024, Algorithm 1, line 1; the scheduler is Verdoolaege and Janssens, CW 706
     """
+    found = _scheduled(program)
+    return join_parallel_loops(found) if program.options.gpu else found
+
+
+def _scheduled(program: Program) -> Program:
     if has_small_blocks(program):
         marked = in_original_order(program)
         if isinstance(marked.tree.child, Band) and marked.tree.child.members[0].coincident:

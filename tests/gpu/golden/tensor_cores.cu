@@ -111,12 +111,16 @@ static __global__ void __launch_bounds__(64, 8) f_4_1(const float (*__restrict__
   {
     __syncthreads();
     if (0 < 48) {
-      for (int c = 32 * ty + tx; c < 256; c += 64) {
+#pragma unroll
+      for (int q = 0; q < 4; q++) {
+        const int c = 32 * ty + tx + 64 * q;
         const long x0 = c / 16 + it;
         const long x1 = c % 16;
         polyc_fetch(&A_panel[0][x0 - it][x1], x0 <= 38 && x1 <= 42 ? &A[x0][x1] : &A[0][0], x0 <= 38 && x1 <= 42);
       }
-      for (int c = 32 * ty + tx; c < 256; c += 64) {
+#pragma unroll
+      for (int q = 0; q < 4; q++) {
+        const int c = 32 * ty + tx + 64 * q;
         const long x0 = c / 16;
         const long x1 = c % 16 + jt;
         polyc_fetch(&B_panel[0][x0][x1 - jt], x0 <= 42 && x1 <= 40 ? &B[x0][x1] : &B[0][0], x0 <= 42 && x1 <= 40);
@@ -128,12 +132,16 @@ static __global__ void __launch_bounds__(64, 8) f_4_1(const float (*__restrict__
       __pipeline_wait_prior(0);
       __syncthreads();
       if (kt + 16 < 48) {
-        for (int c = 32 * ty + tx; c < 256; c += 64) {
+#pragma unroll
+        for (int q = 0; q < 4; q++) {
+          const int c = 32 * ty + tx + 64 * q;
           const long x0 = c / 16 + it;
           const long x1 = c % 16 + (kt + 16);
           polyc_fetch(&A_panel[1 - stage][x0 - it][x1 - (kt + 16)], x0 <= 38 && x1 <= 42 ? &A[x0][x1] : &A[0][0], x0 <= 38 && x1 <= 42);
         }
-        for (int c = 32 * ty + tx; c < 256; c += 64) {
+#pragma unroll
+        for (int q = 0; q < 4; q++) {
+          const int c = 32 * ty + tx + 64 * q;
           const long x0 = c / 16 + (kt + 16);
           const long x1 = c % 16 + jt;
           polyc_fetch(&B_panel[1 - stage][x0 - (kt + 16)][x1 - jt], x0 <= 42 && x1 <= 40 ? &B[x0][x1] : &B[0][0], x0 <= 42 && x1 <= 40);

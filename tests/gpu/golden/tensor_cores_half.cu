@@ -113,7 +113,9 @@ static __global__ void __launch_bounds__(64, 8) f_4_1(const __half (*__restrict_
     for (long x0 = it + ty; x0 < it + 16; x0 += 2)
       for (long x1 = kt + tx; x1 < kt + 32; x1 += 32)
         A_panel[x0 - it][x1 - kt] = x0 <= 38 && x1 <= 42 ? A[x0][x1] : __float2half(0);
-    for (int c = 32 * ty + tx; c < 512; c += 64) {
+#pragma unroll
+    for (int q = 0; q < 8; q++) {
+      const int c = 32 * ty + tx + 64 * q;
       const long x0 = c / 16 + kt;
       const long x1 = c % 16 + jt;
       B_panel[x0 - kt][x1 - jt] = x0 <= 42 && x1 <= 40 ? B[x0][x1] : __float2half(0);

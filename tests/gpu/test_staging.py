@@ -150,3 +150,10 @@ def test_nvcc_takes_it(tmp_path: Path) -> None:
     kernels = printed(file, tmp_path, "--target", "cuda").with_suffix(".cu")
     command = [nvcc, "-arch=sm_80", "-Werror", "all-warnings", "-Xptxas", "-warn-spills", "-c"]
     run_quiet([*command, str(kernels), "-o", str(tmp_path / "x.o")])
+
+
+def test_names_of_arrays_stay_theirs(tmp_path: Path) -> None:
+    """Unrolled copies count with a name that no array has."""
+    text = compiled(STAGED["sum"].replace("A[", "q["), tmp_path, target="cuda").device[0]
+    assert "for (int q2 = 0;" in text
+    assert "for (int q = 0;" not in text

@@ -339,7 +339,9 @@ class KernelPrinter(LoopPrinter):
         arrays = [p.array.key for p in parameters if p.array is not None]
         numbers = any(p.array is None and p.type not in ("float", "double") for p in parameters)
         if self.dialect.fetches:
-            taken = {n.name for item in (*top, *body) for n in c.walk(item) if isinstance(n, c.Name | c.Decl)}
+            nodes = [n for item in (*top, *body) for n in c.walk(item)]
+            taken = {n.name for n in nodes if isinstance(n, c.Name | c.Decl)}
+            taken |= {n.array for n in nodes if isinstance(n, c.ArrayRef)}
             body = in_turns(
                 body, dict(zip((self.index_names["tx"], self.index_names["ty"]), sizes, strict=False)), taken
             )

@@ -1,4 +1,5 @@
-"""Variables that are a factor of a product of matrices: `t = alpha * b[l][j]; for i c[j][i] += t * a[l][i];`."""
+"""Variables that are a factor or a term of sums over pairs of rows and columns: `t = alpha * b[l][j]; for i c[j][i] += t *
+a[l][i];`, `t = a[i][k] - b[j][k]; s += t * t;`."""
 
 from __future__ import annotations
 
@@ -24,6 +25,46 @@ def scaled_factors(scop: Scop) -> list[str]:
             continue
         readers = [s for s in scop.statements.values() if any(a.array == write.array for a in _operands(s))]
         if len(readers) == 1 and _multiplies(scop, readers[0], write.array, producer):
+            found.append(name)
+    return found
+
+
+MOST_OPERATORS = 3
+"""Of a term that stands in a sum several times, as one that compilers compute once."""
+
+
+def terms_of_sums(scop: Scop) -> list[str]:
+    """The statements `t = f(A[i][k], B[j][k])` whose value the same iteration of one sum over k takes, and nobody else.
+
+    rewrite:  for i for j { s = 0; for k { t = A[i][k] - B[j][k]; s += t * t; } … }
+              -> for i for j { s = 0; for k s += (A[i][k] - B[j][k]) * (A[i][k] - B[j][k]); … }
+    math:     some operand of f moves with i and not with j, and another one with j and not with i: a contraction, which
+              may have tiles in registers
+    requires: t has no subscripts, and is cheap where the sum has it several times: a compiler computes it once
+    """
+    found = []
+    for name, producer in scop.statements.items():
+        write = elementwise(scop, producer, scalars=True)
+        if write is None or scop.arrays[write.array].rank or len(producer.loops) < 3:
+            continue
+        readers = [s for s in scop.statements.values() if any(a.array == write.array for a in _operands(s))]
+        if len(readers) != 1 or readers[0].loops != producer.loops:
+            continue
+        assign, value = assigned(readers[0]), assigned(producer)
+        assert value is not None
+        if assign is None or assign.op != "+=" or not isinstance(assign.target, c.ArrayRef):
+            continue
+        uses = sum(ref.array == write.array for ref in _operands(readers[0]))
+        nodes = list(c.walk(value.value))
+        dear = sum(isinstance(n, c.Binary | c.Unary) for n in nodes) > MOST_OPERATORS
+        if uses > 1 and (dear or any(isinstance(n, c.Call | c.Ternary) for n in nodes)):
+            continue
+        summed = producer.loops[-1]
+        moved = [_loops(ref, producer) for ref in (*_operands(producer), *_operands(readers[0]))]
+        along = [loops - {summed} for loops in moved if summed in loops]
+        if _loops(assign.target, producer) >= {summed} or not along:
+            continue
+        if any(one - other and other - one for one in along for other in along):
             found.append(name)
     return found
 
@@ -65,4 +106,4 @@ def _loops(ref: c.ArrayRef, statement: Statement) -> set[str]:
     return names & set(statement.loops)
 
 
-__all__ = ["scaled_factors"]
+__all__ = ["scaled_factors", "terms_of_sums"]

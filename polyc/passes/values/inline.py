@@ -19,7 +19,7 @@ from polyc.model.scop import Access, AccessKind, Array, CType, Scop, Statement, 
 from polyc.model.tree import Domain, restrict
 from polyc.model.witness import Finder
 from polyc.nests.wishes import why_apart
-from polyc.passes.values.factors import scaled_factors
+from polyc.passes.values.factors import scaled_factors, terms_of_sums
 from polyc.passes.values.taps import products_at_taps
 from polyc.records import dataclass, replace
 
@@ -40,7 +40,8 @@ def inline_elementwise(program: Program) -> Program:
               C nobody writes what P reads
     ensures:  no instance of P is evaluated more often than before: M is injective, and the images of several
               references are disjoint; but for products that windows sum up (`taps.py`), which cost nothing there, and
-              for factors of products of matrices (`factors.py`), which are computed where their panels are filled. The
+              for factors of products of matrices (`factors.py`), which are computed where their panels are filled, and
+              for terms of sums, which a compiler computes once. The
               values are the same bit for bit, since a cast converts them as the array did
     source:   Zhao et al. 2024, Section 6.3 and Appendix A.4, Algorithm 5. It inlines while code is generated, after
               fusion; we do it first, so that scheduling, tiling and the checks see fewer nests. We therefore leave
@@ -59,6 +60,9 @@ def inline_elementwise(program: Program) -> Program:
         program = _multiplied(program, products, order, given)
     for name in scaled_factors(program.scop) if not program.options.gpu else ():
         program = _multiplied(program, (name,), order, given)
+    for name in terms_of_sums(program.scop):
+        term = _Candidate.of(program, name, order, given, scalars=True)
+        program = term.substituted() if term.may_stand() else program
     if not program.inlined:
         return program
     return replace(program, dependences=compute_dependences(program.scop))
@@ -146,7 +150,11 @@ class _Candidate:
 
     def in_sums(self) -> bool:
         """Whether a product (`taps.py`) can stand wherever one of its values is read, however often that is."""
-        if self.write is None or not self.reads or not self.widened():
+        return self.write is not None and bool(self.reads) and self.widened() and self.may_stand()
+
+    def may_stand(self) -> bool:
+        """Whether the producer's expression can stand wherever one of its values is read, however often that is."""
+        if self.write is None or not self.reads:
             return False
         return (
             all(replaceable(self.scop, r.statement, r.access) for r in self.reads)

@@ -25,8 +25,6 @@ class _Turns:
 
     count: int
     step: int
-    cut: bool
-    """Whether the last turn is none for some threads."""
 
 
 def in_turns(body: tuple[c.Stmt, ...], widths: Mapping[str, int], taken: Set[str]) -> tuple[c.Stmt, ...]:
@@ -35,7 +33,7 @@ def in_turns(body: tuple[c.Stmt, ...], widths: Mapping[str, int], taken: Set[str
     widths: threads along an axis, by the names of their indices, x first; taken: names of the kernel
     rewrite:  for (x = xt + ty; x < xt + 32; x += 8) copy(x)
               -> for (q = 0; q < 4; q++) { x = xt + ty + 8 * q; copy(x); }
-    math:     0 <= ty < 8, so that floor((32 - ty + 7) / 8) = 4
+    math:     0 <= ty < 8, and 8 divides 32: each thread has 4 turns
     """
     own: tuple[tuple[str, int, int], ...] = ()
     before = 1
@@ -62,9 +60,9 @@ def in_turns(body: tuple[c.Stmt, ...], widths: Mapping[str, int], taken: Set[str
         alone = len(parts) == 1 and index[parts[0][0]] == 1
         if not alone and any(index[name] != weight for name, weight, _ in parts):
             return None
-        if prod(width for _, _, width in parts) != step or rest.constant <= step:
-            return None
-        return _Turns(-(-rest.constant // step), step, rest.constant % step != 0)
+        if prod(width for _, _, width in parts) != step or rest.constant <= step or rest.constant % step:
+            return None  # a last turn that only some threads have is left to the loop: asking in each costs more
+        return _Turns(rest.constant // step, step)
 
     def unrolled(item: c.Stmt, left: int, used: frozenset[str]) -> c.Stmt | None:
         """A loop that only moves cells, with its loops unrolled; None for another one. used: names of loops around."""
@@ -83,8 +81,6 @@ def in_turns(body: tuple[c.Stmt, ...], widths: Mapping[str, int], taken: Set[str
             return None
         value = plus(item.init.init, times(found.step, c.Name(turn)))
         below: tuple[c.Stmt, ...] = (*places, inner or last)
-        if found.cut:
-            below = (c.If(item.condition, c.Block(below)),) if item.condition is not None else below
         position = replace(item.init, type=f"const {item.init.type}", init=value)
         first = c.Decl("int", turn, (), ZERO)
         few = c.Binary("<", c.Name(turn), c.Literal(str(found.count)))

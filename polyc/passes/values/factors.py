@@ -1,5 +1,5 @@
-"""Variables that are a factor or a term of sums over pairs of rows and columns: `t = alpha * b[l][j]; for i c[j][i] += t *
-a[l][i];`, `t = a[i][k] - b[j][k]; s += t * t;`."""
+"""Variables that are a factor or a term of sums over pairs of rows and columns: `t = alpha * b[l][j]; for i c[j][i] +=
+t * a[l][i];`, `t = a[i][k] - b[j][k]; s += t * t;`."""
 
 from __future__ import annotations
 

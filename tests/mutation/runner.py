@@ -56,7 +56,7 @@ TILES: dict[str, tuple[int, ...] | str | None] = {
     **dict.fromkeys(
         ("streams", "solve", "filter", "columns", "own_rows", "where_largest", "counted", "blocks"), "auto"
     ),
-    **dict.fromkeys(("tensor", *LARGE), "auto"),
+    **dict.fromkeys(("tensor", "row_walks", "counts", *LARGE), "auto"),
     **dict.fromkeys(("looked_up", "not_looked_up", "histogram", "grid", "interleaved", "computed_twice"), "auto"),
     **dict.fromkeys(("sliding_rows", "any_rows"), "auto"),
     "strips": (4, 8),
@@ -112,6 +112,8 @@ WHERE = {
     "tensor-cores": ("tensor",),
     "coalesce": ("short_rows", "not_short_rows"),
     "gpu-reductions": ("sums", "begun"),
+    "staging": ("row_walks",),
+    "gpu-scatters": ("counts",),
     "mapping": ("conv_relu", "triangular", "one_row", "jacobi"),
     "barriers": ("conv_relu", "partly_defined", "stencil_chain", "one_row"),
     "windows": ("strips",),
@@ -131,7 +133,9 @@ WHERE = {
 """Programs that each pass has something to do for."""
 FRONTEND = frozenset({"webs", "choice"})
 """Their faults are looked for in regions that are read with them."""
-GPU_STAGES = frozenset({"registers", "tensor-cores", "coalesce", "gpu-reductions", "mapping", "barriers"})
+GPU_STAGES = frozenset(
+    {"registers", "tensor-cores", "coalesce", "gpu-reductions", "staging", "gpu-scatters", "mapping", "barriers"}
+)
 """Their faults are looked for in CUDA, which runs in the shim: what it reports is a difference."""
 ALSO = {
     "dependences: first row's flow dropped": ("conv_relu", "matmul_chain"),

@@ -209,9 +209,7 @@ class _Staging:
                     if not all(varies(access, member, domain) for member in others):
                         raise _NoRows  # tiles of rows and of these would meet it again
                     found.add(access.array)
-                elif (
-                    rank and not varies(access, row, domain) and varies(subscript(access, rank - 1), chain[-1], domain)
-                ):
+                elif not varies(access, row, domain) and varies(subscript(access, rank - 1), chain[-1], domain):
                     shared.add(access.array)
                 elif varies(access, row, domain) and varies(access, chain[-1], domain):
                     raise _NoRows  # more threads would have more of it on the way

@@ -214,6 +214,18 @@ def in_memory(program: Program) -> bool:
     )
 
 
+SERVED = frozenset({"register-tile", "jammed", "blocked", "row-blocks", "kept-rows"})
+"""Remarks of what sums of products have that live in elements of arrays."""
+
+
+def of_no_use(program: Program) -> bool:
+    """Whether temporaries live in elements, and none of their sums has anything of it: C compilers keep a variable in a
+    register, and may have to store an element in each step."""
+    moved = [set(r.statements) for r in program.remarks if r.code == "relocated"]
+    served = {name for r in program.remarks if r.code in SERVED for name in r.statements}
+    return bool(moved) and not any(names & served for names in moved)
+
+
 def sliding(program: Program) -> bool:
     return any(buffer.window is not None for buffer in program.buffers.values())
 
@@ -236,6 +248,13 @@ RELAXATIONS = (
         lambda tried: tried.options.expand and in_memory(tried.final),
         lambda tried: replace(tried.options, expand=False),
         _not_expanded,
+    ),
+    Relaxation(
+        "temporaries that live in elements, and gain nothing there",
+        ("rejoin",),  # what makes tiles in registers, and runs sums beside each other, has run
+        lambda tried: tried.options.relocate and of_no_use(tried.final),
+        lambda tried: replace(tried.options, relocate=False),
+        lambda tried: tried.initial,
     ),
     _without_strips(
         "strips in which nothing slides",

@@ -310,3 +310,34 @@ def test_loops_of_the_users_order(name: str) -> None:
     )
     ready = pipeline._ready(tried, 0)
     assert fallback.check(ready, region.scop) == []
+
+
+GATES = """
+#include <math.h>
+void gates(int n, const float x[n][48], const float w[64][48], const float v[64][48], const float b[64],
+           float out[n][64])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 64; j++) {
+            float p = b[j], q = 0;
+            for (int k = 0; k < 48; k++) {
+                p += w[j][k] * x[i][k];
+                q += v[j][k] * x[i][k];
+            }
+            out[i][j] = p * tanhf(q);
+        }
+#pragma endscop
+}
+"""
+
+
+def test_sums_that_gain_nothing_in_elements_stay_in_variables(tmp_path: Path) -> None:
+    """A C compiler would store the element in each step; in variables they run several rows at once."""
+    result = compile_region(region_of(GATES, tmp_path), Options())
+    assert result.passed
+    codes = {remark.code for remark in result.program.remarks}
+    served = codes & relaxations.SERVED
+    assert ("relocated" in codes) == bool(served)
+    assert served or "spread" in codes
+    assert not differences(region_of(GATES, tmp_path), result, SIZES)

@@ -104,6 +104,13 @@ def test_where_it_gains_nothing(name: str, tmp_path: Path) -> None:
     assert "rows-staged" not in codes(LEFT[name], tmp_path)
 
 
+def test_not_for_opencl(tmp_path: Path) -> None:
+    """PoCL makes something else of some of these kernels."""
+    result = compiled(STAGED["sum"], tmp_path, target="opencl")
+    assert result.passed
+    assert "_panel" not in result.device[0]
+
+
 def test_not_with_tiles_that_are_asked_for(tmp_path: Path) -> None:
     assert "rows-staged" not in codes(STAGED["sum"], tmp_path, tile_sizes=(64,))
 

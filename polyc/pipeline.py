@@ -94,8 +94,8 @@ def constructs(options: Options) -> bool:
 
 
 def stages_rows(options: Options) -> bool:
-    """Whether blocks fetch the rows along which threads walk. PoCL, on which OpenCL's kernels are tested, gives other
-    values for some that have no race and no fault in CUDA (gesummv): for OpenCL threads load their rows themselves."""
+    """Whether blocks fetch the rows along which threads walk. PoCL's vectoriser, its default, gives other values for
+    gesummv's kernel, where its other methods and CUDA are right: for OpenCL threads load their rows themselves."""
     return chooses_tiles(options) and options.target == "cuda"
 
 

@@ -132,16 +132,14 @@ def test_few_rows(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "target"), on_targets(STAGED))
-def test_same_values(name: str, target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("POCL_WORK_GROUP_METHOD", "workitemrepl")  # as in test_gpu_reductions
+def test_same_values(name: str, target: str, tmp_path: Path) -> None:
     assert_same(region_of(STAGED[name], tmp_path), Options(target=target))
 
 
 @pytest.mark.slow
 @TARGETS
 @pytest.mark.parametrize("block", [(32,), (64, 2), (1,)])
-def test_any_block(block: tuple[int, ...], target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("POCL_WORK_GROUP_METHOD", "workitemrepl")
+def test_any_block(block: tuple[int, ...], target: str, tmp_path: Path) -> None:
     assert_same(region_of(STAGED["recurrence"], tmp_path), Options(target=target, block=block))
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import islpy as isl
 
 from polyc.model import ctree as c
+from polyc.model.program import Program
 from polyc.model.scop import Scop
 from polyc.model.tree import Band, Domain, Member, Node, rewrite
 from polyc.poly import set_name
@@ -51,6 +53,13 @@ def _moves(piece: isl.PwAff, position: int) -> bool:
     affs: list[isl.Aff] = []
     piece.foreach_piece(lambda _domain, aff: affs.append(aff))
     return any(aff.involves_dims(isl.dim_type.in_, position, 1) for aff in affs)
+
+
+def fresh_buffer(program: Program, wish: str, others: Iterable[str] = ()) -> str:
+    """The same for a buffer of a program: nothing of the region, no array and no other buffer has the name, nor have
+    `others`."""
+    buffers = {name for key, buffer in program.buffers.items() for name in (key, buffer.name)}
+    return fresh(wish, program.scop.used_names | buffers | set(program.scop.arrays) | set(others))
 
 
 def fresh(wish: str, taken: frozenset[str] | set[str]) -> str:

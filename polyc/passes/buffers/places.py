@@ -7,7 +7,7 @@ import islpy as isl
 from polyc.analysis.extents import on_parameters
 from polyc.model.program import Buffer, Program
 from polyc.model.tree import Member
-from polyc.nests.naming import fresh
+from polyc.nests.naming import fresh_buffer
 from polyc.poly import maps, names, value_on
 from polyc.records import replace
 
@@ -21,8 +21,7 @@ def place_for_each(
     depth: loops around the buffer's declaration; tile: which of them is over the tiles of `size` iterations
     source: scalar expansion (Kuck et al., POPL 1981), and array expansion (Feautrier, ICS 1988), in strips
     """
-    used = program.scop.used_names | set(program.buffers) | {b.name for b in program.buffers.values()}
-    name = fresh(f"{program.scop.arrays[array].c_name}_of", used | set(program.scop.arrays))
+    name = fresh_buffer(program, f"{program.scop.arrays[array].c_name}_of")
     refs = frozenset((s, a.ref) for s in names(instances) for a in program.statements[s].accesses if a.array == array)
     context = instances.get_ctx()
     shape = program.scop.arrays[array]

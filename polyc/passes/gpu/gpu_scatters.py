@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import islpy as isl
-
 from polyc.analysis.expressions.reductions import scatter_of
 from polyc.analysis.expressions.updates import sums_wrap
 from polyc.model.program import Program
-from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Node, Sequence, walk
+from polyc.model.tree import Band, Domain, Extension, Mark, Node, Sequence, walk
 from polyc.nests.wishes import sequential
-from polyc.passes.buffers.privatize import place_private_arrays
-from polyc.passes.loops.reductions import Races, swapped
+from polyc.passes.loops.reductions import Races, carried_beside, without_not_parallel
 from polyc.poly import names
 
 STAGE = "gpu-scatters"
@@ -74,25 +71,18 @@ class _Marker:
             chain, child = chain + child.members, child.child
         shared = tuple(replace(m, coincident=True, parallel=True, atomics=pairs) for m in chain)
         nest = Band(shared, True, child)
-        wider = [nest] if not isinstance(child, Leaf) or len(chain) > 1 else []
         first = replace(band, members=(shared[0], *band.members[1:]), permutable=False)
-        for made in (*wider, first):
+        for made in (nest, first) if len(chain) > 1 else (first,):
             if not self.is_race(band, made):
                 told = ", ".join(self.program.scop.arrays[array].c_name for _, array in pairs)
                 loops = ", ".join(m.name for m in made.members if m.parallel)
                 message = (
                     f"threads share the loop {loops}: updates of {told} are atomic, and their order changes no bit"
                 )
-                self.program = self.program.remark("scatter", STAGE, message, tuple(below))
-                kept = (r for r in self.program.remarks if r.code != "not-parallel" or not {*r.statements} <= {*below})
-                self.program = replace(self.program, remarks=tuple(kept))
+                self.program = without_not_parallel(self.program, below).remark("scatter", STAGE, message, tuple(below))
                 plain = tuple(replace(m, parallel=False) for m in made.members)
                 return replace(made, members=plain)
         return band
 
     def is_race(self, band: Band, made: Band) -> bool:
-        tree = Domain(self.program.tree.domain, swapped(self.program.tree.child, band, made))
-        try:
-            return bool(self.races(place_private_arrays(replace(self.program, tree=tree))))
-        except isl.Error:
-            return True
+        return carried_beside(self.program, self.races, band, made) is not None

@@ -155,9 +155,9 @@ class _Mapper:
         """A nest whose outermost loop is parallel; `block` is what its tile was made for."""
         count = band.coincident_prefix
         by_one_index = any(member.mapped for member in band.members)
-        wide = count > 1 and not by_one_index
         chosen = next((n.sizes for n in walk(band) if isinstance(n, Mark) and n.kind == "threads"), None)
-        sizes = chosen or block or default_block(self.machine, wide, self.program.options.block)
+        square = count > 1 and not by_one_index
+        sizes = chosen or block or default_block(self.machine, square, self.program.options.block)
         wide = len(sizes) > 1
         if by_one_index:
             inside = band

@@ -13,7 +13,7 @@ from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Role, Sequence
 from polyc.nests.boxes import Box, bounding_box
 from polyc.nests.contractions import subscript, varies
-from polyc.nests.naming import fresh
+from polyc.nests.naming import fresh_buffer
 from polyc.nests.nest import Outer, has_loops, values
 from polyc.nests.points import points_of, statements_of
 from polyc.nests.samples import sample_parameters
@@ -350,9 +350,7 @@ class _Staging:
         return cells.coalesce()
 
     def buffer(self, array: str, box: Box, order: tuple[int, ...], pad: int, depth: int, users: list[str]) -> str:
-        scop = self.program.scop
-        used = scop.used_names | set(self.program.buffers) | {b.name for b in self.program.buffers.values()}
-        name = fresh(f"{scop.arrays[array].c_name}_panel", used | set(scop.arrays))
+        name = fresh_buffer(self.program, f"{self.program.scop.arrays[array].c_name}_panel")
         refs = frozenset((n, a.ref) for n in users for a in self.program.statements[n].accesses if a.array == array)
         buffer = Buffer(name, name, array, box.corner, depth, box.extents, "tile", refs, (), order, pad)
         self.program = replace(self.program, buffers=self.program.buffers | {name: buffer})

@@ -12,7 +12,7 @@ from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Extension, Filter, Mark, Member, Node, Sequence, walk
 from polyc.nests.boxes import bounding_box
-from polyc.nests.naming import fresh
+from polyc.nests.naming import fresh_buffer
 from polyc.nests.nest import values
 from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import dimension_of, iterations, step_of, subscript_of
@@ -61,8 +61,7 @@ def columns_of(
         extents = None if box is None else box.constant_extents()
         if box is None or extents is None or prod(extents) * (shape.element.size_bytes or LARGEST) > LARGEST:
             continue
-        used = program.scop.used_names | set(program.buffers) | {b.name for b in program.buffers.values()}
-        name = fresh(f"{shape.c_name}_columns", used | set(program.scop.arrays) | {c.buffer.name for c in found})
+        name = fresh_buffer(program, f"{shape.c_name}_columns", (c.buffer.name for c in found))
         copy = copy_statement(program, shape, f"fill_{name}", True)
         cells = cells.set_tuple_id(isl.dim_type.out, isl.Id.read_from_str(cells.get_ctx(), copy.name))
         refs = frozenset({(s.name, a.ref) for s, a in reads} | {(copy.name, "inside")})

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TypeAlias
+
+import islpy as isl
 
 from polyc.analysis.expressions.reductions import reduction_of
 from polyc.machine import load_cpu
@@ -92,6 +94,24 @@ def _own(placed: Program, marked: Band) -> set[str]:
 
 def _below(band: Band) -> set[str]:
     return {set_name(s) for s in sets(band.members[0].schedule.domain())}
+
+
+def carried_beside(program: Program, races: Races, band: Band, marked: Band) -> str | None:
+    """What a band that is marked carries beside what its marks allow; None where that is nothing."""
+    tree = Domain(program.tree.domain, swapped(program.tree.child, band, marked))
+    try:
+        faults = races(place_private_arrays(replace(program, tree=tree)))
+    except isl.Error:
+        return "finding out what else the loop carries takes too many steps"
+    return faults[0].message if faults else None
+
+
+def without_not_parallel(program: Program, below: Iterable[str]) -> Program:
+    """The program without remarks that each loop of some statements carries a dependence: that was said when it was
+    true."""
+    inside = set(below)
+    kept = (r for r in program.remarks if r.code != "not-parallel" or not set(r.statements) <= inside)
+    return replace(program, remarks=tuple(kept))
 
 
 def swapped(node: Node, old: Band, new: Band) -> Node:

@@ -26,7 +26,7 @@ from polyc.model.tree import (
 )
 from polyc.model.witness import Finder
 from polyc.nests.boxes import bounding_box
-from polyc.nests.naming import fresh
+from polyc.nests.naming import fresh_buffer
 from polyc.nests.nest import Outer, values
 from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import dimension_of, private_across
@@ -387,8 +387,7 @@ class _Jam:
         extents = box.constant_extents() if box is not None else None
         if box is None or extents is None:
             raise _NotJammed("the cells that it adds into have no box of constant size")
-        used = program.scop.used_names | set(program.buffers) | {b.name for b in program.buffers.values()}
-        name = fresh(f"{program.scop.arrays[self.sum.array].c_name}_sum", used | set(program.scop.arrays))
+        name = fresh_buffer(program, f"{program.scop.arrays[self.sum.array].c_name}_sum")
         refs = frozenset((self.sum.statement, a.ref) for a in self.sum.result)
         depth, order = len(self.above) + len(around), tuple(range(len(extents)))
         buffer = Buffer(name, name, self.sum.array, box.corner, depth, box.extents, "tile", refs, (), order)

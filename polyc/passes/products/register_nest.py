@@ -17,7 +17,7 @@ from polyc.model.tree import LEAF, THREAD_AXES, WARP_AXES, Band, Extension, Filt
 from polyc.model.witness import Finder
 from polyc.nests.boxes import Box, bounding_box
 from polyc.nests.contractions import Contraction, extent_of, loads_neighbours, panel_order
-from polyc.nests.naming import fresh
+from polyc.nests.naming import fresh_buffer
 from polyc.nests.nest import Nest
 from polyc.nests.samples import sample_parameters
 from polyc.passes.buffers.promotion import RefFlow, copy_statement
@@ -368,10 +368,8 @@ class RegisterNest:
         order: tuple[int, ...] = (),
         pad: int = 0,
     ) -> Buffer:
-        scop = self.program.scop
-        used = scop.used_names | set(self.program.buffers) | {b.name for b in self.program.buffers.values()}
         kind = "sum" if storage == "register" else "panel"
-        name = fresh(f"{scop.arrays[array].c_name}_{kind}", used | set(scop.arrays))
+        name = fresh_buffer(self.program, f"{self.program.scop.arrays[array].c_name}_{kind}")
         buffer = Buffer(name, name, array, box.corner, depth, box.extents, storage, accesses, registers, order, pad)
         self.program = replace(self.program, buffers=self.program.buffers | {buffer.key: buffer})
         return buffer

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import islpy as isl
-
 from polyc.analysis.expressions.reductions import scatter_of
 from polyc.analysis.expressions.updates import has_parts, sums_wrap
 from polyc.analysis.witness import carried, loops_above
@@ -16,8 +14,7 @@ from polyc.model.tree import Band, Domain, Extension, Mark, Node, Role, Sequence
 from polyc.nests.nest import has_parallel
 from polyc.nests.samples import sample_parameters
 from polyc.nests.wishes import sequential
-from polyc.passes.buffers.privatize import place_private_arrays
-from polyc.passes.loops.reductions import Races, swapped
+from polyc.passes.loops.reductions import Races, carried_beside, without_not_parallel
 from polyc.passes.loops.small_regions import started
 from polyc.passes.scatter.owners import with_owners
 from polyc.poly import box_volume, constant_of, names
@@ -96,7 +93,7 @@ class _Marker:
             why = "sums of floating-point numbers keep their order without --reassociate"
         if why and not inside and (owned := self.owned(band, pairs)) is not None:
             how = f"each thread updates a part of the cells of {told}, in order"
-            self.program = self.concurrent(below).remark(
+            self.program = without_not_parallel(self.program, below).remark(
                 "scatter-owned", STAGE, f"loop {first.name} runs in parallel: {how}", tuple(below)
             )
             return owned
@@ -110,15 +107,10 @@ class _Marker:
         if (fault := self.race(band, done)) is not None:
             return self.declined(band, told, fault)
         how = "each thread adds up a copy of its own" if private else "updates of a cell are atomic"
-        self.program = self.concurrent(below).remark(
+        self.program = without_not_parallel(self.program, below).remark(
             "scatter", STAGE, f"loop {first.name} runs in parallel: of {told} {how}", tuple(below)
         )
         return done
-
-    def concurrent(self, below: list[str]) -> Program:
-        """The program without remarks that each loop carries a dependence: that was said when it was true."""
-        kept = (r for r in self.program.remarks if r.code != "not-parallel" or not set(r.statements) <= set(below))
-        return replace(self.program, remarks=tuple(kept))
 
     def owned(self, band: Band, pairs: list[tuple[str, str]]) -> Band | None:
         """The loop run by the owners of cells; None where that is not right, or they have nothing to gain."""
@@ -151,12 +143,7 @@ class _Marker:
 
     def race(self, band: Band, done: Band) -> str | None:
         """What the loop carries beside the sums."""
-        tree = Domain(self.program.tree.domain, swapped(self.program.tree.child, band, done))
-        try:
-            faults = self.races(place_private_arrays(replace(self.program, tree=tree)))
-        except isl.Error:
-            return "finding out what else the loop carries takes too many steps"
-        return faults[0].message if faults else None
+        return carried_beside(self.program, self.races, band, done)
 
     def declined(self, band: Band, told: str, why: str) -> Band:
         below = tuple(names(band.members[0].schedule.domain()))

@@ -8,6 +8,7 @@ from polyc.codegen.gpu.functions import obstacle
 from polyc.codegen.gpu.words import NotMappable
 from polyc.codegen.render import (
     certified,
+    on_lines,
     question_of,
     render_as_written,
     render_file,
@@ -19,6 +20,7 @@ __all__ = [
     "NotMappable",
     "certified",
     "obstacle",
+    "on_lines",
     "question_of",
     "render_as_written",
     "render_file",

@@ -25,7 +25,7 @@ from polyc.codegen.text.counters import with_counters
 from polyc.codegen.text.flat_arrays import with_flat_arrays
 from polyc.codegen.text.loaded import with_loaded
 from polyc.codegen.text.macros import MACROS
-from polyc.codegen.text.printer import Line, allocation, broken, conjunction, lines_of
+from polyc.codegen.text.printer import INDENT, Line, allocation, broken, conjunction, lines_of
 from polyc.model import ctree as c
 from polyc.model.certificate import NOT_SHOWN, SHOWN, Certificate
 from polyc.model.printed import Body, Question, Rendered
@@ -287,13 +287,23 @@ def render_file(source: Source, compiled: list[Compiled]) -> str:
     segments: list[str] = []
     position = 0
     places = [
-        (region.start, region.end, result.in_file) for region, result in zip(source.regions, compiled, strict=True)
+        (region.start, region.end, on_lines(source.text, region, result.in_file))
+        for region, result in zip(source.regions, compiled, strict=True)
     ]
     for start, end, text in sorted([*places, *((start, end, "") for start, end in source.marks)]):
         segments += [source.text[position:start], text]
         position = end
     segments.append(source.text[position:])
     return "".join(segments)
+
+
+def on_lines(text: str, region: Region, printed: str) -> str:
+    """What is printed for a region, on lines of its own: others may share those of its place in a file."""
+    before = "\n" if region.joined else ""
+    if region.end == len(text) or text[region.end - 1] == "\n":
+        return before + printed
+    indent = region.indent.removesuffix(INDENT * 2) if text[region.end] == "}" else region.indent
+    return before + printed.removesuffix("\n") + "\n" + indent
 
 
 def render_other_files(source: Source, compiled: list[Compiled], options: Options) -> dict[str, str]:

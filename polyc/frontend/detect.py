@@ -9,24 +9,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import islpy as isl
 from pycparser import c_ast
 
 from polyc.bounded import processor_seconds
-from polyc.errors import Diagnostic, Severity, UserError
+from polyc.errors import Diagnostic, Severity, Span, UserError
 from polyc.frontend.c.effects import Effects
 from polyc.frontend.c.functions import ENDS
 from polyc.frontend.c.liveness import jumped_to
 from polyc.frontend.c.parse import SKIPPED, Parsed, parse_function
-from polyc.frontend.c.units import NotRead, NotWhole, Unit, has_code, units, whole_lines
+from polyc.frontend.c.units import NotRead, NotWhole, Unit, has_code, stretch, units
 from polyc.frontend.c.worksharing import Sharing, path_to
 from polyc.frontend.overlaps import CODE as OVERLAPS
 from polyc.frontend.text.asserts import asserted
 from polyc.frontend.text.chunks import Chunks
 from polyc.frontend.text.foreign import KEEP, REPLACE, Pragma, foreign
-from polyc.frontend.text.places import Places
+from polyc.frontend.text.places import Places, Stretch
 from polyc.frontend.text.pragmas import Marked
 from polyc.frontend.text.trees import walk
 from polyc.model.scop import Region
@@ -255,9 +256,8 @@ class Detector:
             return (
                 NO_FOR if any(is_loop(n) for item in items for n in walk(item)) else "it changes what loops depend on"
             )
-        first, last = self.on_its_lines(parts, position, position)
         try:
-            whole_lines(self.places, parts[first].start, parts[last].end)
+            stretch(self.places, parts[position].start, parts[position].end)
         except NotWhole as problem:
             return str(problem)
         return None
@@ -272,14 +272,6 @@ class Detector:
         path = path_to(self.parsed.function.body, block) or []
         position = next(n for n, item in enumerate(block.block_items) if item is self.items(block, part)[0])
         return Sharing(self.parsed, self.chunks.text, path, block, position).why_not(pragmas)
-
-    def on_its_lines(self, parts: list[Unit], first: int, last: int) -> tuple[int, int]:
-        """Some units, with those before and after them that share a line with them."""
-        while first > 0 and self.lines(parts[first - 1])[1] == self.lines(parts[first])[0]:
-            first -= 1
-        while last + 1 < len(parts) and self.lines(parts[last])[1] == self.lines(parts[last + 1])[0]:
-            last += 1
-        return first, last
 
     def may_stand_between(self, block: c_ast.Compound, parts: list[Unit], position: int) -> bool:
         """Whether a statement without loops changes no size that loops after it have: such sizes would be no
@@ -341,12 +333,9 @@ class Detector:
                 self.inside(block, parts[n], reason)
 
     def trimmed(self, block: c_ast.Compound, parts: list[Unit], first: int, last: int) -> tuple[int, int]:
-        """The run from its first loop to its last one, and what stands on their lines."""
+        """The run from its first loop to its last one."""
         loops = [n for n in range(first, last + 1) if self.has_loop(block, parts[n])]
-        if not loops:
-            return last + 1, last
-        begin, end = self.on_its_lines(parts, loops[0], loops[-1])
-        return max(first, begin), min(last, end)
+        return (loops[0], loops[-1]) if loops else (last + 1, last)
 
     def has_loop(self, block: c_ast.Compound, part: Unit) -> bool:
         return any(may_count(node) for item in self.items(block, part) for node in walk(item))
@@ -360,8 +349,8 @@ class Detector:
         line_start = self.chunks.text.rfind("\n", 0, parts[0].start) + 1
         blank = not self.chunks.text[line_start : parts[0].start].strip()
         try:
-            lines = whole_lines(self.places, parts[0].start, parts[-1].end)
-            start, lines = self.with_pragmas(parts[0], line_start if blank else parts[0].start, lines)
+            place = stretch(self.places, parts[0].start, parts[-1].end)
+            start, place = self.with_pragmas(parts[0], line_start if blank else parts[0].start, place)
         except NotWhole as problem:
             return dict.fromkeys(self.in_the_way(parts) or everything, str(problem))
         marks = c_ast.Pragma("scop"), c_ast.Pragma("endscop")
@@ -370,7 +359,8 @@ class Detector:
         low = position[id(self.items(block, parts[0])[0])]
         high = position[id(self.items(block, parts[-1])[-1])]
         block.block_items = [*before[:low], marks[0], *before[low : high + 1], marks[1], *before[high + 1 :]]
-        marked = Marked(start, start, parts[-1].end, self.index, None, marks, lines, promised=self.promised)
+        begins = tuple(part.start for part in parts[1:])
+        marked = Marked(start, start, parts[-1].end, self.index, None, marks, place, begins, self.promised)
         try:
             region = self.model(marked, self.parsed)
             bad = self.hopeless(region, parts)
@@ -397,41 +387,48 @@ class Detector:
         return None
 
     def in_the_way(self, parts: list[Unit]) -> list[int]:
-        """The first or the last of some units, where the others stand on lines of their own."""
+        """The first or the last of some units, where the others can be replaced."""
         for end, others in ((0, parts[1:]), (len(parts) - 1, parts[:-1])):
             try:
                 if others:
-                    whole_lines(self.places, others[0].start, others[-1].end)
+                    stretch(self.places, others[0].start, others[-1].end)
                     return [end]
             except NotWhole:
                 pass
         return []
 
-    def with_pragmas(self, part: Unit, start: int, lines: tuple[int, int]) -> tuple[int, tuple[int, int]]:
+    def with_pragmas(self, part: Unit, start: int, place: Stretch) -> tuple[int, Stretch]:
         """A region with the pragmas before its first statement, which are for that one alone. Raises NotWhole."""
         pragmas = list(foreign(self.chunks.text, ahead(self.chunks.text, part.start), part.start))
         if not pragmas:
-            return start, lines
+            return start, place
         name, first = self.places.pre.place(pragmas[0].start)
-        if name != self.places.user.path or not 0 < first <= lines[0]:
+        if name != self.places.user.path or not 0 < first <= place.first:
             raise NotWhole("a pragma before it comes from another file")
-        if any(has_code(self.places, line) for line in range(first, lines[0])):
-            raise NotWhole("it shares lines with something else")
-        return pragmas[0].start, (first, lines[1])
+        if any(has_code(self.places, line) for line in range(first, place.first)):
+            raise NotWhole("its pragma shares lines with something else")
+        return pragmas[0].start, replace(place, first=first, start=self.places.user.line_starts[first - 1])
 
     def blamed(self, problem: UserError, parts: list[Unit]) -> dict[int, str]:
         """The units that a refusal is about; all of them where it is about none."""
         found: dict[int, str] = {}
         for one in problem.diagnostics:
-            for n, part in enumerate(parts):
-                if one.span is not None and self.lines(part)[0] <= one.span.line <= self.lines(part)[1]:
-                    found.setdefault(n, f"{one.message} [{one.code}]")
-                    break
+            n = self.unit_at(parts, one.span) if one.span is not None else None
+            if n is not None:
+                found.setdefault(n, f"{one.message} [{one.code}]")
         one = problem.diagnostics[0]
         return found or dict.fromkeys(range(len(parts)), f"{one.message} [{one.code}]")
 
-    def lines(self, part: Unit) -> tuple[int, int]:
-        return self.places.pre.place(part.start)[1], self.places.pre.place(part.end - 1)[1]
+    def unit_at(self, parts: list[Unit], span: Span) -> int | None:
+        """The unit that a place is in: of those on its line, the last one that does not begin behind it."""
+        found: int | None = None
+        for n, part in enumerate(parts):
+            first, last = (self.places.span(at, at + 1) for at in (part.start, part.end - 1))
+            if first.line <= span.line <= last.line and (
+                found is None or (first.line, first.column) <= (span.line, span.column)
+            ):
+                found = n
+        return found
 
     def hopeless(self, region: Region, parts: list[Unit]) -> dict[int, str]:
         """Units of which the model has no loop: they are one statement each, and their own blocks may have some."""
@@ -440,10 +437,10 @@ class Detector:
         for statement in scop.statements.values():
             if statement.loops or not statement.opaque:
                 continue
-            for n, part in enumerate(parts):
-                if self.lines(part)[0] <= statement.span.line <= self.lines(part)[1]:
-                    notes = [m for m in scop.notes if m.span is not None and m.span.line == statement.span.line]
-                    found[n] = notes[0].message if notes else "it cannot be modelled"
+            n = self.unit_at(parts, statement.span)
+            if n is not None:
+                notes = [m for m in scop.notes if m.span is not None and m.span.line == statement.span.line]
+                found[n] = notes[0].message if notes else "it cannot be modelled"
         if found:
             return found
         if not any(isinstance(node, Band) for node in walk_tree(scop.tree.child)):

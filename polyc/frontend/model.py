@@ -350,13 +350,15 @@ class Modeller:
 
     def locate(self) -> tuple[list[c_ast.Node], Span, int]:
         """The region's statements, its pragma's place, and the line of its end; sets `path`."""
-        line, end_line = self.marked.lines
-        if self.marked.nodes is None:
-            _, line = self.places.pre.place(self.marked.start)
-            _, end_line = self.places.pre.place(self.marked.end)
-        text = self.places.user.line(line)
+        user, place = self.places.user, self.marked.stretch
+        line, end_line = (self.places.pre.place(at)[1] for at in (self.marked.start, self.marked.end))
+        if place is not None:
+            line, end_line = place.first, place.last
+        text = user.line(line)
         column = len(text) - len(text.lstrip()) + 1
-        span = Span(self.places.user.path, line, column, len(text.strip()))
+        if place is not None and place.start > user.line_starts[line - 1]:
+            column = place.start - user.line_starts[line - 1] + 1
+        span = Span(user.path, line, column, len(text.rstrip()) + 1 - column)
         found = self.search(self.parsed.function.body, [])
         if found is None:
             hint = "put both pragmas into the same block"

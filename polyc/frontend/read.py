@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from dataclasses import replace
 
@@ -19,7 +20,7 @@ from polyc.frontend.idioms.helpers import Helpers
 from polyc.frontend.model import Modeller, unique
 from polyc.frontend.sets.promises import names_in, parse_condition
 from polyc.frontend.text.chunks import Chunks, cut
-from polyc.frontend.text.places import Places
+from polyc.frontend.text.places import Places, Stretch
 from polyc.frontend.text.pragmas import Marked, Pragmas, find_pragmas, following, place_regions, tell_unplaced
 from polyc.frontend.text.preprocess import Preprocessed, preprocess
 from polyc.frontend.text.source import UserFile, as_file, assert_unchanged, load
@@ -31,6 +32,8 @@ from polyc.stack import room_for_depth
 
 _CONDITION = re.compile(r"^[ \t]*(#[ \t]*if)(?:n?def)?\b", re.MULTILINE)
 _RENUMBERED = re.compile(r"^[ \t]*#[ \t]*(?:line\b|\d)", re.MULTILINE)
+INSIDE = "    "
+"""Indentation of a region that begins on the line of what stands around it."""
 LARGE = 1_000_000
 """Characters from which on a file is looked into before it is preprocessed."""
 
@@ -287,17 +290,32 @@ class _Reader:
     def region(self, marked: Marked, scop: Scop, parsed: Parsed) -> Region:
         """The region with its place in the user's text."""
         self.read.append(marked)
-        start = self.user.line_starts[scop.span.line - 1]
         lines = self.user.line_starts
+        start = lines[scop.span.line - 1]
         end = lines[scop.end_line] if scop.end_line < len(lines) else len(self.user.text)
-        line = self.user.text[start : start + scop.span.column - 1]
-        if marked.nodes is not None:  # its first line may be a pragma's, at the margin
-            codes = chosen(self.places, scop.span.line, scop.end_line).split("\n")
-            code = next((code for code in codes if code.strip()), line)
-            line = code[: len(code) - len(code.lstrip())]
+        indent, joined = self.user.text[start : start + scop.span.column - 1], False
+        if (place := marked.stretch) is not None:  # its first line may be a pragma's, at the margin
+            codes = chosen(self.places, place.first, place.last).split("\n")
+            code = next((code for code in codes if code.strip()), "")
+            joined = place.start > start
+            indent = code[: len(code) - len(code.lstrip())] + (INSIDE if joined else "")
+            start, end = self.between(place)
         text = original_text(self.chunks.text[marked.body : marked.end])
+        if joined:  # gcc warns of what stands behind a loop on its line, where the loop is the first there
+            parts = itertools.pairwise((marked.body, *marked.begins, marked.end))
+            text = "\n".join(indent + original_text(self.chunks.text[a:b]).strip() for a, b in parts)
         scop = replace(scop, notes=(*scop.notes, *self.decided(start, end)))
-        return Region(scop, start, end, line, text, preamble(self.chunks, marked, parsed, scop), self.effects.pure)
+        before = preamble(self.chunks, marked, parsed, scop)
+        return Region(scop, start, end, indent, text, before, self.effects.pure, joined)
+
+    def between(self, place: Stretch) -> tuple[int, int]:
+        """A stretch, with the blanks between it and what shares its lines."""
+        text, start, end = self.user.text, place.start, place.end
+        while start > 0 and text[start - 1] in " \t":
+            start -= 1
+        while end < len(text) and text[end - 1] != "\n" and text[end] in " \t":
+            end += 1
+        return start, end
 
     def decided(self, start: int, end: int) -> list[Diagnostic]:
         """A note at the first '#if' of a region: its lines stay out of the output where it does not hold now."""

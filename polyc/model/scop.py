@@ -476,9 +476,10 @@ class Region:
 
     scop: Scop
     start: int
-    """Offset of the first character of the `#pragma scop` line in `Source.text`."""
+    """Offset of the first character of the `#pragma scop` line in `Source.text`; of a region that nobody marked, that
+    of its own first character where something else stands before it on its line."""
     end: int
-    """Offset just after the newline of the `#pragma endscop` line."""
+    """Offset just after the newline of the `#pragma endscop` line, or before what stands on the last line behind it."""
     indent: str
     """White space before `#pragma scop`."""
     original: str
@@ -488,6 +489,8 @@ class Region:
     as a function of its own; no definitions of the region's arrays."""
     pure: frozenset[str] = frozenset()
     """Functions of which the user promises that they only compute a value from their arguments."""
+    joined: bool = False
+    """Whether something else stands before it on its first line."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

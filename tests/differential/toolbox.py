@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from polyc.codegen import render_file
+from polyc.codegen import on_lines, render_file
 from polyc.frontend import read
 from polyc.model.certificate import NOT_SHOWN
 from polyc.model.program import Compiled, InputOptions, Options
@@ -53,8 +53,9 @@ def assert_rest_unchanged(source: Source, regions: list[Compiled], text: str) ->
         kept = source.text[before : region.start]
         assert text[after : after + len(kept)] == kept
         after += len(kept)
-        assert text[after : after + len(result.in_file)] == result.in_file
-        before, after = region.end, after + len(result.in_file)
+        printed = on_lines(source.text, region, result.in_file)
+        assert text[after : after + len(printed)] == printed
+        before, after = region.end, after + len(printed)
     assert text[after:] == source.text[before:]
 
 

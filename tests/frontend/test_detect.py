@@ -72,19 +72,32 @@ def test_what_stands_between_ends_a_region(between: str, reason: str | None, tmp
 
 
 @pytest.mark.parametrize(
-    "loop",
+    ("loop", "cut"),
     [
-        f"int x = 0; {LOOP} g2(x);",
-        f"g(); {LOOP}",
-        "OPEN a[i] = 0; }",
+        (f"int x = 0; {LOOP} g2(x);", ("int x = 0;", "g2(x);")),
+        (f"g(); {LOOP}", ("g();", "\n")),
+        (f"G {LOOP}", ("G", "\n")),
+        (f"{LOOP} /* G */ g(); // and more", ("\n", "/* G */ g(); // and more")),
+        (f"if (n > 1) {{ {LOOP} }} else g();", ("if (n > 1) {", "} else g();")),
     ],
 )
+def test_a_part_of_a_line(loop: str, cut: tuple[str, str], tmp_path: Path) -> None:
+    head = "void g(void), g2(int);\n#define G g();\nvoid f(int n, double *restrict a, double *restrict b)\n{\n"
+    source = found_in(f"{head} {loop}\n}}\n", tmp_path)
+    assert lines(source) == [(5, 5)]
+    assert reasons(source) == []
+    (region,) = source.regions
+    assert source.text[: region.start].endswith(cut[0])
+    assert source.text[region.end :].startswith(cut[1].strip())
+
+
+@pytest.mark.parametrize("loop", [f"{LOOP} G", f"OF(for (;;) {{}}) {LOOP}", "OPEN a[i] = 0; }"])
 def test_lines_that_are_shared_stay(loop: str, tmp_path: Path) -> None:
-    macros = "void g(void), g2(int);\n#define OPEN for (int i = 0; i < n; i++) {\n"
+    macros = "void g(void);\n#define G g();\n#define OF(x) x\n#define OPEN for (int i = 0; i < n; i++) {\n"
     source = found_in(f"{macros}void f(int n, double *restrict a, double *restrict b)\n{{\n {loop}\n}}\n", tmp_path)
     assert lines(source) == []
     assert reasons(source)
-    assert all("it shares lines" in reason for reason in reasons(source))
+    assert all("macros" in reason for reason in reasons(source))
 
 
 @pytest.mark.parametrize(

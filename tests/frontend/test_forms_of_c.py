@@ -151,24 +151,17 @@ def test_each_loop_is_compiled_or_told_of(tmp_path: Path) -> None:
         ("named", line(FORMS, "    outer:"), line(FORMS, "    outer:") + 3),
         ("cases", cases + 1, cases + 2),
         ("cases", cases + 5, cases + 6),
+        ("cases", cases + 8, cases + 9),
         ("cases", cases + 12, cases + 15),
         ("macros", macros, macros + 5),
         ("others", line(FORMS, "    do {") + 2, line(FORMS, "    do {") + 3),
         ("down", line(FORMS, "    while (n-- > 0)"), line(FORMS, "    while (n-- > 0)") + 1),
+        ("one", line(FORMS, "void one("), line(FORMS, "void one(")),
     ]
     told = [(one.span.file.rpartition("/")[2], one.span.line) for one in source.left if one.span is not None]
     assert sorted(told) == [
         ("part.c", 3),
-        *(
-            ("t.c", line(FORMS, words))
-            for words in (
-                "    case 6: for",
-                "    while (k < n) {",
-                "    do {",
-                "    if (k) for",
-                "void one(",
-            )
-        ),
+        *(("t.c", line(FORMS, words)) for words in ("    while (k < n) {", "    do {", "    if (k) for")),
     ]
 
 

@@ -371,6 +371,8 @@ class _Build:
 
     def with_lines(self, source: words.Source, run: Run) -> str:
         """The file's text, with what tells the compiler which lines of the user's file it comes from."""
+        from polyc import codegen
+
         name = source.path.replace("\\", "\\\\").replace('"', '\\"')
         text = run.source.text
 
@@ -381,8 +383,9 @@ class _Build:
         position = 0
         for region, compiled in zip(run.source.regions, run.compiled, strict=True):
             following = text.count("\n", 0, region.end) + 1
-            ending = "" if compiled.in_file.endswith("\n") else "\n"
-            parts += [plain(position, region.start), compiled.in_file, f'{ending}#line {following} "{name}"\n']
+            printed = codegen.on_lines(text, region, compiled.in_file).rstrip(" ")
+            ending = "" if printed.endswith("\n") else "\n"
+            parts += [plain(position, region.start), printed, f'{ending}#line {following} "{name}"\n']
             position = region.end
         return "".join([*parts, plain(position, len(text))])
 

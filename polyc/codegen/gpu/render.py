@@ -50,7 +50,7 @@ def render_kernels(program: Program, region: Region, stem: str) -> RenderedKerne
     scop, dialect = program.scop, DIALECTS[program.options.target]
     arrays = device_arrays(program)
     made = generate(program)
-    name = f"{scop.function}_{scop.span.line}"
+    name = f"{scop.function}_{scop.span.line}" + (f"_{scop.span.column}" if region.joined else "")
     printer = KernelPrinter(program, made, dialect, arrays, name)
     host = c.without_notes(printer.body(made.node, Scope()))
     if any(isinstance(n, c.ArrayRef) for item in host for n in c.walk(item)):

@@ -1,7 +1,7 @@
 """The statements of a block as pieces of text: where each one starts and ends, and on which lines of the user's file.
 
-pycparser tells where a statement's first name stands, not where the statement ends. A region that nobody marked takes
-the place of whole lines, so that both have to be known exactly.
+pycparser tells where a statement's first name stands, not where the statement ends. The text of a region that nobody
+marked is replaced, so that both have to be known exactly.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from pycparser import c_ast
 
 from polyc.frontend.c.parse import Parsed
-from polyc.frontend.text.places import Places
+from polyc.frontend.text.places import Places, Stretch
 from polyc.records import dataclass
 
 _TOKEN = re.compile(r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[A-Za-z_$][\w$]*|\d[\w.]*|\S""")
@@ -30,7 +30,7 @@ class NotRead(Exception):
 
 
 class NotWhole(Exception):
-    """Why a piece of the text has no lines for itself, in words that follow "it stays as it is"."""
+    """Why a piece of the text cannot be replaced, in words that follow "it stays as it is"."""
 
 
 @dataclass(slots=True)
@@ -167,34 +167,49 @@ def units(block: c_ast.Compound, parsed: Parsed, targets: frozenset[str]) -> lis
     return found
 
 
-def whole_lines(places: Places, start: int, end: int) -> tuple[int, int]:
-    """The lines of the user's file, first and last, that hold a piece of the preprocessed text and nothing else.
+def stretch(places: Places, start: int, end: int) -> Stretch:
+    """The place in the user's file of a piece of the preprocessed text: whole lines, or a part of the first or of the
+    last one.
 
-    Raises NotWhole where it shares a line with something else, comes from a macro or an included file in part, or has
-    directives in it that are more than whole conditions.
+    Raises NotWhole where it comes from a macro or an included file in part, or has directives in it that are more than
+    whole conditions.
     """
     user, pre = places.user, places.pre
     name, first = pre.place(start)
     other, last = pre.place(end - 1)
     if name != user.path or other != user.path or not 0 < first <= last <= len(user.line_starts):
         raise NotWhole("it comes from another file in part")
-    if _first_character(places, first) != start or _last_character(places, last) != end - 1:
-        raise NotWhole("it shares lines with something else")
+    begin, until = user.line_starts[first - 1], None
+    if _first_character(places, first) != start:
+        begin, _ = _in_line(places, start, first)
+    if _last_character(places, last) != end - 1:
+        _, until = _in_line(places, end - 1, last)
     while True:  # a macro's arguments may go on for some lines
-        text = chosen(places, first, last)
+        text = chosen(places, first, last, (begin, until))
         if _balance(text) == 0 and not text.rstrip("\n").endswith("\\"):
             break
         last += 1
-        if last > len(user.line_starts) or _pieces(places, last):
-            raise NotWhole("it shares lines with something else, or macros with braces stand in it")
+        if until is not None or last > len(user.line_starts) or _pieces(places, last):
+            raise NotWhole("macros with braces stand in it")
     before = user.line(first - 1) if first > 1 else ""
     if before.rstrip().endswith("\\") or not text.rstrip().endswith((";", "}")):
-        raise NotWhole("it shares lines with something else, or macros with braces stand in it")
-    return first, last
+        raise NotWhole("macros with braces stand in it")
+    whole = user.line_starts[last] if last < len(user.line_starts) else len(user.text)
+    return Stretch(first, last, begin, whole if until is None else until)
 
 
-def chosen(places: Places, first: int, last: int) -> str:
+def _in_line(places: Places, offset: int, line: int) -> tuple[int, int]:
+    """A token's place in its line of the user's file."""
+    found = places.outside(offset, line)
+    if found is None:
+        raise NotWhole("it shares lines with macros that have statements")
+    return found
+
+
+def chosen(places: Places, first: int, last: int, cut: tuple[int | None, int | None] = (None, None)) -> str:
     """The code of some lines that the preprocessor chose, without what stands in quotes.
+
+    cut: offsets in the user's file of where it begins on its first line and ends on its last one
 
     Raises NotWhole where a directive is more than a condition that is whole within these lines: what follows would miss
     a `#define`, and half of an `#if` is no text.
@@ -204,7 +219,9 @@ def chosen(places: Places, first: int, last: int) -> str:
     """Of each open branch: where its code begins in `kept`, and whether the preprocessor left any of it."""
     pragma = False
     for number in range(first, last + 1):
-        line = _code(places.user.line(number))
+        whole, origin = places.user.line(number), places.user.line_starts[number - 1]
+        begins = cut[0] - origin if number == first and cut[0] is not None else 0
+        line = _code(whole[begins : cut[1] - origin if number == last and cut[1] is not None else None])
         directive = _DIRECTIVE.match(line)
         if pragma or (directive is not None and directive[1] == "pragma"):
             pragma = line.rstrip().endswith("\\")  # what it is about was read in the preprocessed text

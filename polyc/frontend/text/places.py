@@ -13,10 +13,25 @@ from difflib import SequenceMatcher
 from polyc.errors import Span
 from polyc.frontend.text.preprocess import Preprocessed
 from polyc.frontend.text.source import TOKEN, UserFile
+from polyc.records import dataclass
 
 _Token = tuple[str, int, int, int]
 """File and line, and start and end in the user's text."""
+_Part = tuple[str, int, int]
+"""A token, and its start and end in its own text."""
 _SPACE = re.compile(r"(?:\\\r?\n|\s)+")
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A piece of the user's file: its first and last line, and its offsets. It is whole lines but where others share
+    them with it."""
+
+    first: int
+    last: int
+    start: int
+    end: int
+    """Just after the newline of its last line, or before what follows it there."""
 
 
 class Places:
@@ -55,6 +70,20 @@ class Places:
         last = max(self._token(max(start, end - 1))[3], first + 1)
         return _SPACE.sub(" ", self.user.code[first:last]).strip()
 
+    def outside(self, offset: int, line: int) -> tuple[int, int] | None:
+        """Where a token outside of brackets stands in a line of the user's file; None where a macro may have made it.
+
+        Macros take away nothing but what stands in the brackets of their calls. Where they add none that looks like it,
+        the line has as many of these tokens as the preprocessor left, in the same order.
+        """
+        made, own = (_outside(tokens) for tokens in self._both(line))
+        text = next((text for text, at, _ in made if at == offset), None)
+        left, found = ([one for one in tokens if one[0] == text] for tokens in (made, own))
+        if not left or len(left) != len(found):
+            return None
+        _, start, end = found[[at for _, at, _ in left].index(offset)]
+        return start, end
+
     def pieces(self, line: int) -> list[tuple[int, int]]:
         """The pieces of the preprocessed text, from and to, that come from a line of the user's file."""
         return self._pieces().get(line, [])
@@ -87,14 +116,9 @@ class Places:
 
     def _match(self, line: int) -> tuple[list[int], list[tuple[int, int]]]:
         base = self.user.line_starts[line - 1]
-        original = [(m.group(), base + m.start(), base + m.end()) for m in TOKEN.finditer(self.user.line(line))]
-        made = [
-            (m.group(), m.start())
-            for start, end in self.pieces(line)
-            for m in TOKEN.finditer(self.pre.text, start, end)
-        ]
-        offsets = [offset for _, offset in made]
-        left, right = [t for t, _, _ in original], [t for t, _ in made]
+        made, original = self._both(line)
+        offsets = [offset for _, offset, _ in made]
+        left, right = [t for t, _, _ in original], [t for t, _, _ in made]
         if left == right:
             return offsets, [(start, end) for _, start, end in original]
         if not original:
@@ -109,6 +133,13 @@ class Places:
                 ranges += [(first[1], last[2])] * (j2 - j1)
         return offsets, ranges
 
+    def _both(self, line: int) -> tuple[list[_Part], list[_Part]]:
+        """The tokens of a line's pieces of the preprocessed text, and those of the user's line."""
+        base = self.user.line_starts[line - 1]
+        own = [(m.group(), base + m.start(), base + m.end()) for m in TOKEN.finditer(self.user.line(line))]
+        pieces = [TOKEN.finditer(self.pre.text, start, end) for start, end in self.pieces(line)]
+        return [(m.group(), m.start(), m.end()) for piece in pieces for m in piece], own
+
     def _pieces(self) -> dict[int, list[tuple[int, int]]]:
         """Line of the user's file -> its pieces of the preprocessed text."""
         if self._segments is None:
@@ -122,3 +153,14 @@ class Places:
                         self._segments.setdefault(line, []).append((position, stop))
                     position, line = stop + 1, line + 1
         return self._segments
+
+
+def _outside(tokens: list[_Part]) -> list[_Part]:
+    """Those that stand in no brackets."""
+    found, depth = list[_Part](), 0
+    for token in tokens:
+        depth -= token[0] in (")", "]")
+        if depth == 0:
+            found.append(token)
+        depth += token[0] in ("(", "[")
+    return found

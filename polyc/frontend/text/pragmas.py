@@ -8,7 +8,7 @@ from pycparser import c_ast
 
 from polyc.errors import Diagnostic, Span
 from polyc.frontend.text.chunks import Chunks
-from polyc.frontend.text.places import Places
+from polyc.frontend.text.places import Places, Stretch
 from polyc.records import dataclass, field
 
 _PRAGMA = re.compile(r"^#pragma[ \t]+(scop|endscop|polyc)\b([^\n]*)$", re.MULTILINE)
@@ -46,8 +46,10 @@ class Marked:
     live_out: tuple[tuple[str, Span], ...] | None = None
     nodes: tuple[c_ast.Pragma, c_ast.Pragma] | None = None
     """Of a region that nobody marked: what stands for its pragmas in pycparser's tree. `start` is `body` then."""
-    lines: tuple[int, int] = (0, 0)
-    """Of such a region: its first and last line."""
+    stretch: Stretch | None = None
+    """Of such a region: its place in the user's file."""
+    begins: tuple[int, ...] = ()
+    """Where its statements begin, the first one left out."""
     promised: bool = False
     """Such a region is a part of one that somebody marked, and so has its promises."""
     asked: list[Asked] = field(default_factory=list)

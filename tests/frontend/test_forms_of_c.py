@@ -150,7 +150,7 @@ def test_each_loop_is_compiled_or_told_of(tmp_path: Path) -> None:
         ("labels", 30, 31),
         ("named", line(FORMS, "    outer:"), line(FORMS, "    outer:") + 3),
         ("cases", cases + 1, cases + 2),
-        ("cases", cases + 5, cases + 6),
+        ("cases", cases + 4, cases + 7),
         ("cases", cases + 8, cases + 9),
         ("cases", cases + 12, cases + 15),
         ("macros", macros, macros + 5),

@@ -300,6 +300,8 @@ def render_file(source: Source, compiled: list[Compiled]) -> str:
 def on_lines(text: str, region: Region, printed: str) -> str:
     """What is printed for a region, on lines of its own: others may share those of its place in a file."""
     before = "\n" if region.joined else ""
+    if region.bare:
+        printed = f"{region.indent}{{\n{printed.rstrip()}\n{region.indent}}}\n"
     if region.end == len(text) or text[region.end - 1] == "\n":
         return before + printed
     indent = region.indent.removesuffix(INDENT * 2) if text[region.end] == "}" else region.indent

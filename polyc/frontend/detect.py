@@ -21,7 +21,7 @@ from polyc.frontend.c.effects import Effects
 from polyc.frontend.c.functions import ENDS
 from polyc.frontend.c.liveness import jumped_to
 from polyc.frontend.c.parse import SKIPPED, Parsed, parse_function
-from polyc.frontend.c.units import NotRead, NotWhole, Unit, has_code, stretch, units
+from polyc.frontend.c.units import NotRead, NotWhole, Unit, has_code, stretch, unit_of, units
 from polyc.frontend.c.worksharing import Sharing, path_to
 from polyc.frontend.overlaps import CODE as OVERLAPS
 from polyc.frontend.text.asserts import asserted
@@ -126,6 +126,8 @@ class Detector:
     """Of the search, in seconds of processor time."""
     plain: dict[int, tuple[Any, list[c_ast.Node]]] = field(default_factory=dict)
     """Of each block: its items, and those of them that are no marks."""
+    bare: list[c_ast.Compound] = field(default_factory=list)
+    """Blocks that hold a loop which has no braces around it in the text: the body of another loop, or a branch."""
     steering: dict[int, dict[str, int]] = field(default_factory=dict)
     """Of each block: the names that loops and subscripts depend on, and the last unit that has them."""
 
@@ -178,7 +180,7 @@ class Detector:
         if not any(is_loop(node) for node in walk(block)):
             return
         try:
-            parts = units(block, self.parsed, self.targets)
+            parts = self.units(block)
         except NotRead:
             self.between_labels(block)
             return
@@ -189,6 +191,12 @@ class Detector:
         for part, reason in zip(parts, reasons, strict=True):
             if reason is not None:
                 self.inside(block, part, reason)
+
+    def units(self, block: c_ast.Compound) -> list[Unit]:
+        """The statements of a block. Raises NotRead."""
+        if any(block is one for one in self.bare):
+            return [unit_of(block.block_items[0], self.parsed)]
+        return units(block, self.parsed, self.targets)
 
     def between_labels(self, block: c_ast.Compound) -> None:
         """A block of which text and tree do not go together, as between the labels of a switch: its blocks may do."""
@@ -204,6 +212,7 @@ class Detector:
     def inside(self, block: c_ast.Compound, part: Unit, reason: str) -> None:
         """A statement that is in no region: its own blocks may hold some, but for those that threads share."""
         items = self.items(block, part)
+        self.bare += [one for item in items for one in with_blocks(item)]
         begin = ahead(self.chunks.text, part.start)
         visited = [inner for inner in outermost_blocks(items) if not self.is_shared(begin, inner)]
         for loop in outermost_loops(items, visited):
@@ -360,7 +369,8 @@ class Detector:
         high = position[id(self.items(block, parts[-1])[-1])]
         block.block_items = [*before[:low], marks[0], *before[low : high + 1], marks[1], *before[high + 1 :]]
         begins = tuple(part.start for part in parts[1:])
-        marked = Marked(start, start, parts[-1].end, self.index, None, marks, place, begins, self.promised)
+        bare = any(block is one for one in self.bare)
+        marked = Marked(start, start, parts[-1].end, self.index, None, marks, place, begins, bare, self.promised)
         try:
             region = self.model(marked, self.parsed)
             bad = self.hopeless(region, parts)
@@ -539,6 +549,20 @@ def runs(reasons: list[str | None]) -> Iterator[tuple[int, int]]:
         elif reason is not None and start is not None:
             yield start, position - 1
             start = None
+
+
+def with_blocks(node: c_ast.Node) -> Iterator[c_ast.Compound]:
+    """The blocks that the loops directly below a statement, or below its branches, are put into."""
+    for name in ("stmt", "iftrue", "iffalse"):
+        child = getattr(node, name, None)
+        if isinstance(child, c_ast.Compound) or child is None:
+            continue
+        if is_loop(child):
+            block = c_ast.Compound([child], child.coord)
+            setattr(node, name, block)
+            yield block
+        else:
+            yield from with_blocks(child)
 
 
 def outermost_blocks(items: list[c_ast.Node]) -> Iterator[c_ast.Compound]:

@@ -43,6 +43,7 @@ from polyc.frontend.idioms.indices import with_indices
 from polyc.frontend.idioms.named import named_values, with_known_steps
 from polyc.frontend.idioms.pointers import TooMany, aliases
 from polyc.frontend.idioms.rows import Rows
+from polyc.frontend.idioms.turns import with_turns
 from polyc.frontend.idioms.walks import followed_values, walked, with_values
 from polyc.frontend.idioms.webs import with_webs
 from polyc.frontend.inspection import Asking, asking
@@ -150,6 +151,7 @@ class Modeller:
 
         written_by_user, flips = with_flips(written_by_user, scope, self.is_own, constant_before)
         written_by_user, steps = with_known_steps(written_by_user, scope, constant_before)
+        written_by_user = with_turns(written_by_user, scope, self.is_own)
         follow = partial(
             with_values, scope=scope, is_own=self.is_own, stays=stays, effects=self.effects.of, before=constant_before
         )

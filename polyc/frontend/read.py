@@ -306,7 +306,7 @@ class _Reader:
             text = "\n".join(indent + original_text(self.chunks.text[a:b]).strip() for a, b in parts)
         scop = replace(scop, notes=(*scop.notes, *self.decided(start, end)))
         before = preamble(self.chunks, marked, parsed, scop)
-        return Region(scop, start, end, indent, text, before, self.effects.pure, joined)
+        return Region(scop, start, end, indent, text, before, self.effects.pure, joined, marked.bare)
 
     def between(self, place: Stretch) -> tuple[int, int]:
         """A stretch, with the blanks between it and what shares its lines."""

@@ -491,6 +491,8 @@ class Region:
     """Functions of which the user promises that they only compute a value from their arguments."""
     joined: bool = False
     """Whether something else stands before it on its first line."""
+    bare: bool = False
+    """Whether it is the body of a loop, or a branch, without braces around it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,11 +15,11 @@ from polyc.replay.machine.memory import APART, Cells, Kind, Machine, Outside, Ra
 from polyc.replay.machine.reading import NotUnderstood, Read, read_texts
 from polyc.replay.machine.tracing import Place, TracedCells, Tracer
 from polyc.replay.outcome import Difference
-from polyc.replay.sizes import quotients
 from polyc.replay.taint import few_values
 from polyc.replay.translate import ARGUMENTS, PLAIN, RESIDUES, ZEROS, Module, kind_of, place_key, translated
 from polyc.replay.witness import explained
 from polyc.runtime.csource import array_name, is_asked, is_rows, plain_name, size_text, with_names
+from polyc.runtime.sizes import NoSize, made_of
 
 REGION, TEXT = "polyc_original", "polyc_printed"
 RANGES = (8, 3, 1)
@@ -66,14 +66,12 @@ class Both:
 
     def __post_init__(self) -> None:
         scop = self.scop
-        if any(isinstance(parameter.expr, c.Binary) and not parameter.is_answer for parameter in scop.parameters):
-            raise NotUnderstood("a size that is a product of others")
         if not all(is_asked(parameter, self.region.original) for parameter in scop.parameters):
             raise NotUnderstood("a condition that is written in another way")
         try:
-            list(quotients(scop))
-        except ValueError:
-            raise NotUnderstood("a size that is a quotient of what is no size") from None
+            made_of(scop)
+        except NoSize:
+            raise NotUnderstood("a size that is made of what is no size") from None
         found = [array for array in scop.arrays.values() if array.storage is not Storage.REGION]
         self.arrays = {array_name(array): array for array in found}
         apart = {name for pair in scop.apart for name in names_of(pair, scop)}

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from polyc.model import ctree as c
 from polyc.model.scop import Scop
 from polyc.poly import greatest_of, least_of
 from polyc.records import dataclass, field
 from polyc.runtime.csource import plain_name
-from polyc.runtime.sizes import as_dimensions, closest, feasible, near, with_memory
+from polyc.runtime.sizes import Made, as_dimensions, closest, feasible, has, made_of, near, with_memory
 
 FEW = ((4, 5, 3, 6, 7), (1,), (2, 3), (0, 2), (9, 11, 8, 10, 13), (7, 3, 5), (2, 12, 9))
 """Values for the parameters, in turn."""
@@ -33,8 +32,7 @@ class Sizes:
     names: tuple[str, ...] = field(init=False)
     printed: tuple[str, ...] = field(init=False)
     allowed: isl.Set = field(init=False)
-    quotients: tuple[tuple[str, str, str], ...] = field(init=False)
-    """A size that is the quotient of two others, and these: how often the rows of flat arrays hold each other."""
+    made: Made = field(init=False)
     answers: tuple[int, ...] = field(init=False)
     """Positions of the parameters that answer comparisons, 0 or 1."""
     turn: int = 0
@@ -44,7 +42,7 @@ class Sizes:
     def __post_init__(self) -> None:
         self.names = tuple(parameter.name for parameter in self.scop.parameters)
         self.printed = tuple(plain_name(parameter) for parameter in self.scop.parameters)
-        self.quotients = tuple(quotients(self.scop))
+        self.made = made_of(self.scop)
         self.answers = tuple(k for k, parameter in enumerate(self.scop.parameters) if parameter.is_answer)
         self.allowed = as_dimensions(with_memory(self.scop.context.params(), self.scop), self.names)
 
@@ -89,27 +87,12 @@ class Sizes:
             yield from self.once(dict(zip(self.names, found, strict=True)))
 
     def once(self, values: dict[str, int]) -> Iterator[dict[str, int]]:
-        """Values, if they are new, with such dividends that the quotients are what they are to be."""
-        for _ in self.quotients:
-            for quotient, whole, part in self.quotients:
-                values = {**values, whole: values[quotient] * values[part]}
-        for quotient, whole, part in self.quotients:
-            values = {**values, quotient: values[whole] // values[part] if values[part] > 0 else 0}
-        found = tuple(values[name] for name in self.names)
-        if found not in self.seen and (not self.quotients or _has(self.allowed, found)):
+        """Values, if they are new, such that those which are made of others are."""
+        fitting = self.made.near(self.allowed, values)
+        found = tuple(fitting[name] for name in self.names) if fitting is not None else None
+        if fitting is not None and found is not None and found not in self.seen:
             self.seen.add(found)
-            yield values
-
-
-def quotients(scop: Scop) -> Iterator[tuple[str, str, str]]:
-    """Sizes that are quotients of others: `part > 0 ? whole / part : 0`. Raises ValueError where these are no sizes."""
-    names = {parameter.expr: parameter.name for parameter in scop.parameters}
-    for parameter in scop.parameters:
-        match parameter.expr:
-            case c.Ternary(then=c.Binary(op="/", left=whole, right=part)):
-                if whole not in names or part not in names:
-                    raise ValueError(parameter.name)
-                yield parameter.name, names[whole], names[part]
+            yield fitting
 
 
 def least_iterations(scop: Scop) -> int:
@@ -125,7 +108,7 @@ def least_iterations(scop: Scop) -> int:
 
 def _allowed(allowed: isl.Set, wanted: tuple[int, ...]) -> tuple[int, ...] | None:
     """The values that are wanted, or what is close to them."""
-    if _has(allowed, wanted):
+    if has(allowed, wanted):
         return wanted
     found: list[int] = []
     for position, value in enumerate(wanted):
@@ -135,10 +118,3 @@ def _allowed(allowed: isl.Set, wanted: tuple[int, ...]) -> tuple[int, ...] | Non
         allowed = allowed.fix_val(isl.dim_type.set, position, isl.Val.int_from_si(allowed.get_ctx(), near))
         found.append(near)
     return tuple(found)
-
-
-def _has(allowed: isl.Set, values: tuple[int, ...]) -> bool:
-    context = allowed.get_ctx()
-    for position, value in enumerate(values):
-        allowed = allowed.fix_val(isl.dim_type.set, position, isl.Val.int_from_si(context, value))
-    return not allowed.is_empty()

@@ -12,11 +12,13 @@ void polyc_original(void **polyc_args) {
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from polyc.codegen.text.printer import expression
 from polyc.model import ctree as c
 from polyc.model.scop import Array, Parameter, Region, Scop, Storage
 from polyc.records import dataclass
+from polyc.runtime.sizes import NoSize, made_of
 
 ORIGINAL, RESULT, ELEMENT_SIZES = "polyc_original", "polyc_result", "polyc_element_sizes"
 ROWS = """
@@ -189,9 +191,15 @@ def array_name(array: Array) -> str:
 
 
 def with_names(text: str, scop: Scop) -> str:
-    """The text with parameters and arrays that are expressions replaced by names: `s->a * m` before `s->a`."""
+    """The text with parameters and arrays that are expressions replaced by names, but for what is made of others:
+    the names of these are there, and C computes it."""
     answers = [p for p in scop.parameters if p.is_answer and not (p.is_about_pointer or p.is_product)]
-    named = [(expression(p.expr), plain_name(p), "[") for p in scop.parameters if not p.is_answer]
+    try:
+        made: Mapping[str, c.Expr] = made_of(scop).made
+    except NoSize:
+        made = {}
+    others = (p for p in scop.parameters if not p.is_answer and p.name not in made)
+    named = [(expression(p.expr), plain_name(p), "[") for p in others]
     named += [(array.c_name, array_name(array), "" if array.rank else "[") for array in scop.arrays.values()]
     found = [
         (spelling, name, after)

@@ -2,15 +2,149 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from itertools import islice, product
+
 import islpy as isl
 
+from polyc.analysis.expressions.constants import fold, literal_value
 from polyc.analysis.extents import elements, on_parameters
+from polyc.model import ctree as c
 from polyc.model.scop import Scop
 from polyc.poly import greatest_of, least_of, project
 from polyc.records import dataclass
 
 PARAM, SET = isl.dim_type.param, isl.dim_type.set
 SCAN = 24
+MOST_TRIED = 400
+"""Values of sizes that are tried until those that are made of them fit."""
+_COMPARED = {
+    "<": int.__lt__,
+    "<=": int.__le__,
+    ">": int.__gt__,
+    ">=": int.__ge__,
+    "==": int.__eq__,
+    "!=": int.__ne__,
+}
+
+
+class NoSize(Exception):
+    """A size is made of what is no other size; the message is its name."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Made:
+    """The parameters that are expressions of others: `n * m`, `n >> level`, `s > 0 ? n / s : 0`."""
+
+    names: tuple[str, ...]
+    """Of all parameters."""
+    by_text: Mapping[c.Expr, str]
+    """Of the others."""
+    made: Mapping[str, c.Expr]
+    most: Mapping[str, int]
+    """What is too large for the types of these."""
+
+    def of(self, values: Mapping[str, int]) -> dict[str, int] | None:
+        """The values with what is made of them; None where a program could not compute it."""
+        found = dict(values)
+        for name, expr in self.made.items():
+            value = self.value(expr, values)
+            if value is None or not -self.most[name] <= value < self.most[name]:
+                return None
+            found[name] = value
+        return found
+
+    def value(self, expr: c.Expr, values: Mapping[str, int]) -> int | None:
+        """Of an expression of sizes, as C computes it."""
+        if expr in self.by_text:
+            return values[self.by_text[expr]]
+        match expr:
+            case c.Literal(text=text):
+                return literal_value(text)
+            case c.Cast(operand=operand):
+                return self.value(operand, values)
+            case c.Unary(op="-" | "~" as op, operand=operand):
+                value = self.value(operand, values)
+                return None if value is None else -value if op == "-" else ~value
+            case c.Ternary(condition=condition, then=then, otherwise=otherwise):
+                asked = self.value(condition, values)
+                return None if asked is None else self.value(then if asked else otherwise, values)
+            case c.Binary(op=op, left=left, right=right):
+                one, other = self.value(left, values), self.value(right, values)
+                if one is None or other is None:
+                    return None
+                if op in _COMPARED:
+                    return int(_COMPARED[op](one, other))
+                return one ^ other if op == "^" else fold(op, one, other)
+        return None
+
+    def near(self, allowed: isl.Set, values: dict[str, int]) -> dict[str, int] | None:
+        """Values that are allowed, close to some that need not go together; None where none was found."""
+        if not self.made:
+            return values
+        used = {name for expr in self.made.values() for name in self.sizes_in(expr)}
+        for tried in islice(self.candidates(values, sorted(used)), MOST_TRIED):
+            found = self.of(tried)
+            if found is not None and has(allowed, tuple(found[name] for name in self.names)):
+                return found
+        return None
+
+    def sizes_in(self, expr: c.Expr) -> set[str]:
+        return {name for part in c.walk(expr) if (name := self.by_text.get(part)) is not None}  # type: ignore[arg-type]
+
+    def candidates(self, values: dict[str, int], used: list[str]) -> Iterator[dict[str, int]]:
+        """First those with small divisors, so that quotients are no zeros; then the values; then those with which the
+        quotients are what they are to be; then others."""
+        nodes = [node for expr in self.made.values() for node in c.walk(expr) if isinstance(node, c.Binary)]
+        small = {n for node in nodes if node.op in ("/", "%", "<<", ">>") for n in self.sizes_in(node.right)}
+        yield {**values, **{name: 2 + values[name] % 3 for name in small}}
+        yield values
+        wholes = dict(values)
+        for name, expr in self.made.items():
+            match expr:
+                case (
+                    c.Binary(op="/", left=left, right=right) | c.Ternary(then=c.Binary(op="/", left=left, right=right))
+                ):
+                    if left in self.by_text and right in self.by_text:
+                        wholes[self.by_text[left]] = values[name] * wholes[self.by_text[right]]
+        yield wholes
+        choices = [tuple(dict.fromkeys((values[n], 2, 1, 4, 3, 4 * values[n], 8, 16, 0))) for n in used]
+        for several in sorted(product(*(range(len(one)) for one in choices)), key=sum):
+            yield {**values, **{n: choices[k][which] for k, (n, which) in enumerate(zip(used, several, strict=True))}}
+
+
+def made_of(scop: Scop) -> Made:
+    """The parameters of a region that are made of others. Raises NoSize."""
+    made = {
+        p.name: p.expr
+        for p in scop.parameters
+        if isinstance(p.expr, c.Binary | c.Ternary | c.Unary) and not p.is_answer and not is_place(p.expr)
+    }
+    by_text = {p.expr: p.name for p in scop.parameters if p.name not in made and not p.is_answer}
+    for name, expr in made.items():
+        if any(part not in by_text and isinstance(part, c.Name | c.Call) for part in _parts(expr, by_text)):
+            raise NoSize(name)
+    most = {p.name: 1 << (8 * p.type.size_bytes - 1) for p in scop.parameters if p.name in made}
+    return Made(tuple(p.name for p in scop.parameters), by_text, made, most)
+
+
+def is_place(expr: c.Expr) -> bool:
+    """Whether it is `*p`."""
+    return isinstance(expr, c.Unary) and expr.op == "*"
+
+
+def _parts(expr: c.Expr, known: Mapping[c.Expr, str]) -> Iterator[c.Expr]:
+    yield expr
+    if expr not in known:
+        for child in c.children(expr):
+            yield from _parts(child, known)  # type: ignore[arg-type]
+
+
+def has(allowed: isl.Set, values: tuple[int, ...]) -> bool:
+    """Whether a set of values has these."""
+    for position, value in enumerate(values):
+        allowed = allowed.fix_val(SET, position, isl.Val.int_from_si(allowed.get_ctx(), value))
+    return not allowed.is_empty()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,6 +158,7 @@ class Feasible:
     """The part of `allowed` for which every statement runs, whatever comparisons answer."""
     answers: tuple[str, ...] = ()
     """The parameters that answer comparisons, 0 or 1."""
+    made: Made | None = None
 
 
 def feasible(scop: Scop) -> Feasible:
@@ -46,7 +181,11 @@ def feasible(scop: Scop) -> Feasible:
         running = busy.intersect(project(statement.domain.params(), answers))
         busy = busy if running.is_empty() else running
     names = tuple(parameter.name for parameter in scop.parameters)
-    return Feasible(names, as_dimensions(allowed, names), as_dimensions(busy, names), answers)
+    try:
+        made = made_of(scop)
+    except NoSize:
+        made = None
+    return Feasible(names, as_dimensions(allowed, names), as_dimensions(busy, names), answers, made)
 
 
 def with_memory(allowed: isl.Set, scop: Scop) -> isl.Set:
@@ -73,7 +212,10 @@ def near(found: Feasible, size: int) -> dict[str, int] | None:
     """Parameter values around `size`, all different where they may be; None where nothing is allowed."""
     for space in (found.busy, found.allowed):
         if not space.is_empty():
-            return chosen(space, found, size)
+            values = chosen(space, found, size)
+            fitting = values if found.made is None else found.made.near(space, values)
+            if fitting is not None:
+                return fitting
     return None
 
 

@@ -12,6 +12,7 @@ from tests.differential.toolbox import ROUNDING, WARNINGS, assert_rest_unchanged
 FOLDER = Path(__file__).parent / "detected"
 REGIONS = {
     "fixed_places": {"stencil", "doubled", "counted", "members", "pointers", "updates", "beside"},
+    "bare": {"transform", "branches"},
     "one_line": {"zero", "fill", "between", "product", "main"},
 }
 """The functions of each program that have a region."""

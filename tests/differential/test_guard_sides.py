@@ -1,7 +1,8 @@
 """Every guard that is printed for kernels, operators and pipelines, on both of its sides.
 
 As they are marked, few have one. Without their marks, `--detect` finds the same loops, and has to ask of each two
-arguments whether they are apart, and of rows of constant length whether sizes stay in them.
+arguments whether they are apart, and of rows of constant length whether sizes stay in them: half of these files in
+`make test`, all with `make test-all`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from polyc.model.program import InputOptions, Options
 from polyc.pipeline import compile_region
 from tests.differential.guard_sides import both_sides
 from tests.differential.toolbox import OTHERWISE, assert_verified
+from tests.turns import EVERYTHING, turn
 
 ROOT = Path(__file__).parents[2]
 PIPELINES = ROOT / "benchmarks" / "pipelines"
@@ -95,6 +97,8 @@ UNMARKED = {
 }
 """The same where `--detect` finds the regions. Not `flat/laplacian` and `flat/multiscale`: their sizes are what
 definitions before the regions say (`C6 = C >> 6`), and a region on its own does not have these."""
+LONG = frozenset(["arrays/camera", "arrays/laplacian", "arrays/multiscale", "flat/laplacian", "flat/multiscale"])
+"""Half a minute and more each: `make test-all` tries them."""
 MARK = re.compile(r"(?m)^[ \t]*#pragma (?:(?:end)?scop|polyc live-out)[^\n]*$")
 
 
@@ -126,7 +130,7 @@ def guards_of(name: str, detect: bool, folder: Path, *defines: str) -> int:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", MARKED)
+@pytest.mark.parametrize("name", [name for name in MARKED if EVERYTHING or name not in LONG])
 def test_marked(name: str, tmp_path: Path) -> None:
     assert guards_of(name, False, tmp_path) == MARKED[name]
 
@@ -138,7 +142,7 @@ def test_marked_at_another_size(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", UNMARKED)
+@pytest.mark.parametrize("name", turn([name for name in UNMARKED if EVERYTHING or name not in LONG], 0))
 def test_unmarked(name: str, tmp_path: Path) -> None:
     assert guards_of(name, True, tmp_path) == UNMARKED[name]
 

@@ -1,7 +1,7 @@
 """Regions as users write them: what polyc makes of a program prints the same bytes, in every mode.
 
 Each file of `programs` is a whole program that runs its region at several sizes and prints all results. So that all
-tests end soon, a program runs in the two modes that sanitizers look at, of which one is the default, and in a quarter
+tests end soon, a program runs in the two modes that sanitizers look at, of which one is the default, and in an eighth
 of the others; with POLYC_ALL_MODES=1, in each.
 """
 
@@ -47,9 +47,9 @@ def flags_for(name: str) -> tuple[str, ...]:
 
 
 def modes_of(name: str) -> dict[str, Options]:
-    """Neighbouring programs take the quarters in turn, so that each mode sees a quarter of them."""
+    """Neighbouring programs take the eighths in turn, so that each mode sees an eighth of them."""
     every = {**MODES, **FORCED}
-    others = turn([mode for mode in every if mode not in SANITIZED], list(PROGRAMS).index(name), 4)
+    others = turn([mode for mode in every if mode not in SANITIZED], list(PROGRAMS).index(name), 8)
     return {mode: options for mode, options in every.items() if mode in SANITIZED or mode in others}
 
 
@@ -106,7 +106,7 @@ def test_small_budgets(name, tmp_path):
     flags = flags_for(name)
     seen: set[str] = set()
     budgets = (1, 10_000, 30_000, 100_000, 300_000)
-    for number, operations in enumerate(turn(budgets, list(PROGRAMS).index(name), 3)):
+    for number, operations in enumerate(turn(budgets, list(PROGRAMS).index(name), 5)):
         source, regions, text = compiled_file(PROGRAMS[name], INPUTS, replace(MODES["default"], budget=operations))
         assert all(region.certificate.tree != NOT_SHOWN for region in regions)
         assert_rest_unchanged(source, regions, text)

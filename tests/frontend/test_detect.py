@@ -235,7 +235,7 @@ def test_what_cannot_be_asked_stays(body: str, reason: str, tmp_path: Path) -> N
     arguments = "int n, double *a, int *b, double **rows, double ***cubes"
     text = f"int seen; double M[30][30];\nvoid f({arguments})\n{{\n {body}\n}}\n"
     source = found_in(text, tmp_path)
-    assert source.regions == ()
+    assert 4 not in [first for first, _ in lines(source)]  # inner loops may be regions
     assert reason in reasons(source)[0]
 
 
@@ -256,10 +256,8 @@ def test_rows_whose_lengths_are_differences(arguments: str, row: str, assumed: s
     )
     source = found_in(text, tmp_path)
     if assumed is None:
-        assert (source.regions, reasons(source)) == (
-            (),
-            ["polyc cannot tell how long the rows of 'a' are [may-overlap]"],
-        )
+        assert source.regions == ()
+        assert set(reasons(source)) == {"polyc cannot tell how long the rows of 'a' are [may-overlap]"}
         return
     (region,) = source.regions
     (note,) = [note.message for note in region.scop.notes if note.code == "assumed"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import islpy as isl
 import pytest
 
 from polyc.codegen import render_file
 from polyc.frontend import read
+from polyc.model import ctree as c
 from polyc.model.program import InputOptions, Options
 from polyc.pipeline import compile_region
 from tests.programs import run_alike
@@ -61,8 +63,14 @@ def test_others_are_not_known(before: str, inside: str, more: str, read_text: ob
     file = tmp_path / "t.c"
     file.write_text(text.replace("#pragma scop", "").replace("#pragma endscop", ""))
     source = read(str(file), InputOptions(detect=True))
-    assert not source.regions
-    assert source.left
+    changes = bool(more) or "volatile" in inside
+    assert bool(source.left) is changes
+    for region in source.regions:
+        assert not changes
+        (quotient,) = [p for p in region.scop.parameters if isinstance(p.expr, c.Ternary)]
+        domain = region.scop.statements["S0"].domain
+        assert "mod" not in str(domain)
+        assert quotient.name in domain.get_var_names(isl.dim_type.param)
 
 
 TEXT = """#include <stdio.h>

@@ -167,6 +167,16 @@ def units(block: c_ast.Compound, parsed: Parsed, targets: frozenset[str]) -> lis
     return found
 
 
+def unit_of(statement: c_ast.Node, parsed: Parsed) -> Unit:
+    """A loop that is the body of another one, or a branch. Raises NotRead."""
+    start = parsed.offset(statement.coord)
+    scanner = _Scanner(parsed.text, start)
+    if scanner.peek()[0] not in ("for", "while", "do") or scanner.peek()[1] != start:
+        raise NotRead
+    scanner.statement()
+    return Unit(parsed.original(start), parsed.original(scanner.position - 1) + 1, 0, 1)
+
+
 def stretch(places: Places, start: int, end: int) -> Stretch:
     """The place in the user's file of a piece of the preprocessed text: whole lines, or a part of the first or of the
     last one.

@@ -19,7 +19,7 @@ from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, limits, number,
 from polyc.frontend.text.asserts import ASSERTED
 from polyc.model import ctree as c
 from polyc.model.scop import CType, Storage
-from polyc.poly import affine_of
+from polyc.poly import affine_of, project
 from polyc.records import dataclass, replace
 
 _WORDS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq"}
@@ -83,7 +83,12 @@ class Affine:
             case c.Binary(op="+" | "-" | "*" as op, left=left, right=right):
                 return self.arithmetic(expr, op, left, right, env)
             case c.Binary(op="/" | "%" | "<<" | ">>" | "&" as op, left=left, right=right):
-                return self.division(op, left, right, env)
+                return self.division(op, left, right, env) or self.invariant(expr, op, left, right, env)
+            case c.Binary(op="|" | "^" as op, left=left, right=right):
+                return self.invariant(expr, op, left, right, env)
+            case c.Unary(op="~", operand=c.Literal() as mask):
+                found = self.value(mask, env)
+                return None if found is None or not found[1].signed else (number(-1) - found[0], found[1])
             case c.Ternary(condition=condition, then=then, otherwise=otherwise):
                 return self.quotient(expr, env) or self.choice(condition, then, otherwise, env)
             case c.Cast(type=text, operand=inner):
@@ -207,6 +212,33 @@ class Affine:
     def product(self, expr: c.Expr, type_: CType) -> isl.PwAff:
         """`n * m` of two parameters is a parameter of its own."""
         return self.region.parameter(label(expr), type_, expr)
+
+    def invariant(self, expr: c.Expr, op: str, left: c.Expr, right: c.Expr, env: Env) -> Value | None:
+        """`n / s`, `n % s`, `1 << level`, `n & ~7` of sizes is a parameter of its own.
+
+        Its value is asked for before the region, where the program may not get as far: of a divisor it is asked first
+        whether it is positive.
+        """
+        first, second = self.value(left, env), self.value(right, env)
+        if first is None or second is None or mentions(expr) & {*env.variables, *env.values}:
+            return None
+        type_ = promote(first[1]) if op in ("<<", ">>") else common(first[1], second[1])
+        if not (type_.signed or (type_.size_bytes == 8 and not first[1].signed and not second[1].signed)):
+            return None  # a conversion may change a value
+        if op in ("/", "%") and not is_constant(second[0]) and not self.is_reached(env):
+            wrong = second[0].le_set(number(0))
+            if op == "%" or not self.region.holds(wrong, env):
+                return None
+            expr = c.Ternary(c.Binary(">", right, c.Literal("0")), expr, c.Literal("0"))
+        found = self.region.parameter(label(expr), type_, expr)
+        if op in ("/", ">>"):
+            self.region.context = self.region.context.intersect(found.le_set(number(0)).union(found.le_set(first[0])))
+        return found, type_
+
+    def is_reached(self, env: Env) -> bool:
+        """Whether a place is, wherever the region runs."""
+        known = self.region.context.intersect(self.region.assumed)
+        return bool(known.is_subset(project(env.domain, env.variables)))
 
     def quotient(self, expr: c.Ternary, env: Env) -> Value | None:
         """`m > 0 ? n / m : 0` of two sizes is a parameter of its own."""

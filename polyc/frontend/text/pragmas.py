@@ -50,6 +50,8 @@ class Marked:
     """Of such a region: its place in the user's file."""
     begins: tuple[int, ...] = ()
     """Where its statements begin, the first one left out."""
+    bare: bool = False
+    """It is the body of a loop, or a branch, without braces around it."""
     promised: bool = False
     """Such a region is a part of one that somebody marked, and so has its promises."""
     asked: list[Asked] = field(default_factory=list)

@@ -1,0 +1,100 @@
+"""Loops in steps of a size, `for (i = 0; i < n; i += s)`, as loops that count their turns.
+
+rewrite:  for (i = a; i < b; i += s) S(i)  ->  if (a < b) for (i = 0; i <= (b - a - 1) / s; i++) S(a + i * s)
+requires: a, b and s are sizes that the region does not change; nobody else reads i
+assumes:  s > 0 (the quotient is a parameter, and its divisor is asked about: `Affine.invariant`)
+
+With a row of s elements for each turn, `x[i + j]` is an element of `x[][s]` (`sets/delinear.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from polyc.analysis.expressions.facts import assigned_scalars, constant, mentions, writes
+from polyc.frontend.c.symbols import Scope, Symbol
+from polyc.model import ctree as c
+from polyc.model.scop import Storage
+from polyc.records import dataclass, replace
+
+_ZERO = c.Literal("0")
+
+
+def with_turns(body: c.Block, scope: Scope, is_own: Callable[[Symbol], bool]) -> c.Block:
+    """The region with such loops; itself where it has none."""
+    return c.rewrite(body, _Turns(scope, body, frozenset(writes(body)), is_own).changed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Turns:
+    scope: Scope
+    region: c.Block
+    written: frozenset[str]
+    is_own: Callable[[Symbol], bool]
+
+    def changed(self, node: c.Node) -> c.Node | None:
+        if not isinstance(node, c.For) or (found := self.counted(node)) is None:
+            return None
+        condition, loop = found
+        return c.If(condition, replace(loop, body=c.rewrite(loop.body, self.changed)), None, node.span)
+
+    def counted(self, node: c.For) -> tuple[c.Expr, c.For] | None:
+        """When the loop has a turn, and the loop."""
+        match node:
+            case c.For(
+                init=c.Decl(name=key, extents=(), init=start) | c.Assign(op="=", target=c.Name(name=key), value=start),
+                condition=c.Binary(op="<" | "<=" as op, left=c.Name(name=compared), right=end),
+                step=c.Assign(op="+=", target=c.Name(name=stepped), value=step),
+            ) if start is not None and key == compared == stepped:
+                pass
+            case _:
+                return None
+        symbol = self.scope.symbols.get(key)
+        if symbol is None or symbol.rank or not symbol.is_integer or key in assigned_scalars(node.body):
+            return None
+        declared = isinstance(node.init, c.Decl)
+        if not declared and (not self.is_own(symbol) or _is_read_outside(self.region, key)):
+            return None
+        if constant(step) is not None or not all(self.is_size(part, symbol) for part in (start, end, step)):
+            return None
+        name = c.Name(key, node.span)
+        length: c.Expr = end if start == _ZERO else c.Binary("-", end, start)
+        last = c.Binary("/", length if op == "<=" else c.Binary("-", length, c.Literal("1")), step)
+        offset = c.Binary("*", name, step)
+        here = offset if start == _ZERO else c.Binary("+", start, offset)
+        init: c.Decl | c.Expr = c.Assign("=", name, _ZERO)
+        if isinstance(node.init, c.Decl):
+            init = replace(node.init, init=_ZERO)
+        body: c.Stmt = c.rewrite(node.body, lambda inner: here if inner == c.Name(key) else None)
+        condition = c.Binary("<=", name, last, node.span)
+        loop = c.For(init, condition, c.Postfix("++", name, node.span), body, span=node.span)
+        return c.Binary(op, start, end, node.span), loop
+
+    def is_size(self, expr: c.Expr, counter: Symbol) -> bool:
+        """Whether it is a sum or product of constants and of numbers of the counter's type that stay."""
+        match expr:
+            case c.Literal():
+                return (constant(expr) or 0) >= 0
+            case c.Name(name=name):
+                symbol = self.scope.symbols.get(name)
+                if symbol is None:
+                    return name in self.scope.types.constants
+                plain = not symbol.rank and symbol.storage is not Storage.REGION and not symbol.volatile
+                return plain and name not in self.written and symbol.shape.element == counter.shape.element
+            case c.Binary(op="+" | "*", left=left, right=right):
+                return self.is_size(left, counter) and self.is_size(right, counter)
+        return False
+
+
+def _is_read_outside(node: c.Node, key: str) -> bool:
+    """Whether a variable is mentioned outside of the loops that begin with it."""
+    match node:
+        case c.Name(name=name):
+            return name == key
+        case c.For(init=c.Decl(name=name, init=start) | c.Assign(op="=", target=c.Name(name=name), value=start)):
+            if name == key:
+                return start is not None and key in mentions(start)
+    return any(_is_read_outside(child, key) for child in c.children(node))
+
+
+__all__ = ["with_turns"]

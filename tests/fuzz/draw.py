@@ -119,7 +119,8 @@ class Maker(Ordinary):
         elif self.chance(12):
             drawn = self.with_live_out(drawn)
         drawn = self.with_memory(self.with_counters(drawn) if self.chance(25) else bounded(cleaned(drawn)))
-        return self.with_scratch(drawn) if self.wide and self.chance(50) else drawn
+        drawn = self.with_scratch(drawn) if self.wide and self.chance(50) else drawn
+        return replace(drawn, made=self.chance(12))
 
     def with_counters(self, program: Program) -> Program:
         """The program, bounded, with other types of loop variables and sizes, at sizes where no bound wraps."""

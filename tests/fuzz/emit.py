@@ -6,6 +6,7 @@ roots are taken of absolute values, and divisors are constants.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import count
 
@@ -58,6 +59,9 @@ MACROS = "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n#define MAX(a, b) ((a) > (b
 CONSTANTS = ("0.3", "1.7", "-0.6", "2.1", "0.07", "-1.3", "0.9")
 REDUCED = ("int", "long")
 """Types whose values are kept small, since they must not overflow; narrower ones wrap when they are stored."""
+
+
+_STEP = re.compile(r"\+= ([2-9])\)")
 
 
 def text_of(program: Program, layout: Layout, function: str = "kernel") -> str:
@@ -117,6 +121,8 @@ class _Writer:
             else:
                 self.item(nest)
         self.mark("endscop")
+        if program.made:
+            self.lines[head:] = self.of_others(self.lines[head:])
         for array in program.arrays:
             if array.kind == "local":
                 self.after(array)
@@ -131,7 +137,22 @@ class _Writer:
         self.depth = 0
         self.put("}")
         functions = helpers.text_of(self.called)
-        return HEAD + (MACROS if program.macro else "") + functions + "\n".join(self.lines) + "\n"
+        nothing = "static volatile int nothing;\n" if "nothing" in "\n".join(self.lines) else ""
+        return HEAD + nothing + (MACROS if program.macro else "") + functions + "\n".join(self.lines) + "\n"
+
+    def of_others(self, region: list[str]) -> list[str]:
+        """A region with quotients for its sizes, and variables for its steps, with what these are before it."""
+        before: list[str] = []
+        for name, type_ in self.program.types:
+            kind = type_ if type_ in ("long", "size_t", "unsigned") else "int"
+            before.append(f"    {kind} {name}_part = {name} > 0 ? 1 + {name} % 3 : 1;")
+            before.append(f"    {kind} {name}_whole = {name} > 0 ? {name} * {name}_part + {name}_part - 1 : {name};")
+            region = [re.sub(rf"\b{name}\b", f"({name}_whole / {name}_part)", line) for line in region]
+        steps = {step for line in region for step in _STEP.findall(line)}
+        before += [f"    {self.program.counter} by_{step} = {step} + nothing;" for step in sorted(steps)]
+        names = [line.split()[1] for line in before]
+        unused = [f"    (void){name};" for name in names]
+        return [*before, *unused, *[_STEP.sub(r"+= by_\1)", line) for line in region]]
 
     def mark(self, word: str) -> None:
         """The start or the end of a region, where polyc does not find it itself."""

@@ -98,6 +98,7 @@ def variants(case: Case) -> Iterator[Case]:
     for simpler in (
         replace(program, counter="int"),
         replace(program, counters_after=False),
+        replace(program, made=False),
         replace(program, by_option=False),
         replace(program, macro=True),
     ):

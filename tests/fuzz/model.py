@@ -365,6 +365,8 @@ class Program:
     """Whether no pragma marks the regions: polyc finds them, and arguments may overlap."""
     scratch: bool = False
     """Whether variables of a body are declared at the head of the function, and one is used for several of them."""
+    made: bool = False
+    """Whether the region computes its sizes of others, `(n_whole / n_part)`, and steps are variables."""
 
     def array(self, name: str) -> Array:
         return next(array for array in self.arrays if array.name == name)

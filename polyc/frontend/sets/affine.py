@@ -231,8 +231,6 @@ class Affine:
                 return None
             expr = c.Ternary(c.Binary(">", right, c.Literal("0")), expr, c.Literal("0"))
         found = self.region.parameter(label(expr), type_, expr)
-        if op in ("/", ">>"):
-            self.region.context = self.region.context.intersect(found.le_set(number(0)).union(found.le_set(first[0])))
         return found, type_
 
     def is_reached(self, env: Env) -> bool:

@@ -120,7 +120,8 @@ class Maker(Ordinary):
             drawn = self.with_live_out(drawn)
         drawn = self.with_memory(self.with_counters(drawn) if self.chance(25) else bounded(cleaned(drawn)))
         drawn = self.with_scratch(drawn) if self.wide and self.chance(50) else drawn
-        return replace(drawn, made=self.chance(12))
+        # No draw of its own: a run is repeated by its seed, whatever was added since.
+        return replace(drawn, made=sum(value for run in drawn.runs for _, value in run.sizes) % 8 == 5)
 
     def with_counters(self, program: Program) -> Program:
         """The program, bounded, with other types of loop variables and sizes, at sizes where no bound wraps."""

@@ -6,7 +6,7 @@ from pycparser import c_ast
 
 from polyc.frontend.c.ctype import Shape, Types
 from polyc.model.scop import Storage
-from polyc.records import dataclass, field
+from polyc.records import dataclass, field, replace
 
 _ISL = """
 and or not exists implies mod floor ceil min max floord ceild rat true false infty NaN nan all domain schedule filter
@@ -86,7 +86,7 @@ class Scope:
 
     def declare(self, node: c_ast.Decl, storage: Storage, is_loop: bool = False) -> Symbol:
         """Enter a declaration into the innermost block."""
-        shape = self.types.shape(node.type)
+        shape = _counted(self.types.shape(node.type), node.init)
         static = "static" in (node.storage or ()) or "extern" in (node.storage or ())
         if storage is Storage.LOCAL and static:
             storage = Storage.GLOBAL
@@ -156,3 +156,21 @@ def declarations_in(node: c_ast.Node, position: int) -> list[c_ast.Decl]:
         return list(node.init.decls) if isinstance(node.init, c_ast.DeclList) else []
     items = (node.block_items or [])[:position] if isinstance(node, c_ast.Compound) else []
     return [i for i in items if isinstance(i, c_ast.Decl) and i.name and not isinstance(i.type, c_ast.FuncDecl)]
+
+
+def _counted(shape: Shape, init: c_ast.Node | None) -> Shape:
+    """The shape of `double t[] = {1, 2, 3}`, which is as long as its initialiser."""
+    if (
+        not shape.dims
+        or shape.dims[0].extent is not None
+        or shape.dims[0].pointer
+        or not isinstance(init, c_ast.InitList)
+    ):
+        return shape
+    rows = len(shape.dims) > 1 or shape.node is not None
+    if any(
+        isinstance(item, c_ast.InitList) is not rows or isinstance(item, c_ast.NamedInitializer) for item in init.exprs
+    ):
+        return shape
+    first = replace(shape.dims[0], extent=c_ast.Constant("int", str(len(init.exprs))), size=len(init.exprs))
+    return replace(shape, dims=(first, *shape.dims[1:]))

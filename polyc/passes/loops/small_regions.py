@@ -14,6 +14,7 @@ from polyc.model.program import Program
 from polyc.model.scop import Statement
 from polyc.model.tree import Member, Role, Worth
 from polyc.nests.samples import written_cells
+from polyc.nests.strides import UNROLLED
 from polyc.poly import affine_of, box_extents, box_volume, set_name, sets, value_on
 from polyc.records import replace
 
@@ -161,8 +162,8 @@ def _vectors(program: Program, instances: isl.Set, at: isl.Set, within: float) -
             if box_volume(touched) == float("inf"):  # of `a[now][x]` the row that is touched, whichever it is
                 touched = touched.intersect_params(isl.Set.from_point(touched.params().sample_point()))
             cells[access.array] = max(cells.get(access.array, 0.0), box_volume(touched))
-    if written_cells(program, there) < within:
-        return 0.0, 0.0  # a sum
+    if written_cells(program, there) * UNROLLED < within:
+        return 0.0, 0.0  # a sum, of more than compilers unroll
     sizes = {name: max(1, program.scop.arrays[name].element.size_bytes) for name in cells}
     return max(1.0, VECTOR_BYTES / max(sizes.values())), sum(cells[name] * sizes[name] for name in cells)
 

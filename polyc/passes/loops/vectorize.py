@@ -24,7 +24,15 @@ from polyc.model.tree import (
     walk,
 )
 from polyc.nests.nest import has_loops
-from polyc.nests.strides import gain_of, private_across, private_between, strides_of, unrolled_below
+from polyc.nests.strides import (
+    UNROLLED,
+    gain_of,
+    iterations_below,
+    private_across,
+    private_between,
+    strides_of,
+    unrolled_below,
+)
 from polyc.poly import in_name, maps, out_name, set_name, sets
 from polyc.poly import names as names_in
 from polyc.records import replace
@@ -131,6 +139,9 @@ def _sunk(band: Band, program: Program) -> Node:
     if innermost and all(strides[id(m)].far < strides[id(best)].far for m in innermost):
         return band
     if unrolled_below(band, program) if loops_below else len(band.members) == 1 or private_between(band, program):
+        return band
+    behind = band.members[[m is best for m in band.members].index(True) + 1 :]
+    if not loops_below and behind and iterations_below(replace(band, members=behind), program) <= UNROLLED:
         return band
     below = sink(best, band.child)
     rest = tuple(m for m in band.members if m is not best)

@@ -10,7 +10,7 @@ import islpy as isl
 from polyc.analysis.expressions.constants import fold, literal_value
 from polyc.analysis.extents import elements, on_parameters
 from polyc.model import ctree as c
-from polyc.model.scop import Scop
+from polyc.model.scop import CType, Scop
 from polyc.poly import greatest_of, least_of, project
 from polyc.records import dataclass
 
@@ -41,15 +41,15 @@ class Made:
     by_text: Mapping[c.Expr, str]
     """Of the others."""
     made: Mapping[str, c.Expr]
-    most: Mapping[str, int]
-    """What is too large for the types of these."""
+    ranges: Mapping[str, range]
+    """The values that the types of these have."""
 
     def of(self, values: Mapping[str, int]) -> dict[str, int] | None:
         """The values with what is made of them; None where a program could not compute it."""
         found = dict(values)
         for name, expr in self.made.items():
             value = self.value(expr, values)
-            if value is None or not -self.most[name] <= value < self.most[name]:
+            if value is None or value not in self.ranges[name]:
                 return None
             found[name] = value
         return found
@@ -124,8 +124,14 @@ def made_of(scop: Scop) -> Made:
     for name, expr in made.items():
         if any(part not in by_text and isinstance(part, c.Name | c.Call) for part in _parts(expr, by_text)):
             raise NoSize(name)
-    most = {p.name: 1 << (8 * p.type.size_bytes - 1) for p in scop.parameters if p.name in made}
-    return Made(tuple(p.name for p in scop.parameters), by_text, made, most)
+    ranges = {p.name: range_of(p.type) for p in scop.parameters if p.name in made}
+    return Made(tuple(p.name for p in scop.parameters), by_text, made, ranges)
+
+
+def range_of(type_: CType) -> range:
+    """The values of an integer type."""
+    bits = 8 * type_.size_bytes
+    return range(-(1 << (bits - 1)), 1 << (bits - 1)) if type_.signed else range(1 << bits)
 
 
 def is_place(expr: c.Expr) -> bool:

@@ -13,6 +13,7 @@ FOLDER = Path(__file__).parent / "detected"
 REGIONS = {
     "fixed_places": {"stencil", "doubled", "counted", "members", "pointers", "updates", "beside"},
     "bare": {"transform", "branches"},
+    "declared": {"weighted", "counted", "copied", "halves"},
     "one_line": {"zero", "fill", "between", "product", "main"},
 }
 """The functions of each program that have a region."""

@@ -17,12 +17,14 @@ from polyc.frontend.c.ctype import Shape, Types
 from polyc.frontend.c.functions import HINTS, MEMORY, PURE, QUIET
 from polyc.frontend.c.parse import SKIPPED, parse_function
 from polyc.frontend.text.asserts import ASSERTED, asserted
-from polyc.frontend.text.chunks import Chunks
+from polyc.frontend.text.chunks import Chunks, drop_attributes
 from polyc.frontend.text.places import Places
 from polyc.frontend.text.trees import walk
 from polyc.records import dataclass, field
 
 _UNREADABLE = re.compile(r"\(\s*\{|\b(?:asm|__asm__|__asm|volatile|__volatile__|_Atomic|longjmp)\b")
+_VALUE = re.compile(r"__attribute__\s*\(\((?:[^()]*,)?\s*(?:const|__const__)\s*[,)]")
+"""What tells compilers that a function computes a value of its arguments and of nothing else."""
 _SIMPLE = (
     c_ast.BinaryOp,
     c_ast.Break,
@@ -52,6 +54,11 @@ _SIMPLE = (
 def is_readable(text: str) -> bool:
     """Whether a function's text has nothing that polyc does not follow."""
     return _UNREADABLE.search(asserted(text)) is None
+
+
+def declares(header: str, name: str) -> bool:
+    """Whether a declaration with attributes is that of a function."""
+    return re.match(rf"[\w\s*]*\b{re.escape(name)}\s*\(", drop_attributes(header)) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +92,7 @@ class Effects:
     chunks: Chunks
     places: Places
     pure: frozenset[str]
-    """Those of which the user says that they are."""
+    """Those of which the user says that they are, by a pragma or by an attribute."""
     known: dict[str, Effect] = field(default_factory=dict)
 
     def of(self, name: str) -> Effect:
@@ -101,8 +108,11 @@ class Effects:
             return Effect(written=None)
         if name in QUIET:
             return Effect(ordered=True, written=None)
-        numbers = [n for n in self.chunks.mentions.get(name, ()) if self.chunks.items[n].function_name == name]
-        bodies = [n for n in numbers if self.chunks.items[n].is_function]
+        items = [(n, self.chunks.items[n]) for n in self.chunks.mentions.get(name, ())]
+        if any(_VALUE.search(item.header) and declares(item.header, name) for _, item in items):
+            self.pure |= {name}
+            return NOTHING
+        bodies = [n for n, item in items if item.function_name == name and item.is_function]
         if len(bodies) != 1 or not is_readable(self.chunks.text_of(bodies[0])):
             return ANYTHING
         item = self.chunks.items[bodies[0]]

@@ -63,6 +63,8 @@ class Use:
     addressed: bool = False
     passed: bool = False
     """It is what a function is given."""
+    record: bool = False
+    """It is an element of an array, and a struct of numbers."""
 
     @property
     def last(self) -> Stop:
@@ -76,7 +78,7 @@ class Use:
             return True
         if self.passed and last.still and last.by_member and last.shape.dims:
             return False
-        return bool(last.shape.dims) or last.shape.node is not None
+        return bool(last.shape.dims) or (last.shape.node is not None and not self.record)
 
     def cut(self, written: Fields, compared: frozenset[str]) -> int | None:
         """How many links lead to a place that does not move, and is an array or a whole number; None for no such.
@@ -202,7 +204,8 @@ class _Round:
             if found is None:
                 break
             stops.append(found)
-        return Use(chain, tuple(stops), written, addressed)
+        record = bool(chain) and isinstance(chain[-1], c.Subscript) and is_record(self.scope.types, stops[-1].shape)
+        return Use(chain, tuple(stops), written, addressed, record=record)
 
     def following(self, symbol: Symbol, at: Stop, link: c.Expr, after: tuple[c.Expr, ...]) -> Stop | None:
         """Where a link leads from a place; None where polyc cannot tell."""
@@ -334,6 +337,15 @@ def member_of(types: Types, node: c_ast.Node | None, name: str) -> Shape | None:
             first = not shape.dims or shape.dims[0].pointer or shape.dims[0].extent is None or shape.dims[0].size
             return shape if known and sized and first else None
     return None
+
+
+def is_record(types: Types, shape: Shape) -> bool:
+    """Whether it is a struct with nothing but numbers in it."""
+    node = shape.node
+    if shape.dims or not isinstance(node, c_ast.Struct):
+        return False
+    members = [types.shape(item.type) for item in node.decls or () if isinstance(item, c_ast.Decl)]
+    return bool(members) and all(not one.dims and one.node is None and not one.is_function for one in members)
 
 
 def text_of(index: c.Expr, scope: Scope) -> str:

@@ -223,8 +223,6 @@ class Affine:
         if first is None or second is None or mentions(expr) & {*env.variables, *env.values}:
             return None
         type_ = promote(first[1]) if op in ("<<", ">>") else common(first[1], second[1])
-        if not (type_.signed or (type_.size_bytes == 8 and not first[1].signed and not second[1].signed)):
-            return None  # a conversion may change a value
         if op in ("/", "%") and not is_constant(second[0]) and not self.is_reached(env):
             wrong = second[0].le_set(number(0))
             if op == "%" or not self.region.holds(wrong, env):

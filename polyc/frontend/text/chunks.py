@@ -168,7 +168,7 @@ def _opens_body(header: str) -> bool:
     if "(" not in header or "typedef" in header:
         return False
     plain = drop_attributes(header)
-    return "(" in plain and "=" not in plain.partition("(")[0]
+    return "(" in plain and "=" not in plain.partition("(")[0] and not plain.rstrip().endswith("=")
 
 
 def _add(result: Chunks, start: int, end: int, pieces: list[str], is_function: bool) -> None:

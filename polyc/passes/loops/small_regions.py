@@ -162,7 +162,8 @@ def _vectors(program: Program, instances: isl.Set, at: isl.Set, within: float) -
             if box_volume(touched) == float("inf"):  # of `a[now][x]` the row that is touched, whichever it is
                 touched = touched.intersect_params(isl.Set.from_point(touched.params().sample_point()))
             cells[access.array] = max(cells.get(access.array, 0.0), box_volume(touched))
-    if written_cells(program, there) * UNROLLED < within:
+    written = written_cells(program, there)
+    if written < within and written * UNROLLED < box_volume(there):
         return 0.0, 0.0  # a sum, of more than compilers unroll
     sizes = {name: max(1, program.scop.arrays[name].element.size_bytes) for name in cells}
     return max(1.0, VECTOR_BYTES / max(sizes.values())), sum(cells[name] * sizes[name] for name in cells)

@@ -373,3 +373,13 @@ def test_what_has_no_name_is_told(value: str, reason: str, tmp_path: Path) -> No
     text = "__attribute__((const)) const char *table(void);\n#pragma polyc pure(table)\n"
     text += f"void f(int n, char *restrict a)\n{{\n    for (int i = 0; i < n; i++)\n        a[i] = {value};\n}}\n"
     assert any(reason in one for one in reasons(found_in(text, tmp_path)))
+
+
+def test_an_array_of_a_function_that_has_more_lines_than_its_caller(tmp_path: Path) -> None:
+    helper = "static void turn(double *t)\n{\n    double x[4];\n" + "".join(
+        f"    for (int i = 0; i < 4; i++)\n        {body}\n" for body in ("x[i] = t[3 - i];", "t[i] = x[i];")
+    )
+    source = found_in(
+        f"{helper}}}\nvoid f(double *a, int n) {{ for (int i = 0; i < n; i++) turn(a + 4 * i); }}\n", tmp_path
+    )
+    assert lines(source) == [(9, 9)]

@@ -62,7 +62,7 @@ class Parsed:
     """Indices of the chunks that came before the function."""
 
     def offset(self, coord: object) -> int:
-        """Offset in `text` of a pycparser coordinate: the end where a function in the place of its call has more lines."""
+        """Offset in `text` of a pycparser coordinate; its last line for one of a function in the place of a call."""
         line, column = getattr(coord, "line", 1) or 1, getattr(coord, "column", 1) or 1
         return self.line_starts[min(line, len(self.line_starts)) - 1] + column - 1
 

@@ -48,7 +48,8 @@ def rows_of(program: Program, band: Band, apart: bool = False) -> Rows | None:
     below = list(walk(band))
     bands = [n for n in below if isinstance(n, Band)]
     along = next((m for m in reversed(band.members) if m.coincident), None)
-    if along is None or any(m.role in (Role.TILE, Role.REGISTER) for b in bands for m in b.members):
+    others = (Role.TILE, Role.REGISTER, Role.UNROLLED)  # what is unrolled waits in the vectors of a loop around it
+    if along is None or any(m.role in others for b in bands for m in b.members):
         return None
     if gain_of(along, program) > 0:
         return None  # it goes innermost as it is (`vectorize.py`)

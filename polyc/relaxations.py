@@ -12,11 +12,16 @@ from functools import cached_property
 from polyc.analysis.expand import buffer_of
 from polyc.analysis.order import runs
 from polyc.fallback import NOT_MAPPED, Refusal
+from polyc.model import ctree as c
 from polyc.model.printed import Rendered
 from polyc.model.program import Options, Program
 from polyc.model.same import changed
-from polyc.model.tree import Mark, walk
+from polyc.model.scop import Statement
+from polyc.model.tree import Band, Mark, walk
+from polyc.nests.nest import has_loops
+from polyc.nests.strides import gain_of
 from polyc.passes.buffers.windows import in_strips
+from polyc.poly import names
 from polyc.records import dataclass, field, replace
 
 TREE, TEXT, UNREAD, DONE = "tree", "text", "unread", "done"
@@ -220,10 +225,26 @@ SERVED = frozenset({"register-tile", "jammed", "blocked", "row-blocks", "kept-ro
 
 def of_no_use(program: Program) -> bool:
     """Whether temporaries live in elements, and none of their sums has anything of it: C compilers keep a variable in a
-    register, and may have to store an element in each step."""
+    register, and may have to store an element in each step. Sums of several elements at once run in vectors."""
     moved = [set(r.statements) for r in program.remarks if r.code == "relocated"]
-    served = {name for r in program.remarks if r.code in SERVED for name in r.statements}
-    return bool(moved) and not any(names & served for names in moved)
+    if not moved:
+        return False
+    served = {name for r in program.remarks if r.code in SERVED for name in r.statements} | sums_in_vectors(program)
+    return not any(statements & served for statements in moved)
+
+
+def sums_in_vectors(program: Program) -> set[str]:
+    """The statements that add to elements in a loop along memory which carries nothing."""
+    inner = (n.members[-1] for n in walk(program.tree.child) if isinstance(n, Band) and not has_loops(n.child))
+    along = (member for member in inner if member.coincident and gain_of(member, program) > 0)
+    return {name for member in along for name in names(member.schedule.domain()) if adds(program.statements[name])}
+
+
+def adds(statement: Statement) -> bool:
+    match statement.body:
+        case c.ExprStmt(expr=c.Assign(op="+=" | "-=")):
+            return True
+    return False
 
 
 def sliding(program: Program) -> bool:
@@ -251,7 +272,7 @@ RELAXATIONS = (
     ),
     Relaxation(
         "temporaries that live in elements, and gain nothing there",
-        ("rejoin",),  # what makes tiles in registers, and runs sums beside each other, has run
+        ("vectorize",),  # what makes tiles in registers, and runs sums beside each other, has run
         lambda tried: tried.options.relocate and of_no_use(tried.final),
         lambda tried: replace(tried.options, relocate=False),
         lambda tried: tried.initial,

@@ -16,6 +16,7 @@ import islpy as isl
 from polyc.errors import UserError
 from polyc.frontend.c.state import EVERYTHING, Env, Region
 from polyc.frontend.c.symbols import Symbol
+from polyc.frontend.sets.affine import Affine
 from polyc.model import ctree as c
 from polyc.model.scop import AccessKind, Apart, Array, Parameter, Statement, Storage
 from polyc.poly import project
@@ -25,24 +26,39 @@ CODE = "may-overlap"
 
 def note_reads(region: Region, expr: c.Expr, env: Env) -> None:
     """Note which pointers are followed where an expression is evaluated."""
-    for one in evaluated(expr):
+    for one, domain in evaluated(region, expr, env):
         for place in followed(region, one):
-            here = project(env.domain, env.variables)
+            here = project(domain, env.variables)
             known = region.reads.get(place)
             region.reads[place] = here if known is None else known.union(here)
 
 
-def evaluated(expr: c.Expr) -> Iterator[c.Expr]:
-    """The parts of an expression that are evaluated whenever it is."""
-    yield expr
+def evaluated(region: Region, expr: c.Expr, env: Env) -> Iterator[tuple[c.Expr, isl.Set]]:
+    """The parts of an expression, and where they are surely evaluated."""
+    yield expr, env.domain
     match expr:
-        case c.Binary(op="&&" | "||", left=left):
-            yield from evaluated(left)
-        case c.Ternary(condition=condition):
-            yield from evaluated(condition)
+        case c.Binary(op="&&" | "||" as op, left=left, right=right):
+            yield from evaluated(region, left, env)
+            holds = surely(region, left, env)
+            if holds is not None:
+                yield from evaluated(region, right, env.within(holds if op == "&&" else holds.complement()))
+        case c.Ternary(condition=condition, then=then, otherwise=otherwise):
+            yield from evaluated(region, condition, env)
+            holds = surely(region, condition, env)
+            if holds is not None:
+                yield from evaluated(region, then, env.within(holds))
+                yield from evaluated(region, otherwise, env.within(holds.complement()))
         case _:
             for child in c.children(expr):
-                yield from evaluated(child)  # type: ignore[arg-type]
+                yield from evaluated(region, child, env)  # type: ignore[arg-type]
+
+
+def surely(region: Region, condition: c.Expr, env: Env) -> isl.Set | None:
+    """Where a condition holds, if it is affine without more assumptions."""
+    strict, region.strict = region.strict, True
+    holds = Affine(region).condition(condition, env)
+    region.strict = strict
+    return holds
 
 
 def followed(region: Region, place: c.Node) -> tuple[str, ...]:

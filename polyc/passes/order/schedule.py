@@ -26,6 +26,7 @@ from polyc.passes.order.joined import join_parallel_loops
 from polyc.passes.order.live_ranges import kept_by_others
 from polyc.passes.order.symbolic import at_sizes, with_symbols
 from polyc.poly import (
+    OverBudget,
     among,
     budget,
     empty_map,
@@ -95,7 +96,11 @@ def schedule_nests(program: Program) -> Program:
     ensures:  the new order respects `flow` and `false`; `private_false` wherever a live range is not local
     source:   Zhao et al. 2024, Algorithm 1, line 1; the scheduler is Verdoolaege and Janssens, CW 706
     """
-    found = _scheduled(program)
+    try:
+        with budget(program.scop.domain.get_ctx(), program.operations):
+            found = _scheduled(program)
+    except OverBudget:
+        found = _not_ended(program)
     return join_parallel_loops(found) if program.options.gpu else found
 
 
@@ -130,13 +135,12 @@ def _scheduled(program: Program) -> Program:
             tree = scheduled(constraints.set_validity(every), program)
     except isl.Error as error:
         if is_over_budget(error):
-            code, why = "schedule-budget", "did not end within its budget"
-        elif is_not_carried(error):
-            code, why = "not-scheduled", "found no loop that carries what is left of the dependences"
-        else:
+            return _not_ended(program)
+        if not is_not_carried(error):
             raise
-        message = f"isl's scheduler {why}; the original order stays, with its parallel loops"
-        return in_original_order(program).remark(code, STAGE, message, tuple(scop.statements))
+        why = "isl's scheduler found no loop that carries what is left of the dependences"
+        message = f"{why}; the original order stays, with its parallel loops"
+        return in_original_order(program).remark("not-scheduled", STAGE, message, tuple(scop.statements))
     tree, taken_back = with_plain_loops(tree, program)
     if taken_back:
         message = "isl's scheduler found loops with far more iterations than there is work; the original order stays"
@@ -145,6 +149,11 @@ def _scheduled(program: Program) -> Program:
     if program.options.fuse == "basteln":
         tree, program = with_loops_over_cells(tree, program)
     return replace(program, tree=tree)
+
+
+def _not_ended(program: Program) -> Program:
+    message = "isl's scheduler did not end within its budget; the original order stays, with its parallel loops"
+    return in_original_order(program).remark("schedule-budget", STAGE, message, tuple(program.scop.statements))
 
 
 def in_original_order(program: Program) -> Program:

@@ -59,6 +59,7 @@ _TYPES = re.compile(r"\b(?:__typeof__|__typeof|typeof|typeof_unqual)\b")
 _HIDDEN = re.compile(r"\(\s*\{|\b(?:__typeof__|__typeof|typeof|__label__)\b")
 _AS_A_WHOLE = ("[pointer-member]", "[array-rank]")
 """Refusals of members of a struct that another statement uses as a whole."""
+FEW_ITERATIONS = "iterations only: nothing would be gained"
 _LEAVES = (c_ast.Goto, c_ast.Return, c_ast.Switch, c_ast.Case, c_ast.Default)
 
 
@@ -194,7 +195,7 @@ class Detector:
 
     def units(self, block: c_ast.Compound) -> list[Unit]:
         """The statements of a block. Raises NotRead."""
-        if any(block is one for one in self.bare):
+        if block in self.bare:
             return [unit_of(block.block_items[0], self.parsed)]
         return units(block, self.parsed, self.targets)
 
@@ -215,10 +216,14 @@ class Detector:
         self.bare += [one for item in items for one in with_blocks(item)]
         begin = ahead(self.chunks.text, part.start)
         visited = [inner for inner in outermost_blocks(items) if not self.is_shared(begin, inner)]
-        for loop in outermost_loops(items, visited):
+        loops = list(outermost_loops(items, visited))
+        for loop in loops:
             self.leave(self.parsed.original(self.parsed.offset(loop.coord)), reason)
         for inner in visited:
+            told = len(self.found.left)
             self.block(inner)
+            if inner in self.bare and any(node is inner for loop in loops for node in walk(loop)):
+                self.found.left[told:] = [one for one in self.found.left[told:] if not says_no_more(one, reason)]
 
     def is_shared(self, begin: int, block: c_ast.Compound) -> bool:
         """Whether a directive of OpenMP stands between the begin of a statement and a block in it."""
@@ -369,7 +374,7 @@ class Detector:
         high = position[id(self.items(block, parts[-1])[-1])]
         block.block_items = [*before[:low], marks[0], *before[low : high + 1], marks[1], *before[high + 1 :]]
         begins = tuple(part.start for part in parts[1:])
-        bare = any(block is one for one in self.bare)
+        bare = block in self.bare
         marked = Marked(start, start, parts[-1].end, self.index, None, marks, place, begins, bare, self.promised)
         try:
             region = self.model(marked, self.parsed)
@@ -456,7 +461,7 @@ class Detector:
         if not any(isinstance(node, Band) for node in walk_tree(scop.tree.child)):
             return dict.fromkeys(range(len(parts)), "it writes nothing that is needed")
         if (count := iterations(region)) is not None and count < FEWEST:
-            return dict.fromkeys(range(len(parts)), f"it has {count} iterations only: nothing would be gained")
+            return dict.fromkeys(range(len(parts)), f"it has {count} {FEW_ITERATIONS}")
         return {}
 
     # --- what is told
@@ -549,6 +554,11 @@ def runs(reasons: list[str | None]) -> Iterator[tuple[int, int]]:
         elif reason is not None and start is not None:
             yield start, position - 1
             start = None
+
+
+def says_no_more(note: Diagnostic, reason: str) -> bool:
+    """Whether what is told of an inner loop follows from what is told of the loop around it."""
+    return note.message.endswith((f": {reason}", FEW_ITERATIONS))
 
 
 def with_blocks(node: c_ast.Node) -> Iterator[c_ast.Compound]:

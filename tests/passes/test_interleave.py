@@ -59,6 +59,31 @@ void f(int n, double A[n][n], double B[n][n], double C[n])
     assert check(region, result, sizes=(1, 9, 33)) == []
 
 
+def test_windows_that_are_unrolled_in_vectors_wait_for_nothing(tmp_path: Path) -> None:
+    text = """
+void f(int n, unsigned char a[n][n], unsigned char b[n][n])
+{
+#pragma scop
+    for (int y = 1; y < n - 1; y++)
+        for (int x = 1; x < n - 1; x++) {
+            unsigned char m = 255;
+            for (int dy = -1; dy <= 1; dy++)
+                for (int dx = -1; dx <= 1; dx++) {
+                    unsigned char v = a[y + dy][x + dx];
+                    if (v < m)
+                        m = v;
+                }
+            b[y][x] = m;
+        }
+#pragma endscop
+}
+"""
+    region = region_of(text, tmp_path)
+    result = compile_region(region, Options())
+    assert {"spread", "interleaved"} & {r.code for r in result.program.remarks} == {"spread"}
+    assert check(region, result, sizes=(1, 9, 33)) == []
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
 def test_the_wrong_loop_inside_is_seen(file: Path) -> None:
     """The loop that carries the recurrence run at once."""

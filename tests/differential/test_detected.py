@@ -14,7 +14,7 @@ REGIONS = {
     "fixed_places": {"stencil", "doubled", "counted", "members", "pointers", "updates", "beside"},
     "bare": {"transform", "branches"},
     "declared": {"weighted", "counted", "copied", "halves"},
-    "layers": {"convolve", "erode"},
+    "layers": {"convolve", "erode", "normalise", "shift"},
     "one_line": {"zero", "fill", "between", "product", "main"},
 }
 """The functions of each program that have a region."""

@@ -176,13 +176,24 @@ class _Round:
             case c.Call(arguments=arguments):
                 for argument in arguments:
                     yield from self.argument(argument)
+            case c.Decl(name=name, init=init) if init is not None and self.is_pointer(name):
+                yield from self.argument(init)
             case _:
                 for child in c.children(node):
                     yield from self.uses(child, written, addressed)
 
+    def is_pointer(self, name: str) -> bool:
+        """Whether a variable is a pointer, which stands for what it is given where it is declared (`walks.py`)."""
+        symbol = self.scope.symbols.get(name)
+        return symbol is not None and len(symbol.shape.dims) == 1 and symbol.shape.dims[0].pointer
+
     def argument(self, node: c.Expr) -> Iterator[tuple[str, Use]]:
-        """What a function is given: `s->x`, `(float *)s->data + n`."""
+        """What a function, or a pointer, is given: `s->x`, `(float *)s->data + n`, `&s->x[n]`."""
         match node:
+            case c.Unary(op="&", operand=c.Subscript() as inner):
+                place = reference(inner)
+                for root, use in self.uses(inner):
+                    yield root, replace(use, written=True) if (root, use.chain) == place else use
             case c.Cast(operand=inner):
                 yield from self.argument(inner)
             case c.Binary(op="+" | "-", left=left, right=right):

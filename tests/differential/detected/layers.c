@@ -42,6 +42,27 @@ static void erode(const image *in, image *out)
         }
 }
 
+static void normalise(tensor *t, const layer *l)
+{
+    for (int c = 0; c < t->c; c++) {
+        float by = 1.0f / (l->b[c] * l->b[c] + 0.5f);
+        for (int i = 0; i < t->h * t->w; i++) {
+            float *p = &t->d[c * t->h * t->w + i];
+            *p = (*p - l->w[c]) * by;
+        }
+    }
+}
+
+static void shift(tensor *t, const layer *l)
+{
+    for (int c = 0; c < t->c; c++) {
+        float *plane = t->d + c * t->h * t->w;
+        const float *from = l->w + c;
+        for (int i = 0; i < t->h * t->w; i++)
+            plane[i] += *from * 0.25f;
+    }
+}
+
 static tensor drawn(int c, int h, int w)
 {
     tensor t = {c, h, w, malloc(sizeof(float) * c * h * w)};
@@ -57,6 +78,8 @@ int main(void)
     image from = {70, 33, 80, malloc(80 * 33)}, to = {70, 33, 72, malloc(72 * 33)};
     convolve(&l, &x, &y);
     convolve(&none, NULL, &y);
+    normalise(&y, &l);
+    shift(&y, &l);
     for (int i = 0; i < 80 * 33; i++)
         from.pixels[i] = i * 89 % 251;
     for (int i = 0; i < 72 * 33; i++)

@@ -128,10 +128,11 @@ WHERE = {
     "unroll": ("sliding_rows", "any_rows"),
     "inspection": ("bins",),
     "webs": ("webs",),
+    "turns": ("turns",),
     "choice": ("exchanged", "ways"),
 }
 """Programs that each pass has something to do for."""
-FRONTEND = frozenset({"webs", "choice"})
+FRONTEND = frozenset({"webs", "choice", "turns"})
 """Their faults are looked for in regions that are read with them."""
 GPU_STAGES = frozenset(
     {"registers", "tensor-cores", "coalesce", "gpu-reductions", "staging", "gpu-scatters", "mapping", "barriers"}

@@ -36,6 +36,7 @@ from tests.mutation.faults import (
     temporaries,
     tensor,
     time_tiles,
+    turns,
     webs,
     windows,
 )
@@ -56,6 +57,7 @@ FAULTS: list[Fault] = [
             chosen,
             temporaries,
             private,
+            turns,
             webs,
         ),
         *(

@@ -2,7 +2,7 @@
 
 Each file of `programs` is a whole program that runs its region at several sizes and prints all results. So that all
 tests end soon, a program runs in the two modes that sanitizers look at, of which one is the default, and in an eighth
-of the others; with POLYC_ALL_MODES=1, in each.
+of the others, each second one without OpenMP, and the others with small budgets; with POLYC_ALL_MODES=1, in each.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def test_same_output(name, tmp_path):
         seen.add(text)
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", turn(list(PROGRAMS), 0))
 def test_target_c(name):
     options = replace(MODES["default"], target="c")
     source, regions, text = compiled_file(PROGRAMS[name], INPUTS, options)
@@ -97,7 +97,7 @@ def test_target_c(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", turn(list(PROGRAMS), 1))
 def test_small_budgets(name, tmp_path):
     """Whatever isl has no operations left for, what is printed computes the same."""
     original = tmp_path / "original.c"

@@ -22,7 +22,7 @@ from tests.fuzz.traits import traits
 from tests.turns import EVERYTHING
 
 SEED = 0
-BATCHES = 12 if EVERYTHING else 5
+BATCHES = 12 if EVERYTHING else 2
 FOR_A_GPU = 10
 """Programs of each of its targets."""
 RACING = (10, 16)

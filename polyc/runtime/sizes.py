@@ -108,7 +108,8 @@ class Made:
                     if left in self.by_text and right in self.by_text:
                         wholes[self.by_text[left]] = values[name] * wholes[self.by_text[right]]
         yield wholes
-        choices = [tuple(dict.fromkeys((values[n], 2, 1, 4, 3, 4 * values[n], 8, 16, 0))) for n in used]
+        few = 9 if len(used) <= 3 else 3 if len(used) <= 6 else 1  # of all together a few hundred
+        choices = [tuple(dict.fromkeys((values[n], 2, 1, 4, 3, 4 * values[n], 8, 16, 0)))[:few] for n in used]
         for several in sorted(product(*(range(len(one)) for one in choices)), key=sum):
             yield {**values, **{n: choices[k][which] for k, (n, which) in enumerate(zip(used, several, strict=True))}}
 

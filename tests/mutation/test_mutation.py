@@ -120,7 +120,7 @@ def test_one_check_alone(check: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", turn(FAULTS, 0, 24), ids=lambda f: f.name)
+@pytest.mark.parametrize("fault", turn(FAULTS, 0, 40), ids=lambda f: f.name)
 def test_no_fault_changes_a_result(fault: Fault) -> None:
     found = {name: outcome_of(fault, name) for name in chosen(fault)}
     missed = {name: outcome.why for name, outcome in found.items() if outcome.verdict is Verdict.MISSED}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 import islpy as isl
 
@@ -114,13 +114,15 @@ class _Unroller:
 
     def ends_apart(self, band: Band, above: tuple[Band | Filter | Extension, ...]) -> bool:
         """Whether one of the statements starts earlier than another, or ends later: a loop over all of them would have
-        a condition inside."""
+        a condition inside. One that sizes alone decide is no such: C compilers ask it once."""
         if not isinstance(band.child, Sequence):
             return False
         reach = reach_of(self.program, above)
         mine = reach.intersect_domain(band.members[0].schedule.domain())
         ran = [piece.range() for piece in maps(mine.flat_range_product(values(band.members, mine.domain())))]
-        return any(not one.is_equal(ran[0]) for one in ran[1:])
+        at = reduce(isl.Set.intersect, (one.params() for one in ran))
+        first, *others = (one.intersect_params(at) for one in ran)
+        return any(not one.is_equal(first) for one in others)
 
     def halves(self, band: Band, statements: list[Statement]) -> Cut | None:
         """The innermost loop in parts of d, where a subscript has x / d."""

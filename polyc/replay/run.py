@@ -162,7 +162,7 @@ class _Replay(Both):
             seen |= wide
             try:
                 wanted = self.original(sizes, 2 * used + 100)
-            except OutOfFuel:  # other loops than those of the text, which `used` counts, take longer
+            except (OutOfFuel, Outside):  # other loops than those of the text, which `used` counts, or no meaning
                 continue
             difference = self.raced(wanted, sizes, None)
             if difference is not None:

@@ -383,3 +383,14 @@ def test_an_array_of_a_function_that_has_more_lines_than_its_caller(tmp_path: Pa
         f"{helper}}}\nvoid f(double *a, int n) {{ for (int i = 0; i < n; i++) turn(a + 4 * i); }}\n", tmp_path
     )
     assert lines(source) == [(9, 9)]
+
+
+def test_a_struct_with_named_values_whose_pointers_are_given_memory(tmp_path: Path) -> None:
+    text = (
+        "#include <stdlib.h>\nstruct two { int n; float *x, *y; };\nfloat f(void)\n{\n"
+        "    struct two p = { .n = 20000 };\n"
+        "    p.x = calloc(p.n, sizeof(float));\n    p.y = calloc(p.n, sizeof(float));\n#pragma scop\n"
+        "    for (int i = 0; i < p.n; i++)\n        p.x[i] = 2 * p.y[i];\n#pragma endscop\n    return p.x[3];\n}\n"
+    )
+    (region,) = found_in(text, tmp_path).regions
+    assert set(region.scop.statements) == {"S0"}

@@ -76,7 +76,8 @@ def aliases(function: c_ast.FuncDef, names: Iterable[str], is_start: Callable[[c
 
 def place_of(node: c_ast.Node | None) -> tuple[int, int]:
     """Where something stands: of two that are assigned one value, the later one is to be told of."""
-    return (node.coord.line, node.coord.column or 0) if node is not None else (0, 0)
+    coord = node.coord if node is not None else None  # `{ .n = 1 }` has none
+    return (coord.line, coord.column or 0) if coord is not None else (0, 0)
 
 
 def relevant(function: c_ast.FuncDef, names: set[str]) -> set[str]:

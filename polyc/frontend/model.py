@@ -574,6 +574,7 @@ class Modeller:
             self.file_names | self.function_names(),
             tuple(dict.fromkeys(symbol.c_name for symbol in orphans)),
             frozenset(symbol.c_name for symbol in orphans if symbol.key in region.read),
+            self.constants(region),
             tuple(unique(region.notes)),
             frozenset(key for key in partly if self.is_unset(region.scope.symbols[key])),
             self.callees(),
@@ -683,6 +684,17 @@ class Modeller:
             kept.append(text[other.end : end])
             end = min(end, other.body)
         return "".join(reversed([*kept, text[:end]]))
+
+    def constants(self, region: Region) -> tuple[tuple[str, str], ...]:
+        """The constants of the function that the region mentions: those of the file stand before it."""
+        inside = self.chunks.names_between(self.marked.body, self.marked.end)
+        of_file = {id(node) for node in self.parsed.tree.ext}
+        named = [(key, s) for key, s in region.scope.symbols.items() if s.c_name in inside]
+        own = [(key, s) for key, s in named if s.storage is not Storage.REGION and id(s.node) not in of_file]
+        fixed = [(s, region.fixed(key)) for key, s in own]
+        return tuple(
+            (s.c_name, f"const {s.shape.element.text} {s.c_name} = {value};") for s, value in fixed if value is not None
+        )
 
     def orphans(self, region: Region) -> list[Symbol]:
         """What nothing outside of the regions mentions, its declaration apart: locals, and static arrays."""

@@ -367,6 +367,8 @@ class Scop:
     """Local names that only the region used; where the printed code uses them no more it says `(void)name`."""
     orphans_read: frozenset[str] = frozenset()
     """Those of them that the region reads: C compilers warn where the printed code only writes them."""
+    constants: tuple[tuple[str, str], ...] = ()
+    """Constants of the function, of which the model has the values: names and declarations, `const int taps = 4;`."""
     notes: tuple[Diagnostic, ...] = ()
     """What was approximated, and why."""
     unset: frozenset[str] = frozenset()

@@ -257,8 +257,8 @@ def carrier(scop: Scop, name: str) -> str:
 
 def opening(scop: Scop, arrays: dict[str, Array]) -> str:
     """Declarations of what both texts are given, in one line."""
-    found: list[str] = []
-    known: set[str] = set()
+    found = [text for _, text in scop.constants]
+    known = {name for name, _ in scop.constants}
     for parameter in scop.parameters:
         found.append(f"{parameter.type.text} {plain_name(parameter)} = {ARGUMENTS};")
         known.add(plain_name(parameter))

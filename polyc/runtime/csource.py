@@ -123,12 +123,12 @@ def declarations(
     of_file: tuple[str, ...] = (),
 ) -> tuple[str, str]:
     """What stands before the region's text, and after it."""
-    before: list[str] = []
+    before = [text for _, text in scop.constants]
     after: list[str] = []
     for position, parameter in enumerate(scop.parameters):
         name = plain_name(parameter)
         before.append(f"{parameter.type.text} {name} = *({parameter.type.text} *)polyc_args[{position}];")
-    known = {plain_name(parameter) for parameter in scop.parameters}
+    known = {name for name, _ in scop.constants} | {plain_name(parameter) for parameter in scop.parameters}
     for product in (parameter.expr for parameter in scop.parameters if parameter.is_product):
         assert isinstance(product, c.Binary)
         name = expression(product.left)

@@ -38,7 +38,7 @@ def preamble(chunks: Chunks, marked: Marked, parsed: Parsed, scop: Scop) -> str:
     """Typedefs, structs, constants and functions that the region mentions, also those behind it, and what these need,
     in their order."""
     known = {array.c_name for array in scop.arrays.values()}
-    known |= {p.expr.name for p in scop.parameters if isinstance(p.expr, c.Name)}
+    known |= {p.expr.name for p in scop.parameters if isinstance(p.expr, c.Name)} | {name for name, _ in scop.constants}
     types = " ".join([a.element.text for a in scop.arrays.values()] + [p.type.text for p in scop.parameters])
     # A variable may be called as its struct is.
     known -= set(_TAG.findall(chunks.text[marked.body : marked.end] + " " + types))

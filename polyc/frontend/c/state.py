@@ -145,10 +145,12 @@ class Region:
     def fixed(self, key: str) -> int | None:
         """The value of a const variable with a constant initialiser."""
         symbol = self.scope.symbols.get(key)
-        if symbol is None or not symbol.constant or not symbol.is_integer or key in self.written:
+        if symbol is None or not symbol.constant or not symbol.is_integer or symbol.volatile or key in self.written:
             return None
         init = symbol.node.init if symbol.node is not None else None
-        return self.scope.types.constant(init) if init is not None else None
+        value = self.scope.types.constant(init) if init is not None else None
+        low, high = limits(symbol.shape.element)
+        return value if value is not None and low <= value <= high else None
 
     def value(self, key: str) -> c.Expr | None:
         """The expression that an integer variable of the region always has its value from."""

@@ -7,6 +7,7 @@ from math import inf, log10, prod
 
 import islpy as isl
 
+from polyc.analysis.expressions.facts import mentions
 from polyc.cost.time import Rates, operations
 from polyc.machine import Cpu
 from polyc.model import ctree as c
@@ -78,7 +79,30 @@ def worth_of(program: Program, machine: Cpu, at: isl.Set, above: Sequence[Member
         return Worth((), 2)
     constants = prod(int(e.max_val().to_python()) for e in extents if e.is_cst())
     open_ones = tuple(e for e in extents if not e.is_cst())
-    return Worth(open_ones, _plain(least / constants) if open_ones else 0)
+    return Worth(open_ones, _plain(least / constants), _turns(program, member, largest)) if open_ones else Worth((), 0)
+
+
+def _turns(program: Program, member: Member, instances: isl.Set) -> tuple[tuple[isl.PwAff, int], ...]:
+    """More than one iteration, of a loop in steps of a size: the last stages of a transform have few of them, and as
+    much to do as the first ones (`x[i * len + k]`, k < len)."""
+    steps = {p.name for p in program.scop.parameters if any(_is_quotient(node) for node in c.walk(p.expr))}
+    dimension = _dimension(member, instances)
+    if not steps or dimension is None:
+        return ()
+    others = {*range(instances.dim(isl.dim_type.set))} - {dimension}
+    (extent,) = box_extents(instances, program.scop.known, others, MOST_FORMS) or (None,)
+    if extent is None or not any(_involves(extent, name) for name in steps):
+        return ()
+    return ((extent, 1),)
+
+
+def _involves(extent: isl.PwAff, name: str) -> bool:
+    position = extent.find_dim_by_name(isl.dim_type.param, name)
+    return position >= 0 and extent.involves_dims(isl.dim_type.param, position, 1)
+
+
+def _is_quotient(node: c.Node) -> bool:
+    return isinstance(node, c.Binary) and node.op == "/" and bool(mentions(node.right))
 
 
 def started(program: Program, machine: Cpu, at: isl.Set, above: Sequence[Member], member: Member) -> Member | None:

@@ -43,6 +43,7 @@ from polyc.frontend.idioms.indices import with_indices
 from polyc.frontend.idioms.named import named_values, with_known_steps
 from polyc.frontend.idioms.pointers import TooMany, aliases
 from polyc.frontend.idioms.rows import Rows
+from polyc.frontend.idioms.transfers import with_transfers
 from polyc.frontend.idioms.turns import with_turns
 from polyc.frontend.idioms.walks import followed_values, walked, with_values
 from polyc.frontend.idioms.webs import with_webs
@@ -137,6 +138,7 @@ class Modeller:
         if self.inlines and not any(map(is_type, walk(self.parsed.function.body))):
             called, written_by_user = written_by_user, with_bodies(written_by_user, scope, self.bodies)
             self.inlined = called is not written_by_user
+        written_by_user = with_transfers(written_by_user, scope, self.own_functions)
         calls = [self.effects.of(item.function) for item in c.walk(written_by_user) if isinstance(item, c.Call)]
         if not any(effect.anything for effect in calls):
             written_by_user = with_fixed_places(written_by_user, scope, not self.unasked)
@@ -195,6 +197,11 @@ class Modeller:
         scop = replace(scop, exchanges=turned, moved=exchanges.moved, walked=walked(followed, split, scope))
         scop = special(scop, region, self.callers.values(self.parsed, types))
         return replace(scop, tile=self.asked_tile(), wishes=self.wishes(scop, body, asked))
+
+    @property
+    def own_functions(self) -> frozenset[str]:
+        """Those whose bodies stand in the file."""
+        return frozenset(item.function_name for item in self.chunks.items if item.is_function)
 
     def is_own(self, symbol: Symbol) -> bool:
         """Whether nobody else sees a local variable, and nobody reads it after the region."""
@@ -578,7 +585,7 @@ class Modeller:
             tuple(unique(region.notes)),
             frozenset(key for key in partly if self.is_unset(region.scope.symbols[key])),
             self.callees(),
-            frozenset(item.function_name for item in self.chunks.items if item.is_function),
+            self.own_functions,
             self.chunks.looping_functions,
             tuple(region.ties),
             pairs,

@@ -74,13 +74,24 @@ def c_source(region: Region, result: str) -> CSource:
     opening, closing = declarations(scop, parameters, arrays, rows, of_file)
     functions = []
     for name, body in ((ORIGINAL, region.original), (RESULT, result)):
-        body = with_names(body, scop)
+        body = with_names(with_sizes(body, scop), scop)
         functions.append(f"void {name}(void **polyc_args)\n{{\n{opening}{{\n{body}\n}}\n{closing}}}\n")
     types = ", ".join(f"sizeof({scop.arrays[name].element.text})" for name in arrays)
     sizes = f"const unsigned long {ELEMENT_SIZES}[] = {{ {types or 0} }};\n"
     pointers = "".join(f"static {declared(scop, scop.arrays[key])};\n" for key in of_file)
     text = "\n".join([pointers, region.preamble, ROWS if rows else "", sizes, *functions])
     return CSource(text, parameters, arrays, rows)
+
+
+def with_sizes(text: str, scop: Scop) -> str:
+    """The text with `sizeof` asked about the types of arrays, of which the function has pointers."""
+    for array in scop.arrays.values():
+        whole = array.storage in (Storage.GLOBAL, Storage.LOCAL) and array.rank and not array.flat
+        if whole and None not in array.extents_c and array.c_name.isidentifier():
+            type_ = array.element.text + "".join(f"[{size_text(scop, array, k)}]" for k in range(array.rank))
+            asked = rf"\bsizeof\s*(\(\s*)?{array.c_name}\b(?(1)\s*\))(?!\s*(?:\[|\.|->))"
+            text = re.sub(asked, f"sizeof({type_})", text)
+    return text
 
 
 def with_all_threads(text: str) -> str:

@@ -121,7 +121,8 @@ class Maker(Ordinary):
         drawn = self.with_memory(self.with_counters(drawn) if self.chance(25) else bounded(cleaned(drawn)))
         drawn = self.with_scratch(drawn) if self.wide and self.chance(50) else drawn
         # No draw of its own: a run is repeated by its seed, whatever was added since.
-        return replace(drawn, made=sum(value for run in drawn.runs for _, value in run.sizes) % 8 == 5)
+        mark = sum(value for run in drawn.runs for _, value in run.sizes) % 8
+        return replace(drawn, made=mark == 5, transfers=mark == 3)
 
     def with_counters(self, program: Program) -> Program:
         """The program, bounded, with other types of loop variables and sizes, at sizes where no bound wraps."""

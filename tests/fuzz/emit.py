@@ -54,7 +54,7 @@ from tests.fuzz.model import (
     reads_after,
 )
 
-HEAD = "#include <assert.h>\n#include <math.h>\n#include <stdlib.h>\n"
+HEAD = "#include <assert.h>\n#include <math.h>\n#include <stdlib.h>\n#include <string.h>\n"
 MACROS = "#define MIN(a, b) ((a) < (b) ? (a) : (b))\n#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
 CONSTANTS = ("0.3", "1.7", "-0.6", "2.1", "0.07", "-1.3", "0.9")
 REDUCED = ("int", "long")
@@ -167,7 +167,7 @@ class _Writer:
         return found or ["void"]
 
     def declaration(self, array: Array) -> str:
-        type_ = f"struct {pair_tag(array.type)}" if array.pair else array.type
+        type_ = self.type_of(array)
         if array.kind == "argument" and array.pointer and array.name not in self.written:
             type_ = f"const {type_}"
         if array.rank == 0:
@@ -296,8 +296,47 @@ class _Writer:
                 self.put(f"for ({self.header(item)}) {{")
                 self.body(item.body)
                 self.put("}")
+                if self.program.transfers:
+                    self.transfer(item)
             case Repeat():
                 self.repeat(item)
+
+    def transfer(self, loop: Loop) -> None:
+        """After a loop: the same range of a row that it writes copied from one that it reads, or set to 0."""
+        rows = [item.target for item in loop.body if isinstance(item, Assign) and runs_along(item.target, loop)]
+        target = next((row for row in rows if not self.arrays[row.array].index), None)
+        if target is None:
+            return
+        array = self.arrays[target.array]
+        reads = [
+            node.access
+            for item in loop.body
+            if isinstance(item, Assign)
+            for node in nodes(item.value)
+            if isinstance(node, Read)
+        ]
+        others = [r for r in reads if runs_along(r, loop) and r.array != target.array]
+        source = next((r for r in others if self.is_alike(self.arrays[r.array], array)), None)
+        low, high = self.index(loop.low), self.index(loop.high)
+        size = f"({high} - {in_brackets(low)}) * sizeof({self.type_of(array)})"
+        if source is not None:
+            name = "memmove" if self.program.detected else "memcpy"
+            call = f"{name}({self.start(target, loop)}, {self.start(source, loop)}, {size})"
+        else:
+            call = f"memset({self.start(target, loop)}, 0, {size})"
+        self.put(f"if ({high} > {low}) {call};")
+
+    def start(self, row: Access, loop: Loop) -> str:
+        """The address of the first element of a row that a loop runs along."""
+        last = row.subscripts[-1]
+        assert isinstance(last, Linear)
+        return f"&{self.element(replace(row, subscripts=(*row.subscripts[:-1], plus(loop.low, last.constant))))}"
+
+    def is_alike(self, one: Array, other: Array) -> bool:
+        return (one.type, one.pair) == (other.type, other.pair)
+
+    def type_of(self, array: Array) -> str:
+        return f"struct {pair_tag(array.type)}" if array.pair else array.type
 
     def scratch(self, item: Declare) -> str:
         """The variable of the function for one of a body: the first of its type that nothing below needs."""
@@ -525,6 +564,17 @@ def plus(index: Index, constant: int) -> Index:
     if isinstance(index, Linear):
         return replace(index, constant=index.constant + constant)
     return Total(index, Linear((), constant)) if constant else index
+
+
+def runs_along(row: Access, loop: Loop) -> bool:
+    """Whether a loop goes from element to element of a row, `a[i][j + 1]` for j."""
+    if loop.step not in (1, -1) or not row.subscripts:
+        return False
+    *others, last = row.subscripts
+    if not isinstance(last, Linear) or last.terms != ((loop.name, 1),):
+        return False
+    inside = [node for node in nodes(tuple(others)) if isinstance(node, Linear)]
+    return not any(name == loop.name for node in inside for name, _ in node.terms)
 
 
 def in_brackets(text: str) -> str:

@@ -367,6 +367,8 @@ class Program:
     """Whether variables of a body are declared at the head of the function, and one is used for several of them."""
     made: bool = False
     """Whether the region computes its sizes of others, `(n_whole / n_part)`, and steps are variables."""
+    transfers: bool = False
+    """Whether loops are followed by calls of `memcpy`, `memmove` or `memset` for the rows that they write."""
 
     def array(self, name: str) -> Array:
         return next(array for array in self.arrays if array.name == name)

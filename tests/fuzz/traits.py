@@ -41,6 +41,7 @@ def traits(program: Program) -> list[str]:
         "scalar accumulators": any(isinstance(part, Temporary) and part.name in sums for part in parts),
         "variables used again": program.scratch,
         "sizes made of others": program.made,
+        "calls that move memory": program.transfers,
         "index temporaries": any(isinstance(part, Let) for part in parts),
         "borders that are joined": any(isinstance(part, Wrap) for part in parts),
         "functions for subscripts": any(array.flat and array.helper and array.rank == 2 for array in program.arrays),

@@ -147,6 +147,14 @@ class Types:
             size = max(size, start + bytes_)
         return (size + alignment - 1) // alignment * alignment, alignment
 
+    def named(self, text: str) -> CType | None:
+        """The type of a name in C: a typedef, or C's own words; None for a pointer or an array."""
+        node = self.typedefs.get(text)
+        if node is None:
+            return basic(text, text)
+        shape = self.shape(node)
+        return shape.element if not shape.dims else None
+
     def field(self, node: c_ast.Node | None, name: str) -> Shape | None:
         """The type of a struct's field."""
         for item in getattr(node, "decls", None) or ():

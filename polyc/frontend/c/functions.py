@@ -17,7 +17,7 @@ __builtin_popcount __builtin_clz __builtin_ctz __builtin_isgreater __builtin_isg
 __builtin_islessequal __builtin_islessgreater __builtin_isunordered __builtin_isinf_sign
 """
 _HINTS = "__pencil_assume __pencil_kill __builtin_assume"
-_MEMORY = "memset memcpy memcmp strcmp"
+_MEMORY = "memset memcpy memmove memcmp strcmp"
 _CLASSES = ("isnan", "isinf", "isfinite", "isnormal", "signbit", "finite")
 _QUIET = """
 printf fprintf puts fputs putchar fputc fflush free assert __assert_fail time clock rand srand gettimeofday

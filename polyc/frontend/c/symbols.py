@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from pycparser import c_ast
 
-from polyc.frontend.c.ctype import Shape, Types
+from polyc.frontend.c.ctype import POINTER_SIZE, Shape, Types
 from polyc.model.scop import Storage
 from polyc.records import dataclass, field, replace
 
@@ -12,6 +14,7 @@ _ISL = """
 and or not exists implies mod floor ceil min max floord ceild rat true false infty NaN nan all domain schedule filter
 sequence set band mark child coincident permutable options context extension contraction expansion
 """
+_OBJECT = re.compile(r"(?P<before>(?:\*\s*)*)(?P<name>[A-Za-z_]\w*)\s*(?P<behind>(?:\[[^\[\]]*\]\s*)*)")
 ISL_WORDS = frozenset(_ISL.split())
 FEW_BYTES = 4096
 """An array that each thread may have a copy of, whatever it is for."""
@@ -83,6 +86,21 @@ class Scope:
             if name in block:
                 return block[name]
         return None
+
+    def size_of(self, text: str) -> int | None:
+        """The bytes of what `sizeof` is asked about, `double`, `A`, `A[0]` or `*p`; None where they are not known."""
+        match = _OBJECT.fullmatch(text.strip())
+        symbol = self.find(match["name"]) if match is not None else None
+        if match is not None and symbol is None:  # of a block of the region, if there is one of that name
+            named = [one for one in self.symbols.values() if one.c_name == match["name"]]
+            symbol = named[0] if len(named) == 1 else None
+        if match is not None and symbol is not None:
+            links = match["behind"].count("[") + match["before"].count("*")
+            if symbol.storage is Storage.ARGUMENT and symbol.rank and not links:
+                return POINTER_SIZE
+            return replace(symbol.shape, dims=symbol.shape.dims[links:]).size_bytes or None
+        type_ = self.types.named(text.strip())
+        return type_.size_bytes or None if type_ is not None else None
 
     def declare(self, node: c_ast.Decl, storage: Storage, is_loop: bool = False) -> Symbol:
         """Enter a declaration into the innermost block."""

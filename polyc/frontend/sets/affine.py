@@ -7,8 +7,6 @@ affine. Signed arithmetic does not overflow in a C program that has a meaning.
 
 from __future__ import annotations
 
-import re
-
 import islpy as isl
 
 from polyc.analysis.expressions.constants import literal_value
@@ -20,7 +18,7 @@ from polyc.frontend.text.asserts import ASSERTED
 from polyc.model import ctree as c
 from polyc.model.scop import CType, Storage
 from polyc.poly import affine_of, project
-from polyc.records import dataclass, replace
+from polyc.records import dataclass
 
 _WORDS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq"}
 _COMPARE = {"<": "lt_set", "<=": "le_set", ">": "gt_set", ">=": "ge_set", "==": "eq_set", "!=": "ne_set"}
@@ -177,16 +175,7 @@ class Affine:
 
     def size_of(self, text: str) -> Value | None:
         """`sizeof(double)`, `sizeof(A)`, `sizeof A[0]`."""
-        match = re.match(r"\s*([A-Za-z_]\w*)\s*((?:\[\s*\w+\s*\]\s*)*)$", text)
-        symbol = self.region.scope.find(match.group(1)) if match is not None else None
-        if match is not None and symbol is not None:
-            shape = symbol.shape
-            if symbol.storage is Storage.ARGUMENT and symbol.rank and not match.group(2):
-                return number(8), SIZE
-            size = replace(shape, dims=shape.dims[match.group(2).count("[") :]).size_bytes
-        else:
-            type_ = self.named_type(text.strip())
-            size = type_.size_bytes if type_ is not None else 0
+        size = self.region.scope.size_of(text)
         return (number(size), SIZE) if size else None
 
     def arithmetic(self, expr: c.Expr, op: str, left: c.Expr, right: c.Expr, env: Env) -> Value | None:
@@ -379,13 +368,7 @@ class Affine:
         return None if converted is None else (converted, type_)
 
     def named_type(self, text: str) -> CType | None:
-        types = self.region.scope.types
-        seen = text
-        node = types.typedefs.get(seen)
-        if node is not None:
-            shape = types.shape(node)
-            return shape.element if not shape.dims else None
-        return basic(text, text)
+        return self.region.scope.types.named(text)
 
     # --- conditions
 

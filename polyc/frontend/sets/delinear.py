@@ -93,15 +93,15 @@ def is_linearised(region: Region, body: c.Block, atoms: Atoms) -> bool:
     return bool(number_strides(polys, atoms))
 
 
-def find_forms(region: Region, body: c.Block, atoms: Atoms) -> dict[str, Form]:
-    """The shapes of the flat arrays of a region, by key."""
+def find_forms(region: Region, body: c.Block, atoms: Atoms, whole: bool = False) -> dict[str, Form]:
+    """The shapes of the flat arrays of a region, by key; `whole`: as in `strides_of`."""
     references: dict[str, list[Poly]] = {}
     for symbol, index in flat_references(region, body):
         references.setdefault(symbol.key, []).append(atoms.polynomial(index))
     found: dict[str, Form] = {}
     for key, polys in references.items():
         symbol = region.scope.symbols[key]
-        strides = strides_of(polys, atoms)
+        strides = strides_of(polys, atoms, whole)
         if strides is not None and all(is_number(stride) for stride in strides) and is_small(symbol):
             continue  # a thread may have it for itself
         form = None if strides is None else checked(strides, region, atoms)
@@ -201,6 +201,7 @@ def _shaped(
     forms = find_forms(region, body, atoms)
     parts = parts_of(region) if forms else {}
     before = saved(region)
+    widened: set[str] = set()
     while True:
         splitter = Splitter(region, atoms, forms, bool(parts))
         region.flat = {key: form.shape for key, form in forms.items()}
@@ -224,11 +225,18 @@ def _shaped(
             body, parts = with_parts(body, region, parts), {}
             forms, before = find_forms(region, body, atoms), saved(region)
         elif lost:
-            forms = {key: form for key, form in forms.items() if key not in lost}
-            splitter.tell(lost)
+            wider = _wider(forms, find_forms(region, body, atoms, True), lost - widened)
+            widened |= set(wider)
+            forms = {key: form for key, form in forms.items() if key not in lost} | wider
+            splitter.tell(lost - set(wider))
             before = saved(region)
         else:
             region.assumed = known
+
+
+def _wider(forms: dict[str, Form], others: dict[str, Form], lost: set[str]) -> dict[str, Form]:
+    """The shapes with longer rows of arrays whose subscripts leave the rows that were tried."""
+    return {key: others[key] for key in sorted(lost) if key in others and others[key].strides != forms[key].strides}
 
 
 class Unsure(Exception):

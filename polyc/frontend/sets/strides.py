@@ -18,13 +18,16 @@ LONG = 32
 """Shorter rows of a constant length are not asked for by a guard."""
 
 
-def strides_of(polys: list[Poly], atoms: Atoms) -> tuple[Poly, ...] | None:
+def strides_of(polys: list[Poly], atoms: Atoms, whole: bool = False) -> tuple[Poly, ...] | None:
     """Strides from the factors of what varies in an array's subscripts, the last 1; None where nothing is among them
     that may be one.
 
     Of several factors of one degree, such as C and C + 1 of `a[i * C + i]`, that which most references have counts; but
     two sizes that have nothing in common, as in `a[z * S2 + y * S1 + x]`, are two strides, in the order in which they
     are written.
+
+    whole: rows of three parts are rows, as in `a[y * 3 * w + x]` for x < 3 * w; else of `a[2 * y * w + x]` each second
+           row is one
     """
     counts: Counter[Key] = Counter()
     together: set[tuple[Key, Key]] = set()
@@ -43,10 +46,10 @@ def strides_of(polys: list[Poly], atoms: Atoms) -> tuple[Poly, ...] | None:
                 shared[mine[-1]] = gcd(shared.get(mine[-1], 0), *factor.values())
         counts.update(mine)
         together |= {(first, second) for n, first in enumerate(mine) for second in mine[n + 1 :]}
-    if atoms.products:  # rows of three parts, `3 * (NH * hs)`, of which subscripts add one or two
-        whole = {key: key_of(multiplied({(): number}, dict(key))) for key, number in shared.items()}
-        counts = Counter({whole[key]: count for key, count in counts.items()})
-        together = {(whole[first], whole[second]) for first, second in together}
+    if atoms.products or whole:  # rows of three parts, `3 * (NH * hs)`, of which subscripts add one or two
+        rows = {key: key_of(multiplied({(): number}, dict(key))) for key, number in shared.items()}
+        counts = Counter({rows[key]: count for key, count in counts.items()})
+        together = {(rows[first], rows[second]) for first, second in together}
     numbers = number_strides(polys, atoms)
     if not counts:
         return tuple({(): value} for value in (*numbers, 1)) if numbers else None

@@ -139,6 +139,12 @@ def operations(machine: Machine) -> dict[str, Any]:
         if count > 0:
             machine.step(count)
         for number, value in enumerate([source[start + k] for k in range(count)]):
+            target[to + number] = value.copied() if isinstance(value, Record) else value
+
+    def fill(target: Cells, to: int, count: int, value: Value) -> None:
+        if count > 0:
+            machine.step(count)
+        for number in range(count):
             target[to + number] = value
 
     return {
@@ -149,6 +155,7 @@ def operations(machine: Machine) -> dict[str, Any]:
         "called": called,
         "effect": effect,
         "stream": stream,
+        "fill": fill,
         "quotient": quotient,
         "remainder": remainder,
         "put": put,

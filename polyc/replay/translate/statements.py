@@ -13,7 +13,7 @@ from polyc.replay.machine.memory import THREADS
 from polyc.replay.machine.reading import LABEL, NotUnderstood
 from polyc.replay.translate.declarations import Declarations
 from polyc.replay.translate.loops import PARALLEL, Pragma, collapsed, do_loop, for_loop, general_loop
-from polyc.replay.translate.values import ADDRESS, Target, Variable, closed
+from polyc.replay.translate.values import ADDRESS, Target, Variable, closed, number
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -70,22 +70,43 @@ class Statements(Declarations):
                 self.assignment(node)
             case c_ast.UnaryOp(op="++" | "--" | "p++" | "p--"):
                 self.assignment(c_ast.Assignment(f"{node.op[-1]}=", node.expr, c_ast.Constant("int", "1")))
-            case c_ast.Cast(to_type=to) if self.known.types.shape(to).element.text == "void":
-                pass
+            case c_ast.Cast(to_type=to, expr=inner) if self.known.types.shape(to).element.text == "void":
+                if isinstance(inner, c_ast.FuncCall):
+                    self.statement(inner)
             case c_ast.FuncCall(name=c_ast.ID(name="polyc_all_apart")):
                 (answer,) = node.args.exprs
                 self.assignment(c_ast.Assignment("&=", answer, c_ast.FuncCall(node.name, None)))
             case c_ast.FuncCall(name=c_ast.ID(name=name)) if name in ("__builtin_free", "free", "__builtin_prefetch"):
                 pass
-            case c_ast.FuncCall(name=c_ast.ID(name=name)) if name in ("__builtin_memcpy", "memcpy"):
-                to, source = self.pointer(node.args.exprs[0]), self.pointer(node.args.exprs[1])
-                size = to.shape.element.size_bytes
-                if to.shape.element != source.shape.element or to.shape.element.kind == "struct" or not size:
-                    raise NotUnderstood("a copy of memory")
-                count = f"{closed(self.value(node.args.exprs[2]).code)}//{size}"
-                self.emit(f"stream({to.cells}, {to.place}, {source.cells}, {source.place}, {count})")
+            case c_ast.FuncCall(name=c_ast.ID(name=name)) if self.moves_memory(name):
+                self.memory(name.removeprefix("__builtin_"), node.args.exprs)
             case _:
                 self.emit(self.value(node).code or "pass")
+
+    def moves_memory(self, name: str) -> bool:
+        return name.removeprefix("__builtin_") in ("memcpy", "memmove", "memset") and name not in self.known.bodies
+
+    def memory(self, name: str, arguments: list[c_ast.Node]) -> None:
+        """A call of `memcpy`, `memmove` or `memset`, of elements of one type."""
+        to = self.pointer(arguments[0])
+        element = to.shape.element
+        size = element.size_bytes
+        if not size:
+            raise NotUnderstood(f"a call of {name}")
+        count = f"{closed(self.value(arguments[2]).code)}//{size}"
+        if name == "memset":
+            value = self.value(arguments[1]).constant
+            if value is None or element.kind not in ("int", "float") or element.text == "_Bool":
+                raise NotUnderstood("memory that is set")
+            if value and element.kind == "float":
+                raise NotUnderstood("memory that is set")
+            repeated = int.from_bytes(bytes([int(value) % 256]) * size, "little", signed=element.signed)
+            self.emit(f"fill({to.cells}, {to.place}, {count}, {self.stored(number(repeated), element)})")
+            return
+        source = self.pointer(arguments[1])
+        if element != source.shape.element:
+            raise NotUnderstood("a copy of memory")
+        self.emit(f"stream({to.cells}, {to.place}, {source.cells}, {source.place}, {count})")
 
     def assignment(self, node: c_ast.Assignment) -> None:
         lanes = self.vector(node.lvalue)

@@ -41,7 +41,7 @@ demo: $(STAMP)
 	@$(MAKE) --no-print-directory -C benchmarks/demo POLYC=$(abspath $(BIN))/polyc
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -q -rs -n $(JOBS)
+	POLYC_TURNS=1 $(BIN)/python -m pytest -q -rs -n $(JOBS)
 
 test-all: $(STAMP)
 	POLYC_ALL_MODES=1 POLYC_ALL_NVCC=1 $(BIN)/python -m pytest -q -rs -n $(JOBS)

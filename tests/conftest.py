@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.turns import IN_TURNS, in_turns
+
 
 def pytest_configure() -> None:
     """A shell starts what it runs in the background with interrupts ignored, and each polyc of a test inherits it."""
@@ -19,6 +21,15 @@ def pytest_configure() -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """In `make test`, tests with many cases take turns."""
+    if not IN_TURNS:
+        return
+    tried = in_turns([item.nodeid for item in items])
+    config.hook.pytest_deselected(items=[item for item, chosen in zip(items, tried, strict=True) if not chosen])
+    items[:] = [item for item, chosen in zip(items, tried, strict=True) if chosen]
 
 
 @pytest.fixture

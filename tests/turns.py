@@ -1,16 +1,37 @@
-"""Turns: where much is tried in many modes, machines or targets, neighbours try different ones in `make test`.
+"""Turns: where much is tried in many modes, machines or targets, neighbours try different ones.
 
-`make test-all` (POLYC_ALL_MODES=1) tries everything everywhere.
+In `make test` (POLYC_TURNS=1) tests with many cases take turns as well. `make test-all` (POLYC_ALL_MODES=1) tries
+everything everywhere.
 """
 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
+from zlib import crc32
 
 Item = TypeVar("Item")
 EVERYTHING = bool(os.environ.get("POLYC_ALL_MODES"))
+IN_TURNS = not EVERYTHING and bool(os.environ.get("POLYC_TURNS"))
+COMPILING = ("differential", "gpu", "mutation", "passes", "remarks", "reread", "verify")
+"""The folders of tests that compile a program for each case."""
+SEVERAL, MANY = 8, 24
+"""Cases of a test from which on each second one is tried, and each third one."""
+
+
+def in_turns(ids: Sequence[str]) -> list[bool]:
+    """Which of the tests are tried: with many cases each second or third, from another one on for each test."""
+    tests = [one.partition("[")[0] for one in ids]
+    counts, seen = Counter(tests), Counter[str]()
+    found: list[bool] = []
+    for test in tests:
+        compiles = test.split("/")[1:2] and test.split("/")[1] in COMPILING
+        share = 1 if not compiles or counts[test] < SEVERAL else 2 if counts[test] < MANY else 3
+        found.append((seen[test] + crc32(test.encode())) % share == 0)
+        seen[test] += 1
+    return found
 
 
 def turn(items: Sequence[Item], position: int, share: int = 2) -> list[Item]:

@@ -43,7 +43,7 @@ from polyc.frontend.idioms.indices import with_indices
 from polyc.frontend.idioms.named import named_values, with_known_steps
 from polyc.frontend.idioms.pointers import TooMany, aliases
 from polyc.frontend.idioms.rows import Rows
-from polyc.frontend.idioms.transfers import with_transfers
+from polyc.frontend.idioms.transfers import moved, with_transfers
 from polyc.frontend.idioms.turns import with_turns
 from polyc.frontend.idioms.walks import followed_values, walked, with_values
 from polyc.frontend.idioms.webs import with_webs
@@ -108,6 +108,8 @@ class Modeller:
     """Whether functions may stand in the places of their calls as statements."""
     inlined: bool = False
     """Whether one does."""
+    moved: frozenset[str] = frozenset()
+    """The names that calls of `memset` and the like mention, which the model reads as loops."""
 
     def scop(self) -> Scop:
         """Model the region. Raises UserError with everything that is refused in it."""
@@ -138,6 +140,7 @@ class Modeller:
         if self.inlines and not any(map(is_type, walk(self.parsed.function.body))):
             called, written_by_user = written_by_user, with_bodies(written_by_user, scope, self.bodies)
             self.inlined = called is not written_by_user
+        self.moved = moved(written_by_user)
         written_by_user = with_transfers(written_by_user, scope, self.own_functions)
         calls = [self.effects.of(item.function) for item in c.walk(written_by_user) if isinstance(item, c.Call)]
         if not any(effect.anything for effect in calls):
@@ -580,7 +583,7 @@ class Modeller:
             private.names,
             self.file_names | self.function_names(),
             tuple(dict.fromkeys(symbol.c_name for symbol in orphans)),
-            frozenset(symbol.c_name for symbol in orphans if symbol.key in region.read),
+            frozenset(symbol.c_name for symbol in orphans if symbol.key in region.read | self.moved),
             self.constants(region),
             tuple(unique(region.notes)),
             frozenset(key for key in partly if self.is_unset(region.scope.symbols[key])),

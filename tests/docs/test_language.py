@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -95,15 +96,25 @@ def codes_of(function: str, files: list[Path]) -> set[str]:
     """The codes that calls of a function are made with; where it is a variable, all that are assigned to it."""
     found: set[str] = set()
     for file in files:
-        tree = ast.parse(file.read_text())
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and called(node) == function and node.args:
-                first = node.args[0]
-                if isinstance(first, ast.Constant):
-                    found.add(str(first.value))
-                elif isinstance(first, ast.Name):
-                    found |= set(assigned(tree, first.id))
+        tree, calls = calls_in(file)
+        for node in calls.get(function, ()):
+            first = node.args[0]
+            if isinstance(first, ast.Constant):
+                found.add(str(first.value))
+            elif isinstance(first, ast.Name):
+                found |= set(assigned(tree, first.id))
     return found
+
+
+@cache
+def calls_in(file: Path) -> tuple[ast.AST, dict[str, list[ast.Call]]]:
+    """A file, and its calls with arguments by the functions' names."""
+    tree = ast.parse(file.read_text())
+    found: dict[str, list[ast.Call]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and node.args:
+            found.setdefault(called(node), []).append(node)
+    return tree, found
 
 
 def called(node: ast.Call) -> str:

@@ -128,11 +128,12 @@ WHERE = {
     "unroll": ("sliding_rows", "any_rows"),
     "inspection": ("bins",),
     "webs": ("webs",),
+    "transfers": ("transfers",),
     "turns": ("turns",),
     "choice": ("exchanged", "ways"),
 }
 """Programs that each pass has something to do for."""
-FRONTEND = frozenset({"webs", "choice", "turns"})
+FRONTEND = frozenset({"webs", "choice", "transfers", "turns"})
 """Their faults are looked for in regions that are read with them."""
 GPU_STAGES = frozenset(
     {"registers", "tensor-cores", "coalesce", "gpu-reductions", "staging", "gpu-scatters", "mapping", "barriers"}

@@ -17,19 +17,23 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+import polyc.cli.run
 from polyc.cli.main import cli
-from polyc.cli.run import compile_file
+from polyc.cli.run import Run, compile_file
 from polyc.explain.codes import OUTCOMES, REASONS, REMARKS
 from polyc.explain.facts import nests
 from polyc.explain.facts.loops import written
 from polyc.explain.facts.remark_records import records
 from polyc.frontend.text.codes import NOTES
+from polyc.model.program import Compiled
 from tests.docs.pages import ROOT
 from tests.docs.test_language import codes_of
+from tests.remarks.test_witnesses import shown
 
 FOLDER = Path(__file__).parent
 PASSES = [
@@ -55,11 +59,40 @@ def test_what_is_said(case: Path, monkeypatch: pytest.MonkeyPatch, golden: Calla
     asked = re.match(r"/\* polyc compile (.*) \*/", (FOLDER / case).read_text())
     options = asked.group(1).split() if asked else []
     words = ["compile", "--remarks", "-v", "-o", "-", *options, case.name]
+    runs: list[Run] = []
+
+    def noted(*given: Any) -> Run:
+        runs.append(compile_file(*given))
+        return runs[-1]
+
+    monkeypatch.setattr(polyc.cli.run, "compile_file", noted)
     result = CliRunner().invoke(cli, words, prog_name="polyc", catch_exceptions=False)
     assert result.exit_code == 0, result.stderr
     golden((FOLDER / case).with_suffix(".expected"), result.stderr)
     assert said(case, result.stderr)
     assert not set(NOT_SHOWN) & set(re.findall(r"\[([\w-]+), \w+\]", result.stderr))
+    (run,) = runs
+    for compiled in run.compiled:
+        each_record_has_its_places(compiled)
+    told = [witness for one in run.compiled for witness in shown(one)]
+    assert set(re.findall(r"^      because (.*)$", result.stderr, flags=re.MULTILINE)) <= set(told)
+
+
+def each_record_has_its_places(compiled: Compiled) -> None:
+    """The lines of its statements, and the nest that they are in."""
+    loops = {line for place in written(compiled) if place.loops for line in (place.first_line, place.last_line)}
+    for one in records(compiled):
+        assert one.entry is not None, one.code
+        assert one.remark.span is not None
+        assert bool(one.about.statements) == bool(one.about.lines)
+        in_loops = any(
+            compiled.initial.statements[s].loops for s in one.about.statements if s in compiled.initial.statements
+        )
+        assert bool(one.about.nests) == in_loops or not loops
+        if one.code in ("fused", "not-fused", "outputs-joined"):
+            assert one.other is not None or one.code != "not-fused"
+        if one.other is not None:
+            assert one.other.lines
 
 
 def said(case: Path, text: str) -> bool:
@@ -117,29 +150,6 @@ def test_a_reason_of_the_report_is_shown(code: str) -> None:
     result = CliRunner().invoke(cli, words, prog_name="polyc", catch_exceptions=False)
     found = [m for s in json.loads(result.stdout)["scops"] for nest in s["nests"] for m in nest["missing"]]
     assert any(one["code"] == code and one["witness"]["text"] for one in found)
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: str(case.with_suffix("")))
-def test_each_record_has_its_places(case: Path) -> None:
-    """The lines of its statements, and the nest that they are in."""
-    asked = re.match(r"/\* polyc compile (.*) \*/", (FOLDER / case).read_text())
-    command = cli.get_command(None, "compile")  # type: ignore[arg-type]
-    assert command is not None
-    values = command.make_context("compile", [*(asked.group(1).split() if asked else []), str(FOLDER / case)]).params
-    for compiled in compile_file(str(FOLDER / case), values).compiled:
-        loops = {line for place in written(compiled) if place.loops for line in (place.first_line, place.last_line)}
-        for one in records(compiled):
-            assert one.entry is not None, one.code
-            assert one.remark.span is not None
-            assert bool(one.about.statements) == bool(one.about.lines)
-            in_loops = any(
-                compiled.initial.statements[s].loops for s in one.about.statements if s in compiled.initial.statements
-            )
-            assert bool(one.about.nests) == in_loops or not loops
-            if one.code in ("fused", "not-fused", "outputs-joined"):
-                assert one.other is not None or one.code != "not-fused"
-            if one.other is not None:
-                assert one.other.lines
 
 
 def codes(folder: str) -> set[str]:

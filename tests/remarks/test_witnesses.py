@@ -1,11 +1,11 @@
 """Each witness is a conflict: both iterations run, in the order that is told, touch the cell, and one of them writes.
 
-Over the remarks' examples and the thirty PolyBench kernels, for every decision and for every loop of every nest.
+Over the thirty PolyBench kernels, and the remarks' examples (`test_remarks.py`), for every decision and for every loop
+of every nest.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +14,6 @@ import pytest
 
 from polyc.analysis import witness as w
 from polyc.analysis.order import order_of
-from polyc.cli.main import cli
 from polyc.explain.facts.loops import written
 from polyc.explain.facts.remark_records import records
 from polyc.frontend import read
@@ -25,8 +24,6 @@ from polyc.pipeline import compile_region
 from polyc.poly import OverBudget
 from tests.docs.pages import ROOT
 
-FOLDER = Path(__file__).parent
-EXAMPLES = sorted(FOLDER.glob("*/*.c"))
 KERNELS = sorted((ROOT / "polybench" / "kernels").glob("*.c"))
 HEADERS = InputOptions(include_dirs=(str(ROOT / "polybench" / "harness"),))
 
@@ -120,20 +117,6 @@ def shown(compiled: Compiled) -> list[str]:
 def errors_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """An error of isl that is not a budget's would only mean that no witness is shown."""
     monkeypatch.setattr(w, "FORGIVEN", OverBudget)
-
-
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_witnesses_of_the_examples(path: Path) -> None:
-    asked = re.match(r"/\* polyc compile (.*) \*/", path.read_text())
-    command = cli.get_command(None, "compile")  # type: ignore[arg-type]
-    assert command is not None
-    values = command.make_context("compile", [*(asked.group(1).split() if asked else []), str(path)]).params
-    from polyc.cli.run import compile_file
-
-    compiled = compile_file(str(path), values).compiled
-    text = path.with_suffix(".expected").read_text()
-    told = [witness for one in compiled for witness in shown(one)]
-    assert set(re.findall(r"^      because (.*)$", text, flags=re.MULTILINE)) <= set(told)
 
 
 @pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)

@@ -38,6 +38,12 @@ def with_transfers(body: c.Block, scope: Scope, own: frozenset[str]) -> c.Block:
     return c.rewrite(body, _Transfers(scope, own).changed)
 
 
+def moved(body: c.Block) -> frozenset[str]:
+    """The names that such calls mention: for C compilers, each of these is read."""
+    calls = [node for node in c.walk(body) if isinstance(node, c.Call) and node.function.removeprefix(_PLAIN) in _CALLS]
+    return frozenset(item.name for call in calls for item in c.walk(call) if isinstance(item, c.Name))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Piece:
     """A piece of memory that begins at `base[offset]`."""

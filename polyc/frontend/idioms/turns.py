@@ -1,6 +1,8 @@
 """Loops in steps of a size, `for (i = 0; i < n; i += s)`, as loops that count their turns.
 
 rewrite:  for (i = a; i < b; i += s) S(i)  ->  if (a < b) for (i = 0; i <= (b - a - 1) / s; i++) S(a + i * s)
+          for (i = a; i < n * s; i += s) S(i)  ->  if (s > 0) for (i = 0; i < n; i++) S(a + i * s)
+                                           where a is 0, or counts the turns of `for (a = 0; a < s; a++)` around it
 requires: a, b and s are sizes that the region does not change; nobody else reads i
 assumes:  s > 0 (the quotient is a parameter, and its divisor is asked about: `Affine.invariant`)
 
@@ -14,7 +16,7 @@ from collections.abc import Callable
 from polyc.analysis.expressions.facts import assigned_scalars, constant, mentions, writes
 from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.model import ctree as c
-from polyc.model.scop import Storage
+from polyc.model.scop import CType, Storage
 from polyc.records import dataclass, replace
 
 _ZERO = c.Literal("0")
@@ -31,12 +33,28 @@ class _Turns:
     region: c.Block
     written: frozenset[str]
     is_own: Callable[[Symbol], bool]
+    below: tuple[tuple[str, c.Expr], ...] = ()
+    """Counters of loops around from 0 on, and their ends."""
 
     def changed(self, node: c.Node) -> c.Node | None:
-        if not isinstance(node, c.For) or (found := self.counted(node)) is None:
+        if not isinstance(node, c.For):
             return None
+        if (found := self.counted(node)) is None:
+            inside = self.inside(node)
+            return None if inside is self else replace(node, body=c.rewrite(node.body, inside.changed))
         condition, loop = found
         return c.If(condition, replace(loop, body=c.rewrite(loop.body, self.changed)), None, node.span)
+
+    def inside(self, node: c.For) -> _Turns:
+        """What is known in the body of a loop."""
+        match node:
+            case c.For(
+                init=c.Decl(name=key, extents=(), init=start) | c.Assign(op="=", target=c.Name(name=key), value=start),
+                condition=c.Binary(op="<", left=c.Name(name=compared), right=end),
+                step=c.Postfix(op="++", operand=c.Name(name=stepped)) | c.Unary(op="++", operand=c.Name(name=stepped)),
+            ) if start == _ZERO and key == compared == stepped and key not in assigned_scalars(node.body):
+                return replace(self, below=(*self.below, (key, end)))
+        return self
 
     def counted(self, node: c.For) -> tuple[c.Expr, c.For] | None:
         """When the loop has a turn, and the loop."""
@@ -55,7 +73,9 @@ class _Turns:
         declared = isinstance(node.init, c.Decl)
         if not declared and (not self.is_own(symbol) or _is_read_outside(self.region, key)):
             return None
-        if constant(step) is not None or not all(self.is_size(part, symbol) for part in (start, end, step)):
+        turns = self.turns(start, end, step) if op == "<" else None
+        parts = (end, step) if turns is not None else (start, end, step)
+        if constant(step) is not None or not all(self.is_size(part, symbol) for part in parts):
             return None
         name = c.Name(key, node.span)
         length: c.Expr = end if start == _ZERO else c.Binary("-", end, start)
@@ -66,9 +86,19 @@ class _Turns:
         if isinstance(node.init, c.Decl):
             init = replace(node.init, init=_ZERO)
         body: c.Stmt = c.rewrite(node.body, lambda inner: here if inner == c.Name(key) else None)
-        condition = c.Binary("<=", name, last, node.span)
+        condition = c.Binary("<=", name, last, node.span) if turns is None else c.Binary("<", name, turns, node.span)
         loop = c.For(init, condition, c.Postfix("++", name, node.span), body, span=node.span)
-        return c.Binary(op, start, end, node.span), loop
+        runs = c.Binary(op, start, end, node.span) if turns is None else c.Binary(">", step, _ZERO, node.span)
+        return runs, loop
+
+    def turns(self, start: c.Expr, end: c.Expr, step: c.Expr) -> c.Expr | None:
+        """How many turns a loop to a multiple of its step has, if it begins below the first one."""
+        if start != _ZERO and not any(start == c.Name(key) and below == step for key, below in self.below):
+            return None
+        match end:
+            case c.Binary(op="*", left=left, right=right) if step in (left, right):
+                return left if right == step else right
+        return None
 
     def is_size(self, expr: c.Expr, counter: Symbol) -> bool:
         """Whether it is a sum or product of constants and of numbers of the counter's type that stay."""
@@ -79,11 +109,17 @@ class _Turns:
                 symbol = self.scope.symbols.get(name)
                 if symbol is None:
                     return name in self.scope.types.constants
-                plain = not symbol.rank and symbol.storage is not Storage.REGION and not symbol.volatile
-                return plain and name not in self.written and symbol.shape.element == counter.shape.element
+                plain = symbol.is_integer and symbol.storage is not Storage.REGION and not symbol.volatile
+                return plain and name not in self.written and _is_kept(symbol.shape.element, counter.shape.element)
             case c.Binary(op="+" | "*", left=left, right=right):
                 return self.is_size(left, counter) and self.is_size(right, counter)
         return False
+
+
+def _is_kept(type_: CType, counter: CType) -> bool:
+    """Whether the counter has each value of a type."""
+    same = (type_.size_bytes, type_.signed) == (counter.size_bytes, counter.signed)
+    return same or (type_.size_bytes < counter.size_bytes and (counter.signed or not type_.signed))
 
 
 def _is_read_outside(node: c.Node, key: str) -> bool:

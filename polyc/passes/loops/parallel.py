@@ -12,7 +12,21 @@ from polyc.cost.balance import is_uneven, saved_seconds
 from polyc.machine import load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Member, Node, Role, Sequence, Worth, child_nodes, walk
+from polyc.model.tree import (
+    Band,
+    Domain,
+    Extension,
+    Filter,
+    Leaf,
+    Mark,
+    Member,
+    Node,
+    Role,
+    Sequence,
+    Worth,
+    child_nodes,
+    walk,
+)
 from polyc.nests.nest import has_loops, has_parallel
 from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import goes_far, iterations, leaps
@@ -128,7 +142,7 @@ class _Shares:
             case Band(members=members):
                 for position, member in enumerate(members):
                     if member.parallel:
-                        changed = self.shared(member, above + members[:position])
+                        changed = self.shared(member, above + members[:position], node.child)
                         inner = members[position + 1 :]
                         if changed.parallel and not changed.uneven:
                             inner = self.collapsed(changed, inner, node.child)
@@ -139,11 +153,17 @@ class _Shares:
             case _:
                 return replace(node, child=self.below(node.child, above))
 
-    def shared(self, member: Member, above: tuple[Member, ...]) -> Member:
+    def shared(self, member: Member, above: tuple[Member, ...], below: Node) -> Member:
         always = self.program.options.threads == "always"
         if above and not always and not self.is_worth_it(member, above):
             return replace(member, parallel=False)
-        worth = None if always else worth_of(self.program, self.machine, self.at, above, member)
+        worth = (
+            None
+            if always
+            else worth_of(
+                self.program, self.machine, self.at, above, member, self.added(member, below) if not above else ()
+            )
+        )
         if worth is not None and worth.least > 1:
             if not worth.extents or (above and not self.holds(worth)):
                 return self.too_small(member)
@@ -154,6 +174,11 @@ class _Shares:
         if not is_uneven(self.program, self.at, above, member):
             return member
         return replace(member, uneven=True)
+
+    def added(self, member: Member, below: Node) -> list[isl.Set]:
+        """The instances that its tiles compute of statements that the loop does not run by itself."""
+        found = {name for n in walk(below) if isinstance(n, Extension) for name in names(n.relation.range())}
+        return [self.program.statements[name].domain for name in sorted(found - {*names(member.schedule.domain())})]
 
     def holds(self, worth: Worth) -> bool:
         """Whether threads pay at the sample sizes: in each iteration of a loop around, asking takes as long as hundreds

@@ -8,15 +8,15 @@ from math import inf, log10, prod
 import islpy as isl
 
 from polyc.analysis.expressions.facts import mentions
-from polyc.cost.time import Rates, operations
+from polyc.cost.time import CALL_OPERATIONS, Rates, operations
 from polyc.machine import Cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import Statement
+from polyc.model.scop import AccessKind, Statement
 from polyc.model.tree import Member, Role, Worth
 from polyc.nests.samples import written_cells
 from polyc.nests.strides import UNROLLED
-from polyc.poly import affine_of, box_extents, box_volume, set_name, sets, value_on
+from polyc.poly import affine_of, box_extents, box_volume, names, set_name, sets, value_on
 from polyc.records import replace
 
 FROM_AFAR = 2.0
@@ -27,13 +27,22 @@ UNKNOWN = 64
 """Iterations of a loop of which nobody knows how many it has."""
 CALLED = 10
 """Operations in a loop of a function that is called."""
+INLINED = 4
+"""Those of a function of the file without loops, of which compilers leave no call."""
 MOST_FORMS = 4
 """Of an extent: the least of so many values, as from max(0, j - m) to min(j + m, n)."""
 VECTOR_BYTES = 16
 """In which a core does as many operations in vectors as `Rates` says for one by one."""
 
 
-def worth_of(program: Program, machine: Cpu, at: isl.Set, above: Sequence[Member], member: Member) -> Worth | None:
+def worth_of(
+    program: Program,
+    machine: Cpu,
+    at: isl.Set,
+    above: Sequence[Member],
+    member: Member,
+    inside: Sequence[isl.Set] = (),
+) -> Worth | None:
     """From which sizes on threads save more than they take to start; None where that is not known.
 
     math:  with S the largest statement of the loop, as a box: prod over its loops of (max - min + 1), affine in the
@@ -43,11 +52,12 @@ def worth_of(program: Program, machine: Cpu, at: isl.Set, above: Sequence[Member
            again
     at:    the sample sizes, by which the statements of one loop are compared
     above: the loops around it, which have to be loops as they were written
+    inside: instances of other statements that its tiles compute
     """
     if machine.cores < 2:
         return None
     work: list[tuple[float, float, isl.Set]] = []
-    for piece in sets(member.schedule.domain()):
+    for piece in (*sets(member.schedule.domain()), *inside):
         statement = program.statements[set_name(piece)]
         instances = statement.domain.intersect(piece)
         count = box_volume(instances.intersect_params(at))
@@ -86,8 +96,9 @@ def _turns(program: Program, member: Member, instances: isl.Set) -> tuple[tuple[
     """More than one iteration, of a loop in steps of a size: the last stages of a transform have few of them, and as
     much to do as the first ones (`x[i * len + k]`, k < len)."""
     steps = {p.name for p in program.scop.parameters if any(_is_quotient(node) for node in c.walk(p.expr))}
-    dimension = _dimension(member, instances)
-    if not steps or dimension is None:
+    own = set_name(instances) in names(member.schedule.domain())
+    dimension = _dimension(member, instances) if steps and own else None
+    if dimension is None:
         return ()
     others = {*range(instances.dim(isl.dim_type.set))} - {dimension}
     (extent,) = box_extents(instances, program.scop.known, others, MOST_FORMS) or (None,)
@@ -125,7 +136,9 @@ def _with_loops(program: Program, statement: Statement) -> float:
         elif isinstance(node, c.Call) and node.function in program.scop.looping_functions:
             inside += [node] * CALLED
     more = sum(isinstance(node, c.Binary | c.Assign | c.Call) for node in inside)
-    return operations(statement) + UNKNOWN * more
+    small = program.scop.own_functions - program.scop.looping_functions
+    inlined = sum(isinstance(node, c.Call) and node.function in small for node in c.walk(statement.body))
+    return operations(statement, False) + UNKNOWN * more - inlined * (CALL_OPERATIONS - INLINED)
 
 
 def _is_once(node: c.While) -> bool:
@@ -187,9 +200,10 @@ def _vectors(program: Program, instances: isl.Set, at: isl.Set, within: float) -
                 touched = touched.intersect_params(isl.Set.from_point(touched.params().sample_point()))
             cells[access.array] = max(cells.get(access.array, 0.0), box_volume(touched))
     written = written_cells(program, there)
-    if written < within and written * UNROLLED < box_volume(there):
+    private = all(a.kind is AccessKind.READ or a.array in program.scop.privatizable for a in statement.accesses)
+    if written < within and written * UNROLLED < box_volume(there) and not private:
         return 0.0, 0.0  # a sum, of more than compilers unroll
-    sizes = {name: max(1, program.scop.arrays[name].element.size_bytes) for name in cells}
+    sizes = {a.array: max(1, program.scop.arrays[a.array].element.size_bytes) for a in statement.accesses}
     return max(1.0, VECTOR_BYTES / max(sizes.values())), sum(cells[name] * sizes[name] for name in cells)
 
 

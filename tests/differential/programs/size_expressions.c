@@ -66,6 +66,22 @@ static void remainders(long n, long m, double *restrict x)
 #pragma endscop
 }
 
+static void interleaved(long frames, int channels, double *restrict x, const double *restrict gain)
+{
+#pragma scop
+    for (int c = 0; c < channels; c++) {
+        double level = 0;
+        for (long i = c; i < frames * channels; i += channels) {
+            x[i] *= gain[c];
+            level += x[i];
+        }
+        x[c] += level;
+    }
+    for (long i = 0; i < channels * frames; i += channels)
+        x[i] += 1;
+#pragma endscop
+}
+
 int main(void)
 {
     double sum = 0;
@@ -89,6 +105,8 @@ int main(void)
     parts(0, 5, 0, a, b);
     for (int len = 1; len < 64; len *= 2)
         butterflies(64, len, re, im);
+    for (int channels = 0; channels < 7; channels++)
+        interleaved(57 - 9 * channels, channels, a + 7, re);
     for (long m = 1; m < 40; m += 5)
         remainders(70 + m, m, a);
     for (int i = 0; i < N * N; i++) {

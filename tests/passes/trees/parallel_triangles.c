@@ -30,7 +30,7 @@ domain
     filter { S0[i, j] }
       band[cc] for(i, j) permutable parallel(0) vector(1) uneven(0) worth(n * n > 44000, -) { S0[i, j] -> [i, j] }
     filter { S1[i, j] }
-      band[c-] for(i, j) tile(8, -) parallel(0) worth({ [(n)] : n >= 2 } * { [(-1 + n)] : n >= 2 } > 48000 with { [(n)] : n >= 2 } > 8, -) { S1[i, j] -> [i - (i) mod 8, j] }
+      band[c-] for(i, j) tile(8, -) parallel(0) worth({ [(n)] : n >= 2 } * { [(-1 + n)] : n >= 2 } > 88000 with { [(n)] : n >= 2 } > 8, -) { S1[i, j] -> [i - (i) mod 8, j] }
         band[c] for(i) point { S1[i, j] -> [i] }
     filter { S2[i, j] }
       band[-] for(i_j) { S2[i, j] -> [i + j] }

@@ -114,11 +114,6 @@ def keeps_sums(options: Options) -> bool:
     return constructs(options) and not options.reassociate
 
 
-def reassociates(options: Options) -> bool:
-    """Whether the order of additions may change."""
-    return options.reassociate
-
-
 def common_steps() -> list[Step]:
     """The passes of every target, in order."""
     return [
@@ -197,8 +192,8 @@ def cpu_steps() -> list[Step]:
         Step("share", share_buffers),
         # Marks need the final loops; private copies need to know which loops are parallel.
         Step("parallel", mark_loops, ("threads",), needs=(Form.NO_THREADS,)),
-        # Only with --reassociate: loops that carry a reduction and nothing else.
-        Step("reductions", partial(mark_reductions, races=race_faults), when=reassociates),
+        # Loops that carry a reduction and nothing else; of floats only with --reassociate.
+        Step("reductions", partial(mark_reductions, races=race_faults), ("reassociate", "threads", "machine")),
         # What is still sequential, and adds into cells that depend on data.
         Step("scatters", partial(mark_scatters, races=race_faults), ("reassociate",)),
         # What these add up is made in their loops, once it is known which of these run in parallel.

@@ -40,7 +40,6 @@ LOOP = "for (int i = 0; i < n; i++) b[i] = g(n, A[i]);"
     "function",
     [
         "double g(int n, double *x) { return x[n]; }",
-        "double g(int n, double *x) { double s = 0; for (int k = 0; k < n; k++) s += x[k]; return s; }",
         "double g(int n, double *x) { double y[2] = {1, 2}; y[0] += n; return y[0] * *x; }",
         "static const int c[] = {1, 2}; double g(int n, double *x) { return c[n] + *(x + 1); }",
         "enum { K = 2 }; double g(int n, double *x) { if (n > K) return fabs(x[0]); else return sizeof(x); }",
@@ -59,11 +58,26 @@ def test_a_function_that_computes_a_value(function: str, scop: Modeller, relatio
 @pytest.mark.parametrize(
     "function",
     [
-        "double g(int n, double *x);",
+        "double g(int n, double *x) { double s = 0; for (int k = 0; k < n; k++) s += x[k]; return s; }",
         "int calls; double g(int n, double *x) { if (n < 0) return 0; calls++; return x[n]; }",
+        "int k; double g(int n, double *x) { { int k = 1; if (n < k) return 0; } return k + x[0]; }",
+        "double g(int n, double *x) { double *y = x; if (n < 0) return 0; return y[n]; }",
+        "double g(int n, double *x) { if (n < 9) { x[n] = 1; return 0; } else if (n > 20) return x[1]; return x[2]; }",
+    ],
+)
+def test_a_function_in_the_place_of_its_call(function: str, scop: Modeller) -> None:
+    found = scop(program(LOOP, function))
+    assert len(found.statements) > 1
+    assert all(note.code == "delinearised" for note in found.notes)
+    assert all(access.exact for s in found.statements.values() for access in s.accesses if access.array == "A")
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "double g(int n, double *x);",
         "int calls; double g(int n, double *x) { while (calls < n) if (n-- < 0) return 1; return x[n]; }",
         "double g(int n, double *x) { static int k; return x[k++]; }",
-        "double g(int n, double *x) { double *y = x; if (n < 0) return 0; return y[n]; }",
         "double g(int n, double *x) { return n ? g(n - 1, x) : 0; }",
         "double h(double *); double g(int n, double *x) { return h(x); }",
         "double *keep; double g(int n, double *x) { keep = x; return 0; }",
@@ -72,7 +86,6 @@ def test_a_function_that_computes_a_value(function: str, scop: Modeller, relatio
         "double g(int n, double *x) { return ({ x[n]; }); }",
         'double g(int n, double *x) { asm(""); return 0; }',
         "struct s { int *p; }; double g(int n, double *x) { struct s t; return t.p[0]; }",
-        "int k; double g(int n, double *x) { { int k = 1; if (n < k) return 0; } return k; }",
     ],
 )
 def test_a_function_that_may_do_anything(function: str, scop: Modeller) -> None:

@@ -130,9 +130,9 @@ BRANCHES = " ".join(f"if (x > {k}) {{ int y{k} = x; x = y{k}; }}" for k in range
 @pytest.mark.parametrize(
     "functions",
     [
-        "int calls; int at(int x) { if (x > 9) return 0; calls++; return x; }",
+        "int calls; int at(int x) { while (x > 9) return 0; calls++; return x; }",
         "volatile int shift; int at(int x) { return x + shift; }",
-        "int table[4]; int at(int x) { if (x > 9) return 0; return *table + x; }",
+        "int table[4]; int at(int x) { while (x > 9) return 0; return *table + x; }",
         "int at(int x) { return x > 0 ? at(x - 1) : 0; }",
         "int at(int x) { static int k = 1; return x + k; }",
         "int at(int x) { int r; if (x) r = 1; return r + x; }",

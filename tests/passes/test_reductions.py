@@ -132,8 +132,64 @@ def test_minima_and_maxima(tmp_path: Path) -> None:
     assert check(region, compile_region(region, Options(reassociate=True)), sizes=(1, 7, 40)) == []
 
 
-def test_minima_and_maxima_keep_their_order_by_default(tmp_path: Path) -> None:
-    assert "omp" not in compiled(EXTREMA, tmp_path).text
+def test_minima_and_maxima_of_floats_keep_their_order_by_default(tmp_path: Path) -> None:
+    clauses = re.findall(r"reduction\((.*)\)", compiled(EXTREMA, tmp_path).text)
+    assert sorted(clauses) == ["max: largest", "min: smallest"]
+
+
+COUNTS = """
+int counts(int n, const double *a, const int *b, unsigned *u, long *out)
+{
+    int many = 0, steps = 0;
+    long total = 0;
+    double sum = 0;
+#pragma scop
+    for (int i = 0; i < n; i++)
+        if (a[i] * 2 < 1)
+            many++;
+    for (int i = 0; i < n; i++)
+        steps += a[i] > 0.5 ? 2 : b[i] == 3;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 8; j++)
+            total -= b[i] * j;
+    for (int i = 0; i < n; i++)
+        *u += b[i];
+    for (int i = 0; i < n; i++)
+        sum += a[i];
+#pragma endscop
+    *out = total + (sum > 3);
+    return many + steps;
+}
+"""
+
+
+def test_whole_numbers_are_summed_in_parallel(tmp_path: Path) -> None:
+    result = compiled(COUNTS, tmp_path)
+    assert result.verified
+    assert sorted(re.findall(r"reduction\((.*?)\)", result.text)) == ["+: many", "+: steps", "+: total"]
+    assert "simd reduction" not in result.text
+    region = region_of(COUNTS, tmp_path)
+    assert check(region, compile_region(region, Options()), sizes=(1, 7, 40)) == []
+
+
+NOT_WHOLE = """
+int kept(int n, const double *a, int *b)
+{
+    int cut = 0, seen = 0;
+#pragma scop
+    for (int i = 0; i < n; i++)
+        cut += a[i];
+    for (int i = 0; i < n; i++)
+        if (b[i] > seen)
+            seen += b[i];
+#pragma endscop
+    return cut + seen;
+}
+"""
+
+
+def test_what_only_looks_like_a_sum_of_whole_numbers(tmp_path: Path) -> None:
+    assert "reduction" not in compiled(NOT_WHOLE, tmp_path).text
 
 
 def test_what_only_looks_like_an_extremum(tmp_path: Path) -> None:

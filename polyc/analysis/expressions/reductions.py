@@ -8,6 +8,7 @@ from polyc.model import ctree as c
 from polyc.model.scop import Array, CType, Statement
 
 OPERATORS = {"+=": "+", "-=": "+", "*=": "*", "&=": "&", "|=": "|", "^=": "^"}
+TESTS = c.COMPARISONS | {"&&", "||"}
 MAX, MIN = "max", "min"
 """Operators without a sign of their own in C; OpenMP's names for them."""
 FUNCTIONS = {"fmax": (MAX, 8), "fmin": (MIN, 8), "fmaxf": (MAX, 4), "fminf": (MIN, 4)}
@@ -128,20 +129,21 @@ def _mentions(expr: c.Expr, array: str) -> bool:
 
 
 def _is_whole(value: c.Expr, arrays: Mapping[str, Array]) -> bool:
-    """Whether an expression is made of whole numbers alone."""
-    for node in c.walk(value):
-        match node:
-            case c.ArrayRef(array=array):
-                if arrays[array].element.kind != "int":
-                    return False
-            case c.Literal(text=text):
-                if not text.rstrip("uUlL").isdigit():
-                    return False
-            case c.Name() | c.Unary() | c.Binary() | c.Ternary():
-                pass
-            case _:
-                return False
-    return True
+    """Whether an expression is made of whole numbers alone, but for what it compares."""
+    match value:
+        case c.ArrayRef(array=array):
+            return arrays[array].element.kind == "int"
+        case c.Literal(text=text):
+            return text.rstrip("uUlL").isdigit()
+        case c.Name():
+            return True
+        case c.Binary(op=op, left=left, right=right):
+            return op in TESTS or (_is_whole(left, arrays) and _is_whole(right, arrays))
+        case c.Unary(op=op, operand=operand):
+            return op == "!" or _is_whole(operand, arrays)
+        case c.Ternary(then=then, otherwise=otherwise):
+            return _is_whole(then, arrays) and _is_whole(otherwise, arrays)
+    return False
 
 
 def _has_type(value: c.Expr, element: CType, arrays: Mapping[str, Array]) -> bool:

@@ -127,15 +127,21 @@ def _is(node: c.Expr, target: c.ArrayRef) -> bool:
 
 
 def _is_whole(value: c.Expr, arrays: Mapping[str, Array]) -> bool:
-    """Whether an expression is a whole number: a part of a sum is cut to one nowhere."""
-    for node in c.walk(value):
-        match node:
+    """Whether an expression is a whole number: a part of a sum is cut to one nowhere. What it compares, and what makes
+    a choice, may be any number."""
+    whole: list[c.Expr] = [value]
+    while whole:
+        match whole.pop():
             case c.ArrayRef(array=array) if arrays[array].element.kind == "int":
                 pass
             case c.Literal(text=text) if text.rstrip("uUlL").isdigit():
                 pass
-            case c.Name() | c.Unary() | c.Binary() | c.Ternary():
+            case c.Name() | c.Unary(op="!") | c.Binary(op="<" | ">" | "<=" | ">=" | "==" | "!=" | "&&" | "||"):
                 pass
+            case c.Binary(left=left, right=right) | c.Ternary(then=left, otherwise=right):
+                whole += [left, right]
+            case c.Unary(operand=operand):
+                whole.append(operand)
             case _:
                 return False
     return True

@@ -144,9 +144,11 @@ DONE: dict[str, Code] = {
     ),
     "reduction": Code(
         "A loop is a reduction",
-        "With `--reassociate`: a loop that carries nothing but a sum, product, minimum or maximum into a scalar "
-        "runs in parallel or in vectors. For a GPU: into one cell, by all threads of a block, or of many.",
-        "Nothing; without `--reassociate` the order of the operations is kept, and the loop stays sequential.",
+        "A loop that carries nothing but a sum, product, minimum or maximum into a scalar runs in parallel: of whole "
+        "numbers, and with `--reassociate` of all, also in vectors. For a GPU: into one cell, by all threads of a "
+        "block, or of many.",
+        "Nothing; without `--reassociate` the order of floating-point operations is kept, and such a loop stays "
+        "sequential.",
         "gpu.md#reductions",
     ),
     "scatter": Code(

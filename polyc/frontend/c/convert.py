@@ -15,11 +15,16 @@ from polyc.model.scop import Storage
 from polyc.records import dataclass
 
 _SPACE = re.compile(r"\s*")
+RETURN = "return"
+"""No name in C."""
 
 
 @dataclass(slots=True)
 class Converter(Expressions):
     """Statements and declarations."""
+
+    returns: bool = False
+    """Whether it is all of a function: `return e;` is a call of RETURN then."""
 
     def block(self, items: list[c_ast.Node] | None) -> tuple[c.Stmt, ...]:
         """The statements of a block, in a scope of their own."""
@@ -58,6 +63,8 @@ class Converter(Expressions):
                 return [self.jump(node)]
             case c_ast.Label() if node.name not in jumped_to(self.parsed.function.body):
                 return self.statement(node.stmt)
+            case c_ast.Return() if self.returns:
+                return [self.returned(node)]
             case c_ast.Goto() | c_ast.Label() | c_ast.Return() | c_ast.Switch() | c_ast.Case() | c_ast.Default():
                 self.refuse_jump(node)
                 return []
@@ -105,6 +112,12 @@ class Converter(Expressions):
                     self.statement(node.stmt)
             case _:
                 self.refuse("switch", "switch cannot stand in a region", span, "write it as if and else")
+
+    def returned(self, node: c_ast.Return) -> c.Stmt:
+        start = self.parsed.offset(node.coord)
+        value, _, end = self.expr(node.expr) if node.expr is not None else (None, start, self.token_end(start))
+        self.end = self.after(end, ";")
+        return c.ExprStmt(c.Call(RETURN, () if value is None else (value,)), self.statement_span(start, end))
 
     def jump(self, node: c_ast.Node) -> c.Stmt:
         start = self.parsed.offset(node.coord)

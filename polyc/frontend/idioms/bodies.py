@@ -1,13 +1,14 @@
 """Functions of a few statements, put in the place of their calls.
 
-What `helpers.py` has no expression for: functions that write memory, and such that read what nobody else says of them.
+What `helpers.py` has no expression for: functions that write memory, such that read what nobody else says of them, and
+such with loops over arrays that they are given: these know which elements they read.
 
 rewrite:  put(m, x + 1, y, e);            ->  { int x_2 = x + 1; int y_2 = y; float v = e; d[y_2 * m.w + x_2] = v; }
           t = f(a, k);                    ->  R f_result; { int k_2 = k; s; f_result = e; } t = f_result;
-requires: the call is a statement, or is evaluated whenever its statement is, which has no other side effect but its
-          assignment, and reads nothing that the function writes; the arguments have no side effects; there is one
-          return, at the end; what is called inside has no effects that are not followed; a struct is given by its name,
-          and the function does not write to it
+requires: the call is a statement, or is evaluated whenever its statement is, or the condition of a branch, which has no
+          other side effect but its assignment, and reads nothing that the function writes; the arguments have no side
+          effects; no return stands in a loop; what is called inside has no effects that are not followed; a struct is
+          given by its name, and the function does not write to it
 ensures:  each argument is evaluated once, and converted as C does, by declarations of the parameters; names of the
           file mean the same at both places
 """
@@ -20,7 +21,7 @@ from pycparser import c_ast
 
 from polyc.analysis.expressions.facts import base_key, base_name, lvalues, mentions, writes
 from polyc.errors import Span, UserError
-from polyc.frontend.c.convert import Converter
+from polyc.frontend.c.convert import RETURN, Converter
 from polyc.frontend.c.ctype import Types
 from polyc.frontend.c.effects import Effect, is_readable
 from polyc.frontend.c.parse import IDENTIFIER, LONGEST_HELPER, parse_function
@@ -44,7 +45,7 @@ from polyc.records import dataclass, field, replace
 
 LARGEST = 300
 """Nodes of a function that is put in the place of a call."""
-_LEAVES = (c_ast.Return, c_ast.Goto, c_ast.Label, c_ast.Switch, c_ast.Typedef, c_ast.FuncDef)
+_LEAVES = (c_ast.Goto, c_ast.Label, c_ast.Switch, c_ast.Typedef, c_ast.FuncDef)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +78,10 @@ class Bodies:
         if name not in self.known:
             self.known[name] = None  # while it is looked into: it calls itself
             effect = self.effects(name)
-            if effect.anything or effect.written:
-                self.known[name] = self.found(name)
+            loops = name in self.helpers.chunks.looping_functions
+            body = self.found(name) if effect.anything or effect.written or loops else None
+            if effect.anything or effect.written or (body and any(symbol.rank for symbol in body.parameters)):
+                self.known[name] = body
         return self.known[name]
 
     def found(self, name: str) -> Body | None:
@@ -103,16 +106,13 @@ class Bodies:
         """The function's body. Raises Unclear."""
         function = converter.parsed.function
         items = list(function.body.block_items or [])
-        if not any(isinstance(node, c_ast.Return) and node.expr is not None for node in walk(function.body)):
-            items = without_returns(items)
-        last = items.pop() if items and isinstance(items[-1], c_ast.Return) else None
         if any(isinstance(node, _LEAVES) for item in items for node in walk(item)):
             raise Unclear
         scope.blocks.append({})
-        block = c.Block(converter.statements(items))
-        result = converter.expr(last.expr)[0] if last is not None and last.expr is not None else None
+        found = replace(converter, returns=True).statements(items)
         scope.blocks.pop()
-        block = with_bodies(block, scope, self)
+        found, result = ended(found, scope, function.decl)
+        block = c.rewrite(with_bodies(c.Block(found), scope, self), lambda node: sized(node, scope))
         nodes = [*c.walk(block), *(c.walk(result) if result is not None else ())]
         if converter.problems or len(nodes) > LARGEST or next(lvalues(result or c.Literal("0")), None) is not None:
             raise Unclear
@@ -150,20 +150,78 @@ class Bodies:
                 raise Unclear
 
 
-def without_returns(items: list[c_ast.Node]) -> list[c_ast.Node]:
-    """`if (c) return; S` as `if (c) ; else { S }`, for a function without a value."""
-    for position, item in enumerate(items):
-        if isinstance(item, c_ast.If) and item.iffalse is None and is_return(item.iftrue):
-            empty = c_ast.EmptyStatement(item.iftrue.coord)
-            rest = without_returns(items[position + 1 :])
-            other = c_ast.Compound(rest, rest[0].coord) if rest else None
-            return [*items[:position], c_ast.If(item.cond, empty, other, item.coord)]
-    return items[:-1] if items and is_return(items[-1]) else items
+def sized(node: c.Node, scope: Scope) -> c.Node | None:
+    """The bytes of a variable of the function, `sizeof x`."""
+    size = scope.size_of(node.text) if isinstance(node, c.SizeOf) else None
+    return None if size is None else c.Literal(f"{size}ul", getattr(node, "span", None))
 
 
-def is_return(node: c_ast.Node) -> bool:
-    inner = node.block_items or [] if isinstance(node, c_ast.Compound) else [node]
-    return len(inner) == 1 and isinstance(inner[0], c_ast.Return)
+def ended(items: tuple[c.Stmt, ...], scope: Scope, function: c_ast.Decl) -> tuple[tuple[c.Stmt, ...], c.Expr | None]:
+    """The statements of a function without its returns, and its value. Raises Unclear.
+
+    rewrite:  if (e) { S; return a; } T; return b;  ->  if (e) { S; r = a; } else { T; r = b; }
+    """
+    if not any(map(returns, items)):
+        return items, None
+    *before, last = items
+    if not any(map(returns, before)):
+        match last:
+            case c.ExprStmt(expr=c.Call(function=name, arguments=arguments)) if name == RETURN:
+                return tuple(before), arguments[0] if arguments else None
+    if scope.types.shape(function.type.type).element.text == "void":
+        return joined(items, None), None
+    result = scope.fresh(named(function.type.type, f"{function.name}_value"))
+    return (c.Decl(result.shape.element.text, result.key), *joined(items, result.key)), c.Name(result.key)
+
+
+def joined(items: tuple[c.Stmt, ...], result: str | None) -> tuple[c.Stmt, ...]:
+    """Statements that end where they do without a return, with the value in a variable. Raises Unclear."""
+    position = next((n for n, item in enumerate(items) if returns(item)), None)
+    if position is None:
+        if result is not None:  # who uses the value of such a call has none
+            raise Unclear
+        return items
+    rest = items[position + 1 :]
+    match items[position]:
+        case c.ExprStmt(expr=c.Call(function=name, arguments=arguments), span=span) if name == RETURN:
+            if result is None or not arguments:
+                return items[:position]
+            return (*items[:position], c.ExprStmt(c.Assign("=", c.Name(result), arguments[0]), span))
+        case c.If(then=then, otherwise=otherwise) as branch:
+            one, other = parts(then), parts(otherwise) if otherwise is not None else ()
+            if ends(one):
+                other = (*other, *rest)
+            elif ends(other):
+                one = (*one, *rest)
+            else:
+                raise Unclear
+            both = replace(branch, then=c.Block(joined(one, result)), otherwise=c.Block(joined(other, result)))
+            return (*items[:position], both)
+        case c.Block(body=body):
+            return joined((*items[:position], *body, *rest), result)
+    raise Unclear
+
+
+def returns(node: c.Stmt) -> bool:
+    return any(isinstance(inner, c.Call) and inner.function == RETURN for inner in c.walk(node))
+
+
+def parts(node: c.Stmt) -> tuple[c.Stmt, ...]:
+    return node.body if isinstance(node, c.Block) else (node,)
+
+
+def ends(items: tuple[c.Stmt, ...]) -> bool:
+    """Whether nothing behind these statements is reached."""
+    if not items:
+        return False
+    match items[-1]:
+        case c.ExprStmt(expr=c.Call(function=name)):
+            return name == RETURN
+        case c.Block(body=body):
+            return ends(body)
+        case c.If(then=then, otherwise=otherwise):
+            return otherwise is not None and ends(parts(then)) and ends(parts(otherwise))
+    return False
 
 
 def with_bodies(body: c.Block, scope: Scope, bodies: Bodies) -> c.Block:
@@ -177,7 +235,8 @@ def with_bodies(body: c.Block, scope: Scope, bodies: Bodies) -> c.Block:
                 return [replace(node, body=one(visit(inner)))]
             case c.If(then=then, otherwise=otherwise):
                 other = None if otherwise is None else one(visit(otherwise))
-                return [replace(node, then=one(visit(then)), otherwise=other)]
+                branch = replace(node, then=one(visit(then)), otherwise=other)
+                return Place(branch, scope, bodies).tested(branch)
             case c.ExprStmt() | c.Decl():
                 return Place(node, scope, bodies).found()
         return [node]
@@ -195,7 +254,7 @@ def one(items: Sequence[c.Stmt]) -> c.Stmt:
 class Place:
     """A statement with calls."""
 
-    node: c.ExprStmt | c.Decl
+    node: c.ExprStmt | c.Decl | c.If
     scope: Scope
     bodies: Bodies
     before: list[c.Stmt] = field(default_factory=list)
@@ -206,10 +265,18 @@ class Place:
         if isinstance(node, c.ExprStmt) and isinstance(node.expr, c.Call):
             whole = self.expanded(node.expr, None)
             return [node] if whole is None else [whole]
+        assert not isinstance(node, c.If)
         expr = node.expr if isinstance(node, c.ExprStmt) else node.init
         if expr is None or sum(1 for _ in lvalues(expr)) > isinstance(expr, c.Assign) or self.depends(expr):
             return [node]
         found = c.rewrite(node, self.change)
+        return [*self.before, found]
+
+    def tested(self, node: c.If) -> list[c.Stmt]:
+        """A branch, after the statements of the functions that its condition calls."""
+        if next(lvalues(node.condition), None) is not None or self.depends(node.condition):
+            return [node]
+        found = replace(node, condition=c.rewrite(node.condition, self.change))
         return [*self.before, found]
 
     def depends(self, expr: c.Expr) -> bool:
@@ -231,10 +298,18 @@ class Place:
                 written |= {symbols[key] for key in mentions(body.block) if key in symbols} | set(body.parameters)
             shared = {symbol.c_name for symbol in written if symbol.storage is Storage.GLOBAL}
             given = [a for a, s in zip(call.arguments, body.parameters, strict=False) if s in written and s.rank]
-            changed.append(shared.union(*(mentions(argument) for argument in given)))
+            changed.append(shared.union(*map(self.reached, given)))
         used = [mentions(call) | names for call, names in zip(calls, changed, strict=True)]
         others = [read.union(*(used[k] for k in range(len(calls)) if k != n)) for n in range(len(calls))]
         return any(names & other for names, other in zip(changed, others, strict=True))
+
+    def reached(self, argument: c.Expr) -> set[str]:
+        """The names of what a function may write to by an argument: not those of subscripts."""
+        symbols = self.scope.symbols
+        addresses = {
+            key for n in c.walk(argument) if isinstance(n, c.Unary) and n.op == "&" and (key := base_key(n.operand))
+        }
+        return addresses | {name for name in mentions(argument) if name not in symbols or symbols[name].rank}
 
     def change(self, node: c.Node) -> c.Node | None:
         """A call as the variable that has its value; nothing where it may not be evaluated."""

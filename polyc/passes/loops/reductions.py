@@ -1,4 +1,4 @@
-"""Parallel and vector reductions, where the user allows another order of operations (--reassociate)."""
+"""Parallel reductions of whole numbers; of others, and in vectors, where any order is allowed (--reassociate)."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TypeAlias
 import islpy as isl
 
 from polyc.analysis.expressions.reductions import reduction_of
+from polyc.analysis.expressions.updates import any_order
 from polyc.machine import load_cpu
 from polyc.model.fault import Fault
 from polyc.model.program import Program
@@ -29,7 +30,8 @@ def mark_reductions(program: Program, races: Races) -> Program:
 
     rewrite:  for i s += A[i]  ->  parallel for reduction(+: s) i  s += A[i]
     tree:     band[-] -> the same with `parallel` or `vector`, and the reductions that it needs
-    requires: marks on the coincident loops; `--reassociate`, since the order of additions changes
+    requires: marks on the coincident loops; `--reassociate`, since the order of additions changes, but for whole
+              numbers in parallel loops: these leave the same bits, and vectors of them are the C compiler's
     ensures:  the race check accepts each loop: what it carries is the reduction alone
     """
     tree = program.tree
@@ -65,6 +67,8 @@ def _marked(program: Program, band: Band) -> Band | None:
         found = reduction_of(program.statements[name], program.scop.arrays)
         if found is None or program.scop.arrays[found[1]].rank > 0 or reduced.get(found[1], found[0]) != found[0]:
             continue
+        if not (program.options.reassociate or any_order(*found, program.scop.arrays)):
+            continue
         reduced[found[1]] = found[0]
     if not reduced:
         return None
@@ -77,7 +81,7 @@ def _marked(program: Program, band: Band) -> Band | None:
         outer = tuple(m for n in around if n is not band for m in n.members)
         machine, at = load_cpu(program.options.machine), sample_parameters(program)
         changed = started(program, machine, at, outer, replace(member, parallel=True, reductions=reductions))
-    if changed is None and innermost:
+    if changed is None and innermost and program.options.reassociate:
         changed = replace(member, vector=True, reductions=reductions)
     if changed is None:
         return None

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import islpy as isl
 
 from polyc.analysis.expand import Expanded, buffer_of, expand
-from polyc.analysis.expressions.updates import has_parts, only_combines, sums_wrap
+from polyc.analysis.expressions.updates import any_order, has_parts, only_combines, sums_wrap
 from polyc.analysis.order import Run
 from polyc.model.fault import Fault
 from polyc.model.program import Program
@@ -192,6 +192,7 @@ def _reduced(program: Program, loop: _Loop, statements: list[str]) -> set[str]:
         and (
             (program.options.reassociate and not loop.member.mapped)  # where a GPU's threads add, any run has its order
             or sums_wrap(operator, array, program.scop.arrays)
+            or (not program.scop.arrays[array].rank and any_order(operator, array, program.scop.arrays))
         )
         and ((operator, array) in loop.member.atomics or has_parts(program.scop.arrays[array]))
     }

@@ -172,6 +172,47 @@ def test_whole_numbers_are_summed_in_parallel(tmp_path: Path) -> None:
     assert check(region, compile_region(region, Options()), sizes=(1, 7, 40)) == []
 
 
+WITHIN = """
+int within(int n, const double *a, int *restrict label, int *restrict hits)
+{
+    int changed = 0, tries = 0, last = 0;
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        int best = a[i] > 4;
+        if (label[i] != best) {
+            label[i] = best;
+            changed++;
+        } else
+            changed += 2;
+        int k = 0;
+        while (k < label[i] + 2) {
+            k++;
+            tries += k;
+        }
+        if (best > 0) {
+            last = i;
+            hits[i] = tries;
+        }
+    }
+#pragma endscop
+    return changed + tries + last;
+}
+"""
+
+
+def test_counts_beside_other_statements(tmp_path: Path) -> None:
+    """`tries` is read, and `last` is set: both keep their order."""
+    result = compiled(WITHIN, tmp_path)
+    assert result.verified
+    assert "reduction" not in result.text
+    source = WITHIN.replace("hits[i] = tries;", "hits[i] = 1;").replace("last = i;", "")
+    result = compiled(source, tmp_path)
+    assert result.verified
+    assert sorted(re.findall(r"reduction\((.*?)\)", result.text)) == ["+: changed", "+: tries"]
+    region = region_of(source, tmp_path)
+    assert check(region, compile_region(region, Options()), sizes=(1, 7, 40)) == []
+
+
 NOT_WHOLE = """
 int kept(int n, const double *a, int *b)
 {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from polyc.model import ctree as c
@@ -9,6 +10,8 @@ from polyc.model.scop import Array, CType, Statement
 
 OPERATORS = {"+=": "+", "-=": "+", "*=": "*", "&=": "&", "|=": "|", "^=": "^"}
 TESTS = c.COMPARISONS | {"&&", "||"}
+WHOLE = frozenset(["unsigned", "signed", "char", "short", "int", "long"])
+"""C's words for types of whole numbers."""
 MAX, MIN = "max", "min"
 """Operators without a sign of their own in C; OpenMP's names for them."""
 FUNCTIONS = {"fmax": (MAX, 8), "fmin": (MIN, 8), "fmaxf": (MAX, 4), "fminf": (MIN, 4)}
@@ -46,6 +49,31 @@ def reduction_of(statement: Statement, arrays: Mapping[str, Array]) -> tuple[str
     if element.kind != "float" and operator in (MAX, MIN) and not _has_type(value, element, arrays):
         return None
     return operator, array
+
+
+def reductions_of(statement: Statement, arrays: Mapping[str, Array]) -> dict[str, str]:
+    """The scalars that a statement only combines with other values, with the operators: all that it mentions of one are
+    updates by one operator, as in `if (label[i] != best) { label[i] = best; changed++; }`."""
+    if not statement.opaque:
+        found = reduction_of(statement, arrays)
+        return {found[1]: found[0]} if found is not None and not arrays[found[1]].rank else {}
+    mentioned: Counter[str] = Counter(n.array for n in c.walk(statement.body) if isinstance(n, c.ArrayRef))
+    updates: dict[str, set[str]] = {}
+    for node in c.walk(statement.body):
+        if not isinstance(node, c.ExprStmt):
+            continue
+        one = _update(as_assignment(node.expr), arrays)
+        if one is None or arrays[one[1]].rank or _mentions(one[2], one[1]):
+            continue
+        operator, array, value = one
+        element = arrays[array].element
+        if element.kind != "float" and not _is_whole(value, arrays):
+            continue
+        if element.kind != "float" and operator in (MAX, MIN) and not _has_type(value, element, arrays):
+            continue
+        mentioned[array] -= sum(isinstance(n, c.ArrayRef) and n.array == array for n in c.walk(node.expr))
+        updates.setdefault(array, set()).add(operator)
+    return {array: operator for array, (operator, *more) in updates.items() if not more and not mentioned[array]}
 
 
 def scatter_of(statement: Statement, arrays: Mapping[str, Array]) -> tuple[str, str] | None:
@@ -139,6 +167,8 @@ def _is_whole(value: c.Expr, arrays: Mapping[str, Array]) -> bool:
             return True
         case c.Binary(op=op, left=left, right=right):
             return op in TESTS or (_is_whole(left, arrays) and _is_whole(right, arrays))
+        case c.Cast(type=text):
+            return set(text.split()) <= WHOLE
         case c.Unary(op=op, operand=operand):
             return op == "!" or _is_whole(operand, arrays)
         case c.Ternary(then=then, otherwise=otherwise):

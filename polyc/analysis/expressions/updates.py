@@ -24,6 +24,8 @@ def only_combines(
     """Whether all that a statement does to an array is to combine the value of one cell with another value by an
     operator, and parts of it can be combined without another error than rounding. `scattered`: also where data say
     which cell that is."""
+    if statement.opaque and not scattered and not arrays[array].rank:
+        return _only_updates(statement.body, operator, array, arrays)
     body, chosen = statement.body, False
     if isinstance(body, c.If) and body.otherwise is None and not _mentions(body.condition, array):
         body, chosen = c.only(body.then), True  # what it leaves out would be combined with nothing
@@ -36,7 +38,12 @@ def only_combines(
         cell = update.operand
         once = sum(isinstance(n, c.ArrayRef) and n.array == array for n in c.walk(cell)) == 1
         return operator == "+" and once and isinstance(cell, c.ArrayRef) and cell.array == array
-    if not isinstance(update, c.Assign) or not isinstance(update.target, c.ArrayRef) or update.target.array != array:
+    return isinstance(update, c.Assign) and _is_update(update, operator, array, arrays)
+
+
+def _is_update(update: c.Assign, operator: str, array: str, arrays: Mapping[str, Array]) -> bool:
+    """Whether an assignment combines the value of one cell with another value."""
+    if operator not in _UPDATES or not isinstance(update.target, c.ArrayRef) or update.target.array != array:
         return False
     if arrays[array].element.kind != "float" and not _is_whole(update.value, arrays):
         return False
@@ -56,14 +63,36 @@ def only_combines(
             return False
 
 
+def _only_updates(node: c.Node, operator: str, array: str, arrays: Mapping[str, Array]) -> bool:
+    """Whether all that the statements of a block, of branches and of loops do to a scalar is to combine it."""
+    if not _mentions(node, array):
+        return True
+    match node:
+        case c.Block(body=items):
+            return all(_only_updates(item, operator, array, arrays) for item in items)
+        case c.If(condition=condition, then=then, otherwise=otherwise):
+            branches = [then] if otherwise is None else [then, otherwise]
+            return not _mentions(condition, array) and all(_only_updates(b, operator, array, arrays) for b in branches)
+        case c.For(init=init, condition=test, step=step, body=body):
+            head = [part for part in (init, test, step) if part is not None]
+            return not any(_mentions(p, array) for p in head) and _only_updates(body, operator, array, arrays)
+        case c.While(condition=test, body=body):
+            return not _mentions(test, array) and _only_updates(body, operator, array, arrays)
+        case c.ExprStmt(expr=c.Postfix(op="++" | "--", operand=cell) | c.Unary(op="++" | "--", operand=cell)):
+            return operator == "+" and isinstance(cell, c.ArrayRef) and cell.array == array
+        case c.ExprStmt(expr=c.Assign() as update):
+            return _is_update(update, operator, array, arrays)
+    return False
+
+
 def sums_wrap(operator: str, array: str, arrays: Mapping[str, Array]) -> bool:
     """Whether an array's cells are whole numbers that are combined modulo a power of two, so that any order leaves the
     same bits. A sum that passes its type's range on the way in another order comes back: nothing traps (trust.md)."""
     return arrays[array].rank > 0 and arrays[array].element.kind == "int" and operator in ("+", "*", "&", "|", "^")
 
 
-def _mentions(expr: c.Expr, array: str) -> bool:
-    return any(isinstance(n, c.ArrayRef) and n.array == array for n in c.walk(expr))
+def _mentions(node: c.Node, array: str) -> bool:
+    return any(isinstance(n, c.ArrayRef) and n.array == array for n in c.walk(node))
 
 
 def any_order(operator: str, array: str, arrays: Mapping[str, Array]) -> bool:
@@ -135,6 +164,10 @@ def _is_whole(value: c.Expr, arrays: Mapping[str, Array]) -> bool:
             case c.ArrayRef(array=array) if arrays[array].element.kind == "int":
                 pass
             case c.Literal(text=text) if text.rstrip("uUlL").isdigit():
+                pass
+            case c.Cast(type=text) if all(
+                word in ("unsigned", "char", "short", "int", "long") for word in text.split()
+            ):
                 pass
             case c.Name() | c.Unary(op="!") | c.Binary(op="<" | ">" | "<=" | ">=" | "==" | "!=" | "&&" | "||"):
                 pass

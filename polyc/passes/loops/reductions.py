@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import islpy as isl
 
-from polyc.analysis.expressions.reductions import reduction_of
+from polyc.analysis.expressions.reductions import reductions_of
 from polyc.analysis.expressions.updates import any_order
 from polyc.machine import load_cpu
 from polyc.model.fault import Fault
@@ -64,12 +64,10 @@ def _marked(program: Program, band: Band) -> Band | None:
         return None
     reduced: dict[str, str] = {}
     for name in _below(band):
-        found = reduction_of(program.statements[name], program.scop.arrays)
-        if found is None or program.scop.arrays[found[1]].rank > 0 or reduced.get(found[1], found[0]) != found[0]:
-            continue
-        if not (program.options.reassociate or any_order(*found, program.scop.arrays)):
-            continue
-        reduced[found[1]] = found[0]
+        for array, operator in reductions_of(program.statements[name], program.scop.arrays).items():
+            allowed = program.options.reassociate or any_order(operator, array, program.scop.arrays)
+            if allowed and reduced.get(array, operator) == operator:
+                reduced[array] = operator
     if not reduced:
         return None
     reductions = tuple(sorted((op, array) for array, op in reduced.items()))

@@ -178,3 +178,58 @@ void f(int t, float h[16][192], float w[192][192], float z[16][192])
     lines = found.text.splitlines()
     shared = [lines[k + 2] for k, line in enumerate(lines) if "omp parallel for" in line]
     assert not any("+= 32" in line for line in shared)
+
+
+SCALARS = """
+void f(int n, const float *restrict a, float *restrict b)
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        float t = a[i], u = t * 2;
+        u = u * t + 1; u = u * u + t * t * t - u; t = u * u; u = (t - u * 3) * (t + 1) / (u * u + 2);
+        b[i] = u;
+    }
+#pragma endscop
+}
+"""
+
+
+def test_statements_of_scalars_have_vectors(tmp_path: Path) -> None:
+    """The largest statement touches no array."""
+    assert "if (polyc_threads(n > 11000) && polyc_several())" in compiled(SCALARS, tmp_path).text
+
+
+STAGES = """
+void f(int n, int len, float *restrict x)
+{
+#pragma scop
+    for (int i = 0; i < n; i += 2 * len)
+        for (int k = 0; k < len; k++)
+            x[i + k] += x[i + len + k];
+#pragma endscop
+}
+"""
+
+
+def test_loops_in_steps_of_a_size_share_several_turns(tmp_path: Path) -> None:
+    text = compiled(STAGES, tmp_path).text
+    assert "+ 1L > 1 && 1.0 * " in text
+
+
+PRODUCERS = """
+void f(const double x[5000], double y[64])
+{
+#pragma scop
+    for (int l = 0; l < 64; l++) {
+        y[l] = 0;
+        for (int i = 0; i + l < 5000; i++)
+            y[l] += x[i] * x[i + l];
+        y[l] /= 5000 - l;
+    }
+#pragma endscop
+}
+"""
+
+
+def test_what_tiles_compute_of_other_statements_counts(tmp_path: Path) -> None:
+    assert "#pragma omp parallel for" in compiled(PRODUCERS, tmp_path).text

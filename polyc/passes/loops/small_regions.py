@@ -83,7 +83,8 @@ def worth_of(
     if lanes > 0:
         first, last = machine.levels[0], machine.levels[-1]
         near = cycles / max(each / (Rates().operations * lanes), data / within / machine.bytes_per_cycle(first))
-        least = min(near, max(least, machine.capacity(last, machine.cores) * within / data))
+        in_cache = machine.capacity(last, machine.cores) * within / data if data else inf
+        least = min(near, max(least, in_cache))
     most = [e.intersect_domain(program.scop.bounded).max_val() for e in extents]
     if all(m.is_int() for m in most) and least > prod(m.to_python() for m in most):
         return Worth((), 2)

@@ -444,3 +444,43 @@ def test_not_where_a_subscript_does_not_fit(scop: Modeller) -> None:
     """One more place on, and the last element of a head is the first of the next."""
     found = scop(HEADS % "2 * C + 1")
     assert not any(p.is_answer for p in found.parameters)
+
+
+ENDS = """void f(int n, int m, double *restrict a, const double *restrict b) {
+#pragma scop
+  for (int i = 0; i < n; i++) {
+    for (int j = 1; j < m; j++)
+      a[i * m + j] += a[i * m + j - 1];
+    a[i * m + m - 1] /= b[i * m + m - 1];
+  }
+#pragma endscop
+}
+"""
+
+
+def test_the_last_element_of_a_row(scop: Modeller, relations: Relations) -> None:
+    """It is none of the next one, and asks for a row that is not empty."""
+    found = scop(ENDS)
+    assert "write { S1[i] -> a[i, -1 + m] }" in relations(found, "S1")
+    assert not found.assumed.plain_is_universe()
+    assert sorted(note.code for note in found.notes) == ["assumed", "delinearised"]
+
+
+WIDE = """void f(int n, int m, float *restrict a, const float *restrict b) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < 3 * m; j++)
+      a[i * m * 3 + j] = b[2 * i * m + j / 3] + b[2 * i * m + m + j / 3];
+#pragma endscop
+}
+"""
+
+
+def test_rows_of_several_parts(scop: Modeller, relations: Relations) -> None:
+    """Where subscripts run through three parts of a row; not where each second row is read."""
+    found = scop(WIDE)
+    assert relations(found, "S0")[-1] == "write { S0[i, j] -> a[i, j] }"
+    extents = {
+        key: [expression(size) for size in one.extents_c if size is not None] for key, one in found.arrays.items()
+    }
+    assert extents == {"a": ["3 * m"], "b": ["m"]}

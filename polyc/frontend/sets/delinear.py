@@ -336,15 +336,20 @@ class Splitter:
         if self.never(wrong, env):
             return pieces
         self.doubted.add(key)
+        others: list[tuple[list[Poly], isl.Set]] = []
         for other in shifted(form, pieces) if not loose else ():
             elsewhere = None if self.irregular(form, other, env) else self.outside(form, other, env)
             if elsewhere is not None and self.never(elsewhere, env):
                 return other
-        diagonal = any(set(self.moving(a)) & set(self.moving(b)) for a, b in pairwise(pieces))
-        plain = not any(self.moving(piece) for piece in pieces[:-1])  # `a[i + n]` says nothing of rows
+            others += [] if elsewhere is None else [(other, elsewhere)]
         # With strides that are numbers little is lost without a shape: a guard is worth it where rows are written.
         idle = form.constant and (form.few < LONG or key not in self.region.written)
-        return pieces if not diagonal and not plain and not idle and self.assume(wrong, env, form.few) else None
+        for one, where in [] if idle else [(pieces, wrong), *others]:
+            diagonal = any(set(self.moving(a)) & set(self.moving(b)) for a, b in pairwise(one))
+            plain = not any(self.moving(piece) for piece in one[:-1])  # `a[i + n]` says nothing of rows
+            if not diagonal and not plain and self.assume(where, env, form.few):
+                return one
+        return None
 
     def from_one(self) -> dict[str, Form]:
         """The shapes of arrays whose rows begin at 1, as those of Fortran do: `c[i + j * m]` with 1 <= i <= m.

@@ -118,6 +118,7 @@ class Opaque:
         head = induction(node)
         if head is None or head.key not in self.collector.internal or head.key in env.variables:
             return self.plain_loop(node, env)
+        node = replace(node, condition=self.spelled(node.condition, env))
         try:
             domain, exact = analyse(self.region, node, env).domain, True
         except NotAffine:
@@ -129,6 +130,21 @@ class Opaque:
         step = self.collector.read(node.step, free) if node.step is not None else None
         body = self.statement(node.body, inside) if exact else self.uncertain(node.body, inside)
         return replace(node, init=init, condition=condition, step=step, body=body)
+
+    def spelled(self, condition: c.Expr | None, env: Env) -> c.Expr | None:
+        """A condition with sizes in the places of other names of theirs, `int w = in->w;`: so it tells by itself how
+        far a loop goes."""
+
+        def size(node: c.Node) -> c.Node | None:
+            symbol = self.region.symbol(node.name) if isinstance(node, c.Name) else None
+            if symbol is None or symbol.key not in self.region.named:
+                return None
+            meant = self.region.values[symbol.key]
+            value = self.affine.value(meant, env) if isinstance(meant, c.Name | c.Member) else None
+            kept = isinstance(meant, c.Member) or (isinstance(meant, c.Name) and meant.name not in self.region.written)
+            return meant if kept and value is not None and value[1] == symbol.shape.element else None
+
+        return None if condition is None else c.rewrite(condition, size)
 
     def head_part(self, init: c.Decl | c.Expr | None, env: Env) -> c.Decl | c.Expr | None:
         if init is None:

@@ -37,12 +37,36 @@ static void levels(const float *y, float *l, int n)
 #pragma endscop
 }
 
+struct image { int h, w; float *data; };
+
+static void columns(const struct image *from, struct image *to, int step, int pad)
+{
+#pragma scop
+    for (int y = 0; y < to->h; y++) {
+        const int w = from->w;
+        float *o = to->data + y * to->w;
+        for (int k = 0; k < 3; k++) {
+            int row = y * step + k - pad;
+            if (row < 0 || row >= from->h)
+                continue;
+            const float *p = from->data + row * from->w;
+            o[0] += p[1];
+            for (int x = 1; x < w - 1; x++)
+                o[x] = o[x] + p[x - 1] * 0.25f + p[x + 1];
+            o[w - 1] += p[w - 2];
+        }
+    }
+#pragma endscop
+}
+
 int main(void)
 {
     for (int i = 0; i < 3 * N + 8; i++)
         in[i] = i * 37 % 101 / 8.0f;
     smooth(in, out, N);
     levels(out, level, N);
+    struct image one = {20, N / 20, in}, two = {20, N / 20, level};
+    columns(&one, &two, 1, 1);
     for (int i = 0; i < N; i += 13)
         printf("%.9g %.9g\n", out[3 * i], level[i]);
     return 0;

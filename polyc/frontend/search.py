@@ -141,7 +141,7 @@ class _Slicer:
         if head.key in self.needed:
             raise NotFound(f"the value that a loop leaves in '{head.key}' decides it")
         self.counters.add(head.key)
-        inner = self.statement(node.body)
+        inner = without_repeated(self.statement(node.body))
         for part in parts if inner else []:
             self.depends_on(part)
         self.counters.discard(head.key)

@@ -78,9 +78,10 @@ def is_read_first(expr: c.Expr) -> bool:
 
 
 def is_plain(index: c.Expr) -> bool:
-    """Whether a subscript reads no memory and divides by nothing."""
+    """Whether a subscript reads no memory but variables, `s.w` too, and divides by nothing."""
     return all(
         isinstance(node, (c.Name, c.Literal, c.Cast))
+        or (isinstance(node, c.Member) and not node.arrow)
         or (isinstance(node, c.Binary) and node.op in "+-*")
         or (isinstance(node, c.Unary) and node.op in "+-")
         for node in c.walk(index)

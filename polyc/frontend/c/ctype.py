@@ -57,6 +57,7 @@ class Types:
     typedefs: dict[str, c_ast.Node] = field(default_factory=dict)
     tags: dict[str, c_ast.Node] = field(default_factory=dict)
     constants: dict[str, int] = field(default_factory=dict)
+    enums: dict[str, c_ast.Node] = field(default_factory=dict)
     layouts: dict[int, tuple[int, int]] = field(default_factory=dict)
     """id of a struct's node -> size and alignment."""
 
@@ -72,6 +73,8 @@ class Types:
             self.add_all(child)
 
     def _add_enum(self, node: c_ast.Enum) -> None:
+        if node.name:
+            self.enums[node.name] = node
         following = 0
         for item in node.values.enumerators:
             value = self.constant(item.value) if item.value is not None else following
@@ -114,13 +117,26 @@ class Types:
         self, node: c_ast.Node, spelled: str, dims: tuple[Dim, ...], qualifiers: frozenset[str]
     ) -> tuple[CType, tuple[Dim, ...], c_ast.Node | None, frozenset[str]]:
         if isinstance(node, c_ast.Enum):
-            return CType(spelled or f"enum {node.name}", "int", 4), dims, None, qualifiers
+            return self._enum(node, spelled or f"enum {node.name}"), dims, None, qualifiers
         if isinstance(node, (c_ast.Struct, c_ast.Union)):
             word = "struct" if isinstance(node, c_ast.Struct) else "union"
             whole = node if node.decls is not None else self.tags.get(node.name)
             size = self._layout(whole)[0] if whole is not None else 0
             return CType(spelled or f"{word} {node.name}", "struct", size), dims, whole, qualifiers
         return UNKNOWN, dims, None, qualifiers
+
+    def _enum(self, node: c_ast.Enum, text: str) -> CType:
+        """The type of a variable: gcc and clang take `unsigned int` where no constant is negative, and that of the
+        constants, `int`, else. Of an enum that is not known, or has larger constants, nobody can tell here."""
+        whole = node if node.values is not None else self.enums.get(node.name)
+        constants = [] if whole is None else [self.constants.get(item.name) for item in whole.values.enumerators]
+        known = [value for value in constants if value is not None]
+        if not known or len(known) < len(constants):
+            return CType(text, "other", 0)
+        signed = min(known) < 0
+        low, high = (-(1 << 31), 1 << 31) if signed else (0, 1 << 32)
+        fits = low <= min(known) and max(known) < high
+        return CType(text, "int", 4, signed) if fits else CType(text, "other", 0)
 
     def _layout(self, node: c_ast.Node) -> tuple[int, int]:
         """Size and alignment of a struct or union; (0, 1) where unknown."""

@@ -75,7 +75,8 @@ def iterations_below(node: Node, program: Program, sizes: isl.Set | None = None)
 
 def usual_sizes(program: Program) -> isl.Set:
     """The sizes that all calls of a file have: the text has a version for them (`Scop.always`)."""
-    scop, sizes = program.scop, program.scop.known
+    scop = program.scop
+    sizes = scop.known.align_params(scop.domain.get_space())
     for one in scop.always:
         place = sizes.find_dim_by_name(isl.dim_type.param, one.name)
         if place >= 0 and any(p.name == one.name and p.expr == c.Name(one.name) for p in scop.parameters):
@@ -95,9 +96,17 @@ def iterations(member: Member, program: Program, sizes: isl.Set | None = None) -
     low, high = least_of(one, 0), greatest_of(one, 0)
     if not (low.is_int() and high.is_int()):
         return None
-    if not (one.dim_min(0).coalesce().is_cst() and one.dim_max(0).coalesce().is_cst()):
+    if not (_is_one_number(one.dim_min(0)) and _is_one_number(one.dim_max(0))):
         return None  # it depends on parameters, which arrays bound
     return int(high.to_python() - low.to_python() + 1)
+
+
+def _is_one_number(value: isl.PwAff) -> bool:
+    """Whether a value is the same at all sizes: `1 - n` where n is 12, too."""
+    if value.coalesce().is_cst():
+        return True
+    low, high = value.min_val(), value.max_val()
+    return bool(low.is_int() and high.is_int() and low.eq(high))
 
 
 def private_across(band: Band, program: Program) -> bool:

@@ -29,7 +29,7 @@ from polyc.model.tree import (
 )
 from polyc.nests.nest import has_loops, has_parallel
 from polyc.nests.samples import sample_parameters
-from polyc.nests.strides import goes_far, iterations, leaps
+from polyc.nests.strides import goes_far, iterations, leaps, usual_sizes
 from polyc.nests.wishes import sequential, stays_sequential, without_parallel
 from polyc.passes.loops.small_regions import with_tiles, worth_of
 from polyc.poly import budget, names, sets, share
@@ -265,7 +265,7 @@ def _vector(node: Node, program: Program, inside: bool = False) -> Node:
 def _is_short(member: Member, program: Program) -> bool:
     """Whether a loop is left to the compiler: shorter than a vector, or written out with a remainder, or with a private
     array of which the elements are variables then."""
-    count = iterations(member, program)
+    count = iterations(member, program, usual_sizes(program))
     if count is None or not 0 < count <= WRITTEN_OUT:
         return False
     accesses = (a for name in names(member.schedule.domain()) for a in program.statements[name].accesses)

@@ -247,7 +247,8 @@ class _Spreader:
         filled = () if rows else columns[id(member)]
         if not rows:
             steps = _short_unrolled(steps, self.program)
-        scalars = self.across(written, band, steps, above)
+        across = self.across(written, band, steps, above)
+        scalars = tuple(name for name in across if not self.has_places(name, member))
         strip = None if rows or filled else _strip_of(member, (*above, *others))
         if strip is not None:
             size = (*above, *others)[strip].size
@@ -267,6 +268,18 @@ class _Spreader:
         self.program = with_columns(self.program, filled)
         inside = Band(others, band.permutable, inside) if others else inside
         return Band(tiles, band.permutable, below_columns(filled, instances, inside))
+
+    def has_places(self, name: str, member: Member) -> bool:
+        """Whether a private array has a place for each iteration of a loop already, `best[j]`: one of its subscripts
+        is the index that the loop runs through, wherever it is accessed."""
+        found = set(range(self.program.scop.arrays[name].rank))
+        for statement, position in self.along(member):
+            for relation in (a.relation for a in statement.accesses if a.array == name):
+                if position is None:
+                    return False
+                same = (relation.equate(isl.dim_type.in_, position, isl.dim_type.out, d) for d in sorted(found))
+                found = {d for d, one in zip(sorted(found), same, strict=True) if relation.is_equal(one)}
+        return bool(found)
 
     def width(self, written: tuple[str, ...]) -> int:
         """How many iterations a strip has, so that what it keeps for them stays in a cache; 0 where one line of each

@@ -18,12 +18,14 @@ from polyc.model.tree import LEAF, Band, Domain, Filter, Leaf, Mark, Member, Nod
 from polyc.nests.naming import name_members
 from polyc.nests.nest import has_loops, is_finished
 from polyc.nests.samples import sample_parameters
-from polyc.nests.strides import dimension_of, gain_of
+from polyc.nests.strides import dimension_of, gain_of, iterations
 from polyc.passes.order.splitting import Splitter
-from polyc.poly import among, empty_map, maps, names, set_name, sets
+from polyc.poly import among, empty_map, maps, names, set_name, sets, value_on
 from polyc.records import dataclass, replace
 
 STAGE = "orders"
+FEW = 16
+"""Iterations of a loop, in each of which all of memory is gone through: threads that share them save less."""
 
 
 def straighten_nests(program: Program) -> Program:
@@ -37,7 +39,8 @@ def straighten_nests(program: Program) -> Program:
     math:     the order that was written, its loops cut in three where that makes parallel loops of them
               (`splitting.py`); or the loops of a reading statement in another order, where updates of a cell may change
               places if they leave the same bits (`analysis/commuting.py`)
-    requires: a nest of which isl's schedule has a loop over a combination of loops
+    requires: a nest of which isl's schedule has a loop over a combination of loops, or one of few iterations outermost
+              that was written inside of others
     ensures:  each instance runs once, and no pair that has to keep its order is turned round
     """
     child = program.tree.child
@@ -53,7 +56,8 @@ def straighten_nests(program: Program) -> Program:
 
 def _straightened(program: Program, instances: isl.UnionSet, node: Node) -> tuple[Program, Node]:
     """The nest in another order, if it is skewed and another order is better; a remark says so."""
-    if is_finished(node) or not any(_is_skewed(m) for n in walk(node) if isinstance(n, Band) for m in n.members):
+    skews = any(_is_skewed(m) for n in walk(node) if isinstance(n, Band) for m in n.members)
+    if is_finished(node) or not (skews or _begins_with_few(program, node)):
         return program, node
     statements = tuple(names(instances))
     skewed = _innermost(program, node)
@@ -67,6 +71,8 @@ def _straightened(program: Program, instances: isl.UnionSet, node: Node) -> tupl
             message = f"{what} {order.text}"
             program = program.remark("straightened", STAGE, message, statements)
             return program, Mark("group", order.node, text=message)
+    if not skews:
+        return program, node
     loops = dict.fromkeys(m.name for n in walk(node) if isinstance(n, Band) for m in n.members if _is_skewed(m))
     message = (
         f"{', '.join(statements)} {'keep' if len(statements) > 1 else 'keeps'} skewed loops ({', '.join(loops)}): in "
@@ -187,6 +193,17 @@ def _is_combined(piece: isl.PwAff) -> bool:
     piece.foreach_piece(lambda _domain, aff: affs.append(aff))
     count = piece.dim(isl.dim_type.in_)
     return any(sum(aff.involves_dims(isl.dim_type.in_, d, 1) for d in range(count)) > 1 for aff in affs)
+
+
+def _begins_with_few(program: Program, node: Node) -> bool:
+    """Whether a loop of few iterations that was written inside of others goes outermost: each of its iterations goes
+    through all of memory again."""
+    if not isinstance(node, Band):
+        return False
+    first = node.members[0]
+    count = iterations(first, program)
+    inside = [dimension_of(value_on(first.schedule, piece.get_space())) for piece in sets(first.schedule.domain())]
+    return count is not None and count <= FEW and all(inside)
 
 
 def _innermost(program: Program, node: Node) -> dict[str, tuple[bool, float]]:
